@@ -1,19 +1,14 @@
 /** Simulated league matches: clubs of different strength, players worth what their skill is worth. */
-import { fixtureId, type InstrumentId, playerId, type PlayerId } from '../../../actors/kernel/ids.ts'
-import { microsNearest, price } from '../../../actors/kernel/micros.ts'
-import { instant } from '../../../actors/kernel/world.ts'
 import type { Side } from '../../../actors/market/fixture.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import type { Recording } from '../../../actors/replay/recording.ts'
-import { instrumentIdFor, parseFixture } from '../../../src/provider/snapshot.ts'
+import { RUN_STARTS_AT, recordedMatch as asRecorded } from '../../match-run/recorded-match.ts'
 import { anchorsOf, type MatchPlan, simulateMatch, simulateResult } from '../../replays/generator/match-sim.ts'
 import type { Fixture } from './play.ts'
 import { plotOf } from './plot.ts'
-import { UPDATE_MS } from './strategy.ts'
 
 /** What home and away sides of a league score on average, and how clubs differ around it. */
 const GOALS = { home: 1.46, away: 1.16, spread: 0.35 } as const
-const KICK_OFF = instant(1_840_000_000_000)
 /** In this share of matches a goal is taken back. */
 const ANNULLED = 0.3
 
@@ -44,7 +39,7 @@ export function leaguePlan(seed: number): MatchPlan {
   return {
     seed,
     fixtureId: 870_000 + (seed % 10_000),
-    kickOff: KICK_OFF,
+    kickOff: RUN_STARTS_AT,
     league: 'Simulated League',
     home: { name: 'Home', shortCode: 'HOM', expectedGoals: goals.home },
     away: { name: 'Away', shortCode: 'AWA', expectedGoals: goals.away },
@@ -52,27 +47,7 @@ export function leaguePlan(seed: number): MatchPlan {
   }
 }
 
-function fixtureOf(
-  payloads: readonly unknown[],
-  anchorByPlayer: Readonly<Record<string, number>>,
-  namespace: string,
-): Fixture {
-  const ids = new Map<PlayerId, InstrumentId>()
-  const idOf = (player: PlayerId): InstrumentId => {
-    const id = ids.get(player) ?? instrumentIdFor(namespace, player)
-    ids.set(player, id)
-    return id
-  }
-  // A payload that makes no sense is left out, as it is in a live match.
-  const snapshots = payloads.flatMap((payload, index) => {
-    const receivedAt = instant(KICK_OFF + index * UPDATE_MS)
-    const parsed = parseFixture(payload, { instrumentIdOf: idOf, receivedAt })
-    return parsed.ok ? [parsed.snapshot] : []
-  })
-  const histories = Object.entries(anchorByPlayer).map(([player, units]) => {
-    const anchor = price(microsNearest(units))
-    return [idOf(playerId(Number(player))), { last: null, anchor, past: null, heldBy: null }] as const
-  })
-  const id = snapshots[0]?.fixtureId ?? fixtureId(1)
-  return { id, snapshots, plot: plotOf(snapshots), histories: new Map(histories) }
+function fixtureOf(frames: readonly unknown[], anchors: Recording['anchors'], namespace: string): Fixture {
+  const match = asRecorded({ frames, anchors }, namespace)
+  return { ...match, plot: plotOf(match.snapshots) }
 }

@@ -5,14 +5,13 @@
 import { present } from '../../../actors/kernel/assert.ts'
 import { type FixtureId, type InstrumentId, type PositionId, userId } from '../../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../../actors/kernel/limits.ts'
-import { type Lots, lots, type Price } from '../../../actors/kernel/micros.ts'
+import { type Lots, lots, type Money, money, MICROS_PER_UNIT, type Price } from '../../../actors/kernel/micros.ts'
 import { instant, type Instant, SECOND_MS } from '../../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../../actors/market/fixture.ts'
 import { type Instrument, quoteOf } from '../../../actors/market/instrument.ts'
 import type { ScoringModel } from '../../../actors/market/pricing.ts'
-import { MatchActor } from '../../../actors/match/actor.ts'
 import type { UserCommand } from '../../../actors/match/messages.ts'
-import { type MatchView, newMatch } from '../../../actors/match/state.ts'
+import type { MatchView } from '../../../actors/match/state.ts'
 import type { InstrumentHistory } from '../../../actors/match/store.ts'
 import type { Position } from '../../../actors/position/position.ts'
 import type { Plot } from './plot.ts'
@@ -25,7 +24,8 @@ import {
   type Strategy,
   UPDATE_MS,
 } from './strategy.ts'
-import { Till, type Trade } from './till.ts'
+import { MatchRun } from '../../match-run/match-run.ts'
+import type { Trade } from '../../match-run/till.ts'
 
 /** A match as the provider reported it, and what its players are worth beforehand. */
 export interface Fixture {
@@ -44,6 +44,8 @@ export interface Played {
   readonly instruments: readonly Instrument[]
 }
 
+/** Nobody in the battery runs out of money by accident: what a strategy earns is measured on margin. */
+const BALANCE: Money = money(100_000_000 * MICROS_PER_UNIT)
 /** A size at which a lone trader moves no price worth mentioning. */
 const SIZE: Lots = lots(100_000)
 /** Updates after the last one, so that full time is confirmed and settles. */
@@ -95,42 +97,20 @@ interface Due {
   readonly act: () => Promise<void>
 }
 
-/** The actor, and the acts that are due later. */
+/** The match, and the acts that are due later. */
 class Market {
-  readonly #actor: MatchActor
-  readonly #till: Till
+  readonly #run: MatchRun
   readonly #refused = new Map<string, number>()
-  #now: Instant
-  #ids = 0
   /** In order of time. */
   readonly #due: Due[] = []
 
   constructor({ snapshots, histories }: Fixture, rules: TradingRules, model: ScoringModel) {
     const first = present(snapshots[0], 'first update')
-    this.#now = first.sourceAt
-    this.#till = new Till(histories)
-    const world = {
-      now: () => this.#now,
-      newId: () => `00000000-0000-7000-8000-${String((this.#ids += 1)).padStart(12, '0')}`,
-      randomInt: () => 0,
-      secret: () => '',
-    }
-    this.#actor = new MatchActor({
-      record: newMatch(first, { replay: false }),
-      epoch: 1,
-      store: this.#till,
-      world,
-      rules: () => rules,
-      model: () => model,
-      pause: () => Promise.resolve(),
-      onCommitted: () => void this.#actor.takeUnpublished(),
-      // Callers that wait for the actor get the reason.
-      onStopped: () => undefined,
-    })
+    this.#run = new MatchRun({ first, histories, rules: () => rules, model: () => model, balance: BALANCE })
   }
 
   get view(): MatchView {
-    return this.#actor.view
+    return this.#run.view
   }
 
   readonly priceOf = (id: InstrumentId): Price => quoteOf(present(this.view.instrument(id), 'instrument')).price
@@ -156,28 +136,25 @@ class Market {
   }
 
   async update(snapshot: FixtureSnapshot, seq: number, at: Instant): Promise<void> {
-    this.#now = at
-    await this.#actor.feed({ kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt: at } })
-    await this.#actor.clock()
+    this.#run.passTo(at)
+    await this.#run.update(snapshot, seq)
   }
 
   /** Does what is due before an instant, in order of time. */
   async runUntil(until: Instant): Promise<void> {
     for (let next = this.#due[0]; next !== undefined && next.at < until; next = this.#due[0]) {
       this.#due.shift()
-      this.#now = instant(Math.max(this.#now, next.at))
+      this.#run.passTo(next.at)
       await next.act()
     }
   }
 
-  async end(): Promise<void> {
-    await this.#actor.stop()
-    const { settledAt } = this.view.info
-    if (settledAt === null) throw new Error(`match ${this.#actor.matchId} has not settled`)
+  end(): Promise<void> {
+    return this.#run.end()
   }
 
   outcome(): Pick<Played, 'trades' | 'refused'> {
-    const trades = Map.groupBy(this.#till.trades, ({ account }) => account.split('/', 1)[0] ?? '')
+    const trades = Map.groupBy(this.#run.trades, ({ account }) => account.split('/', 1)[0] ?? '')
     return { trades, refused: this.#refused }
   }
 
@@ -189,7 +166,7 @@ class Market {
   #desk(strategy: string): Desk {
     const named = (account: string): string => `${strategy}/${account}`
     return {
-      now: this.#now,
+      now: this.#run.now,
       view: this.view,
       held: (account) => this.held(named(account)),
       open: (account, order) => this.#ask(strategy, this.#opening(named(account), order)),
@@ -218,9 +195,9 @@ class Market {
   async #open(strategy: string, order: Order, until: Instant): Promise<void> {
     if (this.view.instrument(order.instrumentId) === undefined) return
     const command = this.#opening(strategy, { ...order, lots: SIZE })
-    const isHeld = this.#actor.window(order.instrumentId).status === 'SUSPENDED'
-    if (order.insists === true && isHeld && this.#now < until) {
-      return this.#plan(instant(this.#now + UPDATE_MS), () => this.#open(strategy, order, until))
+    const isHeld = this.#run.window(order.instrumentId).status === 'SUSPENDED'
+    if (order.insists === true && isHeld && this.#run.now < until) {
+      return this.#plan(instant(this.#run.now + UPDATE_MS), () => this.#open(strategy, order, until))
     }
     const opened = await this.#ask(strategy, command)
     if (opened === null || order.heldForMs === null) return
@@ -230,12 +207,12 @@ class Market {
   /** A close that is refused for the moment is asked for again with the next update. */
   async #close(strategy: string, id: PositionId): Promise<void> {
     if (this.view.position(id) === undefined || this.view.info.settling !== null) return
-    const { ok } = await this.#actor.submit(closing(strategy, id))
-    if (!ok) this.#plan(instant(this.#now + UPDATE_MS), () => this.#close(strategy, id))
+    const { ok } = await this.#run.submit(closing(strategy, id))
+    if (!ok) this.#plan(instant(this.#run.now + UPDATE_MS), () => this.#close(strategy, id))
   }
 
   async #ask(strategy: string, command: UserCommand): Promise<Position | null> {
-    const outcome = await this.#actor.submit(command)
+    const outcome = await this.#run.submit(command)
     if (outcome.ok) return outcome.value.position
     this.#refused.set(strategy, (this.#refused.get(strategy) ?? 0) + 1)
     return null

@@ -1,9 +1,9 @@
-/** Wallets and trades in memory, behind the real match actor: what the battery needs of a store, and no more. */
-import { present } from '../../../actors/kernel/assert.ts'
-import type { InstrumentId, PositionId, UserId } from '../../../actors/kernel/ids.ts'
-import { type Money, money, MICROS_PER_UNIT } from '../../../actors/kernel/micros.ts'
-import type { Instant } from '../../../actors/kernel/world.ts'
-import type { MatchEvent, WalletAfter } from '../../../actors/match/messages.ts'
+/** Wallets and trades in memory, behind the real match actor: what a run needs of a store, and no more. */
+import { present } from '../../actors/kernel/assert.ts'
+import type { InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import { type Money, money } from '../../actors/kernel/micros.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
+import type { MatchEvent, WalletAfter } from '../../actors/match/messages.ts'
 import type {
   Batch,
   CommitFailure,
@@ -12,9 +12,9 @@ import type {
   MatchStore,
   Verdict,
   WalletFound,
-} from '../../../actors/match/store.ts'
-import { baseMoveOf, type ClosedBy } from '../../../actors/position/position.ts'
-import { baseMoveShifted, type Lock } from '../../../actors/position/recent-close.ts'
+} from '../../actors/match/store.ts'
+import { baseMoveOf, type ClosedBy } from '../../actors/position/position.ts'
+import { baseMoveShifted, type Lock } from '../../actors/position/recent-close.ts'
 
 /** A position that has ended, as its owner's books show it. Amounts are in micros. */
 export interface Trade {
@@ -27,9 +27,6 @@ export interface Trade {
   /** Its PnL was changed after it was closed. */
   readonly corrected: boolean
 }
-
-/** Nobody in the battery runs out of money by accident: what a strategy earns is measured on margin. */
-const BALANCE: Money = money(100_000_000 * MICROS_PER_UNIT)
 
 interface Wallet {
   balance: number
@@ -46,11 +43,21 @@ interface Change extends Wallet {
 
 export class Till implements MatchStore {
   readonly #histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+  readonly #balance: Money
   readonly #wallets = new Map<UserId, Wallet>()
   readonly #trades = new Map<PositionId, Trade>()
 
-  constructor(histories: ReadonlyMap<InstrumentId, InstrumentHistory>) {
+  /** Every user begins with this balance. */
+  constructor(histories: ReadonlyMap<InstrumentId, InstrumentHistory>, balance: Money) {
     this.#histories = histories
+    this.#balance = balance
+  }
+
+  /** What a user has, without the worth of open positions. `free` may still be spent on margins. */
+  funds(user: UserId, at: Instant): { readonly balance: Money; readonly margin: Money; readonly free: Money } {
+    const { balance, margin, locks } = this.#wallet(user)
+    const locked = locks.size === 0 ? 0 : lockedAt(locks, at)
+    return { balance: money(balance), margin: money(margin), free: money(Math.max(0, balance - locked)) }
   }
 
   get trades(): readonly Trade[] {
@@ -148,7 +155,8 @@ export class Till implements MatchStore {
   }
 
   #wallet(user: UserId): Wallet {
-    if (!this.#wallets.has(user)) this.#wallets.set(user, { balance: BALANCE, margin: 0, open: 0, locks: new Map() })
+    if (!this.#wallets.has(user))
+      this.#wallets.set(user, { balance: this.#balance, margin: 0, open: 0, locks: new Map() })
     return present(this.#wallets.get(user), 'wallet')
   }
 }
