@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { fixtureId, instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { price } from '../../actors/kernel/micros.ts'
+import { TRADING_MODES, type TradingModes } from '../../actors/kernel/trading-mode.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EVENT_KINDS } from '../../actors/market/fixture.ts'
 
@@ -97,6 +98,19 @@ const Plain = z.object({ ...update, snapshot: Snapshot })
 export type Update = z.output<typeof Plain> | Payload
 export type Payload = z.output<typeof Payload>
 
+const mode = z.enum(TRADING_MODES)
+const Modes = z.object({ platform: mode, matches: z.record(z.string(), mode), instruments: z.record(z.string(), mode) })
+
+/** The operator's restrictions in the rules of a journal. Throws when they cannot be read. */
+export function modesOf(plain: unknown): TradingModes {
+  const { platform, matches, instruments } = Modes.parse(plain)
+  return {
+    platform,
+    matches: new Map(Object.entries(matches).map(([id, own]) => [fixtureId(Number(id)), own])),
+    instruments: new Map(Object.entries(instruments).map(([id, own]) => [instrumentId(id), own])),
+  }
+}
+
 const Rules = z.object({
   kind: z.literal('rules'),
   at,
@@ -104,14 +118,14 @@ const Rules = z.object({
   model: z.record(z.string(), z.unknown()),
 })
 
-/** Reads a line of a journal. Throws when it cannot be read. */
-export const Line = z.union([
-  Plain,
-  z.discriminatedUnion('kind', [
-    Payload,
-    Rules,
-    z.object({ kind: z.literal('clock'), at }),
-    z.object({ kind: z.literal('end'), at, ending: z.enum(['full_time', 'void']) }),
-  ]),
+const Heard = z.discriminatedUnion('kind', [
+  Payload,
+  Rules,
+  z.object({ kind: z.literal('clock'), at }),
+  z.object({ kind: z.literal('end'), at, ending: z.enum(['full_time', 'void']) }),
 ])
-export type Line = z.output<typeof Line>
+export type Line = Update | z.output<typeof Heard>
+
+/** Reads a line of a journal. Throws when it cannot be read. */
+export const readLine = (line: unknown): Line =>
+  typeof line === 'object' && line !== null && 'snapshot' in line ? Plain.parse(line) : Heard.parse(line)

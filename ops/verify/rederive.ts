@@ -2,10 +2,9 @@
  * Derives the base prices of a match again from what it heard, with the game's own rules and the provider's parser and
  * nothing else of the server. Users' orders are not needed: no order moves a base.
  */
-import { fixtureId, type InstrumentId } from '../../actors/kernel/ids.ts'
+import { fixtureId, type InstrumentId, type PlayerId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import type { Price } from '../../actors/kernel/micros.ts'
-import { ALL_OPEN } from '../../actors/kernel/trading-mode.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { proceed } from '../../actors/match/decide.ts'
@@ -13,7 +12,7 @@ import type { FeedTerms } from '../../actors/match/feed-updates.ts'
 import type { MatchEvent, SystemCommand } from '../../actors/match/messages.ts'
 import { Draft, MatchState, type MatchView, newMatch } from '../../actors/match/state.ts'
 import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
-import { Line, type Payload, type Update } from './journal-line.ts'
+import { type Line, modesOf, type Payload, readLine, type Update } from './journal-line.ts'
 
 /** One move of a base. */
 export interface BaseMove {
@@ -28,6 +27,8 @@ export class Rederivation {
   #state: MatchState | null = null
   #rules: TradingRules = DEFAULT_RULES
   #model: ScoringModel | null = null
+  /** By namespace and player: deriving an id costs more than pricing the player. */
+  readonly #ids = new Map<string, InstrumentId>()
   /** The model of the last update that this owner priced. */
   #priced: ScoringModel | null = null
   #epoch: number | null = null
@@ -46,6 +47,11 @@ export class Rederivation {
     return this.#state
   }
 
+  /** Those in force. */
+  get rules(): TradingRules {
+    return this.#rules
+  }
+
   /** The number of the last update. */
   get feedSeq(): number {
     return this.#state?.info.feedSeq ?? 0
@@ -56,13 +62,13 @@ export class Rederivation {
     // A new owner continues from what is stored, and has priced nothing yet.
     if (this.#epoch !== epoch) this.#priced = null
     this.#epoch = epoch
-    return this.#hear(Line.parse(line))
+    return this.#hear(readLine(line))
   }
 
   #hear(line: Line): readonly BaseMove[] {
     if (line.kind === 'rules') {
       // The journal is the server's own, and its numbers were validated when they were set.
-      this.#rules = { ...DEFAULT_RULES, ...line.rules, modes: ALL_OPEN }
+      this.#rules = { ...DEFAULT_RULES, ...line.rules, modes: modesOf(line.rules['modes']) }
       this.#model = line.model as unknown as ScoringModel
       return []
     }
@@ -107,11 +113,18 @@ export class Rederivation {
 
   #snapshotOf({ payload, players, startsAt, sourceAt, expectedGoals }: Payload): FixtureSnapshot {
     const parsed = parseFixture(payload, {
-      instrumentIdOf: (player) => instrumentIdFor(players, player),
+      instrumentIdOf: (player) => this.#idOf(players, player),
       receivedAt: startsAt,
     })
     if (!parsed.ok) throw new Error(`the payload of an update cannot be read: ${parsed.reason}`)
     return { ...parsed.snapshot, fixtureId: fixtureId(this.#matchId), sourceAt, expectedGoals }
+  }
+
+  #idOf(players: string, player: PlayerId): InstrumentId {
+    const key = `${players}/${player}`
+    const id = this.#ids.get(key) ?? instrumentIdFor(players, player)
+    this.#ids.set(key, id)
+    return id
   }
 }
 

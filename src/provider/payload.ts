@@ -14,19 +14,35 @@ const id = z.union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())
 
 /** The readable rows; null if there is no list. */
 function rows<T extends z.ZodType>(row: T) {
-  return z
+  return list((item) => row.safeParse(item))
+}
+
+/**
+ * The same for the long lists of a payload. Payloads that were read from a recording or a journal share the rows that
+ * have not changed from one to the next, so each is parsed once. No row is ever changed.
+ */
+function sharedRows<T extends z.ZodType>(row: T) {
+  const known = new WeakMap<object, z.ZodSafeParseResult<z.output<T>>>()
+  return list((item) => {
+    if (typeof item !== 'object' || item === null) return row.safeParse(item)
+    const parsed = known.get(item) ?? row.safeParse(item)
+    known.set(item, parsed)
+    return parsed
+  })
+}
+
+const list = <T>(parse: (item: unknown) => z.ZodSafeParseResult<T>) =>
+  z
     .array(z.unknown())
     .nullable()
     .catch(null)
-    .transform((list) =>
-      list === null
-        ? null
-        : list.flatMap((item): z.output<T>[] => {
-            const parsed = row.safeParse(item)
-            return parsed.success ? [parsed.data] : []
-          }),
+    .transform(
+      (items) =>
+        items?.flatMap((item): T[] => {
+          const parsed = parse(item)
+          return parsed.success ? [parsed.data] : []
+        }) ?? null,
     )
-}
 
 const named = z.object({ name: text }).nullable().catch(null)
 /** `data.value` of a statistic; ratings have also been seen as `data.average`. */
@@ -86,7 +102,7 @@ const lineup = z.object({
   player_name: text,
   player: named,
   jersey_number: number,
-  details: rows(z.object({ type_id: id, data: measure })),
+  details: sharedRows(z.object({ type_id: id, data: measure })),
 })
 
 const odd = z.object({ market_id: id, label: text, value: number })
@@ -104,12 +120,13 @@ export const fixturePayload = z.object({
   scores: rows(score),
   periods: rows(period),
   detailedperiods: rows(period),
-  events: rows(event),
-  statistics: rows(statistic),
-  lineups: rows(lineup),
-  odds: rows(odd),
+  events: sharedRows(event),
+  statistics: sharedRows(statistic),
+  lineups: sharedRows(lineup),
+  odds: sharedRows(odd),
 })
 
 export type FixturePayload = z.output<typeof fixturePayload>
 export type EventRow = z.output<typeof event>
 export type PeriodRow = z.output<typeof period>
+export type LineupRow = z.output<typeof lineup>

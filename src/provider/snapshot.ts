@@ -15,7 +15,7 @@ import type {
   Side,
 } from '../../actors/market/fixture.ts'
 import { expectedGoals } from './odds.ts'
-import { type EventRow, type FixturePayload, fixturePayload, type PeriodRow } from './payload.ts'
+import { type EventRow, type FixturePayload, fixturePayload, type LineupRow, type PeriodRow } from './payload.ts'
 import { PLAYER_STATISTIC, TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
 
 export interface ParseOptions {
@@ -220,7 +220,6 @@ function playersOf(
     const id = playerId(row.player_id)
     const side = sideOf(row.team_id)
     if (side === null || players.has(id)) continue
-    const details = (row.details ?? []).flatMap((d) => (d.data === null ? [] : [[d.type_id, d.data] as const]))
     players.set(id, {
       playerId: id,
       instrumentId: instrumentIdOf(id),
@@ -229,7 +228,7 @@ function playersOf(
       role: row.position_id === null ? null : (ROLE_BY_ID[row.position_id] ?? null),
       jersey: row.jersey_number,
       starter: row.type_id === STARTER,
-      details: details.length === 0 ? null : Object.fromEntries(details),
+      details: detailsOf(row),
     })
   }
   for (const row of fixture.events ?? []) {
@@ -237,6 +236,18 @@ function playersOf(
     if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
   }
   return [...players.values()]
+}
+
+/** By row: payloads share the rows that have not changed. */
+const knownDetails = new WeakMap<LineupRow, FixturePlayer['details']>()
+
+function detailsOf(row: LineupRow): FixturePlayer['details'] {
+  const known = knownDetails.get(row)
+  if (known !== undefined) return known
+  const found = (row.details ?? []).flatMap((d) => (d.data === null ? [] : [[d.type_id, d.data] as const]))
+  const details = found.length === 0 ? null : Object.fromEntries(found)
+  knownDetails.set(row, details)
+  return details
 }
 
 /** A substitute who is missing from the line-ups: only the substitution describes them. */

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fixtureId, type FixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
-import { price } from '../../actors/kernel/micros.ts'
+import { lots, price } from '../../actors/kernel/micros.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import { MatchActor } from '../../actors/match/actor.ts'
 import type { FeedUpdate } from '../../actors/match/messages.ts'
-import { newMatch } from '../../actors/match/state.ts'
+import { type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchStore } from '../../actors/match/store.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { setAnchors } from '../../db/anchors.ts'
@@ -16,12 +18,15 @@ import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { Journal } from '../../db/journal.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { Recordings } from '../../db/recordings.ts'
+import { seedDistricts } from '../../db/seed.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { Rederivation } from '../../ops/verify/rederive.ts'
+import { momentOf } from '../../ops/verify/moment.ts'
 import { parserOfReplays } from '../../src/compose/replays.ts'
 import { instrumentIdFor } from '../../src/provider/snapshot.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
+import { Users } from '../../db/users.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -259,4 +264,97 @@ eachDatabase((open) => {
     expect(Object.fromEntries(again.bases)).toEqual(stored)
     expect(new Set(Object.values(stored)).size).toBeGreaterThan(20)
   }, 60_000)
+
+  it('[J7] a match is shown as it was at any moment of its past, its prices and holds to the micro', async () => {
+    const { connection, matchId, own, updateOf } = await stage()
+    await seedDistricts(connection.db)
+    const users = new Users(connection.db, world)
+    const trader = (await users.createSyntheticMany([`t-${matchId}`]))[0]?.user.id
+    if (trader === undefined) throw new Error('no trader')
+    const shown = (view: MatchView) => ({
+      phase: view.info.phase,
+      minute: view.info.minute,
+      goals: [view.info.home.goals, view.info.away.goals],
+      players: Object.fromEntries(
+        Array.from(view.instruments(), (one) => {
+          const { base, imbalance, price: published } = quoteOf(one)
+          const isHeld = one.news !== null && world.now() < one.news.opensFrom
+          return [one.id, { base, imbalance, price: published, held: isHeld }]
+        }),
+      ),
+    })
+    const moments = new Map<number, { at: Instant; shown: ReturnType<typeof shown> }>()
+    const note = async (actor: MatchActor): Promise<void> => {
+      const { n } = await connection.db
+        .selectFrom('journal')
+        .select((row) => row.fn.max('n').as('n'))
+        .where('match_id', '=', matchId)
+        .executeTakeFirstOrThrow()
+      moments.set(n ?? 0, { at: world.now(), shown: shown(actor.view) })
+    }
+    const trade = async (actor: MatchActor): Promise<void> => {
+      for (const [n, { id, published }] of [...actor.view.instruments()].entries()) {
+        if (n % 3 !== 0) continue
+        const order = { instrumentId: id, direction: n % 2 === 0 ? 'long' : 'short', lots: lots(100_000) } as const
+        const levels = { stopLoss: null, takeProfit: null, clientPrice: published, idempotency: null }
+        await actor.submit({ kind: 'open_position', userId: trader, ...order, ...levels })
+      }
+      for (const { id, closableAt } of actor.view.positionsOf(trader).slice(0, 3)) {
+        if (closableAt <= world.now()) {
+          await actor.submit({ kind: 'close_position', userId: trader, positionId: id, idempotency: null })
+        }
+      }
+    }
+    let held = 0
+    for (let from = 300; from < 480; from += 60) {
+      const actor = await own()
+      for (let frame = from; frame < from + 60; frame++) {
+        world.pass(FRAME_MS)
+        await actor.feed({ ...updateOf(frame), speed: 1 }) // so that a hold lasts for several frames
+        const isHeld = Array.from(actor.view.instruments()).some((one) => one.news !== null)
+        if (frame % 10 === 5) await trade(actor)
+        if (frame % 30 === 5 || (isHeld && held++ < 3)) await note(actor)
+        world.pass(1)
+      }
+      await actor.stop()
+    }
+    const last = await own()
+    await last.end('full_time')
+    await last.clock()
+    expect(last.view.info.settledAt).not.toBeNull()
+    await last.stop()
+    const seen = { held: 0, imbalanced: 0 }
+    for (const [n, { at, shown: was }] of moments) {
+      for (const until of n % 7 === 0 ? [{ n }, { at }] : [{ at }]) {
+        const found = await momentOf(connection.db, matchId, until)
+        if (found === null) throw new Error(`nothing at row ${n}`)
+        expect(found).toMatchObject({ n, phase: was.phase, minute: was.minute, settled: false })
+        expect([found.home.goals, found.away.goals]).toEqual(was.goals)
+        for (const one of found.instruments) {
+          const [base, imbalance, then] = [one.base, one.imbalance, one.price].map((units) => Math.round(units * 1e6))
+          const isHeldThen = one.news !== null
+          expect({ [one.id]: { base, imbalance, price: then, held: isHeldThen } }).toEqual({
+            [one.id]: was.players[one.id],
+          })
+          seen.held += isHeldThen ? 1 : 0
+          seen.imbalanced += imbalance === 0 ? 0 : 1
+        }
+      }
+    }
+    expect(seen.held).toBeGreaterThan(0)
+    expect(seen.imbalanced).toBeGreaterThan(50)
+    const end = await momentOf(connection.db, matchId, { at: world.now() })
+    expect(end).toMatchObject({ settled: true, window: { status: 'CLOSED' } })
+    const settled = await connection.db
+      .selectFrom('instruments')
+      .select(['id', 'settlement_micros'])
+      .where('match_id', '=', matchId)
+      .execute()
+    const prices = end?.instruments.map((one) => [one.id, Math.round(one.price * 1e6)])
+    expect(Object.fromEntries(prices ?? [])).toEqual(
+      Object.fromEntries(settled.map((row) => [row.id, row.settlement_micros])),
+    )
+    await expect(momentOf(connection.db, matchId, { n: 100_000 })).rejects.toThrow('ends with row')
+    expect(await momentOf(connection.db, fixtureId(79_999), { n: 1 })).toBeNull()
+  }, 120_000)
 })
