@@ -1,6 +1,7 @@
 /** The examples, run unchanged against the real program. */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -83,6 +84,39 @@ describe('an example', () => {
     expect(await (await fetch(`${url}/api/positions`, { headers })).json()).toMatchObject({ positions: [{}] })
     expect(await (await fetch(`${url}/api/leaderboard/me`, { headers })).json()).toEqual({ ranked: false })
   })
+
+  it(
+    'of a strategy trades here and over a recording from the same file',
+    { timeout: 4 * BUSY_MACHINE_MS },
+    async () => {
+      const file = join(folder, 'eager.mjs')
+      await writeFile(
+        file,
+        `export default () => ({ instruments, positions }) => {
+        const one = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
+        if (positions.length > 0) return [{ kind: 'change', positionId: positions[0].id, takeProfit: 1e6 }]
+        return one ? [{ kind: 'open', instrumentId: one.id, direction: 'long', lotSize: 0.25 }] : []
+      }`,
+      )
+      const TOUCHLINE_KEY = await personalKey(url, 'Example Strategist', ['trade'])
+      const env = { ...process.env, TOUCHLINE_KEY }
+      const ops = (...args: string[]) =>
+        promisify(execFile)(process.execPath, [join(EXAMPLES, '../main.ts'), ...args], { env })
+      const { stdout } = await ops('trade', file, '--url', url, '--orders', '2')
+      expect(stdout).toMatch(/^long 0.25 .+ at \d+(\.\d+)?: done\n/)
+      expect(stdout).toMatch(/^change \S+: done$/m)
+      const headers = { authorization: `Bearer ${TOUCHLINE_KEY}` }
+      const held = await (await fetch(`${url}/api/positions`, { headers })).json()
+      expect(held).toMatchObject({ positions: [{ lotSize: 0.25, direction: 'long', takeProfit: 1e6 }] })
+      const recording = join(EXAMPLES, '../replays/slow-burner.jsonl.br')
+      const played = await ops('backtest', file, '--recordings', recording, '--traders', '3')
+      expect(played.stdout).toContain('3 positions, closed by: full_time 3; refused: none')
+      const wrong = promisify(execFile)(process.execPath, [join(EXAMPLES, '../main.ts'), 'trade', file, '--url', url], {
+        env: { ...env, TOUCHLINE_KEY: `${TOUCHLINE_KEY.slice(0, -1)}_` },
+      })
+      await expect(wrong).rejects.toMatchObject({ code: 1 })
+    },
+  )
 
   it('with a key follows a match without signing in', { timeout: BUSY_MACHINE_MS }, async () => {
     const env = { ...process.env, TOUCHLINE_KEY: await personalKey(url, 'Example Reader', ['read']) }
