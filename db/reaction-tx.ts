@@ -156,8 +156,12 @@ export class ReactionTx {
     return new Map(rows.map((row) => [instrumentId(row.id), row.name]))
   }
 
-  /** Writes the careers, which must be locked. Places on the boards are updated later. */
-  async saveCareers(careers: ReadonlyMap<UserId, Career>): Promise<void> {
+  /**
+   * Writes the careers, which must be locked. Places on the boards are updated later: those of users who have closed
+   * something, and of the `voided`, who may have nothing left there. One statement lists both, in the order in which
+   * the boards lock them; with two, a reaction and the boards could wait for each other in a circle.
+   */
+  async saveCareers(careers: ReadonlyMap<UserId, Career>, voided: readonly UserId[] = []): Promise<void> {
     const users = [...careers.keys()]
     const all = [...careers.values()]
     const column = (of: (career: Career) => number) => bigints(all.map(of))
@@ -198,7 +202,8 @@ export class ReactionTx {
         update users u set xp = s.xp from saved s where u.id = s.user_id and u.xp <> s.xp
       )
       insert into board_changes (user_id, version)
-        select user_id, version from saved where closed + practice_closed > 0 order by user_id
+        select user_id, version from saved
+         where closed + practice_closed > 0 or user_id = any(${uuids([...new Set(voided)])}::uuid[]) order by user_id
         on conflict (user_id) do update set version = excluded.version`.execute(this.#tx)
   }
 

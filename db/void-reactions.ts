@@ -49,8 +49,7 @@ export class VoidReactions {
   }
 
   /**
-   * Takes back the players of their weeks, their headlines, and places on boards on which nothing is left. Careers must
-   * be locked.
+   * Takes back the players of their weeks, and their headlines. Careers must be locked.
    */
   async takeBack(voided: readonly VoidedEvent[]): Promise<void> {
     if (voided.length === 0) return
@@ -74,11 +73,6 @@ export class VoidReactions {
     await sql`
     delete from activity
      where source = any(${texts(voided.map(({ positionId: id }) => `closed:${id}`))}::text[])`.execute(tx)
-    await sql`
-    insert into board_changes (user_id, version)
-      select user_id, version from careers
-       where user_id = any(${uuids([...new Set(voided.map((one) => one.userId))])}::uuid[]) order by user_id
-      on conflict (user_id) do update set version = excluded.version`.execute(tx)
   }
 
   /** What operators told the owners of positions that they have voided. */

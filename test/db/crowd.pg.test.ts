@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { REFERRAL_REWARD, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import type { ClosedEvent } from '../../actors/community/committed-event.ts'
 import type { ReferralTerms } from '../../actors/community/referral.ts'
+import { committedEvents } from '../../actors/match/committed-events.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Commit } from '../../db/outbox.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
@@ -175,4 +178,68 @@ onPostgres((server) => {
       expect(rows).toEqual([{ closed: 20 * (600 + 400 + 400) }])
     }),
   )
+
+  it('[R2] the boards are locked in the order of users, whether something was closed or voided', () =>
+    onDatabase(async ({ db }, season) => {
+      const [emptied, winner] = (await crowdOf(season, 2)).toSorted()
+      const match = await season.match()
+      const position = match.position(present(emptied, 'user'))
+      await match.commit([{ kind: 'position_opened', position }])
+      await match.close(position, 210)
+      await season.reactor.drain()
+      const lock = (tx: typeof db, user: UserId | undefined) =>
+        sql`select from board_changes where user_id = ${user} for update`.execute(tx)
+      // Both on the list; the last close of the first user is voided while the second closes one.
+      await sql`insert into board_changes values (${winner}, 0)`.execute(db)
+      const won = closedEvent(match.closed(match.position(present(winner, 'user')), 210))
+      const { voidReason: _, ...lost } = closedEvent(match.closed(position, 210))
+      const voided = {
+        ...lost,
+        kind: 'voided' as const,
+        before: { pnl: lost.pnl, baseMove: lost.baseMove },
+        closedAt: world.now(),
+      }
+      const commit: Commit = { matchId: match.id, seq: 3, at: world.now(), events: [won, voided] }
+      const reacting = await db.transaction().execute(async (shown) => {
+        await lock(shown, emptied)
+        const reaction = db
+          .transaction()
+          .execute((tx) => react([commit], new ReactionTx(tx, season.cache, world), TERMS))
+          .then(
+            () => 'done',
+            (error: unknown) => error,
+          )
+        await vi.waitUntil(async () => (await waitingForLocks(db)) > 0, { timeout: 10_000 })
+        // It holds nothing that comes later.
+        await lock(shown, winner)
+        return { reaction }
+      })
+      expect(await reacting.reaction).toBe('done')
+      const careers = await sql`select user_id, closed from careers order by user_id`.execute(db)
+      expect(careers.rows).toEqual([
+        { user_id: emptied, closed: 0 },
+        { user_id: winner, closed: 1 },
+      ])
+      const { rows } = await sql`
+        select b.user_id, b.version = c.version as current
+          from board_changes b join careers c using (user_id) order by user_id`.execute(db)
+      expect(rows).toEqual([
+        { user_id: emptied, current: true },
+        { user_id: winner, current: true },
+      ])
+    }))
 })
+
+async function waitingForLocks(db: Connection['db']): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select count(*) as waiting from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+  return present(rows[0], 'count').waiting
+}
+
+/** The outbox's event of a close. */
+function closedEvent(event: MatchEvent): ClosedEvent {
+  const [closed] = committedEvents([event])
+  if (closed?.kind !== 'closed') throw new Error('not a close')
+  return closed
+}
