@@ -1,13 +1,15 @@
 /** The routes of the API description: OpenAPI 3.1 made from the routes themselves, AsyncAPI 3, and both as a page. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import { ErrorBody, errorExamples, errors, type HttpEnv } from '../http/answers.ts'
 import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { AccountChangesBody, json } from '../http/schemas.ts'
+import { CACHED, PUBLIC } from '../http/caching.ts'
 import { sendFile } from '../http/send-file.ts'
 import { pathPattern } from '../http/unknown-names.ts'
-import type { WebFile } from '../http/web-files.ts'
+import type { WebFile, WebFiles } from '../http/web-files.ts'
 import { docsPage } from './docs-page.ts'
 import type { Content, FeedDocument, Operation, RestDocument, Schema, Schemas } from './documents.ts'
 import { exampleOf } from './examples.ts'
@@ -111,6 +113,7 @@ export function apiDescription(
   const rest = once(() => {
     const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, tags: TAGS })
     addExamples(document as unknown as RestDocument)
+    addNotModified(document as unknown as RestDocument)
     return Described.parse(document)
   })
   const feed = once(() => {
@@ -118,6 +121,8 @@ export function apiDescription(
     const schemas = sharedSchemas(components.schemas) as Parameters<typeof describeFeed>[0]['schemas']
     return FeedDescribed.parse(describeFeed({ version: INFO.version, schemas }))
   })
+  const restFile = once(() => jsonFile('openapi.json', rest()))
+  const feedFile = once(() => jsonFile('asyncapi.json', feed()))
   const page = once((): WebFile => {
     const documents = { rest: rest() as unknown as RestDocument, feed: feed() as unknown as FeedDocument }
     const html = docsPage({ ...documents, base: web.base })
@@ -129,9 +134,21 @@ export function apiDescription(
       c.header('Content-Security-Policy', DOCS_POLICY)
       return sendFile(c, web, page())
     })
-    .openapi(openapi, (c) => c.json(rest(), 200))
-    .openapi(asyncapi, (c) => c.json(feed(), 200))
+    .openapi(openapi, (c) => sendDocument(c, web, restFile()))
+    .openapi(asyncapi, (c) => sendDocument(c, web, feedFile()))
 }
+
+/** A description as a file of JSON, compressed once for all. */
+function sendDocument(c: Context<HttpEnv>, web: Pick<WebFiles, 'compressed'>, file: WebFile) {
+  c.header('Cache-Control', PUBLIC)
+  return sendFile(c, web, file) as never // the bytes are the document that the schema describes
+}
+
+const jsonFile = (name: string, document: unknown): WebFile => ({
+  name,
+  type: 'application/json; charset=utf-8',
+  body: new TextEncoder().encode(JSON.stringify(document)),
+})
 
 /** Makes a value at the first call and keeps it. */
 function once<T>(make: () => T): () => T {
@@ -180,6 +197,19 @@ function addExamples({ paths, components }: RestDocument): void {
     for (const { content } of Object.values(responses)) fill(content)
   }
 }
+
+/** The files of the API description are cached, too. */
+const FILES = ['/api/openapi.json', '/api/asyncapi.json', '/api/docs']
+
+/** Routes with an ETag answer 304 to a client that has the answer. */
+function addNotModified({ paths }: RestDocument): void {
+  const described = Object.keys(CACHED).map((path) => path.replaceAll(/:(\w+)/g, '{$1}'))
+  for (const path of [...described, ...FILES]) {
+    const operation = paths[path]?.['get']
+    if (operation !== undefined) Object.assign(operation.responses, { 304: { description: NOT_MODIFIED } })
+  }
+}
+const NOT_MODIFIED = 'The answer is the one whose `ETag` the client sent in `If-None-Match`. No body.'
 
 type Definitions = OpenAPIHono['openAPIRegistry']['definitions']
 

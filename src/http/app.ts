@@ -3,6 +3,8 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
 import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
 import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
+import { CACHED, validated } from './caching.ts'
+import { compressJson } from './compression.ts'
 import { createGates, declaredScopes, type Gates, readKey } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
 import { queue, type QueueOptions } from './queue.ts'
@@ -82,7 +84,7 @@ import { knownParameters } from './unknown-names.ts'
 /** A route file exports one function of this kind: it takes what its handlers need and returns them mounted. */
 type Routes = (deps: HttpDeps, gates: Gates) => OpenAPIHono<HttpEnv>
 
-/** Limited per user instead of per address, so that a school behind one address can play. */
+/** Limited per user and, far above that, per address: a school behind one address can play. */
 const ORDERS: readonly Routes[] = [openPosition, changeLevels, closePosition]
 
 /** In the order of the specification's tables. Of two paths that match a request, the first one listed answers. */
@@ -139,6 +141,8 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', webPage(deps))
   app.route('/', disclosure(deps))
   app.route('/', metricsText(deps.metrics))
+  app.use('/api/*', compressJson())
+  for (const [path, cacheControl] of Object.entries(CACHED)) app.use(path, validated(cacheControl))
   for (const routes of ORDERS) app.route('/', routes(deps, gates))
   app.use(limits.perAddress)
   for (const [path, options] of Object.entries(SIGNING)) app.use(path, queue(options))

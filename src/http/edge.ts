@@ -14,7 +14,7 @@ const PREFLIGHT_SECS = '600'
 /** Polled all the time, so not traced. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-const EXPOSED_HEADERS = 'Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+const EXPOSED_HEADERS = 'ETag, Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
 /** An answer is data: browsers must not cache it, frame it, sniff its type, or load anything for it. */
 const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [

@@ -10,6 +10,7 @@ import { findPackageJSON, stripTypeScriptTypes } from 'node:module'
 import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Encoding } from './compression.ts'
 
 export interface WebFile {
   /** Path below `base`. */
@@ -17,8 +18,6 @@ export interface WebFile {
   readonly type: string
   readonly body: Uint8Array<ArrayBuffer>
 }
-
-export type Encoding = 'br' | 'gzip'
 
 export interface WebFiles {
   /** The path of this version of the page's files, `/web/<hash>`. */

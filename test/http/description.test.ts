@@ -25,7 +25,7 @@ const Document = z.object({
         requestBody: z
           .object({ content: z.object({ 'application/json': z.object({ schema: BodySchema }) }) })
           .optional(),
-        responses: z.record(z.string(), z.object({ description: z.string().min(1), content: z.unknown() })),
+        responses: z.record(z.string(), z.object({ description: z.string().min(1), content: z.unknown().optional() })),
       }),
     ),
   ),
