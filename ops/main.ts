@@ -3,7 +3,11 @@
  * Each tool reads its own options; the head of its file describes them.
  */
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { TOOLS } from './tool-table.ts'
+
+// Half of the start of a tool is stripping the types of what it imports.
+enableCompileCache()
 
 const fileOf = (file: string): URL => new URL(file, import.meta.url)
 /** The image of the server holds the tools, but no rehearsals and no benchmarks. */

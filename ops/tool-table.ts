@@ -12,6 +12,7 @@ export const TOOLS: readonly Tool[] = [
   // Running a deployment
   tool('keygen', './tools/keygen.ts', 'print a signing key and secrets for a new installation'),
   tool('preflight', './tools/preflight/main.ts', 'check a deployment before a match day; changes nothing'),
+  tool('probe', './tools/probe/main.ts', 'trade a deployment from outside; shows Prometheus whether it works'),
   tool('pin-images', './tools/pin-images.ts', 'pin the images of deployment files to digests'),
   tool('sbom', './tools/sbom.ts', 'list what the image contains, with digests, and check the list'),
   tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
@@ -21,6 +22,7 @@ export const TOOLS: readonly Tool[] = [
   tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
   tool('audit-verify', './tools/audit-verify.ts', 'check that no entry of the audit log was altered or removed'),
+  tool('at', './tools/at.ts', 'show a match at a moment of its past, from its journal'),
   tool('journal-verify', './tools/journal-verify.ts', 'derive all bases again from the journals of matches'),
   tool('prices-verify', './tools/prices-verify.ts', 'hold the prices of recordings against those published before'),
   tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),
@@ -28,6 +30,9 @@ export const TOOLS: readonly Tool[] = [
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),
   tool('replay-make', './replays/make.ts', 'make the bundled recordings from their seeds'),
   tool('replay-chart', './replays/chart.ts', 'draw the price paths of a recording'),
+  // Strategies
+  tool('backtest', './backtest/main.ts', 'play recordings with traders that follow a strategy'),
+  tool('trade', './backtest/trade.ts', 'let a strategy trade on a server, with a personal key'),
   // Rehearsals
   tool('conformance', './rehearse/conformance/main.ts', 'check a deployment against the specification, from outside'),
   tool('crash', './rehearse/crash/main.ts', 'kill the server under load, restart it and audit the result'),

@@ -28,12 +28,14 @@ export type Differences = Readonly<Record<string, number>>
  * The counts that list and statistics both tell. A player is booked and sent off once at most: providers disagree about
  * what a second yellow card adds to either. Goals conceded are counted for keepers; their defenders wait with them.
  */
-const COMPARED: readonly {
+interface Compared {
   readonly name: string
   readonly actions: readonly DiscreteAction[]
   readonly once?: true
   readonly role?: PlayerRole
-}[] = [
+}
+
+const COMPARED: readonly Compared[] = [
   { name: 'goals', actions: ['goal', 'penalty_goal'] },
   { name: 'assists', actions: ['assist'] },
   { name: 'ownGoals', actions: ['own_goal'] },
@@ -41,6 +43,14 @@ const COMPARED: readonly {
   { name: 'dismissals', actions: ['red', 'second_yellow'], once: true },
   { name: 'conceded', actions: ['conceded'], role: 'GK' },
 ]
+const comparedOf = (role: PlayerRole): readonly Compared[] =>
+  COMPARED.filter((one) => one.role === undefined || one.role === role)
+const COMPARED_OF: Readonly<Record<PlayerRole, readonly Compared[]>> = {
+  GK: comparedOf('GK'),
+  DEF: comparedOf('DEF'),
+  MID: comparedOf('MID'),
+  FWD: comparedOf('FWD'),
+}
 
 /** A player's counts in the list of events and in the statistics. */
 export interface ReportedCounts {
@@ -72,18 +82,22 @@ export function excuseFor(role: PlayerRole, { listed, stated }: Omit<ReportedCou
 
 /** Excuses hold only while their difference exists: once both have agreed, the next one is waited for. */
 export function stillExcused(role: PlayerRole, reported: ReportedCounts): Differences {
+  if (Object.keys(reported.excused).length === 0) return reported.excused
   const existing = excuseFor(role, reported)
   return Object.fromEntries(Object.entries(reported.excused).filter(([name]) => existing[name] !== undefined))
 }
 
 function compared(role: PlayerRole, listed: Counts, stated: Counts) {
-  return COMPARED.filter((one) => one.role === undefined || one.role === role).map(({ name, actions, once }) => {
-    const [inList, inStatistics] = [listed, stated].map((from) => {
-      const sum = actions.reduce((total, action) => total + (from[action] ?? 0), 0)
-      return once === true ? Math.min(1, sum) : sum
-    })
-    return { name, inStatistics: inStatistics ?? 0, difference: (inList ?? 0) - (inStatistics ?? 0) }
+  return COMPARED_OF[role].map(({ name, actions, once }) => {
+    const inStatistics = countOf(stated, actions, once === true)
+    return { name, inStatistics, difference: countOf(listed, actions, once === true) - inStatistics }
   })
+}
+
+function countOf(from: Counts, actions: readonly DiscreteAction[], once: boolean): number {
+  let sum = 0
+  for (const action of actions) sum += from[action] ?? 0
+  return once ? Math.min(1, sum) : sum
 }
 
 /** Whether an update shows something new about a player: a listed count, or a difference, has changed. */

@@ -101,6 +101,13 @@ export const baseMoveOf = (p: Pick<Position, 'direction' | 'lots' | 'openBase' |
  */
 export const washoutPrice = (p: Pick<Position, 'direction' | 'openPrice'>): Price | null => priceAtLoss(p, 100)
 
+/** Whether a stop-loss can never fire, because the washout is reached before it. */ // T44
+export function isBeyondWashout(p: Pick<Position, 'direction' | 'openPrice' | 'stopLoss'>): boolean {
+  const washout = washoutPrice(p)
+  if (p.stopLoss === null || washout === null) return false
+  return p.direction === 'long' ? p.stopLoss < washout : p.stopLoss > washout
+}
+
 /** The price at which this share of the margin is lost, rounded towards the open price. */
 export function priceAtLoss(p: Pick<Position, 'direction' | 'openPrice'>, percent: number): Price | null {
   const whole = LEVERAGE * 100

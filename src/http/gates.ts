@@ -110,8 +110,9 @@ export interface Gates {
   /** Passes every request. */
   readonly optional: MiddlewareHandler<OptionalEnv>
   /**
-   * Like `signedIn`, and 429 above the user's limit for the action. For a request that may not act the address counts
-   * instead. An order by a key marks its user as a bot before it is sent on.
+   * Like `signedIn`, and 429 above the user's limit for the action, or the address' limit for orders. For a request
+   * that may not act the limit over all routes counts instead. An order by a key marks its user as a bot before it is
+   * sent on.
    */
   readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
   /** 429 above the limit that a route has per address, in addition to the limit over all routes. */

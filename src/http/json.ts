@@ -13,7 +13,7 @@ import type { QuoteAnswer } from '../../actors/match/quotes.ts'
 import { freeMarginOf, type MatchInfo, type WalletAfter } from '../../actors/match/messages.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { levelOf } from '../../actors/community/career.ts'
-import { realisedPnl, washoutPrice } from '../../actors/position/position.ts'
+import { isBeyondWashout, type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
 import type { Notification } from '../../db/announcements.ts'
 import type { Listing } from '../../db/catalogue.ts'
@@ -27,6 +27,7 @@ import type {
   AccountChangesBody,
   AccountEventBody,
   InstrumentBody,
+  levelWarnings,
   MatchBody,
   NotificationBody,
   MatchEventsBody,
@@ -76,6 +77,19 @@ export function positionJson({ position, currentPrice, exitPrice }: HeldPosition
     voidReason: close?.voidReason ?? null,
     voidNote: close?.voidNote ?? null,
   }
+}
+
+/** The levels of a position, or of one to be opened at this price, that can never fire. */
+export function levelWarningsJson(
+  position: Pick<Position, 'direction' | 'openPrice' | 'stopLoss'>,
+): z.output<typeof levelWarnings> {
+  const [stop, washout] = [position.stopLoss, washoutPrice(position)]
+  if (stop === null || washout === null || !isBeyondWashout(position)) return []
+  const [level, washedOut] = [decimal(stop), decimal(washout)]
+  const message =
+    `The stop-loss ${level} lies beyond the washout price ${washedOut}: ` +
+    'the position washes out before it can fire.'
+  return [{ code: 'STOP_LOSS_BEYOND_WASHOUT', message, level, washoutPrice: washedOut }]
 }
 
 export function accountChangesJson(changes: AccountChanges): z.output<typeof AccountChangesBody> {

@@ -308,7 +308,27 @@ export const WalletBody = z
   })
   .openapi('Wallet')
 
-export const TradeBody = z.object({ position: PositionBody, wallet: WalletBody }).openapi('Trade')
+const LevelWarningBody = z
+  .object({
+    code: z.enum(['STOP_LOSS_BEYOND_WASHOUT']).openapi({ description: 'For programs. More codes may be added.' }),
+    message: z.string().openapi({
+      description: 'For people.',
+      example: 'The stop-loss 175 lies beyond the washout price 180: the position washes out before it can fire.',
+    }),
+    level: priceNumber.openapi({ description: 'The level as it was accepted.', example: 175 }),
+    washoutPrice: priceNumber.openapi({ example: 180 }),
+  })
+  .openapi('LevelWarning')
+
+/** What was accepted and will hardly do what its sender wants. */
+export const levelWarnings = z.array(LevelWarningBody).openapi({
+  description: 'Levels that were accepted and can never fire; empty if there are none, and for a closed position.',
+  example: [],
+})
+
+export const TradeBody = z
+  .object({ position: PositionBody, wallet: WalletBody, warnings: levelWarnings })
+  .openapi('Trade')
 
 const marker = z.string().openapi({ description: 'Send it as `since` to get what follows.', example: '42' })
 

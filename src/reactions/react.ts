@@ -94,7 +94,10 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
   const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)
   for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
 
-  await effects.saveCareers(careers)
+  await effects.saveCareers(
+    careers,
+    voided.map(({ userId }) => userId),
+  )
   await effects.addWeeks(weekShares(commits))
   await effects.voids.takeBack(voided)
   await announce(commits, { known, peaks, careers, credits, at }, effects)

@@ -186,11 +186,14 @@ export function forgetAccount(): void {
   })
 }
 
-const take = ({ position, wallet: left }: Trade): Position => {
+const take = ({ position, wallet: left, warnings }: Trade): Position => {
   batch(() => {
     keep(position)
     takeWallet(left)
   })
+  for (const { message } of warnings) {
+    toast({ tone: 'bad', title: `Check the levels on ${nameOf(position.instrumentId)}`, text: message })
+  }
   return position
 }
 

@@ -12,7 +12,14 @@ import {
   mulDivNearest,
   price,
 } from '../../actors/kernel/micros.ts'
-import { marginFor, pnlAt, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
+import {
+  type Direction,
+  isBeyondWashout,
+  marginFor,
+  pnlAt,
+  realisedPnl,
+  washoutPrice,
+} from '../../actors/position/position.ts'
 import { p, u } from '../support/fixtures.ts'
 
 const micros = fc.integer({ min: -MICROS_MAX, max: MICROS_MAX })
@@ -95,6 +102,11 @@ describe('position arithmetic', () => {
   it('[M6] the washout price is a tenth against the position, and no loss at it exceeds the margin', () => {
     expect(washoutPrice({ direction: 'long', openPrice: p(200) })).toBe(u(180))
     expect(washoutPrice({ direction: 'short', openPrice: p(200) })).toBe(u(220))
+    const beyond = (direction: Direction, stopLoss: number) =>
+      isBeyondWashout({ direction, openPrice: p(200), stopLoss: p(stopLoss) })
+    expect([beyond('long', 179.999_999), beyond('long', 180), beyond('long', 190)]).toEqual([true, false, false])
+    expect([beyond('short', 220.000_001), beyond('short', 220), beyond('short', 210)]).toEqual([true, false, false])
+    expect(isBeyondWashout({ direction: 'long', openPrice: p(200), stopLoss: null })).toBe(false)
     const prices = fc.integer({ min: 20_000, max: 2_000_000_000 })
     const sizes = fc.integer({ min: 1, max: 10_000 })
     fc.assert(

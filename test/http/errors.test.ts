@@ -1,4 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createLog } from '../../src/observe/log.ts'
+import { readiness } from '../../src/http/routes/health.ts'
+import { TestWorld } from '../support/test-world.ts'
 import { createWsApp } from '../../src/http/app.ts'
 import { ALLOWED_ORIGIN, away, openHttpRig, order } from './http-rig.ts'
 
@@ -226,15 +229,24 @@ describe('origins', () => {
   })
 })
 
+const SILENT = createLog({
+  level: 'error',
+  world: new TestWorld({ now: 0 }),
+  write: () => {},
+  readable: false,
+})
+
 describe('health', () => {
   it('health is 200 even if a dependency is unavailable', async () => {
-    const { app } = await openHttpRig({ deps: { readyChecks: { database: away } } })
+    const { app } = await openHttpRig({ deps: { readiness: readiness({ database: away }, SILENT) } })
     const response = await app.request('/health')
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
   it('ready is 503 and names the failed check', async () => {
-    const { app } = await openHttpRig({ deps: { readyChecks: { database: away, rooms: async () => {} } } })
+    const { app } = await openHttpRig({
+      deps: { readiness: readiness({ database: away, rooms: async () => {} }, SILENT) },
+    })
     const response = await app.request('/ready')
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')

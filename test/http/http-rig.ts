@@ -2,6 +2,7 @@
  * The REST API over ports with fixed values, which record what reached them. Every answer is checked against the
  * description.
  */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import {
   districtId,
   fixtureId,
@@ -399,7 +400,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       text: async () => 'touchline_sockets 0\n',
       observe: () => {},
     },
-    readyChecks: { database: async () => {}, fastStore: async () => {} },
+    readiness: async () => [['database', 'ok'] as const, ['fastStore', 'ok'] as const],
     isFault: (error) => error instanceof Error && error.message === 'away',
     ...options.deps,
   }
@@ -441,13 +442,22 @@ function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
     const url = new URL(input instanceof Request ? input.url : input, 'http://localhost')
     const method = input instanceof Request ? input.method : (init?.method ?? 'GET')
     const contentType = response.headers.get('content-type')
-    const body: unknown = contentType?.startsWith('application/json') ? await response.clone().json() : null
+    const body: unknown = contentType?.startsWith('application/json')
+      ? JSON.parse(await textOf(response.clone()))
+      : null
     const isApi = url.pathname.startsWith('/api/')
     const wrong = isApi ? judge({ method, path: url.pathname, status: response.status, contentType, body }) : null
     if (wrong !== null) throw new Error(wrong)
     return response
   }
   return app
+}
+
+/** The text of an answer, unpacked as a browser would. */
+async function textOf(response: Response): Promise<string> {
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const encoding = response.headers.get('content-encoding')
+  return (encoding === 'br' ? brotliDecompressSync(bytes) : encoding === 'gzip' ? gunzipSync(bytes) : bytes).toString()
 }
 
 /** Sessions in memory; only the last generation is remembered. */

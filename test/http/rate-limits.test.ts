@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
+import type { HttpDeps } from '../../src/http/ports.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { NOW, openHttpRig, order, POSITION } from './http-rig.ts'
 
 /** A rig behind one proxy, with rate limits. Two rigs may share their counts. */
-async function openLimited(perMinute = 200, rates = ratesOf(new TestWorld({ now: NOW }))) {
+async function openLimited(perMinute = 200, rates: HttpDeps['limits']['rates'] = ratesOf(new TestWorld({ now: NOW }))) {
   const rig = await openHttpRig({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
   const from = async (address: string, path: string, init: RequestInit = {}) =>
     rig.app.request(path, { ...init, headers: { 'x-forwarded-for': address } })
@@ -80,6 +81,34 @@ describe('the limit of an address', () => {
   })
 })
 
+describe('the limit of orders', () => {
+  it('[H25] is 3,000 a minute from one address, however many users share it', async () => {
+    const world = new TestWorld({ now: NOW })
+    const rates = ratesOf(world)
+    // As if each order were of another user: none meets a limit of their own.
+    const crowd = {
+      hit: rates.hit.bind(rates),
+      spend: async () => ({ allowed: true, left: 9, inMs: 0 }),
+    }
+    const { send, commands } = await openLimited(1, crowd)
+    for (let n = 0; n < 3; n++) {
+      await Promise.all(Array.from({ length: 1_000 }, () => send('POST', '/api/positions/open', order)))
+    }
+    expect(commands).toHaveLength(3_000)
+    for (const [method, path, body] of [
+      ['POST', '/api/positions/open', order],
+      ['POST', `/api/positions/${POSITION}/close`, {}],
+      ['PATCH', `/api/positions/${POSITION}`, {}],
+    ] as const) {
+      const refused = await send(method, path, body)
+      expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'RATE_LIMITED', limit: 'orders' }])
+    }
+    expect(commands).toHaveLength(3_000)
+    world.pass(60_000)
+    expect((await send('POST', '/api/positions/open', order)).status).toBe(201)
+  })
+})
+
 describe('the limit of a user', () => {
   it('[H7] is ten actions of a kind at once, and one more each second', async () => {
     const world = new TestWorld({ now: NOW })
@@ -87,8 +116,9 @@ describe('the limit of a user', () => {
     const counted = await statuses(Array.from({ length: 25 }, () => send('POST', '/api/positions/open', order)))
     expect([counted['201']?.length, counted['429']?.length, commands.length]).toEqual([10, 15, 10])
     const refused = await send('POST', '/api/positions/open', order)
-    expect([refused.headers.get('retry-after'), refused.headers.get('ratelimit')]).toEqual(['1', '"open";r=0;t=1'])
-    expect(refused.headers.get('ratelimit-policy')).toBe('"open";q=60;w=60;burst=10')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('ratelimit')).toBe('"orders";r=2974;t=60, "open";r=0;t=1')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"orders";q=3000;w=60, "open";q=60;w=60;burst=10')
     expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', limit: 'open' })
     // Closing and changing have allowances of their own.
     expect((await send('POST', `/api/positions/${POSITION}/close`, {})).status).toBe(200)

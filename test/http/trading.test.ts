@@ -93,7 +93,7 @@ describe('opening', () => {
     ])
     expect(response.status).toBe(201)
     expect(response.headers.get('idempotent-replayed')).toBeNull()
-    expect(await response.json()).toEqual({ position: positionJson, wallet: walletJson })
+    expect(await response.json()).toEqual({ position: positionJson, wallet: walletJson, warnings: [] })
   })
 
   it('ids are read in any case', async () => {
@@ -122,7 +122,9 @@ describe('opening', () => {
     ]
     for (const field of ['lotSize', 'clientPrice', 'stopLoss', 'takeProfit']) {
       const isLevel = field === 'stopLoss' || field === 'takeProfit'
-      for (const value of never.filter((bad) => !(isLevel && bad === null))) {
+      // It is compared and not booked, so that any number of decimals does.
+      const isFine = (value: unknown) => field === 'clientPrice' && (value === 1e-7 || value === 0.1 + 0.2)
+      for (const value of never.filter((bad) => !(isLevel && bad === null) && !isFine(bad))) {
         const response = await send('POST', OPEN, { ...order, [field]: value })
         expect(response.status, `${field} ${JSON.stringify(value)}`).toBe(400)
         expect(await response.json()).toMatchObject({ code: 'VALIDATION_FAILED', issues: [{ path: field }] })
@@ -151,6 +153,46 @@ describe('opening', () => {
     const headers = { 'content-type': 'application/json' }
     expect((await asAlice(OPEN, { method: 'POST', body: polluted, headers })).status).toBe(400)
     expect(commands).toEqual([])
+  })
+
+  it('the price that a client saw may have any number of decimals; what is booked may not', async () => {
+    const { send, commands } = await openHttpRig()
+    for (const clientPrice of [200 * 0.95 + 1e-9, 200.123_456_789, 1e-9, 1e9]) {
+      expect((await send('POST', OPEN, { ...order, clientPrice })).status).toBe(201)
+    }
+    expect(commands).toMatchObject([
+      { clientPrice: 190_000_000 },
+      { clientPrice: 200_123_457 },
+      { clientPrice: 0 },
+      { clientPrice: 1e15 },
+    ])
+    for (const clientPrice of [0, -1, 1e9 + 1, 1e300, '200', null]) {
+      expect([clientPrice, (await send('POST', OPEN, { ...order, clientPrice })).status]).toEqual([clientPrice, 400])
+    }
+    for (const field of ['lotSize', 'stopLoss', 'takeProfit']) {
+      expect((await send('POST', OPEN, { ...order, [field]: 190.123_456_7 })).status).toBe(400)
+    }
+  })
+
+  it('[T44] a stop-loss beyond the washout price comes back with a warning: opened, changed and quoted', async () => {
+    const warning = {
+      code: 'STOP_LOSS_BEYOND_WASHOUT',
+      message: 'The stop-loss 175 lies beyond the washout price 180: the position washes out before it can fire.',
+      level: 175,
+      washoutPrice: 180,
+    }
+    const beyond = { ...trade.position, stopLoss: price(175_000_000) }
+    const { send } = await openHttpRig({ outcome: done({ ...trade, position: beyond }) })
+    const opened = await send('POST', OPEN, { ...order, stopLoss: 175 })
+    expect([opened.status, await opened.json()]).toMatchObject([201, { warnings: [warning] }])
+    const changed = await send('PATCH', `/api/positions/${POSITION}`, { stopLoss: 175 })
+    expect([changed.status, await changed.json()]).toMatchObject([200, { warnings: [warning] }])
+    const { clientPrice: _, ...asked } = order
+    const quoted = await send('POST', '/api/positions/quote', { ...asked, stopLoss: 175 })
+    // The quote fills at 210.01, so that it washes out at 189.009.
+    expect(await quoted.json()).toMatchObject({ warnings: [{ level: 175, washoutPrice: 189.009 }] })
+    const within = await send('POST', '/api/positions/quote', { ...asked, stopLoss: 189.009 })
+    expect(await within.json()).toMatchObject({ warnings: [] })
   })
 
   it('any number sent is either 400 or reaches the desk exactly', async () => {
@@ -268,7 +310,10 @@ describe('changing and closing', () => {
       { ...change, stopLoss: undefined, takeProfit: null },
       { ...change, stopLoss: undefined, takeProfit: undefined },
     ])
-    expect([response.status, await response.json()]).toEqual([200, { position: positionJson, wallet: walletJson }])
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { position: positionJson, wallet: walletJson, warnings: [] },
+    ])
   })
 
   it('a closed position shows how it closed', async () => {
@@ -276,7 +321,10 @@ describe('changing and closing', () => {
     const held = await positions.find(ALICE, POSITION)
     const { send } = await openHttpRig({ outcome: done({ ...trade, position: held?.position ?? trade.position }) })
     const response = await send('POST', CLOSE, {})
-    expect([response.status, await response.json()]).toEqual([200, { position: closedJson, wallet: walletJson }])
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { position: closedJson, wallet: walletJson, warnings: [] },
+    ])
   })
 })
 
@@ -510,6 +558,7 @@ describe('reading', () => {
         currentPrice: 210.005,
         margin: 52.5025,
         washoutPrice: 189.009,
+        warnings: [],
         pnlAtStopLoss: -50.025,
         pnlAtTakeProfit: null,
         maxLotSize: 94.76,

@@ -58,7 +58,7 @@ const Quote = z.looseObject({
   refusal: z.looseObject({ code: z.string() }).nullable(),
 })
 
-export const TradeAnswer = z.strictObject({ position: Position, wallet: Wallet })
+export const TradeAnswer = z.strictObject({ position: Position, wallet: Wallet, warnings: z.array(z.unknown()) })
 export type InstrumentSeen = z.output<typeof Instrument>
 export type PositionSeen = z.output<typeof Position>
 

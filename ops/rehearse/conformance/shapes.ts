@@ -184,7 +184,10 @@ export const Position = z.looseObject({
   voidNote: z.string().nullable(),
 })
 export const Positions = z.looseObject({ positions: z.array(Position) })
-export const Trade = z.looseObject({ position: Position, wallet: Wallet })
+const warnings = z.array(
+  z.looseObject({ code: z.string(), message: z.string(), level: decimal, washoutPrice: decimal }),
+)
+export const Trade = z.looseObject({ position: Position, wallet: Wallet, warnings })
 export const Quote = z.looseObject({
   fillPrice: decimal,
   exitPrice: decimal,
@@ -195,6 +198,7 @@ export const Quote = z.looseObject({
   pnlAtStopLoss: decimal.nullable(),
   pnlAtTakeProfit: decimal.nullable(),
   maxLotSize: decimal,
+  warnings,
   refusal: z.looseObject({ error: z.string(), code: z.string() }).nullable(),
 })
 export const Ledger = z.looseObject({

@@ -107,6 +107,8 @@ export function createJudge(document: OpenApi): Judge {
     if (declared === undefined) return `${method} ${route.path} does not declare ${status}: ${JSON.stringify(body)}`
     if (method === 'HEAD') return null
     const type = contentType?.split(';')[0]?.trim() ?? ''
+    // Not Modified has no body.
+    if (status === 304 && contentType === null) return null
     const media = declared.content?.[type]
     if (media === undefined) return `${method} ${route.path} answers ${status} with '${type}'`
     if (type !== 'application/json') return null

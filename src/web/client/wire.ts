@@ -57,6 +57,7 @@ export interface Quote {
   readonly pnlAtStopLoss: number | null
   readonly pnlAtTakeProfit: number | null
   readonly maxLotSize: number
+  readonly warnings: Trade['warnings']
   readonly refusal: ErrorBody | null
 }
 

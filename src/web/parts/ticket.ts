@@ -150,6 +150,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             <dd class="num">${preview === null ? '–' : units(preview.settlesAt)}</dd>
           </div>
         </dl>
+        ${(preview?.warnings ?? []).map(({ message }) => html`<p class="hint caution" role="status">${message}</p>`)}
         <p class="trouble" role="alert">${problem}</p>
         <button class="send" disabled=${isBlocked}>
           ${direction === 'long' ? 'Go long' : 'Go short'}

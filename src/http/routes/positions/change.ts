@@ -16,7 +16,8 @@ const route = createRoute({
   summary: 'Change stop-loss and take-profit of an open position',
   description:
     'A level that is left out stays as it is; null removes it. A long position needs stop-loss < price < ' +
-    'take-profit, a short one take-profit < price < stop-loss. At most 60 a minute per user, in bursts of 10.',
+    'take-profit, a short one take-profit < price < stop-loss. A stop-loss beyond ' +
+    'the washout price is accepted with an entry in `warnings`. At most 60 a minute per user, in bursts of 10.',
   security: TRADE_SECURITY,
   request: {
     params: IdPath,

@@ -6,10 +6,13 @@ import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
-import { keyOf, Order, originOf, priceInput, refusing, tradeJson } from './order.ts'
+import { keyOf, Order, originOf, refusing, seenPriceInput, tradeJson } from './order.ts'
 
 const OpenOrder = Order.extend({
-  clientPrice: priceInput.openapi({ description: 'The price that the client showed to the user.', example: 206.3 }),
+  clientPrice: seenPriceInput.openapi({
+    description: 'The price that the client showed to the user, with any number of decimals.',
+    example: 206.3,
+  }),
 })
 
 const route = createRoute({
@@ -19,9 +22,10 @@ const route = createRoute({
   summary: 'Open a position',
   description:
     'Fills at the current price plus the impact of the order and debits the margin, price × lots × 5 ÷ 10, from the ' +
-    'wallet. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is ' +
+    'wallet. A stop-loss beyond the washout price is accepted with an entry in `warnings`. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is ' +
     'more than 2.5 % off, the market is not open, or the margin is not covered. A retry with the same ' +
-    '`Idempotency-Key` and body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10.',
+    '`Idempotency-Key` and body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10, and 3,000 orders of ' +
+    'all kinds a minute per address.',
   security: TRADE_SECURITY,
   request: { headers: KeyHeader, body: jsonBody(OpenOrder) },
   responses: {

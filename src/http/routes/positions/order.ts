@@ -5,14 +5,14 @@ import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
-import { lots, price } from '../../../../actors/kernel/micros.ts'
+import { lots, MICROS_MAX, MICROS_PER_UNIT, microsNearest, price } from '../../../../actors/kernel/micros.ts'
 import type { Refused } from '../../../../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../../actors/match/messages.ts'
 import { type Answer, answerTo, fail, type RefusalStatus } from '../../answers.ts'
 import { commandId } from '../../command-ids.ts'
 import type { SignedInEnv } from '../../gates.ts'
 import { decimalInput, InstrumentIdInput, PositionIdInput } from '../../inputs.ts'
-import { positionJson, walletJson } from '../../json.ts'
+import { levelWarningsJson, positionJson, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import type { TradeBody } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
@@ -20,7 +20,16 @@ import { strictBody } from '../../unknown-names.ts'
 /** Marks the stored answer of an earlier request. The name is part of the contract. */
 const REPEATED = 'Idempotent-Replayed'
 
-export const priceInput = decimalInput(price, z.number().positive())
+const priceInput = decimalInput(price, z.number().positive())
+/**
+ * A price that is only compared, never booked: rounded to the nearest micro, so that a client need not round what it
+ * has computed.
+ */
+export const seenPriceInput = z
+  .number()
+  .positive()
+  .max(MICROS_MAX / MICROS_PER_UNIT)
+  .transform((value) => price(microsNearest(value)))
 const lotsInput = decimalInput(lots, z.number().nonnegative())
 const level = priceInput.nullable().openapi({ description: 'A price, or null for none.' })
 export const stopLossInput = level.openapi({ example: 190 }).optional()
@@ -61,6 +70,7 @@ export function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> 
   return {
     position: positionJson({ ...trade, currentPrice: trade.price }),
     wallet: walletJson(trade.wallet, trade.position.purse),
+    warnings: trade.position.close === null ? levelWarningsJson(trade.position) : [],
   }
 }
 

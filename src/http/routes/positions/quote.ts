@@ -5,9 +5,9 @@ import { answerTo, ErrorBody, errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
-import { quoteJson } from '../../json.ts'
+import { levelWarningsJson, quoteJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json } from '../../schemas.ts'
+import { json, levelWarnings } from '../../schemas.ts'
 import { Order, refusing } from './order.ts'
 
 /** The example is an order for 0.5 lots, long at 206.31, with the levels 190 and 220. */
@@ -31,6 +31,7 @@ const QuoteBody = z
     maxLotSize: z
       .number()
       .openapi({ description: 'The most lots that the free margin of the purse covers.', example: 96.42 }),
+    warnings: levelWarnings,
     refusal: ErrorBody.omit({ requestId: true }).nullable().openapi({
       description: 'The error that opening this now would get, or null.',
       additionalProperties: true,
@@ -63,8 +64,10 @@ export function quoteOrder({ desk, positions, wallets }: Deps, gates: Gates) {
     const means = await wallets.means(c.var.caller.userId)
     const outcome = await desk.quote({ instrumentId, direction, lots: lotSize, stopLoss, takeProfit, means })
     if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
-    const { refusal } = outcome.value
-    return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)
+    const { refusal, fillPrice } = outcome.value
+    const warnings = levelWarningsJson({ direction, openPrice: fillPrice, stopLoss })
+    const refused = refusal === null ? null : refusalJson(refusal)
+    return c.json({ ...quoteJson(outcome.value), warnings, refusal: refused }, 200)
   })
 }
 
