@@ -5,7 +5,8 @@ import { instant } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { InstrumentHistory } from '../../actors/match/store.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 
 export interface RecordedMatch {
   readonly id: FixtureId

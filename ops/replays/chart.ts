@@ -8,7 +8,8 @@ import { type Phase, phaseOf } from '../../actors/market/phase.ts'
 import { DEFAULT_MODEL, EMPTY_PRICING, type MatchNews, priceMatch } from '../../actors/market/pricing.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 
 /** Every path starts here, so that paths compare as percentages. */
 const START = price(200 * MICROS_PER_UNIT)

@@ -15,7 +15,8 @@ import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts
 import { MODEL_VERSION } from '../../actors/market/scoring.ts'
 import { plainRules } from '../../actors/match/heard.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 import { Rederivation } from './rederive.ts'
 
 const bytes = z.base64().transform((text): Uint8Array => Buffer.from(text, 'base64'))

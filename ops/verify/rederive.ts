@@ -11,7 +11,8 @@ import { proceed } from '../../actors/match/decide.ts'
 import type { FeedTerms } from '../../actors/match/feed-updates.ts'
 import type { MatchEvent, SystemCommand } from '../../actors/match/messages.ts'
 import { Draft, MatchState, type MatchView, newMatch } from '../../actors/match/state.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 import { type Line, modesOf, type Payload, readLine, type Update } from './journal-line.ts'
 
 /** One move of a base. */

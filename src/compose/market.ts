@@ -11,7 +11,7 @@ import { Refills } from '../../db/refills.ts'
 import { Settings } from '../../db/settings.ts'
 import { Tape } from '../../db/tape.ts'
 import { Wallets } from '../../db/wallets.ts'
-import { instrumentIdFor } from '../provider/snapshot.ts'
+import { instrumentIdFor } from '../provider/instrument-ids.ts'
 import type { Base } from './base.ts'
 import type { Stores } from './stores.ts'
 

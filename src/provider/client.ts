@@ -6,7 +6,8 @@ import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
 import type { UpdateSource } from '../../actors/match/messages.ts'
 import type { Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
-import { instrumentIdFor, parseFixture } from './snapshot.ts'
+import { instrumentIdFor } from './instrument-ids.ts'
+import { parseFixture } from './snapshot.ts'
 
 export interface ProviderOptions {
   /** Root of the API, with or without the version: `https://api.sportmonks.com/v3/football`. */

@@ -16,7 +16,8 @@ import { anchorsOf, type MatchPlan, simulateMatch } from '../../ops/replays/gene
 import { frameDue, frameIntervalMs } from '../../actors/replay/recording.ts'
 import { BUNDLED } from '../../ops/replays/generator/plans.ts'
 import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 
 const REPLAYS = join(import.meta.dirname, '../../ops/replays')
 const START = price(200_000_000)

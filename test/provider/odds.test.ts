@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { playerId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { expectedGoals, resultOf } from '../../src/provider/odds.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 import { cupTie } from '../support/cup-tie.ts'
 
 const BOOK = 1.06

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { type FixtureSnapshot, matchMinute } from '../../actors/market/fixture.ts'
-import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
 
 const options = { instrumentIdOf: (id: number) => instrumentId(`i-${id}`), receivedAt: instant(1_700_000_000_000) }
