@@ -19,6 +19,9 @@ import { timelineOf, type WalletCache } from './wallet-cache.ts'
 
 const DAY_MS = 24 * HOUR_MS
 
+/** Longer than a match takes to answer. A note that is older, of a position that is not void, came to nothing. */
+const UNDER_WAY_MS = 30_000
+
 export interface VoidRequest {
   readonly positionId: PositionId
   /** Derived from the idempotency key; null without one. */
@@ -44,6 +47,8 @@ export type VoidStart =
   | { readonly kind: 'void' }
   /** The key belongs to the void of another position. */
   | { readonly kind: 'key_reused' }
+  /** Another request is voiding it now. */
+  | { readonly kind: 'under_way' }
   /** By an earlier request under the same key. */
   | { readonly kind: 'done'; readonly userId: UserId; readonly done: VoidDone }
   | { readonly kind: 'open' | 'closed'; readonly matchId: FixtureId; readonly userId: UserId }
@@ -82,33 +87,40 @@ export class PositionVoids {
     }
     const at = new Date(this.#world.now())
     const note = { position_id: positionId, command_id: commandId, by_id: by, reason, at }
-    if (!(await this.#note(note))) return { kind: 'key_reused' }
+    const noting = await this.#note(note)
+    if (noting !== 'ours') return { kind: noting }
     return { kind: close === null ? 'open' : 'closed', matchId, userId }
   }
 
-  /** False if the key has just been noted for another position. */
-  async #note(note: Insertable<PositionVoidsTable>): Promise<boolean> {
-    const { position_id: _position, ...noted } = note
+  /** Of two requests at once one keeps its note, so that its key and its reason are those of the void. */
+  async #note(note: Insertable<PositionVoidsTable>): Promise<'ours' | 'under_way' | 'key_reused'> {
+    const { position_id: id, ...noted } = note
     // Two constraints may find another request of this moment, so neither is named.
     await this.#db
       .insertInto('position_voids')
       .values(note)
       .onConflict((on) => on.doNothing())
       .execute()
+    const { by_id: by, command_id: key } = note
+    const over = new Date(this.#world.now() - UNDER_WAY_MS)
     try {
       // A request that came to nothing left its note: the position is not void, and the new reason counts.
       const { numUpdatedRows } = await this.#db
         .updateTable('position_voids')
         .set(noted)
-        .where('position_id', '=', note.position_id)
+        .where('position_id', '=', id)
+        .where(
+          sql<boolean>`(by_id = ${by}::uuid and command_id is not distinct from ${key ?? null}::uuid) or at < ${over}`,
+        )
         .executeTakeFirstOrThrow()
-      return numUpdatedRows > 0n
+      if (numUpdatedRows > 0n) return 'ours'
     } catch (error) {
       if (error instanceof Error && 'constraint' in error && error.constraint === 'position_voids_command_id_key') {
-        return false
+        return 'key_reused'
       }
       throw error
     }
+    return (await this.#noted(id as PositionId)) === undefined ? 'key_reused' : 'under_way'
   }
 
   /** What the void of a position has done. */

@@ -6,7 +6,10 @@ import type { MatchDesk } from '../../rooms/match/match-desk.ts'
 export type VoidOutcome =
   | { readonly kind: 'voided'; readonly userId: UserId; readonly done: VoidDone; readonly repeated: boolean }
   | { readonly kind: 'unknown' | 'void' | 'key_reused' }
-  /** The process that runs the match did not answer. The position may be void: ask again with the same key. */
+  /**
+   * The process that runs the match did not answer, or another request is voiding the position. It may be void: ask
+   * again with the same key.
+   */
   | { readonly kind: 'busy' }
 
 export interface VoidsOptions {
@@ -26,6 +29,7 @@ export class Voids {
     const { voids, desk } = this.#options
     const start = await voids.begin(request)
     if (start.kind === 'done') return { kind: 'voided', userId: start.userId, done: start.done, repeated: true }
+    if (start.kind === 'under_way') return { kind: 'busy' }
     if (start.kind === 'unknown' || start.kind === 'void' || start.kind === 'key_reused') return start
     const { matchId, userId } = start
     if (start.kind === 'open') {
@@ -33,10 +37,17 @@ export class Voids {
       if (voided === 'elsewhere') return { kind: 'busy' }
       if (voided === 'voided') return this.#voided(userId, request.positionId)
     }
-    if (!(await voids.rebook(request.positionId))) return { kind: 'busy' }
+    if (!(await voids.rebook(request.positionId))) return this.#overtaken(request)
     // The match still remembers a recent close, and would correct it. If this is lost, its commit refuses to.
     if (start.kind === 'closed') await desk.void(matchId, request.positionId)
     return this.#voided(userId, request.positionId)
+  }
+
+  /** A request of the same key was quicker, or the close is not in the database yet. */
+  async #overtaken(request: VoidRequest): Promise<VoidOutcome> {
+    const now = await this.#options.voids.begin(request)
+    if (now.kind === 'done') return { kind: 'voided', userId: now.userId, done: now.done, repeated: true }
+    return now.kind === 'void' ? now : { kind: 'busy' }
   }
 
   async #voided(userId: UserId, id: PositionId): Promise<VoidOutcome> {

@@ -43,7 +43,7 @@ eachDatabase((open) => {
       voids: store(),
       desk: { void: async (_match, id) => (actor !== null && (await actor.void(id)) ? 'voided' : 'closed') },
     })
-  const request = (positionId: PositionId, over: { commandId?: string | null; reason?: string } = {}) => ({
+  const request = (positionId: PositionId, over: { commandId?: string | null; reason?: string; by?: UserId } = {}) => ({
     positionId,
     commandId: null,
     by: admin,
@@ -198,7 +198,7 @@ eachDatabase((open) => {
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, () => voids().void(request(won.id, { commandId: key }))),
     )
-    expect(outcomes.some(({ kind }) => kind === 'voided')).toBe(true)
+    expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('voided'))
     expect(await balanceOf(user)).toBe(STARTING_BALANCE)
     expect(await voids().void(request(won.id, { commandId: key, reason: 'other' }))).toMatchObject({
       kind: 'voided',
@@ -234,6 +234,50 @@ eachDatabase((open) => {
         .execute()
       expect(byUs).toHaveLength(1)
     }
+    await booksBalance()
+  })
+
+  it('[C4] of two operators who void one position at once one does, and keeps the key and the reason', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const others = world.newId() as UserId
+    for (let round = 0; round < 5; round++) {
+      const won = await match.open(user)
+      await match.close(won, 220)
+      const requests = [
+        request(won.id, { commandId: world.newId(), reason: 'seen beside the pitch' }),
+        request(won.id, { commandId: world.newId(), reason: 'one of a ring', by: others }),
+        request(won.id, { commandId: null, reason: 'without a key' }),
+      ]
+      const outcomes = await Promise.all(requests.map((each) => voids().void(each)))
+      const winners = requests.filter((_, n) => outcomes[n]?.kind === 'voided')
+      expect(winners).toHaveLength(1)
+      for (const each of requests) {
+        const again = await voids().void(each)
+        const isOurs = winners.includes(each) && each.commandId !== null
+        expect(again).toMatchObject(isOurs ? { kind: 'voided', repeated: true } : { kind: 'void' })
+      }
+      const note = await open()
+        .db.selectFrom('position_voids')
+        .select(['reason', 'command_id'])
+        .where('position_id', '=', won.id)
+        .executeTakeFirstOrThrow()
+      expect(note).toEqual({ reason: winners[0]?.reason, command_id: winners[0]?.commandId })
+    }
+    expect(await balanceOf(user)).toBe(STARTING_BALANCE)
+    await booksBalance()
+  })
+
+  it('[C4] a void that came to nothing does not keep another operator from voiding', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const won = await match.open(user)
+    await match.close(won, 220)
+    const positionVoids = store()
+    expect(await positionVoids.begin(request(won.id, { commandId: world.newId() }))).toMatchObject({ kind: 'closed' })
+    expect(await voids().void(request(won.id))).toEqual({ kind: 'busy' })
+    clock.now += 31_000
+    expect(await voids().void(request(won.id))).toMatchObject({ kind: 'voided', repeated: false })
     await booksBalance()
   })
 
