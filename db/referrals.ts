@@ -95,14 +95,13 @@ export class Referrals {
     return { ownCode, referrals, sums: { ...sums, rewards: money(sums.rewards) } }
   }
 
-  /** What a user's or an invite's code refers to; null for an unknown code. */
+  /** What a user's or an invite's code refers to; null for an unknown code, and while its user's account is due. */
   async find(code: string): Promise<KnownCode | null> {
     const { rows } = await sql<{ id: string; username: string }>`
-      select id, username from users where referral_code = ${code}::text
+      select id, username from users where referral_code = ${code}::text and deletion_due is null
       union all
-      select u.id, u.username from referrals r join users u on u.id = r.referrer_id where r.code = ${code}::text`.execute(
-      this.#db,
-    )
+      select u.id, u.username from referrals r join users u on u.id = r.referrer_id
+       where r.code = ${code}::text and u.deletion_due is null and u.erased_at is null`.execute(this.#db)
     const [row] = rows
     return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username }
   }

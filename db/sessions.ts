@@ -70,6 +70,8 @@ interface SessionsOptions {
    * How many days a session lasts at most, whatever it rotates. Read each time, so that a change takes effect at once.
    */
   readonly maxDays: () => number
+  /** Keeps an account that is due to be erased, because its user has signed in. False if it is erased already. */
+  readonly keep: (user: UserId) => Promise<boolean>
 }
 
 export class Sessions {
@@ -97,6 +99,7 @@ export class Sessions {
       address_prefix: addressPrefix,
     }))
     await db.insertInto('sessions').values(rows).execute()
+    await this.#keepLeaving(users)
     const expired = db.selectFrom('sessions').select('id').where('expires_at', '<', new Date(now))
     await db
       .deleteFrom('sessions')
@@ -110,6 +113,23 @@ export class Sessions {
       )
       .execute()
     return rows.map(sessionFrom)
+  }
+
+  /**
+   * A sign-in that looked before a deletion was committed, and began its session after it: the deletion has not ended
+   * that session.
+   */ // Y2
+  async #keepLeaving(users: readonly UserId[]): Promise<void> {
+    const leaving = await this.#options.db
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', sql<string>`any(${users}::uuid[])`)
+      .where((eb) => eb.or([eb('deletion_due', 'is not', null), eb('erased_at', 'is not', null)]))
+      .execute()
+    for (const { id } of leaving) {
+      const user = userId(id)
+      if (!(await this.#options.keep(user))) await this.endAll(user)
+    }
   }
 
   /**

@@ -71,7 +71,7 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
   const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: null })
   const ask = fastOrElse(fast, world)
   const ended = new EndedSessions({ db, ask, installation: 'bench', world, tokenLifeMs: 900_000 })
-  const rows = new Sessions({ db, ended, world, sessionLifeMs: 604_800_000, maxDays: () => 60 })
+  const rows = new Sessions({ db, ended, world, sessionLifeMs: 604_800_000, maxDays: () => 60, keep: async () => true })
   const log = createLog({ level: 'silent', world })
   const limits = createRateLimits({ perMinute: 0, trustedProxies: 0, rates: new Rates(ask, world) })
   const sessionsOf = (cachedTokensMax: number) =>

@@ -1,5 +1,6 @@
 /** Users, and how they sign in: sessions with their tokens, registration, the identity provider, outgoing mail. */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { UserId } from '../../actors/kernel/ids.ts'
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { installationOf } from '../../db/installation.ts'
@@ -66,6 +67,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
       maxDays: () => settings.value('auth.session_max_days'),
       onReuse: (user) => security.tokenReused(user),
       notices,
+      deletions,
     })),
     signIn: await openSignIn(base, stores, { people: registrations, mail, secret }),
     security,
@@ -90,20 +92,23 @@ interface SessionPolicy {
   readonly maxDays: () => number
   readonly notices: DeviceNotices
   readonly onReuse: SessionsOptions['onReuse']
+  readonly deletions: Deletions
 }
 
 /** Tokens and keys, and the sessions behind them. */
 async function openSessions(
   { config, world, log }: Base,
   stores: Stores,
-  { audit, maxDays, notices, onReuse }: SessionPolicy,
+  { audit, maxDays, notices, onReuse, deletions }: SessionPolicy,
 ): Promise<Pick<Accounts, 'sessions' | 'keys'>> {
   const { db, askFast } = stores
   const { jwt, dataDir } = config
   const tokenLifeMs = Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS
   const ended = new EndedSessions({ db, ask: askFast, installation: await installationOf(db), world, tokenLifeMs })
   await ended.look()
-  const rows = new Sessions({ db, ended, world, sessionLifeMs: jwt.refreshSecs * SECOND_MS, maxDays })
+  const keep = (user: UserId) => deletions.cancel(user)
+  const sessionLifeMs = jwt.refreshSecs * SECOND_MS
+  const rows = new Sessions({ db, ended, world, sessionLifeMs, maxDays, keep })
   const privateKeyPem = jwt.privateKeyPem?.reveal() ?? null
   const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
   const tokens = createTokens({ keys: signing, lifetimes: jwt, world })

@@ -1,6 +1,7 @@
 /** Deleting accounts: what happens at once, what after the grace, and what is left. */
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { refused } from '../../actors/kernel/outcome.ts'
@@ -9,9 +10,11 @@ import { AuditLog } from '../../db/audit-log.ts'
 import { hideFromBoards } from '../../db/board-changes.ts'
 import { Deletions } from '../../db/deletions.ts'
 import { Departed } from '../../db/departed.ts'
+import { EndedSessions } from '../../db/ended-sessions.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
+import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
@@ -133,6 +136,49 @@ eachDatabase((open) => {
     expect((await users.find(user))?.username).toBe('leaver')
     await settle()
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
+  })
+
+  it('[Y2] a session that begins while its account is being deleted keeps the account, or is none', async () => {
+    const { db } = open()
+    const ended = new EndedSessions({
+      db,
+      ask: (_fast, otherwise) => otherwise(),
+      installation: 'test',
+      world,
+      tokenLifeMs: HOUR_MS,
+    })
+    const keep = (one: UserId) => deletions.cancel(one)
+    const sessions = new Sessions({ db, ended, world, sessionLifeMs: 30 * DAY_MS, maxDays: () => 60, keep })
+    const device = { userAgent: null, addressPrefix: '192.0.2.0/24' }
+    const [early] = await sessions.start([(await register('hasty')).id], device)
+    const user = present(early, 'session').userId
+    for (let round = 0; round < 20; round++) {
+      await Promise.all([deletions.request(user), sessions.start([user], device)])
+      const living = await sessions.list(user)
+      const { deletion_due: due } = await db
+        .selectFrom('users')
+        .select('deletion_due')
+        .where('id', '=', user)
+        .executeTakeFirstOrThrow()
+      expect([living.length, due === null]).toEqual(due === null ? [1, true] : [0, false])
+      await deletions.cancel(user)
+      await sessions.endAll(user)
+    }
+    await deletions.request(user)
+    clock.now += 8 * DAY_MS
+    expect(await deletions.erase(user)).toBe(true)
+    await sessions.start([user], device)
+    expect(await sessions.list(user)).toEqual([])
+  })
+
+  it('[Y2] nobody is invited by the code of an account that is due', async () => {
+    const user = await users.find((await register('inviter')).id)
+    const code = present(user?.referralCode, 'code')
+    expect(await registrations.inviterOf(code)).toBe('inviter')
+    await deletions.request(present(user, 'user').id)
+    expect(await registrations.inviterOf(code)).toBeNull()
+    await registrations.signIn(account('inviter'))
+    expect(await registrations.inviterOf(code)).toBe('inviter')
   })
 
   it('[Y3] an erased user leaves no trace of who they were, and the books balance', async () => {

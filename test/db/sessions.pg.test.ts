@@ -45,7 +45,14 @@ eachDatabase((open) => {
       world,
       tokenLifeMs: 900_000,
     })
-    const sessions = new Sessions({ db, ended, world, sessionLifeMs: HOUR, maxDays: () => maxDays })
+    const sessions = new Sessions({
+      db,
+      ended,
+      world,
+      sessionLifeMs: HOUR,
+      maxDays: () => maxDays,
+      keep: async () => true,
+    })
     return { ended, sessions }
   }
   const settle = () => {
