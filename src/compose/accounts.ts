@@ -13,7 +13,7 @@ import type { AuditLog } from '../../db/audit-log.ts'
 import { PersonalKeys as KeyRows } from '../../db/personal-keys.ts'
 import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
-import { createDeviceNotices, type DeviceNotices } from '../auth/device-notices.ts'
+import { createAccountMails, type AccountMails } from '../auth/account-mails.ts'
 import { createIdentityProvider } from '../auth/identity.ts'
 import { loadOrCreateKeys, loadOrCreateSecret } from '../auth/keys.ts'
 import { MailQueue } from '../auth/mail-queue.ts'
@@ -38,6 +38,7 @@ export interface Accounts {
   readonly signIn: SignIn
   readonly security: SecurityEvents
   readonly deletions: Deletions
+  readonly mails: AccountMails
 }
 
 export async function openAccounts(base: Base, parts: AccountParts): Promise<Accounts> {
@@ -58,7 +59,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   })
   const mail = openMail(base)
   const isOn = (): boolean => settings.value('auth.new_device_mail')
-  const notices = createDeviceNotices({ mail, users, isOn, world, log: base.log })
+  const mails = createAccountMails({ mail, users, isOn, world, log: base.log })
   return {
     users,
     registrations,
@@ -66,12 +67,13 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
       audit: market.audit,
       maxDays: () => settings.value('auth.session_max_days'),
       onReuse: (user) => security.tokenReused(user),
-      notices,
+      mails,
       deletions,
     })),
     signIn: await openSignIn(base, stores, { people: registrations, mail, secret }),
     security,
     deletions,
+    mails,
   }
 }
 
@@ -90,7 +92,7 @@ function watchDoors({ world, lifecycle }: Base, { audit }: Market, { measuring }
 interface SessionPolicy {
   readonly audit: AuditLog
   readonly maxDays: () => number
-  readonly notices: DeviceNotices
+  readonly mails: AccountMails
   readonly onReuse: SessionsOptions['onReuse']
   readonly deletions: Deletions
 }
@@ -99,7 +101,7 @@ interface SessionPolicy {
 async function openSessions(
   { config, world, log }: Base,
   stores: Stores,
-  { audit, maxDays, notices, onReuse, deletions }: SessionPolicy,
+  { audit, maxDays, mails, onReuse, deletions }: SessionPolicy,
 ): Promise<Pick<Accounts, 'sessions' | 'keys'>> {
   const { db, askFast } = stores
   const { jwt, dataDir } = config
@@ -113,11 +115,11 @@ async function openSessions(
   const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
   const tokens = createTokens({ keys: signing, lifetimes: jwt, world })
   const claimSocketToken = onceIn(stores, world)
-  const onNewDevice = notices.newDevice
+  const onNewDevice = mails.newDevice
   const keyRows = new KeyRows({ db, ended, audit, world })
   return {
     sessions: createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log }),
-    keys: createPersonalKeys({ rows: keyRows, ended, world, onCreated: notices.newKey }),
+    keys: createPersonalKeys({ rows: keyRows, ended, world, onCreated: mails.newKey }),
   }
 }
 

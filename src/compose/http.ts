@@ -136,7 +136,11 @@ function personalPort({ world }: Base, { stores: { db }, accounts, market }: Htt
   const [limits, data] = [new OwnLimitsStore(db, world, market.audit), new DataExport(db)]
   return {
     pages: (user) => data.pages(user),
-    requestDeletion: (user) => accounts.deletions.request(user),
+    requestDeletion: async (user) => {
+      const due = await accounts.deletions.request(user)
+      if (due !== null) accounts.mails.leaving(user, due)
+      return due
+    },
     hide: (user, hidden) => hideFromBoards(db, user, hidden),
     limits: (user) => limits.find(user),
     changeLimits: (user, wanted) => limits.change(user, wanted),

@@ -65,7 +65,7 @@ function Deleting() {
   if (!isAsked) {
     return html`
       <h3>Delete</h3>
-      <p>You are signed out everywhere at once. Some days later, usually a week, your data is erased.</p>
+      <p>You are signed out everywhere at once. Some days later your data is erased; you are told the day.</p>
       <p><button class="small" onClick=${() => setAsked(true)}>Delete my account…</button></p>
     `
   }
@@ -73,13 +73,11 @@ function Deleting() {
     <h3>Delete</h3>
     <ul class="facts">
       <li>You are signed out everywhere now, and gone from the boards.</li>
-      <li>
-        Your open positions stay open for some days, usually a week. Then they are closed, or settle at full time.
-      </li>
+      <li>Your open positions stay open until that day. Then they are closed, or settle at full time.</li>
       <li>
         Once they are, your name, e-mail address and messages are erased for good. Your trades stay, under no name.
       </li>
-      <li>To take it back, sign in before that. You are told the day.</li>
+      <li>To take it back, sign in before that day. You are told it, here and by mail.</li>
       <li>If you come back later you start with what you left with, at most 10,000. Limits and breaks still hold.</li>
     </ul>
     <form onSubmit=${(event: Event) => void remove(event)}>

@@ -1,13 +1,16 @@
-/** Tells users by mail of a sign-in from a device that none of their other sessions came from, and of a new key. */
+/**
+ * What users are told by mail about their account: a sign-in from a device that none of their other sessions came from,
+ * a new key, and a deletion that was asked for.
+ */
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { HOUR_MS, type World } from '../../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, type World } from '../../actors/kernel/world.ts'
 import type { Device } from '../../db/sessions.ts'
 import type { User } from '../../db/users.ts'
 import type { Log } from '../observe/log.ts'
 import type { PersonalKey } from './personal-keys.ts'
 import type { Mail, MailQueue } from './mail-queue.ts'
 
-export interface DeviceNoticesOptions {
+export interface AccountMailsOptions {
   readonly mail: Pick<MailQueue, 'post'>
   readonly users: { find(id: UserId): Promise<User | null> }
   /** Read each time, so that a changed setting takes effect at once. */
@@ -22,12 +25,14 @@ const SENT_WITHIN_MS = HOUR_MS
 const NO_MAILBOX = /@synthetic\.invalid$/
 
 /** Functions that return at once: no request waits for a mail, or fails with it. */
-export interface DeviceNotices {
+export interface AccountMails {
   readonly newDevice: (user: UserId, device: Device) => void
   readonly newKey: (user: UserId, key: PersonalKey, addressPrefix: string) => void
+  /** The account will be erased at this time, unless its user signs in before. */
+  readonly leaving: (user: UserId, due: Instant) => void
 }
 
-export function createDeviceNotices(options: DeviceNoticesOptions): DeviceNotices {
+export function createAccountMails(options: AccountMailsOptions): AccountMails {
   const { mail, users, isOn, world, log } = options
   const send = async (id: UserId, notice: Notice): Promise<void> => {
     const user = await users.find(id)
@@ -35,15 +40,17 @@ export function createDeviceNotices(options: DeviceNoticesOptions): DeviceNotice
     mail.post({ to: user.email, ...notice, before: world.now() + SENT_WITHIN_MS })
   }
   const tell = (user: UserId, notice: Notice): void => {
-    send(user, notice).catch((error: unknown) => log.warn('device_notice_failed', { userId: user, error }))
+    send(user, notice).catch((error: unknown) => log.warn('account_mail_failed', { userId: user, error }))
   }
   return {
     newDevice: (user, device) => {
       if (isOn()) tell(user, noticeOf(device, new Date(world.now())))
     },
     newKey: (user, key, addressPrefix) => tell(user, keyNotice(key, addressPrefix)),
+    leaving: (user, due) => tell(user, leavingNotice(due)),
   }
 }
+
 type Notice = Pick<Mail, 'subject' | 'text'>
 
 const keyNotice = ({ name, scopes, createdAt, expiresAt }: PersonalKey, addressPrefix: string): Notice => ({
@@ -73,5 +80,17 @@ const noticeOf = ({ userAgent, addressPrefix }: Device, at: Date): Notice => ({
     '',
     'If this was you, ignore this mail. If not, secure the account that you sign in with, then open Touchline and sign',
     'out everywhere.',
+  ].join('\n'),
+})
+
+const leavingNotice = (due: Instant): Notice => ({
+  subject: 'Your Touchline account will be deleted',
+  text: [
+    'You have asked us to delete your account. You are signed out everywhere.',
+    '',
+    `Erased: ${new Date(due).toISOString()}`,
+    '',
+    'To keep the account, sign in before then. If it was not you who asked, secure the account that you sign in with,',
+    'then sign in to Touchline and sign out everywhere.',
   ].join('\n'),
 })

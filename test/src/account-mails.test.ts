@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { sessionId, userId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { createDeviceNotices } from '../../src/auth/device-notices.ts'
+import { createAccountMails } from '../../src/auth/account-mails.ts'
 import type { Mail } from '../../src/auth/mail-queue.ts'
 import type { PersonalKey } from '../../src/auth/personal-keys.ts'
 import { createLog } from '../../src/observe/log.ts'
@@ -24,7 +24,7 @@ function open(email: string, isOn: boolean) {
   const mails: Mail[] = []
   const log = createLog({ level: 'silent', world })
   const users = { find: async () => ({ ...alice, email }) }
-  const notices = createDeviceNotices({
+  const notices = createAccountMails({
     mail: { post: (mail) => void mails.push(mail) },
     users,
     isOn: () => isOn,
@@ -51,4 +51,12 @@ it('[S21] an address that cannot exist gets none', async () => {
   notices.newKey(USER, KEY, '203.0.113.0/24')
   await new Promise((resolve) => setImmediate(resolve))
   expect(mails).toEqual([])
+})
+
+it('[Y8] a user gets a mail about a requested deletion: the day, and how to keep the account', async () => {
+  const { mails, notices } = open('ada@people.example', false)
+  notices.leaving(USER, instant(Date.UTC(2026, 4, 9, 14, 30)))
+  await vi.waitUntil(() => mails.length > 0)
+  expect(mails).toMatchObject([{ to: 'ada@people.example', subject: 'Your Touchline account will be deleted' }])
+  for (const said of ['2026-05-09T14:30:00.000Z', 'sign in before']) expect(mails[0]?.text).toContain(said)
 })
