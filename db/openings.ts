@@ -75,12 +75,13 @@ export class Openings {
     }))
   }
 
-  /** The networks and devices of these users' sessions, and who invited them. */
+  /** The networks of these users' sessions, and who invited them. Browsers alike are no sign: there are few. */
   async connections(users: readonly Opening['userId'][]): Promise<readonly Connections[]> {
     if (users.length === 0) return []
     const { rows } = await sql<{ id: string; places: string[]; referrer_id: string | null }>`
       select u.id, r.referrer_id,
-             array(select distinct s.address_prefix from sessions s where s.user_id = u.id limit 20) as places
+             array(select distinct s.address_prefix from sessions s 
+                    where s.user_id = u.id and s.address_prefix <> '' limit 20) as places
         from unnest(${uuids(users)}::uuid[]) u (id) left join referrals r on r.referee_id = u.id`.execute(this.#db)
     return rows.map((row) => ({
       userId: userId(row.id),

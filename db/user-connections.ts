@@ -36,7 +36,7 @@ export class UserConnections {
     const { rows } = await sql<{ kind: ConnectionKind; id: string; username: string }>`
       with found as (
         (select distinct 'same_network' as kind, s.user_id as id from sessions s
-          where s.user_id <> ${user}::uuid
+          where s.user_id <> ${user}::uuid and s.address_prefix <> ''
             and s.address_prefix in (select address_prefix from sessions where user_id = ${user}::uuid)
           order by s.user_id desc limit ${LISTED_MAX}::integer)
         union all

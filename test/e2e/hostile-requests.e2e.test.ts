@@ -55,6 +55,8 @@ const INVALID_QUANTITIES = [
   '1e21',
   '123456789012345678901234567890',
 ]
+/** Those that are prices nevertheless: what a client has calculated may have any number of decimals. */
+const LONG_DECIMALS = ['1e-7', '0.1234567', '0.30000000000000004']
 const INVALID_IDS = [
   '"__proto__"',
   '"constructor"',
@@ -177,7 +179,10 @@ eachDataPlace((settle) => {
   it('[X7] invalid quantities are refused in every field, and nothing changes', async () => {
     const wrong = [...INVALID_NUMBERS, ...INVALID_QUANTITIES]
     await refuses(orders('lotSize', [...wrong, 'null']))
-    await refuses([...wrong, 'null', '0', '-0'].map((value) => ({ path: OPEN, body: order({ clientPrice: value }) })))
+    const noPrice = [...wrong, 'null', '0', '-0'].filter((value) => !LONG_DECIMALS.includes(value))
+    await refuses(noPrice.map((value) => ({ path: OPEN, body: order({ clientPrice: value }) })))
+    const farPrices = LONG_DECIMALS.map((value) => ({ path: OPEN, body: order({ clientPrice: value }) }))
+    await refuses(farPrices, [409])
     for (const field of ['stopLoss', 'takeProfit']) {
       await refuses(orders(field, [...wrong, '0', '-0']))
       const path = `/api/positions/${position}`

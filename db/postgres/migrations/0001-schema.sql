@@ -96,6 +96,8 @@ create table sessions (
 create index sessions_user on sessions (user_id);
 create index sessions_expiry on sessions (expires_at);
 create index sessions_ended on sessions (ended_at) where ended_at is not null;
+-- For operators who ask who else comes from a network. Those of erased users have none.
+create index sessions_network on sessions (address_prefix) where address_prefix <> '';
 
 -- A key of a program is a session without refresh tokens. Of its secret there is the digest alone.
 create table personal_keys (
