@@ -1,4 +1,4 @@
-/** A deleted account, from the wish to a search of PostgreSQL and Redis for what is left. */
+/** A deleted account, from the wish to a search of PostgreSQL, Redis and the log for what is left. */
 import { execFileSync } from 'node:child_process'
 import type { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
@@ -12,7 +12,7 @@ const LOOKS = { timeout: 25_000, interval: 200 }
 const HOLD_SECS = 181
 
 onServers((settle) => {
-  it('[Y2][Y3][Y4] closes, erases, and leaves neither a row nor a key with the name', { timeout: 90_000 }, async () => {
+  it('[Y2][Y3][Y4] closes, erases, and leaves no row, key or log line with the name', { timeout: 90_000 }, async () => {
     const place = await settle()
     const env = { ...place.env, ADMIN_EMAILS: 'eraser@synthetic.invalid' }
     const server = await ComposedServer.open({ ...place, env })
@@ -44,6 +44,9 @@ onServers((settle) => {
       const isGone = async () => (await admin.get('/api/admin/users?search=vanishing', Users)).total === 0
       await vi.waitUntil(isGone, LOOKS)
       expect(await everything(place.env['DATABASE_URL'] ?? '', place.redis)).not.toMatch(/vanishing/i)
+      // Not even while the account lived: no mistake of an operator's log keeps anybody.
+      expect(server.lines.length).toBeGreaterThan(20)
+      expect(server.lines.filter((line) => /vanishing/i.test(line))).toEqual([])
     } finally {
       await server.close() // which audits the books
     }

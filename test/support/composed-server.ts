@@ -27,30 +27,30 @@ export class ComposedServer {
   readonly #place: DataPlace
   readonly #touchline: Touchline
   readonly #clock: { now: number }
-  /** Every warning and error that was logged. */
-  readonly #complaints: readonly string[]
+  /** Everything that was logged, at every level. */
+  readonly lines: readonly string[]
 
   private constructor(
     addresses: { readonly url: string; readonly wsUrl: string },
-    parts: { place: DataPlace; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
+    parts: { place: DataPlace; touchline: Touchline; clock: { now: number }; lines: readonly string[] },
   ) {
     this.url = addresses.url
     this.wsUrl = addresses.wsUrl
     this.#place = parts.place
     this.#touchline = parts.touchline
     this.#clock = parts.clock
-    this.#complaints = parts.complaints
+    this.lines = parts.lines
   }
 
   /** A server in which the demo match has kicked off. */
   static async open(place: DataPlace): Promise<ComposedServer> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
-    const complaints: string[] = []
-    const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
+    const lines: string[] = []
+    const log = createLog({ level: 'debug', world, readable: false, write: (line) => lines.push(line) })
     const config = readConfig({ ...place.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
-    const server = new ComposedServer(await touchline.start(), { place, touchline, clock, complaints })
+    const server = new ComposedServer(await touchline.start(), { place, touchline, clock, lines })
     await vi.waitUntil(() => server.#framesReceived > 0, PATIENCE)
     return server
   }
@@ -89,7 +89,8 @@ export class ComposedServer {
     await this.#touchline.stop()
     const books = await audit(this.#place)
     await this.#place.remove()
-    deepEqual({ ...books, complaints: this.#complaints }, { ...books, ...BALANCED, complaints: [] })
+    const complaints = this.lines.filter((line) => /"level":"(warn|error)"/.test(line))
+    deepEqual({ ...books, complaints }, { ...books, ...BALANCED, complaints: [] })
   }
 
   get #framesReceived(): number {
