@@ -23,8 +23,8 @@ const post = (url: string, cookie: string, body?: object) =>
   })
 
 /** The cookies of a new session. */
-async function signIn(url: string): Promise<string> {
-  const response = await post(`${url}/api/auth/dev`, '', { displayName: 'Ada' })
+async function signIn(url: string, displayName = 'Ada'): Promise<string> {
+  const response = await post(`${url}/api/auth/dev`, '', { displayName })
   expect(response.status).toBe(200)
   return response.headers
     .getSetCookie()
@@ -96,6 +96,48 @@ onServers((settle) => {
       await place.look(({ db }) => db.updateTable('sessions').set({ ended_at: new Date() }).execute())
       await vi.waitUntil(() => feed.ws.readyState === feed.ws.CLOSED, PATIENCE)
       expect(await statusAt(url, cookie)).toBe(401)
+    },
+  )
+
+  it(
+    '[S11] freezing, demotion and deletion in one process close sockets in the other',
+    { timeout: 120_000 },
+    async () => {
+      const place = await settle()
+      cleanUp.push(() => place.remove())
+      const env = { ...place.env, DEMO_REPLAY: 'none', ADMIN_EMAILS: 'desk@synthetic.invalid' }
+      const { url: here } = await new Program(env).listening()
+      const { url: there } = await new Program(env).listening()
+      const desk = await signIn(here, 'Desk')
+      const sent = async (method: string, path: string, cookie: string, body: object): Promise<void> => {
+        const headers = { cookie, 'content-type': 'application/json' }
+        const answer = await fetch(`${here}${path}`, { method, headers, body: JSON.stringify(body) })
+        expect(answer.status, `${method} ${path}: ${await answer.text()}`).toBe(200)
+      }
+      const Me = z.looseObject({ userId: z.string() })
+      const adminPath = async (cookie: string): Promise<string> => {
+        const me = Me.parse(await (await fetch(`${here}/api/me`, { headers: { cookie } })).json())
+        return `/api/admin/users/${me.userId}`
+      }
+      const happenings = {
+        Frozen: async (cookie: string) =>
+          sent('PUT', `${await adminPath(cookie)}/status`, desk, { status: 'frozen', reason: 'a test' }),
+        Demoted: async (cookie: string) => sent('PUT', `${await adminPath(cookie)}/role`, desk, { role: 'user' }),
+        Deleted: (cookie: string) => sent('DELETE', '/api/me', cookie, { confirm: 'deleted' }),
+      }
+      for (const [name, happen] of Object.entries(happenings)) {
+        let cookie = await signIn(there, name)
+        if (name === 'Demoted') {
+          await sent('PUT', `${await adminPath(cookie)}/role`, desk, { role: 'admin' })
+          cookie = await signIn(there, name)
+        }
+        const { token, wsUrl } = Socket.parse(await (await post(`${there}/api/ws/token`, cookie)).json())
+        const feed = new FeedClient(`${wsUrl}/?token=${token}`)
+        await feed.opened
+        await happen(cookie)
+        await vi.waitUntil(() => feed.ws.readyState === feed.ws.CLOSED, PATIENCE)
+        for (const url of [there, here]) await vi.waitUntil(async () => (await statusAt(url, cookie)) === 401, PATIENCE)
+      }
     },
   )
 
