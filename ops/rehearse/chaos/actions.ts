@@ -8,8 +8,10 @@ import type { Cluster, Member } from './cluster.ts'
 import type { OwnPostgres } from './postgres.ts'
 import type { OwnRedis } from './redis.ts'
 import type { Relay } from './relay.ts'
+import type { TradingLoad } from '../rig/trading-load.ts'
 
 export interface Victims {
+  readonly trading: Pick<TradingLoad, 'rush'>
   readonly cluster: Cluster
   readonly redis: OwnRedis
   /** Null for a shared server; then only connections to it may break. */
@@ -32,6 +34,7 @@ export interface Action {
 const PAST_LEASE_MS = LEASE_TTL_MS + 2_000
 const LONG_FREEZE_MS = 30_000
 const LONG_OUTAGE_MS = 60_000
+const RUSH_MS = 3_000
 const MOMENT = [200, 4_000] as const
 const WHILE = [500, 9_000] as const
 const SKEW = [5_000, 60_000] as const
@@ -55,6 +58,18 @@ async function broken(wires: readonly Relay[], ms: number, chance: Chance): Prom
   }
   await pause(ms)
   for (const wire of wires) wire.mend()
+}
+
+/** Everybody orders the same player at once, and most cannot pay. */
+async function rushed(trading: Victims['trading'], ms: number, meanwhile?: () => Promise<void>): Promise<void> {
+  trading.rush(true)
+  try {
+    await pause(ms / 2)
+    await meanwhile?.()
+    await pause(ms / 2)
+  } finally {
+    trading.rush(false)
+  }
 }
 
 const skew = (chance: Chance): number => (chance.happens(0.5) ? 1 : -1) * between(chance, SKEW)
@@ -218,6 +233,20 @@ export const ACTIONS: readonly Action[] = [
     weight: 1,
     lastsMs: 0,
     happen: async ({ cluster, chance }) => cluster.replace(cluster.api, skew(chance)),
+  },
+  {
+    id: 'crowd',
+    name: 'everybody orders one player at once, and most cannot pay',
+    weight: 2,
+    lastsMs: RUSH_MS,
+    happen: async ({ trading }) => rushed(trading, RUSH_MS),
+  },
+  {
+    id: 'crowd-without-owner',
+    name: 'the owner of the match is killed while everybody orders one player',
+    weight: 2,
+    lastsMs: RUSH_MS,
+    happen: async ({ trading, cluster }) => rushed(trading, RUSH_MS, async () => (await cluster.owner()).kill()),
   },
 ]
 

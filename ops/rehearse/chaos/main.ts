@@ -125,7 +125,7 @@ async function round(n: number): Promise<void> {
   for (const { action, isMended } of plan) {
     await pause(chance.below(CALM_MS))
     happened.set(action.name, (happened.get(action.name) ?? 0) + 1)
-    await action.happen({ cluster, redis, postgres, chance })
+    await action.happen({ cluster, redis, postgres, chance, trading })
     if (isMended) await cluster.makeWhole()
   }
   await pause(chance.below(CALM_MS))

@@ -24,6 +24,8 @@ export interface Market {
   instruments: readonly InstrumentSeen[]
   /** Set when all traders must stop although the server is up. */
   isClosed?: boolean
+  /** While set, everybody wants the same player, most of them more of it than they can pay, with stops on a ladder. */
+  isRushed?: boolean
 }
 
 /** Maximum positions per trader. */
@@ -31,6 +33,8 @@ const HOLDINGS = 30
 /** Answered commands that may be sent again. */
 const REMEMBERED = 20
 const THINK_MS = 25
+/** The largest order, which few wallets can pay, and none twice. */
+const LOTS_MAX = 100
 /** How long an answer to a retry may take: longer than a dead owner's lease, on a machine that others use as well. */
 const PATIENCE_MS = 60_000
 
@@ -61,7 +65,9 @@ export class SimulatedTrader {
 
   /** Trades until the server is gone or the market closes. */
   async play(url: string, market: Market): Promise<void> {
-    while (market.isClosed !== true && (await this.#act(url, market))) await pause(this.#chance.below(THINK_MS))
+    while (market.isClosed !== true && (await this.#act(url, market))) {
+      if (market.isRushed !== true) await pause(this.#chance.below(THINK_MS))
+    }
   }
 
   /** Reads new account events. Returns how many there were. */
@@ -152,7 +158,7 @@ export class SimulatedTrader {
 
   /** Sends one command. False if the server is gone. */
   async #act(url: string, market: Market): Promise<boolean> {
-    const habit = this.#chance.pick(HABITS, ([, weight]) => weight)?.[0]
+    const habit = market.isRushed === true ? 'open' : this.#chance.pick(HABITS, ([, weight]) => weight)?.[0]
     // A command with an unknown outcome must be resolved first: the journal holds only one.
     if (this.#journal.unsure !== null) return this.#pursue(this.#journal.unsure, url, market)
     if (habit === 'resend') return this.#resend(url)
@@ -190,8 +196,10 @@ export class SimulatedTrader {
       return { kind: 'close', key: this.#nextKey(), positionId: position.id }
     }
     if (this.#held.size >= HOLDINGS) this.#held.clear() // most have closed by now, without an answer
-    const instrument = this.#chance.pick(market.instruments, ({ tradingStatus }) => (tradingStatus === 'OPEN' ? 1 : 0))
+    const open = market.instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
+    const instrument = this.#chance.pick(market.isRushed === true ? open.slice(0, 1) : open, () => 1)
     if (instrument === null) return null
+    if (market.isRushed === true) return { kind: 'open', key: this.#nextKey(), order: this.#rushing(instrument) }
     const direction = this.#chance.happens(0.5) ? 'long' : 'short'
     const order: Order = {
       instrumentId: instrument.id,
@@ -201,6 +209,13 @@ export class SimulatedTrader {
       ...this.#levels(direction, instrument.currentPrice),
     }
     return { kind: 'open', key: this.#nextKey(), order }
+  }
+
+  #rushing({ id, currentPrice }: InstrumentSeen): Order {
+    const isGreedy = this.#chance.happens(0.6)
+    const stopLoss = cents(currentPrice * (0.985 - 0.000_1 * this.#chance.below(100)))
+    const lotSize = isGreedy ? LOTS_MAX : (1 + this.#chance.below(20)) / 100
+    return { instrumentId: id, direction: 'long', lotSize, clientPrice: currentPrice, stopLoss, takeProfit: null }
   }
 
   #changing(position: PositionSeen, market: Market): Command | null {

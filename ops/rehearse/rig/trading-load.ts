@@ -8,6 +8,8 @@ const INSTRUMENTS_MAX = 12
 const POLL_MS = 200
 
 export interface TradingLoad {
+  /** From now on, or no longer, everybody wants the same player. */
+  rush(isOn: boolean): void
   /** Rejects with the first Violation that a trader found. */
   stop(): Promise<unknown>
 }
@@ -36,7 +38,7 @@ export function startTrading(url: string, traders: readonly SimulatedTrader[], o
     market.isClosed = true
     return ended
   }
-  return { stop }
+  return { stop, rush: (isOn) => void (market.isRushed = isOn) }
 }
 
 /** The instruments of an answer that traders use. */
