@@ -43,7 +43,7 @@ export const TOOLS: readonly Tool[] = [
   tool('rolling', './rehearse/rolling/main.ts', 'restart each process of a cluster behind nginx, under load'),
   tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
-  tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in eighteen ways beside ordinary users'),
+  tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
   // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
   tool('bench-cascade', './bench/cascade.ts', 'what one order costs that sets off up to 100,000 levels'),

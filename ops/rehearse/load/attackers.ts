@@ -11,6 +11,9 @@ import { Rest } from './rest.ts'
 
 const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Seat = z.looseObject({ processId: z.string(), roomId: z.string(), sessionId: z.string() })
+const Players = z.object({ instruments: z.array(z.looseObject({ id: z.string(), currentPrice: z.number() })) })
+type Player = z.output<typeof Players>['instruments'][number]
+const [LEAST_LOTS, MOST_LOTS] = [0.01, 100]
 const TEN_MIB = Buffer.alloc(10 * 1024 * 1024, 'x')
 
 /** Masking ten megabytes would load the attackers' processor more than the server's, and they share one machine. */
@@ -27,6 +30,7 @@ type SocketTicket = z.output<typeof Ticket>
 /** These attacks need an address, and no valid token. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'keys, made up', 'handshakes, refused'])
 let kept: Promise<SocketTicket> | undefined
+let player: { readonly at: number; readonly found: Promise<Player> } | undefined
 
 class Attacker {
   readonly #order: AttackOrder
@@ -50,6 +54,8 @@ class Attacker {
 
   async #once(): Promise<void> {
     const { attack, instrumentIds, fixtureId } = this.#order
+    if (attack === 'orders, one player') return this.#orders(LEAST_LOTS)
+    if (attack === 'orders, unpayable') return this.#orders(MOST_LOTS)
     const { token, wsUrl } = await this.#ticket()
     const address = `${wsUrl}/?token=${token}`
     const subscribe = JSON.stringify({ type: 'subscribe', instrumentIds })
@@ -149,6 +155,32 @@ class Attacker {
     const { status, body } = await this.#rest.ask({ method: 'POST', path: '/api/ws/token', token: this.#token })
     if (status !== 200) throw new Error(`ticket ${status}`)
     return Ticket.parse(body)
+  }
+
+  /** One order of the first player, by any of the accounts. */
+  async #orders(lotSize: number): Promise<void> {
+    const { url, tokens } = this.#order
+    const token = tokens[Math.floor(Math.random() * tokens.length)] ?? ''
+    const { id, currentPrice } = await this.#firstPlayer()
+    http ??= new Rest(url, FLOODS[this.#order.attack] ?? 1, fromAnywhere)
+    const body = { instrumentId: id, direction: 'long', lotSize, clientPrice: currentPrice }
+    const key = crypto.randomUUID()
+    const { status } = await http.ask({ method: 'POST', path: '/api/positions/open', token, body, key })
+    end(`answered ${status}`)
+  }
+
+  /** As of the last second. */
+  async #firstPlayer(): Promise<Player> {
+    const now = Date.now()
+    if (player === undefined || now - player.at > 1_000) player = { at: now, found: this.#lookForPlayer() }
+    return player.found
+  }
+
+  async #lookForPlayer(): Promise<Player> {
+    const { body } = await this.#rest.ask({ method: 'GET', path: '/api/instruments', token: this.#token })
+    const wanted = Players.parse(body).instruments.find(({ id }) => id === this.#order.instrumentIds[0])
+    if (wanted === undefined) throw new Error('the player is gone')
+    return wanted
   }
 
   /** One request to the WebSocket address. */

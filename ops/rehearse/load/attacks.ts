@@ -19,6 +19,8 @@ export const ATTACKS = {
   'handshakes, one user': 'open sockets with a valid token on 200 connections, as one user from everywhere',
   'keys, made up': 'ask with invented personal keys of the right form on 200 connections, from one address',
   'handshakes, refused': 'open sockets with false tokens on 200 connections, from everywhere',
+  'orders, one player': 'order the same player on 200 connections, as a thousand users from everywhere',
+  'orders, unpayable': 'order more than any wallet holds on 200 connections, as a thousand users from everywhere',
 } as const
 export type Attack = keyof typeof ATTACKS
 
@@ -31,7 +33,12 @@ export const FLOODS: Partial<Record<Attack, number>> = {
   'keys, made up': 200,
   'handshakes, one user': 200,
   'handshakes, refused': 200,
+  'orders, one player': 200,
+  'orders, unpayable': 200,
 }
+
+/** The accounts of all attackers. */
+export const ACCOUNTS = 1_000
 
 /** Minimum seconds for these, to reach the deadline at which they are cut off. */
 export const LEAST_SECONDS: Partial<Record<Attack, number>> = { 'half-open': 45, 'slow handshake': 15 }

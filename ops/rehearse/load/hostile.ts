@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { figure, table } from '../../bench/report.ts'
 import { Program } from '../rig/program.ts'
 import { whole } from '../rig/options.ts'
-import { type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
+import { ACCOUNTS, type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
 import { ownPlace, signIn, waitForMatch } from './setup.ts'
 import { fromAnywhere } from './addresses.ts'
 import { Rest } from './rest.ts'
@@ -93,7 +93,7 @@ async function main(): Promise<number> {
   try {
     const url = await program.listening
     const rest = new Rest(url, 16, fromAnywhere)
-    const signedIn = await signIn(rest, users + attackers)
+    const signedIn = await signIn(rest, users + Math.max(attackers, ACCOUNTS))
     ids.push(...signedIn.ids)
     const instruments = await waitForMatch(rest, signedIn.tokens)
     const tokens = signedIn.tokens.slice(0, users)
