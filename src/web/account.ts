@@ -4,6 +4,7 @@ import { newKey } from './client/api.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
 import { signed, units } from './format.ts'
 import { instruments, quoteOf, selectedMatch } from './market.ts'
+import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
 
@@ -123,6 +124,8 @@ function toastEvent(
         text: `Washes out at ${units(position.washoutPrice ?? 0)}`,
       })
     case 'closed':
+      // Full time is one message for all of them, with the total.
+      if (position.closedBy === 'full_time') return
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
         title: `${practiceWords(position)}${closedByWords(position)} · ${name}`,
@@ -197,9 +200,35 @@ const take = ({ position, wallet: left, warnings }: Trade): Position => {
   return position
 }
 
-/** Opens at the price that is on the screen. The key is the order's own: repeating it cannot open a second one. */
-export const open = async (order: OpenOrder): Promise<Position> => take(await api.open(order, newKey()))
+/** Opens at the price that is on the screen. */
+export const open = (order: OpenOrder): Promise<Position> => sendOrder(holdOrder(order))
+
+/** Sends an order, or asks what became of it: its key opens one position, however often it is sent. */
+export async function sendOrder({ order, key }: UnsureOrder): Promise<Position> {
+  try {
+    const position = take(await api.open(order, key))
+    releaseOrder()
+    return position
+  } catch (error) {
+    if (!isUnsure(error)) releaseOrder()
+    throw error
+  }
+}
 
 export const change = async (id: string, levels: Levels): Promise<Position> => take(await api.change(id, levels))
 
-export const close = async (id: string): Promise<Position> => take(await api.close(id, newKey()))
+/** Keys of closes whose outcome is not known. */
+const closing = new Map<string, string>()
+
+export async function close(id: string): Promise<Position> {
+  const key = closing.get(id) ?? newKey()
+  closing.set(id, key)
+  try {
+    const position = take(await api.close(id, key))
+    closing.delete(id)
+    return position
+  } catch (error) {
+    if (!isUnsure(error)) closing.delete(id)
+    throw error
+  }
+}

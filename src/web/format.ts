@@ -20,6 +20,7 @@ export function countdown(ms: number): string {
 }
 
 const clockTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const dayAndTime = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
@@ -28,6 +29,8 @@ const dayAndTime = new Intl.DateTimeFormat('en-GB', {
 })
 /** 14:05 */
 export const timeOfDay = (at: string | number): string => clockTime.format(new Date(at))
+/** On the axis of a chart, in the viewer's time zone like the crosshair: 2 May, or 14:05 */
+export const tickWords = (at: number, isDay: boolean): string => (isDay ? dayOnly : clockTime).format(new Date(at))
 /** 2 May, 14:05 */
 export const dayTime = (at: string | number): string => dayAndTime.format(new Date(at))
 

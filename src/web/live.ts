@@ -15,7 +15,7 @@ import {
   takeFrame,
 } from './market.ts'
 import { refreshUnread, takeNotice } from './notifications.ts'
-import { api, user } from './session.ts'
+import { api, unreached, user } from './session.ts'
 import { messageFor } from './error-messages.ts'
 
 export const connection = signal<FeedState>('stopped')
@@ -25,9 +25,13 @@ export const arrivals = signal(0)
 /** Why the market cannot be shown, or null. */
 export const obstacle = signal<string | null>(null)
 
-/** How often matches and scores are refreshed when there is no news. */
-const REFRESH_MS = 15_000
+/** How often matches and scores are refreshed when there is no news, and while the next match is awaited. */
+const REFRESH_MS = 60_000
+const AWAIT_MS = 15_000
 const RETRY_MS = 5_000
+
+/** When the feed was last heard, by the server's clock. */
+let heardAt: number | null = null
 
 const feed = new Feed({
   token: async () => {
@@ -38,10 +42,16 @@ const feed = new Feed({
       throw error
     }
   },
-  onPrice: takeFrame,
+  onPrice: (frame) => {
+    heardAt = now.peek()
+    takeFrame(frame)
+  },
   onAccount: takeAccount,
   onNotice: takeNotice,
-  onServerTime: setClock,
+  onServerTime: (at) => {
+    setClock(at)
+    heardAt = at
+  },
   onState: (state) => {
     const before = connection.peek()
     connection.value = state
@@ -58,7 +68,7 @@ const WINDOW_WORDS = { SUSPENDED: 'Suspended', CLOSED: 'Closed' } as const
 /** Why a price on the screen cannot be trusted; null when it can. */
 export const doubt = computed<string | null>(() => {
   const state = connection.value
-  if (state === 'waiting' || state === 'connecting') return 'Reconnecting. Prices may be old.'
+  if (state === 'waiting' || state === 'connecting') return reconnectingWords(now.value)
   const match = selectedMatch.value
   if (match === null || selectedId.value === null) return null
   const { status, isStale } = quoteOf(selectedId.value).value
@@ -68,6 +78,11 @@ export const doubt = computed<string | null>(() => {
   if (status === 'CLOSED') return 'Not on the pitch. You can close positions here, not open any.'
   return isStale ? 'Match data is late.' : null
 })
+
+const reconnectingWords = (at: number): string =>
+  heardAt === null
+    ? 'Connecting.'
+    : `Reconnecting. Prices are ${Math.max(1, Math.round((at - heardAt) / 1_000))} s old.`
 
 /** The players of the match on the screen, and every player with an open position. */
 const followed = computed(() => {
@@ -90,12 +105,15 @@ export function startLive(): void {
   })
   effect(() => feed.follow(followed.value))
   addEventListener('online', () => feed.reconnectNow())
+  addEventListener('offline', () => feed.networkGone())
+  unreached.subscribe(() => feed.check())
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') feed.reconnectNow()
   })
   let refreshedAt = now.peek()
   now.subscribe((at) => {
-    if (at - refreshedAt < REFRESH_MS || user.peek() === null || document.visibilityState === 'hidden') return
+    const everyMs = selectedMatch.peek()?.tradeWindow.status === 'CLOSED' ? AWAIT_MS : REFRESH_MS
+    if (at - refreshedAt < everyMs || user.peek() === null || document.visibilityState === 'hidden') return
     refreshedAt = at
     refresh()
   })

@@ -71,7 +71,7 @@ export function changePct(instrument: Instrument, price: number): number {
 /** Applies a price frame. An older one changes nothing, so that no move counts twice. */
 export function takeFrame(frame: PriceFrame): void {
   const quote = quoteOf(frame.instrumentId)
-  const { fixtureId, epoch, seq, price } = quote.peek()
+  const { fixtureId, epoch, seq, price, status } = quote.peek()
   const isSameMatch = frame.fixtureId === fixtureId
   const isOlder = isSameMatch && (frame.epoch < epoch || (frame.epoch === epoch && frame.seq < seq))
   if (isOlder) return
@@ -86,21 +86,28 @@ export function takeFrame(frame: PriceFrame): void {
     epoch: frame.epoch,
     seq: frame.seq,
   }
-  noticeMatch(frame)
+  noticeMatch(frame, status)
   for (const listener of listeners) listener(frame)
 }
 
 /** Frames carry the minute; everything else about a match is requested when there is news. */
-function noticeMatch(frame: PriceFrame): void {
+function noticeMatch(frame: PriceFrame, statusBefore: LiveQuote['status']): void {
   const match = matches.peek().find(({ id }) => id === frame.fixtureId)
-  if (match === undefined) return
+  if (match === undefined) {
+    // A player plays their next match.
+    if (!strange.has(frame.fixtureId)) refreshSoon()
+    strange.add(frame.fixtureId)
+    return
+  }
   if (frame.minute !== null && frame.minute !== match.minute) {
     matches.value = matches.peek().map((m) => (m.id === match.id ? { ...m, minute: frame.minute } : m))
   }
-  const isNews =
-    frame.cause === 'event' || frame.cause === 'settlement' || frame.tradingStatus !== match.tradeWindow.status
+  const isNews = frame.cause === 'event' || frame.cause === 'settlement' || frame.tradingStatus !== statusBefore
   if (isNews && (frame.flags & FLAG.snapshot) === 0) refreshSoon()
 }
+
+/** Matches that a frame has named and no list yet. */
+const strange = new Set<number>()
 
 let refreshing: ReturnType<typeof setTimeout> | null = null
 
@@ -115,7 +122,8 @@ function refreshSoon(): void {
 export async function refreshMatches(): Promise<void> {
   const known = new Set(matches.peek().map(({ id }) => id))
   const shown = selectedMatchId.peek()
-  const [found, events] = await Promise.all([api.matches(), shown === null ? null : api.matchEvents(shown)])
+  const isOver = selectedMatch.peek()?.tradeWindow.status === 'CLOSED' && matchEvents.peek()?.fixtureId === shown
+  const [found, events] = await Promise.all([api.matches(), shown === null || isOver ? null : api.matchEvents(shown)])
   const window = found.matches[0]?.tradeWindow
   if (window !== undefined) setClock(Date.parse(window.serverTime))
   batch(() => {

@@ -12,11 +12,14 @@ export async function refreshUnread(): Promise<void> {
   unread.value = (await api.unreadCount()).unreadCount
 }
 
+/** Told by the account events themselves. */
+const TOLD: ReadonlySet<string> = new Set(['margin_warning', 'position_closed', 'late_close'])
+
 /** Handles a message of the account stream that is not an account event. */
 export function takeNotice(notice: Readonly<Record<string, unknown>>): void {
   if (notice['type'] !== 'notification') return
-  const { title, body } = notice['notification'] as Notification
+  const { type, title, body } = notice['notification'] as Notification
   unread.value++
   arrived.value++
-  toast({ tone: 'plain', title, text: body })
+  if (!TOLD.has(type)) toast({ tone: 'plain', title, text: body })
 }

@@ -8,7 +8,10 @@ export const user = signal<User | null | undefined>(undefined)
 
 export const isAdmin = computed(() => user.value?.role === 'admin')
 
-export const api = createApi({ onSignedOut: () => (user.value = null) })
+/** Counts requests that could not reach the server. */
+export const unreached = signal(0)
+
+export const api = createApi({ onSignedOut: () => (user.value = null), onUnreachable: () => unreached.value++ })
 
 /** Facts the server puts into the page. */
 export interface PageFacts {

@@ -113,6 +113,57 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
+  it('an order whose answers are lost opens one position, however often it is pressed', async () => {
+    const { page } = await visit('Ada U30')
+    let isLosing = true
+    let arrived = 0
+    const keys = new Set<string | undefined>()
+    await page.route('**/api/positions/open', async (route) => {
+      keys.add(route.request().headers()['idempotency-key'])
+      if (!isLosing) return route.continue()
+      await route.fetch()
+      arrived++
+      await route.abort('connectionreset')
+    })
+    await goLong(page)
+    await page.getByText('We do not know yet whether your order went through').waitFor({ timeout: 20_000 })
+    expect(arrived).toBeGreaterThan(1)
+    expect(await page.locator('button.send').isDisabled(), 'nothing else is sent before').toBe(true)
+    // The order outlives the page.
+    await page.reload()
+    await page.getByText('We do not know yet whether your order went through').waitFor()
+    isLosing = false
+    // It is asked without a press, now and then.
+    await page.getByText('We do not know yet').waitFor({ state: 'detached', timeout: 30_000 })
+    await openCount(page, 1)
+    expect(keys.size).toBe(1)
+  })
+
+  it('an idle page asks at most four times a minute, and its preview follows the price', async () => {
+    const { page } = await visit('Ada U31')
+    await page.getByLabel('Cost').getByText(/^\d/).first().waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/')) asked.push(new URL(request.url()).pathname)
+    })
+    const began = Date.now()
+    const cost = () => page.getByLabel('Cost').innerText()
+    const before = await cost()
+    await server.play(30)
+    await expect.poll(cost, { timeout: 10_000 }).not.toBe(before)
+    await page.waitForTimeout(15_000 - (Date.now() - began))
+    // A quarter of a minute; news of the match may ask for it twice.
+    expect(asked.filter((path) => path.endsWith('/quote')).length, asked.join(' ')).toBeLessThanOrEqual(1)
+  })
+
+  it('a device that goes offline says so at once, with the age of the prices', async () => {
+    const { page, context } = await visit('Ada U32')
+    await context.setOffline(true)
+    await page.getByText(/^Reconnecting\. Prices are \d+ s old\.$/).waitFor({ timeout: 2_500 })
+    await context.setOffline(false)
+    await page.getByText(/^Reconnecting/).waitFor({ state: 'detached' })
+  })
+
   it('after a lost connection the page shows the current state, without repeated toasts', async () => {
     const { page, context } = await visit('Ada U13')
     const { userId: id } = await me(context)
@@ -120,7 +171,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await openCount(page, 1)
     await context.setOffline(true)
     server.disconnect(userId(id))
-    await page.getByText('Reconnecting. Prices may be old.').waitFor()
+    await page.getByText(/^Reconnecting\. Prices are \d+ s old\.$/).waitFor()
     expect(await page.getByRole('button', { name: /^Go long/ }).isDisabled()).toBe(true)
 
     // Meanwhile the user opens another position elsewhere.
@@ -283,10 +334,10 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const old = server.matchId
     await server.play(700)
     server.jump(61)
-    await page
-      .getByText(/^Settled at full time · /)
-      .first()
-      .waitFor({ timeout: 20_000 })
+    // One toast with the total, however many there were.
+    const told = page.locator('.toast').getByText(/settled: [+−]/)
+    await told.first().waitFor({ timeout: 20_000 })
+    expect(await told.count()).toBe(1)
     await openCount(page, 0)
 
     // The next match lists the same players, and counts its moves from 1.

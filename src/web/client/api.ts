@@ -63,6 +63,8 @@ export interface ApiOptions {
   readonly baseUrl?: string
   /** Called when the session is over and the refresh token is gone. */
   readonly onSignedOut?: () => void
+  /** Called each time that the server cannot be reached, also while a request is still repeated. */
+  readonly onUnreachable?: () => void
 }
 
 interface RequestOptions {
@@ -83,7 +85,11 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 3_000
 
 /** The API client of one visitor; share it, because it renews the session once for all callers. */
-export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOptions = {}) {
+export function createApi({
+  baseUrl = '',
+  onSignedOut = () => undefined,
+  onUnreachable = () => undefined,
+}: ApiOptions = {}) {
   /** One rotation at a time, among all tabs: a second one with the same token would be refused. */
   let renewing: Promise<boolean> | null = null
   const renew = (before = lastRenewal()): Promise<boolean> => {
@@ -133,6 +139,7 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
           else response = await once(path, options)
         }
       } catch {
+        onUnreachable()
         if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
         await pause(attempt, null)
         continue

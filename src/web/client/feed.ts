@@ -40,6 +40,8 @@ interface Since {
 const SUBPROTOCOL = 'feed.v1'
 /** The server sends a heartbeat every ten seconds. */
 const SILENCE_MS = 25_000
+/** How soon it answers a ping. */
+const CHECK_MS = 3_000
 /** A server that loses everybody gets them back at random moments within this, and then within twice as long. */
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 15_000
@@ -92,6 +94,18 @@ export class Feed {
     if (this.#state !== 'waiting') return
     this.#failures = 0
     void this.#connect()
+  }
+
+  /** The network is gone: the device says so. Waits for `reconnectNow`, and tries from time to time. */
+  networkGone(): void {
+    if (this.#state !== 'stopped') this.#lose(LONGEST_WAIT_MS)
+  }
+
+  /** Something else has failed: asks for a sign of life, which a connection that lives gives soon. */
+  check(): void {
+    if (this.#state !== 'live' || this.#socket?.readyState !== WebSocket.OPEN) return
+    this.#send({ type: 'ping', id: 1 })
+    this.#expectMessage(CHECK_MS)
   }
 
   /** Follows exactly these players from now on. */
@@ -223,9 +237,9 @@ export class Feed {
   }
 
   /** A connection that is silent for too long is dead, whatever the operating system reports. */
-  #expectMessage(): void {
+  #expectMessage(withinMs = SILENCE_MS): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#lose(this.#nextWait()), SILENCE_MS)
+    this.#timer = setTimeout(() => this.#lose(this.#nextWait()), withinMs)
   }
 
   /** Drops the connection and reconnects after this long. */

@@ -15,12 +15,14 @@ import { draft } from './order-draft.ts'
 import { eventWords } from './match-events.ts'
 import { type ChartLevel, type ChartMark, PriceChart } from './price-chart.ts'
 
-const PERIODS: readonly (readonly [Period, string, string])[] = [
-  ['5m', '5 min', 'five minutes'],
-  ['1h', '1 h', 'hour'],
-  ['6h', '6 h', 'six hours'],
-  ['1d', '1 day', 'day'],
-  ['all', 'All', 'whole time'],
+const MINUTE_MS = 60_000
+/** Each with its name, its words and its length. */
+const PERIODS: readonly (readonly [Period, string, string, number | null])[] = [
+  ['5m', '5 min', 'five minutes', 5 * MINUTE_MS],
+  ['1h', '1 h', 'hour', 60 * MINUTE_MS],
+  ['6h', '6 h', 'six hours', 360 * MINUTE_MS],
+  ['1d', '1 day', 'day', 1_440 * MINUTE_MS],
+  ['all', 'All', 'whole time', null],
 ]
 
 const period = signal<Period>('1h')
@@ -138,7 +140,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
         if (!isWanted) return
         setPast(found)
         setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
-        chart.current?.show(found)
+        chart.current?.show(found, PERIODS.find(([key]) => key === period.peek())?.[3] ?? null)
       })
       .catch((error: unknown) => toast({ tone: 'bad', title: 'Price history not loaded', text: messageFor(error) }))
     return () => (isWanted = false)

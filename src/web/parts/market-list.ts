@@ -30,7 +30,20 @@ const shown = computed(() => {
   return matchInstruments.value
     .filter(({ team }) => side.value === 'all' || team.side === side.value)
     .filter(({ name }) => name.toLowerCase().includes(words))
-    .toSorted((a, b) => ORDERS[order.value](a, b) || a.name.localeCompare(b.name))
+    .toSorted(
+      (a, b) => Number(isOff(a)) - Number(isOff(b)) || ORDERS[order.value](a, b) || a.name.localeCompare(b.name),
+    )
+})
+
+/** On the bench, taken off or sent off while the match is traded: the price hardly moves, and nobody can buy. */
+const isOff = ({ id }: Instrument): boolean =>
+  selectedMatch.value?.tradeWindow.open === true && quoteOf(id).peek().status === 'CLOSED'
+
+const reached = signal<string | null>(null)
+/** The row that Tab stops at; the arrow keys go on from there. */
+const stop = computed(() => {
+  const ids = shown.value.map(({ id }) => id)
+  return [reached.value, selectedId.value].find((id) => id !== null && ids.includes(id)) ?? ids[0]
 })
 
 const held = computed(() => new Map([...positions.value.values()].map((p) => [p.instrumentId, p.direction])))
@@ -86,14 +99,21 @@ function Row({ instrument }: { instrument: Instrument }) {
     showInstrument(instrument.id)
     if (view.peek() === 'market') go('trade')
   }
+  const isBenched = quoteOf(instrument.id).value.status === 'CLOSED' && isOff(instrument)
   return html`
     <li>
-      <button class="player" aria-current=${selectedId.value === instrument.id ? 'true' : undefined} onClick=${pick}>
+      <button
+        class="player ${isBenched ? 'off' : ''}"
+        tabindex=${stop.value === instrument.id ? 0 : -1}
+        onFocus=${() => (reached.value = instrument.id)}
+        aria-current=${selectedId.value === instrument.id ? 'true' : undefined}
+        onClick=${pick}
+      >
         <span class="post ${instrument.team.side}">${instrument.position}</span>
         <span class="who">
           <b>${instrument.name}</b>
           <small
-            >${instrument.team.name}${direction === undefined ? null : html` · <em class=${direction}>${direction}</em>`}</small
+            >${instrument.team.name}${isBenched ? ' · not on the pitch' : ''}${direction === undefined ? null : html` · <em class=${direction}>${direction}</em>`}</small
           >
         </span>
         <${Price} instrument=${instrument} />

@@ -13,10 +13,11 @@ import {
   LineStyle,
   LineType,
   type SeriesMarker,
+  TickMarkType,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { PriceHistory } from '../client/wire.ts'
-import { timeOfDay, units } from '../format.ts'
+import { tickWords, timeOfDay, units } from '../format.ts'
 
 export interface ChartLevel {
   readonly key: string
@@ -37,6 +38,9 @@ type Tone = ChartLevel['tone'] | ChartMark['tone'] | 'line' | 'fill' | 'grid' | 
 /** The smallest price range of the scale, as a fraction of the price. */
 const LEAST_RANGE = 0.005
 
+/** Space to the right of the newest point, in points. */
+const MARGIN = 4
+
 /** The chart has one point per second; a later price within the second replaces the earlier one. */
 const second = (at: number): UTCTimestamp => Math.floor(at / 1_000) as UTCTimestamp
 
@@ -48,10 +52,17 @@ export class PriceChart {
   readonly #levels = new Map<string, IPriceLine>()
   #marks: readonly ChartMark[] = []
   #inView: readonly number[] = []
-  #newest: UTCTimestamp = 0 as UTCTimestamp
+  /** The time of every point. */
+  #times: UTCTimestamp[] = []
+  #windowSecs: number | null = null
+  /** Whether the viewer has moved the chart: then it stays where they want it. */
+  #isMoved = false
 
   constructor(element: HTMLElement) {
     this.#element = element
+    for (const type of ['wheel', 'pointerdown', 'touchstart']) {
+      element.addEventListener(type, () => (this.#isMoved = true), { passive: true })
+    }
     this.#chart = createChart(element, {
       autoSize: true,
       layout: { attributionLogo: false, background: { color: 'transparent' }, fontSize: 11 },
@@ -60,7 +71,9 @@ export class PriceChart {
         borderVisible: false,
         timeVisible: true,
         secondsVisible: false,
-        rightOffset: 4,
+        rightOffset: MARGIN,
+        tickMarkFormatter: (at: UTCTimestamp, type: TickMarkType) =>
+          tickWords(at * 1_000, type <= TickMarkType.DayOfMonth),
         minBarSpacing: 0.01,
       },
       localization: { priceFormatter: units, timeFormatter: (at: UTCTimestamp) => timeOfDay(at * 1_000) },
@@ -97,22 +110,35 @@ export class PriceChart {
     this.#mark()
   }
 
-  /** Replaces all points by this history. */
-  show({ ticks }: PriceHistory): void {
+  /** Replaces all points by this history, and keeps so much of it in view; null for all of it. */
+  show({ ticks }: PriceHistory, windowMs: number | null): void {
     const bySecond = new Map(ticks.map(({ at, price }) => [second(Date.parse(at)), price]))
     const points = [...bySecond].toSorted(([a], [b]) => a - b).map(([time, value]) => ({ time, value }))
-    this.#newest = points.at(-1)?.time ?? (0 as UTCTimestamp)
+    this.#times = points.map(({ time }) => time)
+    this.#windowSecs = windowMs === null ? null : windowMs / 1_000
+    this.#isMoved = false
     this.#series.setData(points)
-    this.#chart.timeScale().fitContent()
+    this.#keepInView()
     this.#mark()
   }
 
   /** Adds a move. The history already contains moves older than its newest point. */
   add(at: number, price: number): void {
     const time = second(at)
-    if (time < this.#newest) return
-    this.#newest = time
+    const newest = this.#times.at(-1) ?? 0
+    if (time < newest) return
+    if (time > newest) this.#times.push(time)
     this.#series.update({ time, value: price })
+    if (!this.#isMoved) this.#keepInView()
+  }
+
+  /** Shows the window that ends now. */
+  #keepInView(): void {
+    const newest = this.#times.at(-1)
+    if (newest === undefined) return
+    const from = newest - (this.#windowSecs ?? newest)
+    const first = this.#times.findIndex((time) => time >= from)
+    this.#chart.timeScale().setVisibleLogicalRange({ from: first, to: this.#times.length - 1 + MARGIN })
   }
 
   marks(marks: readonly ChartMark[]): void {

@@ -1,20 +1,25 @@
 /** The order ticket: direction, size and levels, with a preview of the cost. */
 import { useEffect, useState } from 'preact/hooks'
-import { open, signOf, wallet } from '../account.ts'
+import { open, sendOrder, signOf, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
 import { percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
-import { quoteOf } from '../market.ts'
+import { instruments, quoteOf, selectedMatch } from '../market.ts'
+import { isUnsure, type UnsureOrder, unsureOrder } from '../orders.ts'
 import { api } from '../session.ts'
 import { refusalMessage, messageFor } from '../error-messages.ts'
+import { toast } from '../toasts.ts'
 import { mostLots, passesGate } from './confirm-gate.ts'
 import { draft } from './order-draft.ts'
 import { PracticeBadge } from './practice.ts'
+import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
 
-/** Pause after typing before a quote is requested, and the interval at which it is refreshed. */
+/** Pause after typing before a quote is requested. */
 const TYPING_MS = 250
-const REPEAT_MS = 4_000
+/** So often at most it is requested again while nobody edits: when the price has moved far, or after a refusal. */
+const REPEAT_MS = 20_000
+const ASK_AGAIN_MS = 10_000
 /** Where a level starts when it is switched on, as a fraction of the price. */
 const STOP_AT = 0.03
 const TARGET_AT = 0.06
@@ -24,11 +29,16 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const quote = quoteOf(instrument.id).value
   const direction = draft.direction.value
   const lots = Number(draft.lots.value)
+  const { contractSize } = instrument
   const isSized = Number.isFinite(lots) && lots > 0
-  const [preview, setPreview] = useState<Quote | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const isCurrent = asked !== null && isAbout(asked, { instrumentId: instrument.id, direction, lots })
+  const preview = isCurrent ? previewAt(asked, quote.price) : null
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [turn, setTurn] = useState(0)
+  const free = wallet.value?.freeMargin
+  const window = selectedMatch.value?.tradeWindow.status
   const stopLoss = draft.stopLoss.value
   const takeProfit = draft.takeProfit.value
 
@@ -39,13 +49,14 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   }, [instrument.id, direction])
 
   useEffect(() => {
-    if (!isSized || connection.value !== 'live') return setPreview(null)
+    if (!isSized || connection.value !== 'live') return setAsked(null)
     let isWanted = true
     const asking = setTimeout(() => {
       api
         .quote({ instrumentId: instrument.id, direction, lotSize: lots, stopLoss, takeProfit })
         .then((found) => {
-          if (isWanted) setPreview(found)
+          const at = quoteOf(instrument.id).peek().price
+          if (isWanted) setAsked({ quote: found, at, instrumentId: instrument.id, direction, lots, contractSize })
         })
         .catch((error: unknown) => {
           if (isWanted) setTrouble(messageFor(error))
@@ -55,14 +66,16 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
       isWanted = false
       clearTimeout(asking)
     }
-  }, [instrument.id, direction, lots, stopLoss, takeProfit, connection.value, quote.status, turn])
+  }, [instrument.id, direction, lots, stopLoss, takeProfit, connection.value, quote.status, window, free, turn])
 
   useEffect(() => {
     const again = setInterval(() => {
-      if (document.visibilityState === 'visible') setTurn((n) => n + 1)
+      const price = quoteOf(instrument.id).peek().price
+      const isOld = asked !== null && (asked.quote.refusal !== null || isFar(asked, price))
+      if (document.visibilityState === 'visible' && isOld) setTurn((n) => n + 1)
     }, REPEAT_MS)
     return () => clearInterval(again)
-  }, [])
+  }, [asked])
 
   useEffect(() => setTrouble(null), [direction, lots, stopLoss, takeProfit])
 
@@ -83,18 +96,19 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
       draft.takeProfit.value = null
       setTurn((n) => n + 1)
     } catch (error) {
-      setTrouble(messageFor(error))
+      // What became of it is found out by its key: the notice says so.
+      if (!isUnsure(error)) setTrouble(messageFor(error))
     }
     setBusy(false)
   }
 
   const refusal = preview?.refusal ?? null
-  const free = wallet.value?.freeMargin
   const isTight = preview !== null && free !== undefined && !passesGate(preview.margin, free)
   const most = preview === null ? 0 : mostLots(preview, instrument)
   const doubt = refusal !== null ? refusalMessage(refusal) : isTight ? tightWords(most) : null
   const problem = trouble ?? (isSized ? doubt : 'Enter a number of lots.')
-  const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null
+  const unsure = isBusy ? null : unsureOrder.value
+  const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
       <header>
@@ -151,9 +165,10 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
           </div>
         </dl>
         ${(preview?.warnings ?? []).map(({ message }) => html`<p class="hint caution" role="status">${message}</p>`)}
+        ${unsure === null ? null : html`<${UnsureNotice} unsure=${unsure} />`}
         <p class="trouble" role="alert">${problem}</p>
-        <button class="send" disabled=${isBlocked}>
-          ${direction === 'long' ? 'Go long' : 'Go short'}
+        <button class="send" disabled=${isBlocked} aria-busy=${isBusy}>
+          ${isBusy ? 'Sent, waiting for the answer' : direction === 'long' ? 'Go long' : 'Go short'}
           <small
             >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}${
               instrument.purse === 'practice' ? ' of practice money' : ''
@@ -163,6 +178,37 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         <p class="hint">You can close it after the hold. Stop-loss and take-profit work immediately.</p>
       </form>
     </section>
+  `
+}
+
+/** What became of an order whose answer was lost is asked as soon as the server is there again. */
+function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
+  const { instrumentId, direction, lotSize } = unsure.order
+  const [isAsking, setAsking] = useState(false)
+  const find = async (): Promise<void> => {
+    setAsking(true)
+    try {
+      await sendOrder(unsure)
+    } catch (error) {
+      if (!isUnsure(error)) toast({ tone: 'bad', title: 'Your order was not carried out', text: messageFor(error) })
+    }
+    setAsking(false)
+  }
+  useEffect(() => {
+    if (connection.value !== 'live') return
+    void find()
+    const again = setInterval(() => void find(), ASK_AGAIN_MS)
+    return () => clearInterval(again)
+  }, [connection.value, unsure.key])
+  return html`
+    <p class="hint caution" role="status">
+      We do not know yet whether your order went through: ${direction} ${lotSize} lots of
+      ${instruments.value.get(instrumentId)?.name ?? 'a player'}. It is asked again under the same key, so it opens one
+      position at most.
+      <button type="button" class="small" disabled=${isAsking} onClick=${() => void find()}>
+        ${isAsking ? 'Asking…' : 'Ask now'}
+      </button>
+    </p>
   `
 }
 
