@@ -16,6 +16,8 @@ export interface Mover {
   readonly side: Side
   readonly team: FixtureTeam
   readonly matchId: FixtureId
+  /** Whether the match is not settled. */
+  readonly isActive: boolean
   readonly price: Price
   /** Since the first tick of the window, in parts per million. */
   readonly changePpm: number
@@ -23,7 +25,10 @@ export interface Mover {
   readonly volume: Lots
 }
 
-/** Best first, at most MOVERS_TOP each. A player without a change or a trade is not listed. */
+/**
+ * Players of matches that are not over first, then the best; at most MOVERS_TOP each. A player without a change or a
+ * trade is not listed.
+ */
 export interface MoversBoard {
   readonly gainers: readonly Mover[]
   readonly losers: readonly Mover[]
@@ -62,7 +67,8 @@ export class Movers {
   async #read(now: Instant): Promise<MoversBoard> {
     const since = sql`${new Date(now - WINDOW_MS).toISOString()}::timestamptz`
     const { rows } = await sql<MoverRow>`
-      select i.id, i.name, i.role, i.side, m.info -> i.side as team, m.id as match_id, i.price_micros,
+      select i.id, i.name, i.role, i.side, m.info -> i.side as team, m.id as match_id, m.settled_at is null as active,
+             i.price_micros,
              first.price_micros as first_micros, ${volumeSince(sql`i.id`, since)} as volume
         from matches m
         join instruments i on i.match_id = m.id
@@ -80,6 +86,7 @@ interface MoverRow {
   readonly side: Side
   readonly team: unknown
   readonly match_id: number
+  readonly active: boolean
   readonly price_micros: number
   readonly first_micros: number
   readonly volume: number
@@ -92,6 +99,7 @@ const moverFrom = (row: MoverRow): Mover => ({
   side: row.side,
   team: readTeam(row.team, `match ${row.match_id}: info.${row.side}`),
   matchId: fixtureId(row.match_id),
+  isActive: row.active,
   price: price(row.price_micros),
   changePpm: changePpm(row.first_micros, row.price_micros),
   volume: lots(row.volume),
@@ -102,7 +110,10 @@ function boardOf(movers: readonly Mover[], asOf: Instant): MoversBoard {
   const top = (by: (mover: Mover) => number): readonly Mover[] =>
     movers
       .filter((mover) => by(mover) > 0)
-      .toSorted((a, b) => by(b) - by(a) || (a.instrumentId < b.instrumentId ? -1 : 1))
+      .toSorted(
+        (a, b) =>
+          Number(b.isActive) - Number(a.isActive) || by(b) - by(a) || (a.instrumentId < b.instrumentId ? -1 : 1),
+      )
       .slice(0, MOVERS_TOP)
   return {
     gainers: top((mover) => mover.changePpm),

@@ -54,15 +54,35 @@ export class PriceHistory {
     this.#db = db
   }
 
-  /** The history of a player since `from`, or since the first tick. Empty for an unknown player. */
+  /**
+   * The history of a player since `from`, or since the first tick. It begins with the price that stood at `from`, so
+   * that a quiet player's has one. Empty for an unknown player.
+   */
   async of(id: InstrumentId, from: Instant | null): Promise<History> {
     const since = new Date(from ?? 0).toISOString()
-    const [ticks, volume, firstTickAt] = await Promise.all([
+    const [ticks, standing, volume, firstTickAt] = await Promise.all([
       this.#ticks(id, since),
+      from === null ? null : this.#standingAt(id, from),
       this.#volume(id, since),
       this.#firstTickAt(id),
     ])
-    return { ticks: ticks.map(tickFrom), volume, firstTickAt }
+    const within = ticks.map(tickFrom)
+    const carried = standing === null || within[0]?.at === from || within.length === HISTORY_TICKS_MAX ? [] : [standing]
+    return { ticks: [...carried, ...within], volume, firstTickAt }
+  }
+
+  /** What the last tick before an instant left the price at, as of that instant. */
+  async #standingAt(id: InstrumentId, at: Instant): Promise<Tick | null> {
+    const row = await this.#db
+      .selectFrom('ticks')
+      .select(['price_micros', 'cause'])
+      .where('instrument_id', '=', id)
+      .where('at', '<', new Date(at))
+      .orderBy('at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    if (row === undefined) return null
+    return { at, price: price(row.price_micros), cause: readCause(row.cause, 'the cause of a tick'), eventId: null }
   }
 
   async #ticks(id: InstrumentId, since: string): Promise<readonly TickRow[]> {

@@ -206,7 +206,11 @@ export function recentTradesJson(trades: readonly TapeTrade[]): z.output<typeof 
   }
 }
 
-export function moversJson({ asOf, ...boards }: MoversBoard): z.output<typeof MoversBody> {
+/** `statusOf`: the trading status of a player that can be traded; null for any other. */
+export function moversJson(
+  { asOf, ...boards }: MoversBoard,
+  statusOf: (id: InstrumentId) => z.output<typeof InstrumentBody>['tradingStatus'] | null,
+): z.output<typeof MoversBody> {
   const shown = (mover: Mover) => ({
     instrumentId: mover.instrumentId,
     name: mover.name,
@@ -214,6 +218,7 @@ export function moversJson({ asOf, ...boards }: MoversBoard): z.output<typeof Mo
     team: { id: mover.team.id, name: mover.team.name, side: mover.side },
     fixtureId: mover.matchId,
     replay: isReplayFixture(mover.matchId),
+    tradingStatus: statusOf(mover.instrumentId) ?? ('CLOSED' as const),
     currentPrice: decimal(mover.price),
     changePct: mover.changePpm / PPM_PER_PERCENT,
     volume: decimal(mover.volume),

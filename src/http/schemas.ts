@@ -173,6 +173,7 @@ const MoverBody = z
     team,
     fixtureId: fixtureNumber,
     replay,
+    tradingStatus: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
     currentPrice: priceNumber,
     changePct: z.number().openapi({ description: 'Change in per cent over the last 24 hours.', example: 3.15 }),
     volume: lotNumber.openapi({ description: 'Lots opened and closed in the last 24 hours.', example: 184.5 }),

@@ -95,12 +95,23 @@ eachDatabase((open) => {
       await insertTick(connection.db, { instrument_id: P(1), at: now - HOUR_MS, price_micros: p(201) })
       await insertTick(connection.db, { instrument_id: P(2), at: now, price_micros: p(300) })
       expect(await history().of(P(1), instant(now - MINUTE_MS))).toEqual({
-        ticks: [{ at: now, price: p(203), cause: 'match', eventId: null }],
+        ticks: [
+          { at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null },
+          { at: now, price: p(203), cause: 'match', eventId: null },
+        ],
         volume: 0,
         firstTickAt: now - HOUR_MS,
       })
       expect((await history().of(P(1), null)).ticks.map((tick) => tick.price)).toEqual([p(201), p(203)])
       expect(await history().of(P(9), null)).toEqual({ ticks: [], volume: 0, firstTickAt: null })
+    })
+
+    it('of a quiet player is the price that stood at its beginning', async () => {
+      await insertTick(connection.db, { instrument_id: P(1), at: now - HOUR_MS, price_micros: p(201) })
+      const { ticks } = await history().of(P(1), instant(now - MINUTE_MS))
+      expect(ticks).toEqual([{ at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null }])
+      expect((await history().of(P(1), instant(now - 2 * HOUR_MS))).ticks).toHaveLength(1)
+      expect((await history().of(P(1), instant(now - HOUR_MS))).ticks).toHaveLength(1)
     })
 
     it.each([500, 501, 999, 1_000, 7_777, 10_000])(
@@ -177,11 +188,27 @@ eachDatabase((open) => {
         side: 'home',
         team: info().home,
         matchId: MATCH,
+        isActive: true,
         price: p(199),
         changePpm: -5_000,
         volume: u(3),
       })
       expect(asOf).toBe(now)
+    })
+
+    it('prefer players who can still be traded', async () => {
+      const over = fixtureId(MATCH + 1)
+      await insertMatch(connection.db, info({ matchId: over, settledAt: instant(now - MINUTE_MS) }))
+      await insertInstrument(connection.db, over, instrument(21), p(400))
+      await insertTick(connection.db, { instrument_id: P(21), at: now - HOUR_MS, price_micros: p(200) })
+      await insertTick(connection.db, { instrument_id: P(2), at: now - HOUR_MS, price_micros: p(201) })
+      const { gainers } = await new Movers(connection.db, world).top()
+      expect(gainers.map(({ instrumentId, isActive }) => [instrumentId, isActive])).toEqual([
+        [P(2), true],
+        [P(21), false],
+      ])
+      await sql`delete from instruments where id = ${P(21)}::uuid`.execute(connection.db)
+      await sql`delete from matches where id = ${over}::bigint`.execute(connection.db)
     })
 
     it('are the same for a minute, and a failure is not kept', async () => {

@@ -130,6 +130,7 @@ const mover: Mover = {
   side: 'home',
   team: matchInfo.home,
   matchId: FIXTURE,
+  isActive: true,
   price: price(210_005_000),
   changePpm: 50_025,
   volume: lots(2_500_000),

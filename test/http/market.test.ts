@@ -170,6 +170,7 @@ describe('the market', () => {
       team: { id: 1, name: 'Harbour', side: 'home' },
       fixtureId: FIXTURE,
       replay: false,
+      tradingStatus: 'OPEN',
       currentPrice: 210.005,
       changePct: 5.0025,
       volume: 2.5,

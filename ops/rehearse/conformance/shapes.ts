@@ -93,7 +93,13 @@ export const RecentTrades = z.looseObject({
     }),
   ),
 })
-const mover = z.looseObject({ instrumentId: z.uuid(), name: z.string(), changePct: z.number(), volume: decimal })
+const mover = z.looseObject({
+  instrumentId: z.uuid(),
+  name: z.string(),
+  tradingStatus: status,
+  changePct: z.number(),
+  volume: decimal,
+})
 export const Movers = z.looseObject({
   gainers: z.array(mover).max(5),
   losers: z.array(mover).max(5),
