@@ -113,7 +113,7 @@ function Row({ instrument }: { instrument: Instrument }) {
         <span class="who">
           <b>${instrument.name}</b>
           <small
-            >${instrument.team.name}${isBenched ? ' · not on the pitch' : ''}${direction === undefined ? null : html` · <em class=${direction}>${direction}</em>`}</small
+            >${instrument.team.name}${isBenched ? ' · not playing' : ''}${direction === undefined ? null : html` · <em class=${direction}>${direction}</em>`}</small
           >
         </span>
         <${Price} instrument=${instrument} />

@@ -200,11 +200,13 @@ function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
     const again = setInterval(() => void find(), ASK_AGAIN_MS)
     return () => clearInterval(again)
   }, [connection.value, unsure.key])
+  const who = instruments.value.get(instrumentId)?.name ?? 'a player'
+  const words =
+    `We do not know yet whether your order went through: ${direction} ${lotSize} lots of ${who}. ` +
+    'It is asked again under the same key, so it opens one position at most. '
   return html`
     <p class="hint caution" role="status">
-      We do not know yet whether your order went through: ${direction} ${lotSize} lots of
-      ${instruments.value.get(instrumentId)?.name ?? 'a player'}. It is asked again under the same key, so it opens one
-      position at most.
+      ${words}
       <button type="button" class="small" disabled=${isAsking} onClick=${() => void find()}>
         ${isAsking ? 'Asking…' : 'Ask now'}
       </button>
