@@ -7,12 +7,14 @@ import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { AccountChangesBody, json } from '../http/schemas.ts'
 import { CACHED, PUBLIC } from '../http/caching.ts'
+import { API_VERSION, DEPRECATED } from '../http/versions.ts'
 import { sendFile } from '../http/send-file.ts'
 import { pathPattern } from '../http/unknown-names.ts'
 import type { WebFile, WebFiles } from '../http/web-files.ts'
 import { docsPage } from './docs-page.ts'
 import type { Content, FeedDocument, Operation, RestDocument, Schema, Schemas } from './documents.ts'
 import { exampleOf } from './examples.ts'
+import { OPERATION_IDS } from './operation-ids.ts'
 
 const INFO = {
   title: 'Touchline',
@@ -23,8 +25,16 @@ const INFO = {
     'Every error has the form `{error, code, requestId, …}`; the header `X-Request-Id` carries `requestId` too. An ' +
       'unknown path is 404 `NOT_FOUND`; a known path with another method is 405 `METHOD_NOT_ALLOWED`.',
     'Live prices and position events come over the WebSocket, described by `GET /api/asyncapi.json`.',
+    `Every answer names the version of the API in \`X-Api-Version\`: ${API_VERSION}. Within a version nothing loses its ` +
+      'meaning: requests that were valid stay valid, and answers keep their fields. Routes, optional fields, fields of ' +
+      'answers, error codes and values of an enum may be added at any time, so ignore what you do not know. What is to ' +
+      'go is marked `deprecated` here and answers with `Deprecation`; it goes with a later version, and not before the ' +
+      'date in `Sunset`, which is announced at least half a year ahead.',
   ].join('\n\n'),
 }
+
+/** Wherever the description was read. */
+const SERVERS = [{ url: '/' }]
 
 const TAGS = [
   { name: 'Sign-in', description: 'Signing in with the identity provider, and registering step by step.' },
@@ -111,9 +121,10 @@ export function apiDescription(
   registerComponents(app.openAPIRegistry)
   // The library's own type of a document is wider than what it makes of these routes.
   const rest = once(() => {
-    const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, tags: TAGS })
+    const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: SERVERS, tags: TAGS })
     addExamples(document as unknown as RestDocument)
     addNotModified(document as unknown as RestDocument)
+    nameOperations(document as unknown as RestDocument)
     return Described.parse(document)
   })
   const feed = once(() => {
@@ -195,6 +206,16 @@ function addExamples({ paths, components }: RestDocument): void {
     for (const parameter of parameters) parameter.example ??= example(parameter.schema)
     fill(requestBody?.content)
     for (const { content } of Object.values(responses)) fill(content)
+  }
+}
+
+/** Names every operation, and marks what is to go. */
+function nameOperations({ paths }: RestDocument): void {
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const operationId = OPERATION_IDS[`${method.toUpperCase()} ${path}`]
+      Object.assign(operation, { operationId }, DEPRECATED.includes(path) ? { deprecated: true } : {})
+    }
   }
 }
 

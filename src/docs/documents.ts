@@ -28,6 +28,8 @@ export type Content = Readonly<Record<string, Media>>
 
 export interface Operation {
   readonly tags?: readonly string[]
+  readonly operationId?: string
+  readonly deprecated?: boolean
   readonly summary: string
   readonly description?: string
   readonly security?: readonly Readonly<Record<string, unknown>>[]

@@ -5,6 +5,7 @@ import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from
 import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
 import { CACHED, validated } from './caching.ts'
 import { compressJson } from './compression.ts'
+import { announced, DEPRECATED } from './versions.ts'
 import { createGates, declaredScopes, type Gates, readKey } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
 import { queue, type QueueOptions } from './queue.ts'
@@ -142,6 +143,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', disclosure(deps))
   app.route('/', metricsText(deps.metrics))
   app.use('/api/*', compressJson())
+  for (const path of DEPRECATED) app.use(path, announced)
   for (const [path, cacheControl] of Object.entries(CACHED)) app.use(path, validated(cacheControl))
   for (const routes of ORDERS) app.route('/', routes(deps, gates))
   app.use(limits.perAddress)

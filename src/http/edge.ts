@@ -8,13 +8,15 @@ import type { Tracing } from '../observe/tracing.ts'
 import { matchedRoutes } from 'hono/route'
 import { answerWith, fail, type HttpEnv } from './answers.ts'
 import { addressOf, addressPrefix } from './client-address.ts'
+import { API_VERSION } from './versions.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
 const PREFLIGHT_SECS = '600'
 /** Polled all the time, so not traced. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-const EXPOSED_HEADERS = 'ETag, Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+const EXPOSED_HEADERS =
+  'Deprecation, ETag, Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Api-Version, X-Request-Id'
 
 /** An answer is data: browsers must not cache it, frame it, sniff its type, or load anything for it. */
 const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
@@ -69,6 +71,7 @@ export function requestLine({
     c.set('log', ofRequest)
     // Headers set before the handler stay on node-server's fast path; touching c.res later would leave it.
     c.header('X-Request-Id', requestId)
+    c.header('X-Api-Version', API_VERSION)
     for (const [name, value] of headers) c.header(name, value)
     const { method, path } = c.req
     const parent = c.req.header('traceparent')

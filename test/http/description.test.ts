@@ -9,6 +9,7 @@ import { BADGES } from '../../actors/community/badges.ts'
 import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.ts'
 import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { placed } from '../../rooms/feed/price-frame-description.ts'
+import { OPERATION_IDS } from '../../src/docs/operation-ids.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
 import { ALICE, alice, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
 
@@ -20,6 +21,8 @@ const Document = z.object({
     z.record(
       z.string(),
       z.object({
+        operationId: z.string().optional(),
+        deprecated: z.boolean().optional(),
         summary: z.string().min(1),
         security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
         requestBody: z
@@ -273,6 +276,27 @@ describe('the API description', () => {
     }
     const used = new Set([...operations(document).values()].flatMap(({ tags = [] }) => tags))
     expect([...topics].filter((topic) => !used.has(topic))).toEqual([])
+  })
+
+  it('every operation has a name of its own, as a method of a client would', async () => {
+    const { routes } = await openDescribed()
+    const names = routes.map(({ operationId }) => operationId)
+    expect(names.filter((name) => !/^[a-z]+([A-Z][a-z]+)*$/.test(name ?? ''))).toEqual([])
+    expect(new Set(names).size).toBe(names.length)
+    expect(Object.keys(OPERATION_IDS)).toHaveLength(names.length)
+  })
+
+  it('what is to go is marked, and says so in its answers; every answer names the version', async () => {
+    const { asAlice } = await openHttpRig()
+    const { routes } = await openDescribed()
+    const legacy = routes.filter(({ deprecated }) => deprecated === true).map(({ path }) => path)
+    expect(legacy.toSorted()).toEqual(['/api/leaderboard/friends', '/api/portfolio', '/api/trades'])
+    for (const path of legacy) {
+      const { headers } = await asAlice(path)
+      expect(headers.get('deprecation'), path).toMatch(/^@\d{10}$/)
+    }
+    const { headers } = await asAlice('/api/wallet')
+    expect([headers.get('deprecation'), headers.get('x-api-version')]).toEqual([null, '1'])
   })
 
   it('every parameter and body has an example that fits its schema', async () => {
