@@ -8,6 +8,7 @@ import type { Money, Price } from '../actors/kernel/micros.ts'
 import type { WalletKey } from '../actors/kernel/purse.ts'
 import type { Instant } from '../actors/kernel/world.ts'
 import { committedEvents } from '../actors/match/committed-events.ts'
+import { reasonText } from '../actors/market/move-reason.ts'
 import type { Batch, KeyedCommand } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
 import { isAwaited, type RecentClose } from '../actors/position/recent-close.ts'
@@ -25,11 +26,12 @@ import type {
   InstrumentArguments,
   MatchArguments,
   OpenedArguments,
-  TapeArguments,
+  TradeArguments,
   TickArguments,
   WalletArguments,
 } from './postgres/commit-batch.ts'
-import { tapeEntriesOf } from './tape.ts'
+import { tradeEntriesOf } from './recent-trades.ts'
+import type { TapeRow } from './tape-writer.ts'
 import type { VersionedBalance } from './wallet-cache.ts'
 import { type AccountEvent, accountEvents, logOf, ofKind, type WalletChange, WalletMap } from './wallet-changes.ts'
 
@@ -45,11 +47,18 @@ export interface Cached {
   readonly adoptMax: Money
 }
 
+/** What else the commit writes. */
+interface Written {
+  readonly cached: Cached
+  readonly journal: JournalRow | null
+  readonly tape: TapeRow | null
+}
+
 export function commitArguments(
   arrays: ArrayFormat,
   batch: Batch,
   wallets: readonly WalletChange[],
-  { cached, journal }: { readonly cached: Cached; readonly journal: JournalRow | null },
+  { cached, journal, tape }: Written,
 ): CommitArguments {
   const walletIndexes = new WalletMap<number>()
   // PostgreSQL's arrays begin at 1.
@@ -66,10 +75,14 @@ export function commitArguments(
     ...accountArguments(form, account.filter(hasOwnRow)),
     ...instrumentArguments(form, batch),
     ...tickArguments(form, batch.ticks),
-    ...tapeArguments(form, batch),
+    ...tradeArguments(form, batch),
     ...matchArguments(batch),
     j_fresh: journal?.fresh ?? null,
     j_entries: journal?.entries ?? null,
+    r_first: tape?.first ?? null,
+    r_last: tape?.last ?? null,
+    r_secret: tape?.secret ?? null,
+    r_lines: tape?.lines ?? null,
   }
 }
 
@@ -301,11 +314,14 @@ function tickArguments({ arrays }: Form, ticks: Batch['ticks']): TickArguments {
     t_imbalance: arrays.bigints(ticks.map((t) => t.quote.imbalance)),
     t_cause: arrays.texts(ticks.map((t) => t.cause)),
     t_event: arrays.bigints(ticks.map((t) => t.providerEventId)),
+    t_why: ticks.every(({ reason }) => reason === undefined)
+      ? NONE
+      : arrays.texts(ticks.map(({ reason }) => (reason === undefined ? null : reasonText(reason)))),
   }
 }
 
-function tapeArguments({ arrays }: Form, batch: Batch): TapeArguments {
-  const entries = tapeEntriesOf(batch.events)
+function tradeArguments({ arrays }: Form, batch: Batch): TradeArguments {
+  const entries = tradeEntriesOf(batch.events)
   return {
     s_id: arrays.uuids(entries.map((entry) => entry.instrumentId)),
     s_lots: arrays.bigints(entries.map((entry) => entry.lots)),

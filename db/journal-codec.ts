@@ -4,7 +4,7 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { FixtureId } from '../actors/kernel/ids.ts'
-import { type Heard, plainRules } from '../actors/match/heard.ts'
+import { type Heard, type HeardAfter, plainRules } from '../actors/match/heard.ts'
 import { changed, type Patch, patched } from './json-patch.ts'
 
 /** One entry of the journal as plain JSON. An update has a `payload`, or a `snapshot` where no payload is known. */
@@ -15,6 +15,13 @@ export interface JournalRow {
   /** Whether it can be read without the rows before it. */
   readonly fresh: boolean
   readonly entries: Uint8Array
+}
+
+export interface WrittenRow extends JournalRow {
+  /** The entries as a reader will find them. */
+  readonly lines: readonly JournalLine[]
+  /** To be called when the row is committed. */
+  readonly keep: () => void
 }
 
 /** The part of the text before that is the dictionary of the next row. */
@@ -45,13 +52,14 @@ interface Written {
 export class JournalWriter {
   readonly #written = new Map<FixtureId, Written>()
 
-  /** The row of a commit; null if it has heard nothing. `keep` is to be called when it is committed. */
-  row(matchId: FixtureId, epoch: number, heard: readonly Heard[]): (JournalRow & { readonly keep: () => void }) | null {
-    if (heard.length === 0) return null
+  /** The row of a commit; null if it has heard nothing. */
+  row(matchId: FixtureId, epoch: number, all: readonly HeardAfter[]): WrittenRow | null {
+    if (all.length === 0) return null
+    const heard = all.map((one) => one.heard)
     const known = this.#written.get(matchId)
     const before = known?.epoch === epoch ? known.before : null
-    const { entries, after } = encodedOrPlain(heard, before)
-    return { fresh: before === null, entries, keep: () => this.#keep(matchId, { epoch, before: after }) }
+    const { entries, after, lines } = encodedOrPlain(heard, before)
+    return { fresh: before === null, entries, lines, keep: () => this.#keep(matchId, { epoch, before: after }) }
   }
 
   #keep(matchId: FixtureId, written: Written): void {
@@ -64,11 +72,12 @@ export class JournalWriter {
 
 interface Text {
   readonly bytes: Buffer
-  readonly last: JournalLine | null
+  readonly lines: readonly JournalLine[]
 }
 
 interface Encoded {
   readonly entries: Buffer
+  readonly lines: readonly JournalLine[]
   readonly after: Before
 }
 
@@ -85,20 +94,21 @@ function encodedOrPlain(heard: readonly Heard[], before: Before | null): Encoded
 
 function textOf(heard: readonly Heard[], before: Before | null, withPayloads: boolean): Text {
   let last = before?.update ?? null
-  const parts = heard.map((one): JournalLine | Patch => {
-    if (one.kind !== 'update') return lineOf(one)
-    const update = updateOf(one, withPayloads)
-    const patch = changed(last, update) ?? UNCHANGED
-    last = update
+  const lines = heard.map((one) => (one.kind === 'update' ? updateOf(one, withPayloads) : lineOf(one)))
+  const parts = lines.map((line): JournalLine | Patch => {
+    if (line.kind !== 'update') return line
+    const patch = changed(last, line) ?? UNCHANGED
+    last = line
     return patch
   })
-  return { bytes: Buffer.from(JSON.stringify(parts)), last }
+  return { bytes: Buffer.from(JSON.stringify(parts)), lines }
 }
 
-function compressed({ bytes, last }: Text, before: Before | null): Encoded {
+function compressed({ bytes, lines }: Text, before: Before | null): Encoded {
   const dictionary = before?.text
   const entries = deflateRawSync(bytes, dictionary === undefined ? DEFLATE : { ...DEFLATE, dictionary })
-  return { entries, after: { update: last, text: tailOf(dictionary, bytes) } }
+  const update = lines.findLast((line) => line.kind === 'update') ?? before?.update ?? null
+  return { entries, lines, after: { update, text: tailOf(dictionary, bytes) } }
 }
 
 const UNCHANGED: Patch = [1]

@@ -19,6 +19,7 @@ import { listOf, nullable } from '../actors/kernel/read.ts'
 import { type OwnBounds, readBounds } from '../actors/kernel/own-limits.ts'
 import type { WalletKey } from '../actors/kernel/purse.ts'
 import type { IdempotencyKey, WalletAfter } from '../actors/match/messages.ts'
+import type { World } from '../actors/kernel/world.ts'
 import { readMatchInfo } from '../actors/match/read-match-info.ts'
 import type {
   Batch,
@@ -33,6 +34,8 @@ import type {
 import { findResult, restoreResults, type StoredRow } from './command-results.ts'
 import { commitArguments } from './commit-arguments.ts'
 import { JournalWriter } from './journal-codec.ts'
+import { endOfTape } from './public-tape.ts'
+import { TapeWriter } from './tape-writer.ts'
 import { type WalletChange, walletChanges } from './wallet-changes.ts'
 import { recentClosesOf } from './recent-closes.ts'
 import { isImpossible, POSITION_COLUMNS, positionFrom } from './positions.ts'
@@ -50,10 +53,16 @@ export class SqlMatchStore implements MatchStore {
   readonly #connection: Pick<Connection, 'db' | 'call' | 'arrays'>
   readonly #cache: WalletCache
   readonly #journal = new JournalWriter()
+  readonly #tape: TapeWriter
 
-  constructor(connection: Pick<Connection, 'db' | 'call' | 'arrays'>, cache: WalletCache) {
+  constructor(
+    connection: Pick<Connection, 'db' | 'call' | 'arrays'>,
+    cache: WalletCache,
+    world: Pick<World, 'secret'>,
+  ) {
     this.#connection = connection
     this.#cache = cache
+    this.#tape = new TapeWriter((matchId) => endOfTape(connection.db, matchId), world)
   }
 
   async load(matchId: FixtureId): Promise<MatchRecord | null> {
@@ -64,7 +73,12 @@ export class SqlMatchStore implements MatchStore {
       .execute(async (tx) => {
         const match = await tx.selectFrom('matches').selectAll().where('id', '=', matchId).executeTakeFirst()
         if (match === undefined) return null
-        const instruments = await tx.selectFrom('instruments').selectAll().where('match_id', '=', matchId).execute()
+        const instruments = await tx
+          .selectFrom('instruments')
+          .selectAll()
+          .where('match_id', '=', matchId)
+          .orderBy('id')
+          .execute()
         const corrupt = await setCorruptAside(tx, matchId)
         const positions = await tx
           .selectFrom('positions')
@@ -72,6 +86,7 @@ export class SqlMatchStore implements MatchStore {
           .where('match_id', '=', matchId)
           .where('closed_at', 'is', null)
           .$if(corrupt.length > 0, (open) => open.where('id', 'not in', [...corrupt]))
+          .orderBy('opened_at')
           .orderBy('id')
           .execute()
         const openPositions = positions.map(positionFrom)
@@ -138,14 +153,16 @@ export class SqlMatchStore implements MatchStore {
     const balances = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
     const cached = { balances, timeline, adoptMax }
     const journal = this.#journal.row(batch.matchId, batch.epoch, batch.heard ?? [])
+    const tape = await this.#tape.row(batch, journal?.lines ?? [])
     const rows = await this.#connection.call<CommitRow>(
       COMMIT_BATCH.installedAs,
-      commitArguments(this.#connection.arrays, batch, wallets, { cached, journal }),
+      commitArguments(this.#connection.arrays, batch, wallets, { cached, journal, tape }),
     )
     const [first] = rows
     if (first?.verdict === 'fenced') return { kind: 'fenced' }
     if (first?.verdict !== 'committed') return this.#rejection(rows, wallets)
     journal?.keep()
+    tape?.keep()
     const after = walletsAfter(wallets, first)
     // The batch is committed. If the cache cannot be written now it is a version behind, which readers notice.
     this.#cache.write(after.filter(isCached))

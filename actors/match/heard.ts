@@ -4,11 +4,14 @@ import type { TradingRules } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { ScoringModel } from '../market/pricing.ts'
 import type { Decision, Entry } from './entry.ts'
-import type { Ending, FeedUpdate } from './messages.ts'
-import type { PriceRules } from './rule-change.ts'
+import type { Ending, FeedUpdate, SystemCommand } from './messages.ts'
+import { isSameModel, type PriceRules } from './rule-change.ts'
 import type { InstrumentHistory } from './store.ts'
 
-/** Each is heard in the commit that it is part of; `at` is the time at which that commit was decided. */
+/**
+ * Each is heard in the commit that it is part of; `at` is the time at which that commit was decided. The journal keeps
+ * these; what follows from them, and from users' orders between them, is on the tape.
+ */
 export type Heard =
   /** In force from here on. The first entry of each owner, and one after each change. */
   | { readonly kind: 'rules'; readonly at: Instant; readonly rules: TradingRules; readonly model: ScoringModel }
@@ -24,6 +27,12 @@ export type Heard =
   /** An operator ended the match. */
   | { readonly kind: 'end'; readonly at: Instant; readonly ending: Ending }
 
+/** What a commit has heard, and after how many of its events. */
+export interface HeardAfter {
+  readonly heard: Heard
+  readonly after: number
+}
+
 interface Terms extends PriceRules {
   readonly at: Instant
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
@@ -35,18 +44,19 @@ export class Hearing {
   #named: PriceRules | null = null
 
   /** What a batch has heard. Messages without an effect are left out: the match is as if they had not come. */
-  of(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>, terms: Terms): readonly Heard[] {
+  of(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>, terms: Terms): readonly HeardAfter[] {
     const { at, rules, model, histories } = terms
-    const heard: Heard[] = []
-    if (this.#named === null || !areSame(this.#named, terms)) heard.push({ kind: 'rules', at, rules, model })
+    const heard: HeardAfter[] = []
+    if (this.#named === null || !isSame(this.#named, terms)) {
+      heard.push({ after: 0, heard: { kind: 'rules', at, rules, model } })
+    }
     for (const entry of batch) {
       if (entry.userId !== null) continue
       const { command } = entry
       const decision = decisions.get(entry)
       if (decision?.kind !== 'proceeded' || !decision.effect) continue
-      if (command.kind === 'feed_update') heard.push({ kind: 'update', at, update: command, histories })
-      else if (command.kind === 'end_match') heard.push({ kind: 'end', at, ending: command.ending })
-      else if (command.kind === 'clock') heard.push({ kind: 'clock', at })
+      const one = heardOf(command, at, histories)
+      if (one !== null) heard.push({ after: decision.after, heard: one })
     }
     return heard
   }
@@ -57,10 +67,16 @@ export class Hearing {
   }
 }
 
-/** Both are replaced as a whole, so they rarely have to be compared in full. */
-const areSame = (a: PriceRules, b: PriceRules): boolean =>
+function heardOf(command: SystemCommand, at: Instant, histories: Terms['histories']): Heard | null {
+  if (command.kind === 'feed_update') return { kind: 'update', at, update: command, histories }
+  if (command.kind === 'end_match') return { kind: 'end', at, ending: command.ending }
+  return command.kind === 'clock' ? { kind: 'clock', at } : null
+}
+
+/** Rules are replaced as a whole, so they rarely have to be compared in full. */
+const isSame = (a: PriceRules, b: PriceRules): boolean =>
   (a.rules === b.rules || JSON.stringify(plainRules(a.rules)) === JSON.stringify(plainRules(b.rules))) &&
-  (a.model === b.model || JSON.stringify(a.model) === JSON.stringify(b.model))
+  isSameModel(a.model, b.model)
 
 /** The rules as plain JSON: the operator's restrictions by the ids of matches and players. */
 export const plainRules = ({ modes, ...rules }: TradingRules) => ({

@@ -16,6 +16,10 @@ export interface PriceRules {
   readonly model: ScoringModel
 }
 
+/** Models are replaced as a whole, so they rarely have to be compared in full. */
+export const isSameModel = (a: ScoringModel, b: ScoringModel): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b)
+
 /** A setting that an operator considers. */
 export interface ConsideredSetting {
   readonly key: string
@@ -101,7 +105,7 @@ export function effectOf(
 ): RuleEffect {
   const { matchId, settling } = view.info
   if (settling !== null) return { matchId, known: true, moves: [], closes: 0 }
-  const isRepriced = JSON.stringify(now.model) !== JSON.stringify(next.model)
+  const isRepriced = !isSameModel(now.model, next.model)
   const draft = new Draft(view)
   const listed = [...view.instruments()]
   const shift = isRepriced && snapshot !== null ? shiftsOf({ snapshot, listed, memory: view.pricing }, now, next) : null

@@ -8,7 +8,7 @@ import type { Instrument, PastMatches } from '../market/instrument.ts'
 import type { PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
 import type { RecentClose } from '../position/recent-close.ts'
-import type { Heard } from './heard.ts'
+import type { HeardAfter } from './heard.ts'
 import type { IdempotencyKey, KeyedResult, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from './messages.ts'
 
 /** A match as last committed. */
@@ -67,8 +67,10 @@ export interface Batch {
   readonly keyed: readonly KeyedCommand[]
   /** Wallets that the caller wants back, changed or not: at most one of each user. */
   readonly watch: readonly Holding[]
-  /** What the match has heard since its last commit, in order, for the journal; absent means nothing. */
-  readonly heard?: readonly Heard[]
+  /** What the match has heard since its last commit, in order, for journal and tape; absent means nothing. */
+  readonly heard?: readonly HeardAfter[]
+  /** How many positions triggers could close or warn about in the batch; absent means BATCH_MAX. */
+  readonly room?: number
   /** Ids of the requests in the batch, for the log. */
   readonly requests?: readonly string[]
   /** Trace contexts of the requests in the batch. */

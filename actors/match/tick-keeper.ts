@@ -3,6 +3,7 @@ import type { InstrumentId } from '../kernel/ids.ts'
 import { TICK_STORE_INTERVAL_MS } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Cause } from '../market/instrument.ts'
+import { joined } from '../market/move-reason.ts'
 import type { MatchEvent, PriceMoved } from './messages.ts'
 
 /** One-off causes always get a tick. Match data and trades move prices all the time, so their ticks are thinned. */
@@ -27,13 +28,14 @@ export class TickKeeper {
       if (event.kind !== 'price_moved') continue
       // A trigger that follows a goal in the same batch must not hide the goal.
       const earlier = moves.get(event.instrumentId)
-      const keepsCause = earlier !== undefined && earlier.cause !== 'trade' && event.cause === 'trade'
-      moves.set(
-        event.instrumentId,
-        keepsCause ? { ...event, cause: earlier.cause, providerEventId: earlier.providerEventId } : event,
-      )
+      moves.set(event.instrumentId, earlier === undefined ? event : following(earlier, event))
     }
-    return new Map([...this.#owed, ...moves])
+    const newest = new Map([...this.#owed, ...moves])
+    for (const [id, owed] of this.#owed) {
+      const later = moves.get(id)
+      if (later !== undefined) newest.set(id, withReason(later, owed.reason))
+    }
+    return newest
   }
 
   /** A clock that jumps back counts as time passed; otherwise nothing would be stored until it caught up. */
@@ -53,3 +55,13 @@ export class TickKeeper {
     }
   }
 }
+
+function following(earlier: PriceMoved, later: PriceMoved): PriceMoved {
+  const keepsCause = earlier.cause !== 'trade' && later.cause === 'trade'
+  const from = keepsCause ? { cause: earlier.cause, providerEventId: earlier.providerEventId } : {}
+  return withReason({ ...later, ...from }, earlier.reason)
+}
+
+/** A tick tells why the base moved since the tick before it, also where moves in between are not stored. */
+const withReason = (move: PriceMoved, earlier: PriceMoved['reason']): PriceMoved =>
+  earlier === undefined ? move : { ...move, reason: joined(earlier, move.reason) }

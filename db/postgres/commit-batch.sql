@@ -9,8 +9,9 @@
 --   o_  positions opened             l_  positions whose levels or warning changed      x_  positions closed
 --   c_  closes that late news has found, as they are then        a_  what it books of them
 --   e_  account events that have a row of their own      `followers`: how many events of the same user come after one
---   i_  instruments (`i_listed` as JSON, then all that changed)      t_  ticks      s_  entries of the tape
+--   i_  instruments (`i_listed` as JSON, then all that changed)      t_  ticks      s_  recent trades
 --   m_  the match's own row          j_  the row of the journal, null for a batch that heard nothing
+--   r_  the row of the tape, null for a batch of which nothing is told
 --   n_  local: the wallets as the batch leaves them      h_  local: the wallets as found after a failure
 --   d, o, l, x, c, a, e, n, s, k as table aliases are the unnested arrays
 --
@@ -45,10 +46,11 @@ create function commit_batch(
   i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[], i_news text[],
   i_settlement bigint[], i_cap integer[], i_leaving bigint[], i_awaits smallint[],
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
-  t_event bigint[],
+  t_event bigint[], t_why text[],
   s_id uuid[], s_lots bigint[], s_trades text[],
   m_info jsonb, m_pricing jsonb,
-  p_events text, j_fresh boolean, j_entries bytea
+  p_events text, j_fresh boolean, j_entries bytea,
+  r_first integer, r_last integer, r_secret bytea, r_lines bytea
 ) returns table (
   verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, locked bigint, fingerprint text,
   result text, balances text, margins text, worths text, versions text, lockeds text
@@ -283,16 +285,16 @@ begin
       end if;
 
       if cardinality(t_id) > 0 then
-        insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
-          select * from unnest(t_id, t_at, t_price, t_base, t_imbalance, t_cause, t_event);
+        insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id, why)
+          select * from unnest(t_id, t_at, t_price, t_base, t_imbalance, t_cause, t_event, t_why);
       end if;
 
       if cardinality(s_id) > 0 then
         -- Never before the last entry, even if a new owner's clock is behind: the running total continues from there.
-        insert into tape (instrument_id, at, traded_micros, trades)
+        insert into recent_trades (instrument_id, at, traded_micros, trades)
           select s.id, greatest(p_at, b.at), s.lots + coalesce(b.traded_micros, 0), s.trades
             from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s
-            left join lateral (select t.at, t.traded_micros from tape t where t.instrument_id = s.id
+            left join lateral (select t.at, t.traded_micros from recent_trades t where t.instrument_id = s.id
                                 order by t.at desc, t.traded_micros desc limit 1) b on true;
       end if;
 
@@ -311,6 +313,11 @@ begin
         insert into journal (match_id, n, epoch, at, after_seq, fresh, entries)
           values (p_match, 1 + coalesce((select max(j.n) from journal j where j.match_id = p_match), 0), p_epoch, p_at,
                   coalesce((select max(o.seq) from outbox o where o.match_id = p_match), 0), j_fresh, j_entries);
+      end if;
+
+      if r_lines is not null then
+        insert into tape (match_id, first_n, last_n, at, secret, lines)
+          values (p_match, r_first, r_last, p_at, r_secret, r_lines);
       end if;
 
       if w_result is not null then

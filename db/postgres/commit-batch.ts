@@ -87,13 +87,21 @@ export type InstrumentArguments = Arrays<
   /** JSON; null when none was listed. */
   readonly i_listed: string | null
 }
-export type TickArguments = Arrays<'t', 'id' | 'at' | 'price' | 'base' | 'imbalance' | 'cause' | 'event'>
-export type TapeArguments = Arrays<'s', 'id' | 'lots' | 'trades'>
+export type TickArguments = Arrays<'t', 'id' | 'at' | 'price' | 'base' | 'imbalance' | 'cause' | 'event' | 'why'>
+export type TradeArguments = Arrays<'s', 'id' | 'lots' | 'trades'>
 /** JSON; both null when the match itself did not change. */
 export type MatchArguments = { readonly m_info: string | null; readonly m_pricing: string | null }
 
 /** Both null for a batch that heard nothing. */
 export type JournalArguments = { readonly j_fresh: boolean | null; readonly j_entries: Uint8Array | null }
+
+/** All null for a batch of which nothing is told. */
+export type TapeArguments = {
+  readonly r_first: number | null
+  readonly r_last: number | null
+  readonly r_secret: Uint8Array | null
+  readonly r_lines: Uint8Array | null
+}
 
 export type CommitArguments = BatchArguments &
   WalletArguments &
@@ -104,6 +112,7 @@ export type CommitArguments = BatchArguments &
   AccountArguments &
   InstrumentArguments &
   TickArguments &
-  TapeArguments &
+  TradeArguments &
   MatchArguments &
-  JournalArguments
+  JournalArguments &
+  TapeArguments

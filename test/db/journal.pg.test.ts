@@ -64,7 +64,7 @@ eachDatabase((open) => {
     ): Promise<MatchActor> => {
       const cache = new WalletCache(new FastMemory(world), () => undefined)
       cache.timeline = await timelineOf(connection.db)
-      const store = wrap(new SqlMatchStore(connection, cache))
+      const store = wrap(new SqlMatchStore(connection, cache, world))
       const epoch = await new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true }).acquire(id)
       const record = (await store.load(id)) ?? newMatch({ ...updateOf(0).snapshot, fixtureId: id }, { replay: true })
       return new MatchActor({

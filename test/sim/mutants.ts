@@ -6,7 +6,7 @@ const SEEDS = 150
 
 await runMutants({
   // The folders that the simulator needs. It uses no packages.
-  copied: ['package.json', 'actors', 'test/sim', 'test/support'],
+  copied: ['package.json', 'actors', 'rooms/match', 'test/sim', 'test/support'],
   packages: false,
   command: ['test/sim/run.ts', '--seed', '1', '--seeds', String(SEEDS), '--quiet'],
   mutations: MUTATIONS,

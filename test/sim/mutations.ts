@@ -25,6 +25,7 @@ const LATE = 'actors/match/late-closes.ts'
 const CLOSES = 'actors/position/recent-close.ts'
 const STEP = 'actors/match/shared-step.ts'
 const STATE = 'actors/match/state.ts'
+const SHARE = 'rooms/match/fair-share.ts'
 const STORE = 'test/support/memory-store.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -320,4 +321,10 @@ export const MUTATIONS: readonly Mutation[] = [
     `watch: holdingsOf(this.#state, usersOf(batch, decisions)),`,
   ),
   mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),
+  mutation(
+    'a crowd leaves nothing for other matches',
+    SHARE,
+    `else if (other !== matchId) return SHARED_BATCH_MAX`,
+    `else if (other !== matchId) return BATCH_MAX`,
+  ),
 ]

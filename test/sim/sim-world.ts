@@ -14,12 +14,14 @@ import { repeatOf } from '../../actors/match/entry.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { type MatchOrigin, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
+import { FairShare, SHARED_BATCH_MAX } from '../../rooms/match/fair-share.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { Book } from './book.ts'
 import type { Committed } from './committed.ts'
 import type { Football } from './football.ts'
 import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
+import { TapeCheck } from './tape-check.ts'
 import { WalletCheck } from './wallet-check.ts'
 import { checkFailure } from './refusals.ts'
 import { checkAnswer, PATIENCE, type Request, Requests } from './requests.ts'
@@ -64,9 +66,16 @@ export class SimWorld {
   readonly wire = new Wire(this.store)
   readonly requests = new Requests()
   readonly book = new Book((key) => this.requests.commandOf(key))
+  readonly tapes = new TapeCheck()
   readonly owners: Owner[] = []
   readonly slots: MatchSlot[] = []
   rules: TradingRules
+  /** The number of batches of a crowd that were limited for the sake of another match. */
+  sharedBatches = 0
+  /** All matches are served by one process. */
+  readonly #share = new FairShare(this.world)
+  /** When each match last had a few commands to commit, for a check of the shares. */
+  readonly #trading = new Map<FixtureId, number>()
   readonly #wallets = new WalletCheck(this.store, this.book)
   readonly #options: SimWorldOptions
   /** Per match: the newest epoch, and what the store has of it. */
@@ -121,7 +130,7 @@ export class SimWorld {
         world: this.world,
         rules,
         model: () => this.#options.model,
-        batchMax: () => this.#options.batchMax,
+        batchMax: (waiting) => this.#batchMax(record.info.matchId, waiting),
         pause: () => Promise.resolve(),
         onCommitted: () => undefined,
         onStopped: (reason, error) => this.#stopped(owner, slot, reason, error),
@@ -133,6 +142,23 @@ export class SimWorld {
     } catch (error) {
       throw new Violation('reload', `match ${record.info.matchId} cannot be loaded: ${String(error)}`)
     }
+  }
+
+  /** The size of a match's next batch, while this many commands wait for it. */
+  #batchMax(matchId: FixtureId, waiting: number): number {
+    const max = this.#share.batchMax(matchId, waiting)
+    const now = this.world.now()
+    if (waiting > 0 && waiting < FEW) this.#trading.set(matchId, now)
+    if (waiting > SHARED_BATCH_MAX) {
+      // For good: a clock that is set back later does not make them recent again.
+      for (const [id, at] of this.#trading) if (now - at > CONSIDERATE_MS) this.#trading.delete(id)
+    }
+    const others = [...this.#trading.keys()].filter((id) => id !== matchId)
+    if (waiting > SHARED_BATCH_MAX && others.length > 0) {
+      this.sharedBatches++
+      this.#guard(() => hold('share', max <= SHARED_BATCH_MAX, () => `${max} of ${waiting} at once beside others`))
+    }
+    return Math.min(max, this.#options.batchMax)
   }
 
   /** Sends a client's request to an actor; the answer is checked when it arrives. */
@@ -210,6 +236,7 @@ export class SimWorld {
         return
       case 'committed': {
         hold('fence', batch.epoch === newest, () => `epoch ${batch.epoch} writes, the newest is ${newest}`)
+        await this.tapes.take(batch)
         this.book.take({ ...call, batchMax: this.#options.batchMax, wallets: verdict.wallets })
         call.after = await this.#hashOf(batch.matchId)
         this.#stored.set(batch.matchId, call.after)
@@ -349,6 +376,10 @@ export class SimWorld {
 
 /** The last match replays a recording, for practice. */
 const originOf = ({ n }: MatchSlot): MatchOrigin => (n === 2 ? { replay: true, purse: 'practice' } : { replay: false })
+
+/** A match with fewer commands waiting trades a little; others are considerate of it for a while. */
+const FEW = 20
+const CONSIDERATE_MS = 250
 
 /** Refusals that say nothing about the request itself. */
 const ASK_AGAIN: ReadonlySet<RefusalCode> = new Set(['busy', 'key_in_flight', 'unknown_outcome'])

@@ -20,6 +20,8 @@ const FRESH = Array.from({ length: 5 }, () => Math.floor(Math.random() * 2 ** 31
 const FOUND: readonly (readonly [seed: number, what: string])[] = [
   [22, 'a refusal that was caused only by a command which the commit turned down'],
   [9, 'a match that could not be loaded, and a stop-loss that slept on, after a rule had changed'],
+  [21_848, 'rules that a commit of a kept refusal had heard, and that were changed back before the next'],
+  [20_607, 'a match that was abandoned before its first update, whose tape nobody could run again'],
   [1_003_950_792, 'full time that was confirmed by one clock and began by another, which was behind'],
 ]
 
@@ -65,6 +67,7 @@ describe('simulator', () => {
       'matches',
       'refused price_moved',
       'steps over several commits',
+      'a crowd shares its process',
     ]
     const late = ['closes awaited', 'closes corrected']
     const wanted = [...closes, ...late, ...refusals.map((code) => `refused ${code}`), ...mishaps, ...more]

@@ -5,6 +5,7 @@ import { BATCH_MAX, DEFAULT_RULES, type TradingRules } from '../../actors/kernel
 import { lots } from '../../actors/kernel/micros.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
+import { SHARED_BATCH_MAX } from '../../rooms/match/fair-share.ts'
 import { type Wish, wish } from './simulated-users.ts'
 import { Football } from './football.ts'
 import { type MatchSlot, SimWorld, turn } from './sim-world.ts'
@@ -23,6 +24,8 @@ export interface Report {
 
 /** The number of last log lines that a failure shows. */
 const SHOWN = 20
+/** More than a crowded match may commit at once; some of these orders are not sent, as their users only look. */
+const CROWD = 2 * SHARED_BATCH_MAX
 /** Rounds within which every request must be answered and every match settled. */
 const ROUNDS_MAX = 300
 
@@ -58,6 +61,7 @@ export class Simulation {
     for (const { userId, grant } of users) this.#sim.grant(userId, grant)
     this.#acts = [
       { weight: 40, happens: () => this.#play() },
+      { weight: 0.3, happens: () => this.#crowd() },
       { weight: 6, happens: () => this.#askAgain() },
       { weight: 60, happens: () => this.#deliver() },
       { weight: 6, happens: () => this.#feed(this.#anySlot()) },
@@ -100,6 +104,7 @@ export class Simulation {
       if (requests.open.length === 0 && slots.every((slot) => this.#hasSettled(slot))) break
     }
     requests.checkCounts(book)
+    await this.#sim.tapes.check()
     hold('settled', book.openPositions().length === 0, () => `${book.openPositions().length} positions are left open`)
   }
 
@@ -109,6 +114,7 @@ export class Simulation {
 
   /** Ends the run. */
   report(): Report {
+    for (let n = 0; n < this.#sim.sharedBatches; n++) this.#count('a crowd shares its process')
     for (let n = 0; n < this.#sim.book.longSteps; n++) this.#count('steps over several commits')
     for (const { close } of this.#sim.book.positions.values()) this.#count(`closed by ${close?.by ?? 'none'}`)
     for (const what of this.#sim.book.closes.seen) this.#count(what)
@@ -122,10 +128,16 @@ export class Simulation {
     return { digest: this.#hash.digest('hex'), counts: Object.fromEntries(this.#counts) }
   }
 
+  /** More orders than a batch may have come to one match, right after somebody has ordered in the other. */
+  async #crowd(): Promise<void> {
+    const hot = this.#anySlot()
+    for (const slot of this.#sim.slots) if (slot !== hot) await this.#play(slot)
+    for (let orders = CROWD; orders > 0; orders--) await this.#play(hot)
+  }
+
   /** A user takes a turn. */
-  async #play(): Promise<void> {
+  async #play(slot = this.#anySlot()): Promise<void> {
     const user = this.#plan.users[this.#chance.below(this.#plan.users.length)]
-    const slot = this.#anySlot()
     const owner = await this.#sim.serving(slot)
     if (user === undefined || owner === null) return
     const { book } = this.#sim

@@ -22,6 +22,8 @@ export const INVARIANTS = {
   refusal: 'every refusal has its reason',
   memory: 'the memory of an actor is what the store has committed for it, never ahead and never behind',
   fence: 'no owner writes with a superseded epoch',
+  share: 'a crowded match takes a share of its process while another match trades a little',
+  tape: 'a match comes out again, line for line, of what its tape says that it was asked',
   alive: 'an actor stops only when it was overtaken or its store failed',
 } as const
 

@@ -1,0 +1,233 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId, type FixtureId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
+import { MatchActor } from '../../actors/match/actor.ts'
+import type { FeedUpdate } from '../../actors/match/messages.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import type { MatchStore } from '../../actors/match/store.ts'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import { HABITS, nextAction, type TraderView } from '../../actors/replay/traders.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { Journal } from '../../db/journal.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { PublicTape } from '../../db/public-tape.ts'
+import { DICTIONARY, unpacked } from '../../db/tape-lines.ts'
+import { Recordings } from '../../db/recordings.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { TapeSigner } from '../../src/auth/tape-signer.ts'
+import { parserOfReplays } from '../../src/compose/replays.ts'
+import { loadRecording } from '../../src/replays/recordings.ts'
+import { type Proven, verify } from '../../src/verify/verify.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const FRAME_MS = 10_000
+const TRADERS = 24
+const sha256 = (text: string): string => hash('sha256', text, 'hex')
+let matches = 83_000
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+
+  /** Plays a recording with traders; owners are killed in the commits of these frames, which are written or not. */
+  async function play(
+    kills: readonly number[],
+  ): Promise<{ readonly matchId: FixtureId; readonly users: readonly UserId[] }> {
+    const { frames } = await loadRecording(join(import.meta.dirname, '../../ops/replays/goal-feast.jsonl.br'))
+    const connection = open()
+    const matchId = fixtureId(++matches)
+    const players = `replay/taped-${matchId}`
+    await seedDistricts(connection.db)
+    const made = await new Users(connection.db, world).createSyntheticMany(
+      Array.from({ length: TRADERS }, (_, n) => `Taped ${matchId} ${n}`),
+    )
+    const users = made.map(({ user }) => user.id)
+    const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))
+    const parse = parserOfReplays(world)
+    const chance = chanceFrom(matchId)
+    let rules: TradingRules = DEFAULT_RULES
+    let dying = false
+    const own = async (): Promise<MatchActor> => {
+      const cache = new WalletCache(new FastMemory(world), () => undefined)
+      cache.timeline = await timelineOf(connection.db)
+      const stored = new SqlMatchStore(connection, cache, world)
+      const store: MatchStore = {
+        load: (id) => stored.load(id),
+        histories: (ids) => stored.histories(ids),
+        recall: (user, key) => stored.recall(user, key),
+        commit: async (batch) => {
+          if (!dying) return stored.commit(batch)
+          if (chance.happens(0.5)) await stored.commit(batch)
+          throw new Error('killed')
+        },
+      }
+      const epoch = await new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true }).acquire(
+        matchId,
+      )
+      const record = (await store.load(matchId)) ?? newMatch(updateOf(0).snapshot, { replay: true })
+      const actor: MatchActor = new MatchActor({
+        record,
+        epoch: present(epoch, 'epoch'),
+        store,
+        world,
+        rules: () => rules,
+        model: () => DEFAULT_MODEL,
+        batchMax: () => 20,
+        pause: () => Promise.resolve(),
+        onCommitted: () => void actor.takeUnpublished(),
+        onStopped: () => undefined,
+      })
+      return actor
+    }
+    const updateOf = (frame: number): FeedUpdate => {
+      const payload = frames[frame]
+      const snapshot = { ...present(parse(payload, matchId, `taped-${matchId}`), 'snapshot'), sourceAt: world.now() }
+      return { kind: 'feed_update', seq: frame + 1, snapshot, speed: 20, source: { payload, players } }
+    }
+    let actor = await own()
+    for (let frame = 0; frame < frames.length; frame++) {
+      world.pass(FRAME_MS)
+      dying = kills.includes(frame)
+      if (frame === 150) rules = { ...DEFAULT_RULES, impactCapPpm: 4_000 }
+      const heard = actor.feed(updateOf(frame)).catch(() => undefined)
+      const orders = users.map(async (userId, n) => {
+        if (chance.below(12) > 0) return
+        const action = nextAction(
+          { userId, habit: present(HABITS[n % HABITS.length], 'habit') },
+          await viewOf(actor, userId, wallets),
+          (below) => chance.below(below),
+        )
+        if (action !== null) await actor.submit(action).catch(() => undefined)
+      })
+      await Promise.allSettled([heard, ...orders])
+      if (!dying) continue
+      dying = false
+      actor = await own()
+      await actor.feed(updateOf(frame))
+    }
+    if (actor.view.info.settling === null) await actor.end('full_time')
+    while (actor.view.info.settledAt === null) await actor.clock()
+    return { matchId, users }
+  }
+
+  async function viewOf(actor: MatchActor, userId: UserId, wallets: Wallets): Promise<TraderView> {
+    return {
+      now: world.now(),
+      balance: present((await wallets.find(userId)) ?? undefined, 'wallet').balance,
+      instruments: [...actor.view.instruments()].map((one) => ({
+        instrumentId: one.id,
+        price: quoteOf(one).price,
+        base: one.base,
+        start: one.start,
+        suspended: actor.window(one.id).status !== 'OPEN',
+      })),
+      positions: actor.view.positionsOf(userId),
+    }
+  }
+
+  async function proven(matchId: FixtureId): Promise<Proven & { readonly tape: string; readonly recording: string }> {
+    const { db } = open()
+    const tapes = new PublicTape(db)
+    const keys = await loadOrCreateKeys({ dataDir: '/nowhere', privateKeyPem: await newPrivateKeyPem(), keyId: null })
+    await new TapeSigner(keys, tapes, world).signAll()
+    const last = present((await tapes.last(matchId)) ?? undefined, 'checkpoint')
+    expect(last.isEnd).toBe(true)
+    const lines = await Array.fromAsync(tapes.lines(matchId, last.n))
+    const info = present((await new Recordings(db).find(matchId)) ?? undefined, 'recording')
+    const recording = (await Array.fromAsync(new Recordings(db).lines(info))).join('')
+    const found = await verify(
+      {
+        tape: lines.join(''),
+        recording,
+        checkpoints: await tapes.checkpoints(matchId),
+        keys: new Map((await tapes.keys()).map(({ kid, publicKey }) => [kid, publicKey])),
+        proof: null,
+      },
+      { digest: sha256 },
+    )
+    return { ...found, tape: lines.join(''), recording }
+  }
+
+  let match: Awaited<ReturnType<typeof play>>
+  beforeAll(async () => {
+    match = await play([30, 60, 140, 260, 400])
+  }, 120_000)
+
+  it('[J8] after five kills in mid-commit a match is proved from its tape and its recording, line for line', async () => {
+    const { matchId } = match
+    const { counts, isWhole, tape } = await proven(matchId)
+    expect(isWhole).toBe(true)
+    expect(counts['open']).toBeGreaterThan(50)
+    const { rows } = await sql<{ opened: number; closed: number; pnl: number }>`
+      select count(*)::integer as opened, count(closed_at)::integer as closed, sum(pnl_micros)::bigint as pnl
+        from positions where match_id = ${matchId}`.execute(open().db)
+    expect([counts['open'], counts['close']]).toEqual([rows[0]?.opened, rows[0]?.closed])
+    // The PnL of each position is that of its last line.
+    const pnls = new Map(
+      [...tape.matchAll(/"kind":"(?:close|correct)","id":"(\w+)".*?"pnl":(-?\d+)/g)].map(([, id, pnl]) => [
+        id,
+        Number(pnl),
+      ]),
+    )
+    expect([...pnls.values()].reduce((sum, pnl) => sum + pnl, 0)).toBe(rows[0]?.pnl)
+    const epochs = new Set<number>()
+    for await (const { epoch } of new Journal(open().db).read(matchId)) epochs.add(epoch)
+    expect(epochs.size).toBe(6)
+  }, 120_000)
+
+  it('[J10] the owner of a position gets its proof, and nobody else does', async () => {
+    const { matchId, users } = match
+    const { tape, recording } = await proven(matchId)
+    const tapes = new PublicTape(open().db)
+    const rows = await open()
+      .db.selectFrom('positions')
+      .select(['id', 'user_id', 'pnl_micros'])
+      .where('match_id', '=', matchId)
+      .limit(12)
+      .execute()
+    expect(rows).toHaveLength(12)
+    for (const { id, user_id: owner, pnl_micros: pnl } of rows) {
+      const proof = present((await tapes.proofOf(owner, positionId(id))) ?? undefined, 'proof')
+      const { position } = await verify(
+        { tape, recording: null, checkpoints: [], keys: new Map(), proof },
+        { digest: sha256 },
+      )
+      expect(position.findLast((line) => 'pnl' in line)?.['pnl']).toBe(pnl)
+      const other = present(
+        users.find((one) => one !== owner),
+        'user',
+      )
+      expect(await tapes.proofOf(other, positionId(id))).toBeNull()
+    }
+    for (const user of users) expect(`${tape}${recording}`).not.toContain(user)
+    for (const { id } of rows) expect(tape).not.toContain(id)
+  }, 120_000)
+
+  it('[J11] a row that was changed in the database is not published', async () => {
+    const { matchId } = match
+    const tapes = new PublicTape(open().db)
+    const { rows } = await sql<{ first_n: number; lines: Uint8Array }>`
+      select first_n, lines from tape where match_id = ${matchId} and first_n > 1000 limit 1`.execute(open().db)
+    const { first_n: changed, lines } = present(rows[0], 'row')
+    const text = unpacked(lines)
+      .join('\n')
+      .replace(/"room":\d+/, '"room":7')
+    const forged = deflateRawSync(text, { dictionary: DICTIONARY })
+    await sql`update tape set lines = ${forged} where match_id = ${matchId} and first_n = ${changed}`.execute(open().db)
+    await expect(Array.fromAsync(tapes.lines(matchId))).rejects.toThrow(/is not the one that was signed/)
+    await sql`delete from tape where match_id = ${matchId} and first_n > 1 and first_n < 3000`.execute(open().db)
+    await expect(Array.fromAsync(tapes.lines(matchId))).rejects.toThrow(/lacks line \d+$/)
+  }, 120_000)
+})
