@@ -15,8 +15,8 @@ import type { Trade, UserCommand } from '../../actors/match/messages.ts'
 import { exposureOf, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { FRAME_MS } from '../../actors/replay/recording.ts'
-import { MatchRun } from '../match-run/match-run.ts'
-import { type RecordedMatch, RUN_STARTS_AT } from '../match-run/recorded-match.ts'
+import { MatchRun } from '../../src/match-run/match-run.ts'
+import { type RecordedMatch, RUN_STARTS_AT } from '../../src/match-run/recorded-match.ts'
 import type { HeldPosition, Order, Seen, SeenInstrument, Strategy } from './strategy.ts'
 
 /** Amounts in units. */

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { connect } from '../../db/postgres/connect.ts'
-import { environment, readConfig } from '../../src/config.ts'
+import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { drawn, momentOf, type Until } from '../verify/moment.ts'
 
 const { values, positionals } = parseArgs({
@@ -28,8 +28,7 @@ if (!Number.isSafeInteger(matchId) || matchId < 1 || until === null || positiona
   process.exit(2)
 }
 
-const { databaseUrl, dataDir } = readConfig(environment())
-const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
+const connection = await connect(databaseOf(readConfig(environment())))
 try {
   const found = await connection.withoutTimeout((db) => momentOf(db, fixtureId(matchId), until))
   if (found === null) throw new Error(`match ${matchId} had heard no update by then, or its journal is not kept`)

@@ -7,11 +7,10 @@
 import { parseArgs } from 'node:util'
 import { AuditChain, type ChainHead } from '../../db/audit-chain.ts'
 import { connect } from '../../db/postgres/connect.ts'
-import { environment, readConfig } from '../../src/config.ts'
+import { databaseOf, environment, readConfig } from '../../src/config.ts'
 
 const { values } = parseArgs({ options: { head: { type: 'string', multiple: true, default: [] } } })
-const { databaseUrl, dataDir } = readConfig(environment())
-const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
+const connection = await connect(databaseOf(readConfig(environment())))
 try {
   const noted = values.head.map(readHead)
   const { head, broken, unsealed } = await connection.withoutTimeout((db) => new AuditChain(db).check(noted))

@@ -13,14 +13,13 @@ import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { Journal } from '../../db/journal.ts'
-import { environment, readConfig } from '../../src/config.ts'
+import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { Rederivation } from '../verify/rederive.ts'
 
 /** The causes of ticks that only an update or a change of rules leaves. Others may lie between two of these. */
 const DERIVED: ReadonlySet<string> = new Set(['match', 'event', 'rules'])
 
-const { databaseUrl, dataDir } = readConfig(environment())
-const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
+const connection = await connect(databaseOf(readConfig(environment())))
 try {
   await connection.withoutTimeout(async (db) => {
     for (const matchId of await matchesIn(db)) {

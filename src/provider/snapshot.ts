@@ -38,14 +38,19 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
   const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
-  const goalsOf = (team: number): number | null => {
-    const current = fixture.scores?.find((s) => s.description === 'CURRENT' && s.participant_id === team)
-    return current?.score.goals ?? null
-  }
-  const goals = { home: goalsOf(home.id), away: goalsOf(away.id) }
+  const scoreOf = (team: number, description: string): number | null =>
+    fixture.scores?.find((s) => s.description === description && s.participant_id === team)?.score.goals ?? null
+  const goals = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
   const periods = periodsOf(fixture)
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const total = (goals.home ?? 0) + (goals.away ?? 0)
+  const events = fixture.events?.map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null
+  const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
+  const scored = (team: number): number | null => scoreOf(team, 'PENALTY_SHOOTOUT')
+  const hasShootout = kicks.length > 0 || scored(home.id) !== null || scored(away.id) !== null
+  // Its own score counts; until the provider shows one, the kicks do.
+  const shootoutOf = (side: Side, team: number): { readonly shootout?: number } =>
+    hasShootout ? { shootout: scored(team) ?? goalsAmong(kicks, side) } : {}
   return {
     ok: true,
     snapshot: {
@@ -55,10 +60,10 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
       startsAt: startOf(fixture) ?? options.receivedAt,
       state: fixture.state?.state ?? fixture.state?.developer_name ?? null,
       stateId: fixture.state_id ?? fixture.state?.id ?? null,
-      home: { id: home.id, name: home.name ?? 'Home', goals: goals.home },
-      away: { id: away.id, name: away.name ?? 'Away', goals: goals.away },
+      home: { id: home.id, name: home.name ?? 'Home', goals: goals.home, ...shootoutOf('home', home.id) },
+      away: { id: away.id, name: away.name ?? 'Away', goals: goals.away, ...shootoutOf('away', away.id) },
       periods: periods.map((p) => p.period),
-      events: fixture.events?.map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null,
+      events,
       players,
       teamStats: teamStatsOf(fixture, sideOf) ?? summedStats(players),
       expectedGoals: goalsByOdds(fixture),
@@ -66,6 +71,9 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     },
   }
 }
+
+const goalsAmong = (kicks: readonly FixtureEvent[], by: Side): number =>
+  kicks.filter(({ kind, side, rescinded }) => kind === 'shootout_goal' && side === by && !rescinded).length
 
 /** The goals that the odds of the full-time result expect: the median of the bookmakers for each outcome. */
 function goalsByOdds({ odds }: FixturePayload): FixtureSnapshot['expectedGoals'] {

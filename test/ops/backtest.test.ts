@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { backtest } from '../../ops/backtest/backtest.ts'
 import { described, equitySvg } from '../../ops/backtest/report.ts'
 import type { Order, Strategy } from '../../ops/backtest/strategy.ts'
-import { recordedMatch } from '../../ops/match-run/recorded-match.ts'
+import { recordedMatch } from '../../src/match-run/recorded-match.ts'
 import followTheRise from '../../ops/examples/strategy.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
 

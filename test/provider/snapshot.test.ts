@@ -274,6 +274,22 @@ describe('extra time and penalties', () => {
       'penalty_missed',
     ])
   })
+
+  it('has the score of a shoot-out beside the score: as the provider counts it, else by its kicks', () => {
+    const kick = (id: number, type: number, team: number, more: object = {}) => {
+      return { id, type_id: type, period_id: 55, detailed_period_id: 55, participant_id: team, player_id: 1, ...more }
+    }
+    const events = [kick(1, 23, 10), kick(2, 22, 20), kick(3, 16, 10), kick(4, 23, 20, { rescinded: true })]
+    const tie = { detailedperiods: [...halves, et1, et2, kicks], events }
+    const scoresOf = ({ home, away }: FixtureSnapshot) => [home.goals, home.shootout, away.goals, away.shootout]
+    expect(scoresOf(parse(tie))).toEqual([1, 2, 2, 0])
+    const counted = (team: number, goals: number) => {
+      return { type_id: 5, participant_id: team, score: { goals }, description: 'PENALTY_SHOOTOUT' }
+    }
+    const scores = [...PAYLOAD.scores, counted(10, 4), counted(20, 3)]
+    expect(scoresOf(parse({ ...tie, scores }))).toEqual([1, 4, 2, 3])
+    expect(parse().home).not.toHaveProperty('shootout')
+  })
 })
 
 it('an instrument id is a stable UUIDv5 that differs by player and namespace', () => {

@@ -41,7 +41,8 @@ const SETTINGS: Settings = {
   JWT_ACCESS_EXPIRY: '7d',
   ADMIN_EMAILS: 'crash_auditor@synthetic.invalid',
 }
-const JOURNAL_VERIFY = join(import.meta.dirname, '../../tools/journal-verify.ts')
+/** What must hold of the data after the last kill. */
+const PROOFS = ['journal-verify', 'tape-verify'].map((name) => join(import.meta.dirname, `../../tools/${name}.ts`))
 const LOOK_MS = 200
 /** One kill in this many comes while the program is still starting. */
 const EARLY_KILLS = 8
@@ -130,14 +131,16 @@ class CrashRun {
     }
   }
 
-  /** Derives all bases again from what the matches heard. Every kill has left a journal without a gap. */
-  async #verifyJournals(): Promise<string> {
+  /** Derives all bases again from what the matches heard, and runs each match again from its tape. */
+  async #prove(): Promise<void> {
     const env = { PATH: process.env['PATH'], ...this.#place.settings }
-    const { stdout } = await execute(process.execPath, [JOURNAL_VERIFY], { env, cwd: tmpdir() }).catch(
-      (error: { stdout?: string; message: string }) => ({ stdout: `BROKEN ${error.stdout ?? ''}${error.message}` }),
-    )
-    demand(!stdout.includes('BROKEN'), () => stdout)
-    return stdout
+    for (const proof of PROOFS) {
+      const { stdout } = await execute(process.execPath, [proof], { env, cwd: tmpdir() }).catch(
+        (error: { stdout?: string; message: string }) => ({ stdout: `BROKEN ${error.stdout ?? ''}${error.message}` }),
+      )
+      demand(!stdout.includes('BROKEN'), () => stdout)
+      process.stdout.write(stdout)
+    }
   }
 
   /** A last check of everything, and an orderly stop. */
@@ -150,7 +153,7 @@ class CrashRun {
       process.stdout.write(`${counts.reduce((sum, n) => sum + n, 0)} positions compared one by one\n`)
       const code = await program.stop()
       demand(code === 0, () => `asked to stop, it ended with ${code}`)
-      process.stdout.write(await this.#verifyJournals())
+      await this.#prove()
     } finally {
       await program.kill()
     }

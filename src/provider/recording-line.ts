@@ -1,4 +1,6 @@
-/** The lines of a journal, as a derivation reads them. Anything else in a line is refused or ignored. */
+/**
+ * A line of a recording or a journal: something that a match has heard. Anything else in a line is refused or ignored.
+ */
 import { z } from 'zod'
 import { fixtureId, instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { price } from '../../actors/kernel/micros.ts'
@@ -19,7 +21,12 @@ const History = z.object({
   heldBy: z.int().transform(fixtureId).nullable(),
 })
 
-const Team = z.object({ id: z.number(), name: z.string(), goals: z.number().nullable() })
+const Team = z.object({
+  id: z.number(),
+  name: z.string(),
+  goals: z.number().nullable(),
+  shootout: z.number().exactOptional(),
+})
 const Statistics = z.record(z.string(), z.number())
 
 /** A fixture snapshot, kept where a payload was too large or too deep to be. */
@@ -101,7 +108,7 @@ export type Payload = z.output<typeof Payload>
 const mode = z.enum(TRADING_MODES)
 const Modes = z.object({ platform: mode, matches: z.record(z.string(), mode), instruments: z.record(z.string(), mode) })
 
-/** The operator's restrictions in the rules of a journal. Throws when they cannot be read. */
+/** The operator's restrictions in such rules. Throws when they cannot be read. */
 export function modesOf(plain: unknown): TradingModes {
   const { platform, matches, instruments } = Modes.parse(plain)
   return {
@@ -126,6 +133,29 @@ const Heard = z.discriminatedUnion('kind', [
 ])
 export type Line = Update | z.output<typeof Heard>
 
-/** Reads a line of a journal. Throws when it cannot be read. */
+/** Reads a line. Throws when it cannot be read. */
 export const readLine = (line: unknown): Line =>
   typeof line === 'object' && line !== null && 'snapshot' in line ? Plain.parse(line) : Heard.parse(line)
+
+/** One line of a recording without its numbers, and its digest. */
+export interface HeardLine {
+  readonly text: string
+  readonly digest: string
+}
+
+/** The members of a line that number commits and owners, which its digest leaves out. */
+const NUMBERS = /^\{"n":\d+,"epoch":\d+,/
+
+/** The lines of a recording after its head, with their digests. */
+export function heardIn(
+  lines: readonly string[],
+  digest: (text: string) => string | Promise<string>,
+): Promise<readonly HeardLine[]> {
+  const numbered = lines.filter((line) => NUMBERS.test(line))
+  return Promise.all(
+    numbered.map(async (line) => {
+      const text = line.replace(NUMBERS, '{')
+      return { text, digest: await digest(text) }
+    }),
+  )
+}

@@ -5,14 +5,16 @@ import { instant } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { InstrumentHistory } from '../../actors/match/store.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
-import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
-import { parseFixture } from '../../src/provider/snapshot.ts'
+import { instrumentIdFor } from '../provider/instrument-ids.ts'
+import { parseFixture } from '../provider/snapshot.ts'
 
 export interface RecordedMatch {
   readonly id: FixtureId
   /** FRAME_MS of match time apart. */
   readonly snapshots: readonly FixtureSnapshot[]
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+  /** The first payload that cannot be read. */
+  readonly unread: { readonly index: number; readonly reason: string } | null
 }
 
 /** When the first update of every run is received. */
@@ -29,14 +31,17 @@ export function recordedMatch(
     ids.set(player, id)
     return id
   }
+  let unread: RecordedMatch['unread'] = null
   const snapshots = frames.flatMap((payload, index) => {
     const receivedAt = instant(RUN_STARTS_AT + index * FRAME_MS)
     const parsed = parseFixture(payload, { instrumentIdOf: idOf, receivedAt })
-    return parsed.ok ? [parsed.snapshot] : []
+    if (parsed.ok) return [parsed.snapshot]
+    unread ??= { index, reason: parsed.reason }
+    return []
   })
   const histories = Object.entries(anchors).map(([player, units]) => {
     const anchor = price(microsNearest(units))
     return [idOf(playerId(Number(player))), { last: null, anchor, past: null, heldBy: null }] as const
   })
-  return { id: snapshots[0]?.fixtureId ?? fixtureId(1), snapshots, histories: new Map(histories) }
+  return { id: snapshots[0]?.fixtureId ?? fixtureId(1), snapshots, histories: new Map(histories), unread }
 }
