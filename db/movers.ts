@@ -7,7 +7,7 @@ import type { FixtureTeam, PlayerRole, Side } from '../actors/market/fixture.ts'
 import { readTeam } from '../actors/match/read-match-info.ts'
 import { changePpm } from './catalogue.ts'
 import type { Database } from './postgres/schema.ts'
-import { volumeSince } from './tape.ts'
+import { volumeSince } from './recent-trades.ts'
 
 export interface Mover {
   readonly instrumentId: InstrumentId

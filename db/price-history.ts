@@ -6,9 +6,11 @@ import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { oneOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type Cause, CAUSES } from '../actors/market/instrument.ts'
+import { readReason } from '../actors/market/move-reason.ts'
+import { type TickReason, tickReason } from '../actors/market/reason-words.ts'
 import { instants } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
-import { volumeSince } from './tape.ts'
+import { volumeSince } from './recent-trades.ts'
 
 export interface Tick {
   readonly at: Instant
@@ -16,6 +18,7 @@ export interface Tick {
   readonly cause: Cause
   /** The provider's event that caused it, or null. */
   readonly eventId: number | null
+  readonly reason: TickReason
 }
 
 export interface History {
@@ -45,6 +48,7 @@ interface TickRow {
   readonly price_micros: number
   readonly cause: string
   readonly provider_event_id: number
+  readonly why: string | null
 }
 
 export class PriceHistory {
@@ -75,14 +79,14 @@ export class PriceHistory {
   async #standingAt(id: InstrumentId, at: Instant): Promise<Tick | null> {
     const row = await this.#db
       .selectFrom('ticks')
-      .select(['price_micros', 'cause'])
+      .select(['price_micros', 'cause', 'why'])
       .where('instrument_id', '=', id)
       .where('at', '<', new Date(at))
       .orderBy('at', 'desc')
       .limit(1)
       .executeTakeFirst()
     if (row === undefined) return null
-    return { at, price: price(row.price_micros), cause: readCause(row.cause, 'the cause of a tick'), eventId: null }
+    return { ...tickFrom({ ...row, at: new Date(at), provider_event_id: 0 }), at }
   }
 
   async #ticks(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
@@ -96,10 +100,10 @@ export class PriceHistory {
   async #thinned(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const { rows } = await sql<TickRow>`
       with held as (
-        select at, price_micros, cause, provider_event_id, row_number() over (order by at) - 1 as n, count(*) over () as total
+        select at, price_micros, cause, provider_event_id, why, row_number() over (order by at) - 1 as n, count(*) over () as total
           from ticks where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
       )
-      select at, price_micros, cause, provider_event_id from held
+      select at, price_micros, cause, provider_event_id, why from held
        where total <= ${HISTORY_TICKS_MAX}::integer or n = 0
           or n * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1) > (n - 1) * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1)
        order by n`.execute(this.#db)
@@ -113,9 +117,9 @@ export class PriceHistory {
   async #sampled(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const moments = spread(await this.#stretches(id, since), HISTORY_TICKS_MAX)
     const { rows } = await sql<TickRow>`
-      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause, tick.provider_event_id
+      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause, tick.provider_event_id, tick.why
         from unnest(${instants(moments)}::timestamptz[]) moment, lateral (
-          select t.at, t.price_micros, t.cause, t.provider_event_id from ticks t
+          select t.at, t.price_micros, t.cause, t.provider_event_id, t.why from ticks t
            where t.instrument_id = ${id}::uuid and t.at <= moment
            order by t.at desc limit 1) tick
        order by tick.at`.execute(this.#db)
@@ -178,9 +182,14 @@ function spread(stretches: readonly Stretch[], count: number): readonly Instant[
 
 const readCause = oneOf(CAUSES)
 
-const tickFrom = (row: TickRow): Tick => ({
-  at: instant(row.at.getTime()),
-  price: price(row.price_micros),
-  cause: readCause(row.cause, 'the cause of a tick'),
-  eventId: row.provider_event_id === 0 ? null : row.provider_event_id,
-})
+function tickFrom(row: TickRow): Tick {
+  const cause = readCause(row.cause, 'the cause of a tick')
+  const parts = row.why === null ? null : readReason(row.why, 'the reason of a tick')
+  return {
+    at: instant(row.at.getTime()),
+    price: price(row.price_micros),
+    cause,
+    eventId: row.provider_event_id === 0 ? null : row.provider_event_id,
+    reason: tickReason(cause, parts),
+  }
+}

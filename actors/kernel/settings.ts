@@ -238,10 +238,15 @@ export const SETTINGS = {
     [30, 3_650, WHOLE],
     'Days for which price ticks are kept. The first tick of a player is never deleted.',
   ),
+  'tape.recordings': booleanSetting(
+    false,
+    'Whether anybody may download what ended live matches heard, the payloads of the provider included, to derive ' +
+      'their prices again. Ask your provider first. Replays are always open.',
+  ),
   'retention.journal_days': numberSetting(
     365,
     [30, 3_650, WHOLE],
-    'Days for which the journal of a match is kept: every update that it heard, from which its prices can be proved.',
+    'Days for which the journal of a match is kept: every update that it heard, and its tape.',
   ),
 } as const satisfies Record<string, Setting>
 

@@ -13,6 +13,8 @@ export interface FixtureTeam {
   readonly name: string
   /** Null until the provider shows a current score. */
   readonly goals: number | null
+  /** Goals in the shoot-out, which `goals` does not count. Present once there is one. */
+  readonly shootout?: number
 }
 
 export type PeriodKind = 'first_half' | 'second_half' | 'extra_time' | 'penalties'

@@ -9,11 +9,17 @@
  *
  * What is known is in the price at once. A smoothed price would show where it goes next.
  */
-import { exp, tanh } from '../kernel/exact-math.ts'
 import type { PlayerId } from '../kernel/ids.ts'
-import { type Price, price } from '../kernel/micros.ts'
-import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerRole, Side } from './fixture.ts'
-import { counts, type Incident, isCard, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
+import type { Price } from '../kernel/micros.ts'
+import {
+  type FixturePeriod,
+  type FixturePlayer,
+  type FixtureSnapshot,
+  matchMinute,
+  type PlayerRole,
+  type Side,
+} from './fixture.ts'
+import { counts, type Incident, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
 import {
   type Differences,
   differencesOf,
@@ -25,6 +31,7 @@ import {
   stillExcused,
   type ReportedCounts,
 } from './news.ts'
+import { type MoveReason, reasonOf } from './move-reason.ts'
 import { phaseOf } from './phase.ts'
 import {
   EMPTY_BREAK,
@@ -40,11 +47,12 @@ import {
   type DiscreteAction,
   discretePoints,
   parOffset,
-  ratingPoints,
   type ScoringModel,
   STATISTIC,
   volumePoints,
 } from './scoring.ts'
+import { countsIn, countsNotListed } from './stated-counts.ts'
+import { aheadBy, nextBase, type Standing } from './target.ts'
 
 export type { MatchNews } from './incidents.ts'
 export type { PlayerNews } from './news.ts'
@@ -111,6 +119,8 @@ export interface Pricing {
   readonly memory: PricingMemory
   /** The new base of every listed player. */
   readonly bases: ReadonlyMap<PlayerId, Price>
+  /** Why each base that moved did. */
+  readonly reasons: ReadonlyMap<PlayerId, MoveReason>
   /** What the list of events shows first. */
   readonly news: readonly MatchNews[]
   /** The first ids of events that counted before and no longer do. */
@@ -134,9 +144,6 @@ const CORRECTED_AFTER = 6
 
 const UNSEEN: PlayerMemory = { volume: 0, rating: null, counts: {}, listed: {}, excused: {} }
 
-/** Prices are published with four decimals. */
-const STEP_MICROS = 100
-
 /**
  * The bases after this snapshot. Pure: equal arguments give equal bases at any replay speed, and a match that continues
  * from stored memory and bases is priced as if it had never stopped.
@@ -149,7 +156,15 @@ export function priceMatch(
 ): Pricing {
   const expectedGoals = oddsBefore(memory, snapshot)
   const bases = new Map(players.map((p) => [p.playerId, p.base]))
-  const unchanged = { memory, bases, news: [], cancelled: [], playerNews: new Map(), unsettled: new Set<PlayerId>() }
+  const unchanged = {
+    memory,
+    bases,
+    reasons: new Map(),
+    news: [],
+    cancelled: [],
+    playerNews: new Map(),
+    unsettled: new Set<PlayerId>(),
+  }
   const phase = phaseOf(snapshot)
   const clock = matchClockOf(snapshot.periods)
   if (isStale(clock, phase === 'scheduled', memory)) {
@@ -175,6 +190,9 @@ export function priceMatch(
   const playerNews = new Map<PlayerId, PlayerNews>()
   const unsettled = new Set<PlayerId>()
   const behind = new Set<Side>()
+  const reasons = new Map<PlayerId, MoveReason>()
+  const spellsBefore = spellsOf(snapshot, memory.incidents, memory.clockSecs)
+  const list = { incidents, remembered: memory.incidents, minute: matchMinute(snapshot.periods) ?? 0 }
   const lastBreak = followBreak(memory.lastBreak, isPaused, snapshot.sourceAt)
   for (const seen of snapshot.players) {
     const player = listed.get(seen.playerId)
@@ -183,13 +201,16 @@ export function priceMatch(
     const before = memory.players[seen.playerId] ?? UNSEEN
     const now = refresh(before, seen.details, player.role, model)
     const fromList = tally.get(seen.playerId) ?? {}
-    const discrete = discretePoints(model, player.role, { ...countsNotListed(incidents, now.counts), ...fromList })
-    const minutes = (spell.to - spell.from) / 60
+    const standing = standingOf({ ...now, listed: fromList }, incidents, spell)
     const usual = discretePoints(model, player.role, model.expected[player.role])
-    const par = ((usual + parOffset(model, player, expectedGoals)) * minutes) / 90
-    const x = (model.scale * (discrete - par + runningPoints(now, player.role, minutes, model))) / 100
+    const expectation = { role: player.role, points: usual + parOffset(model, player, expectedGoals) }
+    const x = aheadBy(standing, expectation, model)
     const base = nextBase(player, x, model)
     bases.set(seen.playerId, base)
+    const was = standingOf(before, memory.incidents, spellsBefore.get(seen.playerId))
+    const move = { ...player, from: player.base, to: base, before: was, now: standing, expectation }
+    const reason = reasonOf(move, list, model)
+    if (reason !== null) reasons.set(seen.playerId, reason)
 
     const reported: ReportedCounts = { listed: fromList, stated: now.counts, excused: before.excused }
     const excused = stillExcused(player.role, reported)
@@ -220,12 +241,25 @@ export function priceMatch(
     accepted: true,
     memory: { clock, behind: null, clockSecs, lastBreak, expectedGoals, incidents, players: remembered },
     bases,
+    reasons,
     news,
     cancelled,
     playerNews,
     unsettled,
   }
 }
+
+/** What the price of a player follows; a player who was not on the pitch has played no minutes. */
+const standingOf = (
+  { counts: stated, listed, volume, rating }: PlayerMemory,
+  incidents: readonly Incident[],
+  spell: Spell | undefined,
+): Standing => ({
+  counts: { ...countsNotListed(incidents, stated), ...listed },
+  volume,
+  rating,
+  minutes: spell === undefined ? 0 : (spell.to - spell.from) / 60,
+})
 
 /** The odds as they were at kick-off. Odds of a match in play would be news. */
 const oddsBefore = (memory: PricingMemory, snapshot: FixtureSnapshot): PricingMemory['expectedGoals'] =>
@@ -346,52 +380,6 @@ function refresh(
     rating: details[STATISTIC.rating] ?? before.rating,
     counts: countsIn(details, role),
   }
-}
-
-function countsIn(details: Readonly<Record<number, number>>, role: PlayerRole): Counts {
-  const penaltyGoals = details[STATISTIC.penaltyGoals] ?? 0
-  const all: Counts = {
-    goal: Math.max(0, (details[STATISTIC.goals] ?? 0) - penaltyGoals),
-    penalty_goal: penaltyGoals,
-    assist: details[STATISTIC.assists] ?? 0,
-    own_goal: details[STATISTIC.ownGoals] ?? 0,
-    conceded: details[STATISTIC.conceded] ?? 0,
-    yellow: details[STATISTIC.yellow] ?? 0,
-    red: details[STATISTIC.red] ?? 0,
-    second_yellow: details[STATISTIC.secondYellow] ?? 0,
-    penalty_saved: role === 'GK' ? (details[STATISTIC.penaltiesSaved] ?? 0) : 0,
-  }
-  return Object.fromEntries(Object.entries(all).filter(([, n]) => n > 0))
-}
-
-/**
- * The counts that must come from statistics: penalties saved always (no row of the list names the goalkeeper), goals
- * and cards in fixtures whose list has never shown one.
- */
-function countsNotListed(incidents: readonly Incident[], fromDetails: Counts): Counts {
-  const goalsListed = incidents.some((i) => isGoal(i.kind))
-  const cardsListed = incidents.some((i) => isCard(i.kind))
-  const { penalty_saved, yellow, red, second_yellow, ...goals } = fromDetails
-  const listed = {
-    penalty_saved,
-    ...(cardsListed ? {} : { yellow, red, second_yellow }),
-    ...(goalsListed ? {} : goals),
-  }
-  return Object.fromEntries(Object.entries(listed).filter(([, n]) => n !== undefined))
-}
-
-/** Points of the running statistics and the rating beyond what is usual by now. */
-function runningPoints(now: PlayerMemory, role: PlayerRole, minutes: number, model: ScoringModel): number {
-  const volume = now.volume - (model.par[role] * minutes) / 90
-  return model.volumeGain * volume + ratingPoints(model, role, now.rating, minutes)
-}
-
-/** The base, one tick nearer to its target: positive, within e^±bound of the start, at most `tickCap` away. */
-function nextBase({ start, base }: PricedPlayer, x: number, { bound, tickCap }: ScoringModel): Price {
-  const target = start * exp(bound * tanh(x / bound))
-  const cap = start * tickCap
-  const next = base + Math.max(-cap, Math.min(cap, target - base))
-  return price(Math.round(next / STEP_MICROS) * STEP_MICROS)
 }
 
 /** Rounds to millionths of a point, so that stored memory is short and equals the values used. */

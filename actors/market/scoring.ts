@@ -8,7 +8,7 @@ import type { Price } from '../kernel/micros.ts'
 import type { PlayerRole, Side } from './fixture.ts'
 
 /** Actions counted from the list of events or, where a fixture has none, from the statistics. */
-const DISCRETE = [
+export const DISCRETE = [
   'goal',
   'penalty_goal',
   'assist',

@@ -322,7 +322,7 @@ export class MatchActor {
     if (entry.userId === null) {
       const { length } = draft.events
       const news = proceed(draft, entry.command, terms)
-      return { kind: 'proceeded', news, effect: draft.events.length > length }
+      return { kind: 'proceeded', news, effect: draft.events.length > length, after: length }
     }
     if (terms.at > entry.deadline) return { kind: 'refused', refusal: BUSY.refusal }
     const outcome = decide(draft, entry.command, terms)
@@ -335,7 +335,7 @@ export class MatchActor {
     if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
     const instruments = [...draft.touched].map((instrument) => ({ instrument, price: quoteOf(instrument).price }))
-    return this.#options.store.commit({
+    const verdict = await this.#options.store.commit({
       id: this.#options.world.newId(),
       matchId: this.matchId,
       epoch: this.epoch,
@@ -345,20 +345,25 @@ export class MatchActor {
       ticks,
       keyed,
       heard: this.#hearing.of(batch, decisions, terms),
+      room: this.#batchMax,
       watch: holdingsOf(draft, usersOf(batch, decisions)),
       requests: requestsOf(batch),
       traces: tracesOf(batch),
       openPositionsMax: terms.rules.openPositionsMax,
     })
+    // Also one without events, such as a refusal that is kept: what it heard is in the journal.
+    if (verdict.kind === 'committed') this.#hearing.committed(terms)
+    return verdict
   }
 
   /** Applies the events, answers the callers and publishes. */
   #conclude({ batch, decisions, draft, terms }: Attempt, wallets: Wallets): void {
     for (const event of draft.events) this.#state.apply(event)
     this.#ticks.committed(draft.events, terms.at)
-    if (draft.events.length > 0) this.#hearing.committed(terms)
-    for (const { command } of batch) {
-      if (command.kind === 'feed_update') this.#priced = { snapshot: command.snapshot, model: terms.model }
+    for (const entry of batch) {
+      const decision = decisions.get(entry)
+      if (entry.command.kind !== 'feed_update' || decision?.kind !== 'proceeded' || !decision.news) continue
+      this.#priced = { snapshot: entry.command.snapshot, model: terms.model }
     }
     this.#unpublished.add(draft.events)
     checkTouched(this.#state, draft.events)

@@ -30,9 +30,9 @@ export type Decision =
   | { readonly kind: 'repeated'; readonly stored: StoredResult }
   /**
    * A system entry. `news` is true if the feed update was new, or the ending had not begun; `effect` is true if any
-   * event followed.
+   * event followed, `after` so many of the batch.
    */
-  | { readonly kind: 'proceeded'; readonly news: boolean; readonly effect: boolean }
+  | { readonly kind: 'proceeded'; readonly news: boolean; readonly effect: boolean; readonly after: number }
 
 export type Wallets = Extract<Verdict, { kind: 'committed' }>['wallets']
 

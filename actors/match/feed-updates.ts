@@ -20,7 +20,7 @@ import { type Pricing, priceMatch, type ScoringModel } from '../market/pricing.t
 import type { FeedUpdate, MatchInfo } from './messages.ts'
 import { settleLateCloses } from './late-closes.ts'
 import { followNews } from './news.ts'
-import { followModel, moveByRules } from './rule-change.ts'
+import { followModel, isSameModel, moveByRules } from './rule-change.ts'
 import type { Draft } from './state.ts'
 import type { InstrumentHistory } from './store.ts'
 import { emitClose, fireTriggers, type Terms } from './trading.ts'
@@ -66,7 +66,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
   followNews(draft, listed, { seq: command.seq, pricing, terms })
   followWhistle(draft)
   moveBases(draft, listed, pricing, terms)
-  if (model !== terms.model) followModel(draft, { snapshot, listed, memory }, terms)
+  if (!isSameModel(model, terms.model)) followModel(draft, { snapshot, listed, memory }, terms)
   settleWhenOver(draft, terms)
   return true
 }
@@ -169,6 +169,7 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
         previous: previous.price,
         cause: news === undefined ? 'match' : 'event',
         providerEventId: news?.eventId ?? 0,
+        reason: pricing.reasons.get(before.playerId),
         at: terms.at,
       })
     }

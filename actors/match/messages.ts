@@ -7,6 +7,7 @@ import type { Instant } from '../kernel/world.ts'
 import type { FixturePlayer, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
 import type { Cause, Instrument, NewsHold, Quote } from '../market/instrument.ts'
 import type { ReportedEvent } from '../market/match-report.ts'
+import type { MoveReason } from '../market/move-reason.ts'
 import type { Phase } from '../market/phase.ts'
 import type { PricingMemory } from '../market/pricing.ts'
 import type { Direction, Position } from '../position/position.ts'
@@ -235,6 +236,8 @@ export interface PriceMoved {
   readonly cause: Cause
   /** The provider's event that caused it, or 0. */
   readonly providerEventId: number
+  /** Why the base moved; absent where it did not, or rules moved it. */
+  readonly reason?: MoveReason | undefined
   readonly at: Instant
 }
 

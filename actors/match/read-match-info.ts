@@ -61,7 +61,13 @@ export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
 
 export const readTeam: Reader<FixtureTeam> = (value, path) => {
   const field = fieldsOf(value, path)
-  return { id: field('id', integer), name: field('name', text), goals: field('goals', nullable(integer)) }
+  const shootout = field('shootout', or(integer, null))
+  return {
+    id: field('id', integer),
+    name: field('name', text),
+    goals: field('goals', nullable(integer)),
+    ...(shootout === null ? {} : { shootout }),
+  }
 }
 
 const readEvent: Reader<ReportedEvent> = (value, path) => {

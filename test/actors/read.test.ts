@@ -15,6 +15,8 @@ describe('a stored match', () => {
 
   it('is read as it was written', () => {
     expect(readMatchInfo(stored(info), 'match 7: info')).toEqual(info)
+    const tie = { ...info, home: { ...info.home, shootout: 4 }, away: { ...info.away, shootout: 0 } }
+    expect(readMatchInfo(stored(tie), 'match 7: info')).toEqual(tie)
     const event = {
       id: 1,
       kind: 'own_goal',

@@ -7,7 +7,8 @@ import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { InstrumentIdInput, limitInput } from '../../inputs.ts'
 import { recentTradesJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, RecentTradesBody } from '../../schemas.ts'
+import { RecentTradesBody } from '../../recent-trades-schema.ts'
+import { json } from '../../schemas.ts'
 
 const cursors = cursorsOf('recent-trades', z.tuple([z.int(), z.int(), z.int().min(0)]), [1_777_730_401, 500_000, 0])
 

@@ -1,0 +1,131 @@
+/** `GET /api/positions/{id}/why`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { decimal, type Price } from '../../../../actors/kernel/micros.ts'
+import { closeWords, percentWords } from '../../../../actors/market/reason-words.ts'
+import { type Close, type Position, washoutPrice } from '../../../../actors/position/position.ts'
+import type { PriceMove } from '../../../../db/price-moves.ts'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { partsBody, partsJson, ReasonBody } from '../../reason-schema.ts'
+import { instrumentIdText, json, positionIdText, priceNumber, timestampText } from '../../schemas.ts'
+import { IdPath } from './order.ts'
+
+/** Most moves of one answer. */
+const MOVES_MAX = 20
+
+const MoveBody = z.object({
+  at: timestampText,
+  from: priceNumber.openapi({ example: 153 }),
+  to: priceNumber.openapi({ example: 151.2 }),
+  reason: ReasonBody,
+  parts: partsBody,
+  sentence: z.string().openapi({ example: 'Booked in the 34th minute: −1.2 %.' }),
+})
+
+const CloseBody = z.object({
+  by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).openapi({
+    description: 'The rule that closed it, or its owner.',
+    example: 'stop_loss',
+  }),
+  at: timestampText,
+  price: priceNumber.openapi({ example: 151.2 }),
+  level: priceNumber.nullable().openapi({
+    description: 'The stop-loss, take-profit or washout price that was reached; null for other closes.',
+    example: 151.2,
+  }),
+  tick: MoveBody.nullable().openapi({
+    description: 'The move that reached it. Null where the owner closed it, or the tick was not stored.',
+  }),
+  sentence: z.string().openapi({ example: 'Booked in the 34th minute: −1.2 %; your stop at 151.20 was reached.' }),
+})
+
+const WhyBody = z
+  .object({
+    positionId: positionIdText,
+    instrumentId: instrumentIdText,
+    openedAt: timestampText,
+    openPrice: priceNumber.openapi({ example: 153.1 }),
+    until: timestampText.openapi({ description: 'Its close, or now.' }),
+    price: priceNumber.openapi({ description: 'At its close, or now.', example: 151.2 }),
+    moves: z.array(MoveBody).openapi({
+      description: `The largest moves in between, oldest first; at most ${MOVES_MAX}.`,
+    }),
+    close: CloseBody.nullable().openapi({ description: 'Null while it is open.' }),
+  })
+  .openapi('PositionWhy')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/positions/{id}/why',
+  tags: ['Trading'],
+  summary: "What moved the price while one of the caller's positions was open, and what closed it",
+  description:
+    'The largest moves between its opening and its close, or now, each with its reason as data and as a sentence. ' +
+    'Old ticks are thinned to one a minute (`retention.full_ticks_days`) and later dropped (`retention.ticks_days`); ' +
+    'moves are then told as far as they are still known.',
+  security: READ_SECURITY,
+  request: { params: IdPath },
+  responses: { 200: json(WhyBody, 'The reasons.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
+})
+
+type Deps = Pick<HttpDeps, 'history' | 'positions' | 'world'>
+
+export function whyPosition({ history, positions, world }: Deps, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const held = await positions.find(c.var.caller.userId, c.req.valid('param').id)
+    if (held === null) return fail(c, notFound('position'))
+    const { position, currentPrice } = held
+    const { id, instrumentId, openedAt, openPrice, close } = position
+    const until = close === null ? null : close.at
+    const moves = await history.moves(instrumentId, { after: openedAt, until, limit: MOVES_MAX })
+    const body: z.output<typeof WhyBody> = {
+      positionId: id,
+      instrumentId,
+      openedAt: timestamp(openedAt),
+      openPrice: decimal(openPrice),
+      until: timestamp(until ?? world.now()),
+      price: decimal(close === null ? currentPrice : close.price),
+      moves: moves.map(moveJson),
+      close: close === null ? null : closeJson(position, close, moves),
+    }
+    return c.json(body, 200)
+  })
+}
+
+const moveWords = ({ reason, from, to }: PriceMove): string => `${reason.words}: ${percentWords(from, to)}`
+
+const moveJson = (move: PriceMove): z.output<typeof MoveBody> => ({
+  at: timestamp(move.at),
+  from: decimal(move.from),
+  to: decimal(move.to),
+  reason: move.reason,
+  parts: partsJson(move),
+  sentence: `${moveWords(move)}.`,
+})
+
+function closeJson(position: Position, close: Close, moves: readonly PriceMove[]): z.output<typeof CloseBody> {
+  const { by, voidReason, at } = close
+  // Its owner's close moves the price itself.
+  const tick = by === 'user' ? null : (moves.findLast((move) => move.at === at) ?? null)
+  const level = levelOf(position, by)
+  const rule = closeWords({ by, voidReason, at: decimal(level ?? close.price).toFixed(2) })
+  const tells = tick !== null && by !== 'full_time' && tick.from !== tick.to
+  const sentence = tells ? `${moveWords(tick)}; ${rule}.` : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`
+  return {
+    by,
+    at: timestamp(at),
+    price: decimal(close.price),
+    level: level === null ? null : decimal(level),
+    tick: tick === null ? null : moveJson(tick),
+    sentence,
+  }
+}
+
+function levelOf(position: Position, by: Close['by']): Price | null {
+  if (by === 'stop_loss') return position.stopLoss
+  if (by === 'take_profit') return position.takeProfit
+  return by === 'washout' ? washoutPrice(position) : null
+}
