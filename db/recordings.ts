@@ -1,10 +1,13 @@
 /** The recordings of ended matches, made of their journals. */
 import { type Kysely, sql } from 'kysely'
-import { decimal } from '../actors/kernel/micros.ts'
+import { decimal, price } from '../actors/kernel/micros.ts'
+import { fieldsOf, integer } from '../actors/kernel/read.ts'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { readMatchInfo } from '../actors/match/read-match-info.ts'
 import { Journal } from './journal.ts'
+import { unpacked } from './tape-lines.ts'
+import type { PricePath } from './uploads.ts'
 import type { Database } from './postgres/schema.ts'
 
 export interface RecordedMatch {
@@ -14,6 +17,9 @@ export interface RecordedMatch {
   /** Of its journal. */
   readonly bytes: number
 }
+
+/** Of a small chart. */
+const [PATHS, POINTS] = [3, 48]
 
 export class Recordings {
   readonly #db: Kysely<Database>
@@ -56,27 +62,68 @@ export class Recordings {
     }
   }
 
-  /** By player id, in units. */
+  /** The bases of the players that moved the most, at even distances of time. */
+  async chart({ matchId, startsAt, settledAt }: MatchInfo): Promise<readonly PricePath[]> {
+    const listed = await this.#listedIn(matchId)
+    const { rows } = await sql<{ id: string; name: string; bucket: number; base: number }>`
+      with move as (
+        select t.instrument_id as id, t.at, t.base_micros as base
+          from (select unnest(${literal([...listed.keys()])}::uuid[]) as id,
+                       unnest(${literal([...listed.values()])}::bigint[]) as at) l
+          join ticks t on t.instrument_id = l.id
+           and t.at >= to_timestamp(l.at::double precision / 1000)
+           and t.at <= ${new Date(settledAt ?? startsAt).toISOString()}::timestamptz),
+      span as (select min(at) as first, greatest(max(at) - min(at), interval '1 second') as length from move),
+      most as (select id from move group by id order by max(base)::double precision / min(base) desc
+                limit ${PATHS}::integer),
+      placed as (
+        select m.id, m.at, m.base,
+               floor(extract(epoch from m.at - span.first) / extract(epoch from span.length) * ${POINTS})::integer as bucket
+          from move m join most using (id) cross join span)
+      select distinct on (p.id, p.bucket) p.id, i.name, p.bucket, p.base
+        from placed p join instruments i on i.id = p.id
+       order by p.id, p.bucket, p.at desc`.execute(this.#db)
+    return [...Map.groupBy(rows, ({ id }) => id).values()].map((moves) => {
+      const prices: number[] = []
+      for (const { bucket, base } of moves) {
+        // It stood still in between.
+        while (prices.length < bucket) prices.push(prices.at(-1) ?? decimal(base))
+        prices.push(decimal(base))
+      }
+      while (prices.length <= POINTS) prices.push(prices.at(-1) ?? 0)
+      return { name: moves[0]?.name ?? '', prices }
+    })
+  }
+
+  /** By player id, in units: what the tape says of the commits that listed players. */
   async #startsOf(matchId: FixtureId): Promise<Readonly<Record<string, number>>> {
+    const listed = await this.#listedIn(matchId)
+    const { rows } = await sql<{ lines: Uint8Array }>`
+      select lines from tape
+       where match_id = ${matchId}::bigint
+         and at in (select to_timestamp(unnest(${literal([...new Set(listed.values())])}::bigint[])::double precision / 1000))
+       order by first_n`.execute(this.#db)
+    const starts = rows.flatMap(({ lines }) => unpacked(lines)).flatMap(startIn)
+    return Object.fromEntries(starts)
+  }
+
+  /** When each player was listed, by instrument. */
+  async #listedIn(matchId: FixtureId): Promise<ReadonlyMap<string, number>> {
     const listed = new Map<string, number>()
     for await (const { lines } of new Journal(this.#db).read(matchId)) {
       for (const { at, histories } of lines) {
         for (const id of Object.keys(histories ?? {})) if (!listed.has(id)) listed.set(id, at)
       }
     }
-    const found = await this.#starts([...listed.keys()], [...listed.values()])
-    return Object.fromEntries(found.map((row) => [row.player, decimal(row.start)]))
+    return listed
   }
+}
 
-  async #starts(ids: readonly string[], at: readonly number[]) {
-    const { rows } = await sql<{ player: number; start: number }>`
-      select i.player_id as player, t.base_micros as start
-        from (select unnest(${literal(ids)}::uuid[]) as id, unnest(${literal(at)}::bigint[]) as at) l
-        join instruments i on i.id = l.id
-        join ticks t on t.instrument_id = l.id and t.cause = 'listing'
-         and t.at = to_timestamp(l.at::double precision / 1000)`.execute(this.#db)
-    return rows
-  }
+/** A player who is listed by a line of a tape. */
+function startIn(line: string): readonly (readonly [player: string, start: number])[] {
+  if (!line.startsWith('{"kind":"listed"')) return []
+  const field = fieldsOf(JSON.parse(line), 'listed')
+  return [[String(field('playerId', integer)), decimal(price(field('start', integer)))]]
 }
 
 const literal = (values: readonly (string | number)[]): string => `{${values.join(',')}}`

@@ -6,42 +6,57 @@ import type { World } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { setAnchors } from '../../db/anchors.ts'
+import { Recordings } from '../../db/recordings.ts'
 import { ReplayRuns } from '../../db/replays.ts'
+import { Uploads } from '../../db/uploads.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import { playersOf } from '../../rooms/sources/replay-player.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { instrumentIdFor } from '../provider/instrument-ids.ts'
 import { parseFixture } from '../provider/snapshot.ts'
 import { type BotOptions, GameplayBot } from '../replays/gameplay-bot.ts'
-import { listRecordings, type RecordingFile } from '../replays/recordings.ts'
+import { RecordingLibrary } from '../replays/library.ts'
+import { listRecordings } from '../replays/recordings.ts'
+import { UploadDesk } from '../replays/upload-desk.ts'
+import type { UploadedRecordings } from '../http/ports.ts'
 import type { Base } from './base.ts'
 import type { Market } from './market.ts'
 import type { Stores } from './stores.ts'
 
+interface LibraryParts {
+  readonly stores: Stores
+  readonly market: Market
+}
+
 const RECORDINGS = join(import.meta.dirname, '../../ops/replays')
 
-/** The recordings that can be played. Throws ConfigError when the configured demo is not among them. */
-export async function readRecordings({ config }: Base): Promise<readonly RecordingFile[]> {
-  const recordings = await listRecordings(RECORDINGS)
-  const names = recordings.map(({ name }) => name)
+/** The recordings that can be played. Throws ConfigError when the configured demo is not a bundled one. */
+export async function openLibrary(
+  { config, world }: Base,
+  { stores, market }: LibraryParts,
+): Promise<RecordingLibrary> {
+  const bundled = await listRecordings(RECORDINGS)
+  const names = bundled.map(({ name }) => name)
   const { replay } = config.demo
   if (replay !== null && !names.includes(replay)) {
     throw new ConfigError([`DEMO_REPLAY: must be one of ${names.join(', ')}, or none`])
   }
-  return recordings
+  return new RecordingLibrary({
+    bundled,
+    uploads: new Uploads(stores.db, world, market.audit),
+    ended: new Recordings(stores.db),
+  })
 }
 
-interface BotParts {
-  readonly stores: Stores
-  readonly market: Market
+interface BotParts extends LibraryParts {
   readonly realTime: RealTime
-  readonly recordings: readonly RecordingFile[]
+  readonly library: RecordingLibrary
 }
 
-export function createBot({ config, world }: Base, { stores, market, realTime, recordings }: BotParts): GameplayBot {
+export function createBot({ config, world }: Base, { stores, market, realTime, library }: BotParts): GameplayBot {
   return new GameplayBot({
     plays: config.roles.includes('rooms'),
-    recordings,
+    library,
     runs: new ReplayRuns(stores.db, world, market.audit),
     replays: realTime.replays,
     parse: parserOfReplays(world),
@@ -75,4 +90,19 @@ function anchorsOf({ anchors }: Recording, cast: string): Map<InstrumentId, Pric
       price(microsNearest(units)),
     ]),
   )
+}
+
+/** Uploads by operators. */
+export function uploadsPort(
+  { world }: Base,
+  { stores, market, library }: LibraryParts & { readonly library: RecordingLibrary },
+): UploadedRecordings {
+  const uploads = new Uploads(stores.db, world, market.audit)
+  const desk = new UploadDesk({ uploads, bundled: library.bundled })
+  return {
+    list: () => uploads.list(),
+    find: (name) => uploads.find(name),
+    remove: (name, by) => uploads.remove(name, by),
+    add: (upload) => desk.add(upload),
+  }
 }

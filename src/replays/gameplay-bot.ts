@@ -13,12 +13,12 @@ import type { Ending } from '../../actors/match/messages.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayRun, ReplayRuns } from '../../db/replays.ts'
 import type { Replays } from '../../rooms/sources/replays.ts'
-import { loadRecording, type RecordingFile } from './recordings.ts'
+import { readStored, type RecordingLibrary } from './library.ts'
 
 export interface BotOptions {
   /** Whether replays play in this process; otherwise it only writes the rows. */
   readonly plays: boolean
-  readonly recordings: readonly RecordingFile[]
+  readonly library: Pick<RecordingLibrary, 'bundled' | 'uploads' | 'version' | 'find'>
   readonly runs: Pick<ReplayRuns, 'unfinished' | 'latestDemo' | 'begin' | 'end' | 'finish'>
   readonly replays: Pick<Replays, 'start' | 'conclude' | 'stop' | 'has' | 'status'>
   readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
@@ -28,7 +28,8 @@ export interface BotOptions {
   readonly demo: { readonly recording: string; readonly speed: number; readonly traders: number } | null
 }
 
-export interface BundledFixture {
+/** A recording that can be played. */
+export interface PlayableFixture {
   readonly id: string
   readonly name: string
   readonly title: string
@@ -71,6 +72,9 @@ export type BotStart =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'full'; readonly max: number }
 
+/** Recordings that are kept in memory: a few megabytes each. */
+const PREPARED_MAX = 12
+
 /** A recording, ready to play. */
 interface Prepared {
   readonly recording: Recording
@@ -91,20 +95,32 @@ export class GameplayBot {
     this.#options = options
   }
 
-  async fixtures(): Promise<readonly BundledFixture[]> {
-    const names = this.#options.recordings.map(({ name }) => name)
-    return Promise.all(
-      names.map(async (id) => {
+  /** The bundled recordings, then the uploads. Every ended match can be played besides, as `match-<id>`. */
+  async fixtures(): Promise<readonly PlayableFixture[]> {
+    const { library } = this.#options
+    const bundled = await Promise.all(
+      library.bundled.map(async ({ name: id }) => {
         const { recording, from, players } = await this.#prepare(id)
         const minutes = Math.ceil(((recording.frames.length - from) * FRAME_MS) / MINUTE_MS)
         return { id, name: recording.fixtureName, title: recording.title, minutes, players }
       }),
     )
+    const uploads = await library.uploads()
+    return [
+      ...bundled,
+      ...uploads.map(({ name: id, fixtureName: name, title, minutes, players }) => ({
+        id,
+        name,
+        title,
+        minutes,
+        players,
+      })),
+    ]
   }
 
   /** Starts a replay at its kick-off, in its own match. */
   async start({ fixtureId: script, speed, traders, lossless, by }: BotOrder): Promise<BotStart> {
-    if (!this.#options.recordings.some(({ name }) => name === script)) return { kind: 'unknown' }
+    if ((await this.#options.library.version(script)) === null) return { kind: 'unknown' }
     const run = await this.#options.runs.begin({ recording: script, speed, traders, lossless, demo: false, by })
     if (run === null) return { kind: 'full', max: REPLAYS_MAX }
     this.#lookSoon()
@@ -189,7 +205,7 @@ export class GameplayBot {
   async #report(run: ReplayRun): Promise<ReplayReport> {
     const frames = await this.#prepare(run.recording).then(
       ({ recording }) => recording.frames.length,
-      () => null, // it is no longer bundled
+      () => null, // it no longer exists
     )
     return {
       id: run.id,
@@ -206,22 +222,23 @@ export class GameplayBot {
     }
   }
 
-  #prepare(script: string): Promise<Prepared> {
-    const known = this.#prepared.get(script)
-    if (known !== undefined) return known
-    const preparing = this.#load(script)
-    this.#prepared.set(script, preparing)
-    preparing.catch(() => this.#prepared.delete(script))
+  async #prepare(script: string): Promise<Prepared> {
+    const version = await this.#options.library.version(script)
+    const key = `${script} ${present(version ?? undefined, `the recording ${script}`)}`
+    const known = this.#prepared.get(key)
+    this.#prepared.delete(key)
+    const preparing = known ?? this.#load(script)
+    this.#prepared.set(key, preparing) // the last to be forgotten
+    const [oldest] = this.#prepared.keys()
+    if (this.#prepared.size > PREPARED_MAX && oldest !== undefined) this.#prepared.delete(oldest)
+    preparing.catch(() => this.#prepared.delete(key))
     return preparing
   }
 
   async #load(script: string): Promise<Prepared> {
-    const { recordings, parse } = this.#options
-    const { path } = present(
-      recordings.find(({ name }) => name === script),
-      `the recording ${script}`,
-    )
-    const recording = await loadRecording(path)
+    const { library, parse } = this.#options
+    const stored = present((await library.find(script)) ?? undefined, `the recording ${script}`)
+    const recording = await readStored(stored)
     const from = kickOffFrame(recording, (frame) => parse(frame, fixtureId(REPLAY_FIXTURES_FROM), script))
     const kickOff = parse(recording.frames[from], fixtureId(REPLAY_FIXTURES_FROM), script)
     return { recording, from, players: kickOff?.players.length ?? 0 }

@@ -1,28 +1,45 @@
 /** Reads recordings of matches: one payload per line, plain or compressed, after a header line with the title. */
-import { readdir, readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { pipeline, Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip } from 'node:zlib'
+import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { z } from 'zod'
 import type { Recording } from '../../actors/replay/recording.ts'
+import { sharing } from '../../actors/replay/sharing.ts'
 
-const UNPACK: Readonly<Record<string, (data: Buffer) => Promise<Buffer>>> = {
-  '.jsonl': (data) => Promise.resolve(data),
-  '.jsonl.gz': promisify(gunzip),
-  '.jsonl.br': promisify(brotliDecompress),
+/** How the text of a recording is packed. */
+export type Packing = 'plain' | 'gzip' | 'brotli'
+
+const PACKINGS: Readonly<Record<string, Packing>> = { '.jsonl': 'plain', '.jsonl.gz': 'gzip', '.jsonl.br': 'brotli' }
+
+const MEBIBYTE = 1024 * 1024
+/** A match with extra time has 32 MB of text in 834 lines of 57 kB. */
+const TEXT_MAX_BYTES = 128 * MEBIBYTE
+const LINE_MAX_CHARS = 2 * MEBIBYTE
+const LINES_MAX = 10_000
+const TITLE_MAX_CHARS = 120
+const ANCHORS_MAX = 1_000
+
+/** What is wrong with a recording, for the person who made it. */
+export class RecordingFlaw extends Error {
+  override name = 'RecordingFlaw'
 }
 
 const header = z.object({
   recording: z.object({
     name: z.string().optional(),
-    title: z.string().optional(),
-    anchors: z.record(z.string(), z.number().positive()).optional(),
+    title: z.string().max(TITLE_MAX_CHARS).optional(),
+    anchors: z.record(z.string().regex(/^\d{1,15}$/), z.number().positive().max(1_000_000)).optional(),
   }),
 })
 const named = z.object({ name: z.string() })
 
-const extensionOf = (path: string): string | undefined => Object.keys(UNPACK).find((ending) => path.endsWith(ending))
+/** By the ending of a file's name; null for another file. */
+export const packingOf = (path: string): Packing | null => PACKINGS[extensionOf(path) ?? ''] ?? null
+
+const extensionOf = (path: string): string | undefined => Object.keys(PACKINGS).find((ending) => path.endsWith(ending))
 
 /** A downloaded recording has everything that its match heard, of which only the payloads of updates are played. */
 const heard = z.object({
@@ -56,22 +73,77 @@ export async function listRecordings(dir: string): Promise<readonly RecordingFil
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Reads a whole recording into memory. Throws when the file cannot be read or a line of it is not JSON. */
+/** Reads a file, as `readRecording` does. */
 export async function loadRecording(path: string): Promise<Recording> {
   const extension = extensionOf(path)
-  const unpack = extension === undefined ? undefined : UNPACK[extension]
-  if (extension === undefined || unpack === undefined) throw new Error(`not a recording: ${path}`)
-  const text = (await unpack(await readFile(path))).toString('utf8')
-  const lines = await parseLines(text)
-  const head = header.safeParse(lines[0])
-  const frames = (head.success ? lines.slice(1) : lines).flatMap(payloadsIn)
-  const name = (head.success ? head.data.recording.name : undefined) ?? basename(path, extension)
-  const fixture = named.safeParse(frames[0])
-  const fixtureName = fixture.success ? fixture.data.name : name
-  const title = (head.success ? head.data.recording.title : undefined) ?? fixtureName
-  const anchors = (head.success ? head.data.recording.anchors : undefined) ?? {}
-  return { name, title, fixtureName, anchors, frames }
+  const packing = packingOf(path)
+  if (extension === undefined || packing === null) throw new Error(`not a recording: ${path}`)
+  return readRecording(basename(path, extension), createReadStream(path), packing)
 }
+
+/**
+ * Reads a recording, and unpacks no more of it than one may hold. `name` is used where its head has none. Throws a
+ * RecordingFlaw when it is too large, or a line of it cannot be read.
+ */
+export async function readRecording(
+  name: string,
+  source: Readable | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  packing: Packing,
+): Promise<Recording> {
+  const lines = await parseLines(linesIn(unpacked(source, packing)))
+  const head = header.safeParse(lines[0])
+  if (!head.success && typeof lines[0] === 'object' && lines[0] !== null && 'recording' in lines[0]) {
+    throw new RecordingFlaw(`line 1, the head: ${z.prettifyError(head.error)}`)
+  }
+  const { recording } = head.data ?? { recording: {} }
+  if (Object.keys(recording.anchors ?? {}).length > ANCHORS_MAX) {
+    throw new RecordingFlaw(`line 1, the head: at most ${ANCHORS_MAX} anchors`)
+  }
+  const frames = (head.success ? lines.slice(1) : lines).flatMap(payloadsIn)
+  const fixture = named.safeParse(frames[0])
+  const ownName = recording.name ?? name
+  const fixtureName = fixture.success ? fixture.data.name : ownName
+  return {
+    name: ownName,
+    title: recording.title ?? fixtureName,
+    fixtureName,
+    anchors: recording.anchors ?? {},
+    frames,
+  }
+}
+
+function unpacked(source: Readable | Iterable<Uint8Array> | AsyncIterable<Uint8Array>, packing: Packing): Readable {
+  const packed = source instanceof Readable ? source : Readable.from(source)
+  if (packing === 'plain') return packed
+  const unpacking = packing === 'gzip' ? createGunzip() : createBrotliDecompress()
+  pipeline(packed, unpacking, () => undefined) // whoever reads is told of a failure
+  return unpacking
+}
+
+async function* linesIn(text: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let [bytes, rest] = [0, '']
+  try {
+    for await (const chunk of text as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length
+      if (bytes > TEXT_MAX_BYTES) throw new RecordingFlaw(`it unpacks to more than ${TEXT_MAX_BYTES / MEBIBYTE} MiB`)
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+      if (rest.length > LINE_MAX_CHARS) throw new RecordingFlaw(`a line has more than ${LINE_MAX_CHARS} characters`)
+    }
+    yield rest + decoder.decode()
+  } catch (error) {
+    if (error instanceof TypeError) throw new RecordingFlaw('it is not text in UTF-8')
+    if (!(error instanceof RecordingFlaw) && isPackingError(error)) throw new RecordingFlaw('it cannot be unpacked')
+    throw error
+  } finally {
+    text.destroy()
+  }
+}
+
+const isPackingError = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(Z_|ERR_)/.test(String(error.code))
 
 /** About 20 ms of work. */
 const FRAMES_A_TURN = 8
@@ -80,33 +152,24 @@ const FRAMES_A_TURN = 8
  * A frame repeats most of the one before, so equal parts are kept once: a tenth of the memory. A whole match takes
  * seconds to read, so the loop yields every few frames to the matches in play in this process.
  */
-async function parseLines(text: string): Promise<readonly unknown[]> {
+async function parseLines(texts: AsyncIterable<string>): Promise<readonly unknown[]> {
   const lines: unknown[] = []
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue
-    lines.push(sharing(lines.at(-1), JSON.parse(line)))
+  let n = 0
+  for await (const text of texts) {
+    n += 1
+    if (text.trim() === '') continue
+    if (lines.length === LINES_MAX) throw new RecordingFlaw(`it has more than ${LINES_MAX} lines`)
+    lines.push(sharedLine(lines.at(-1), text, n))
     if (lines.length % FRAMES_A_TURN === 0) await nextTurn()
   }
   return lines
 }
 
-/** `next`, with every part that equals the same part of `last` replaced by it. */
-function sharing(last: unknown, next: unknown): unknown {
-  if (Array.isArray(next)) {
-    const before: readonly unknown[] = Array.isArray(last) ? last : []
-    const shared = next.map((item, index) => sharing(before[index], item))
-    const same = Array.isArray(last) && shared.length === last.length && shared.every((item, i) => item === before[i])
-    return same ? last : shared
+function sharedLine(before: unknown, text: string, n: number): unknown {
+  try {
+    return sharing(before, JSON.parse(text))
+  } catch (error) {
+    if (error instanceof RangeError) throw new RecordingFlaw(`line ${n} is nested too deeply`)
+    throw new RecordingFlaw(`line ${n} is not JSON`)
   }
-  if (!isRecord(next)) return next
-  const before = isRecord(last) ? last : {}
-  const shared = Object.entries(next).map(([key, value]) => [key, sharing(before[key], value)] as const)
-  const same =
-    isRecord(last) &&
-    shared.length === Object.keys(last).length &&
-    shared.every(([key, v]) => key in last && v === last[key])
-  return same ? last : Object.fromEntries(shared)
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

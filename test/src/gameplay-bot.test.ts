@@ -5,10 +5,15 @@ import { instant } from '../../actors/kernel/world.ts'
 import type { ReplayPlan, ReplayRun } from '../../db/replays.ts'
 import type { ReplayOrder, ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { type BotOptions, GameplayBot } from '../../src/replays/gameplay-bot.ts'
+import { RecordingLibrary } from '../../src/replays/library.ts'
 import { listRecordings } from '../../src/replays/recordings.ts'
 import { snapshot, U } from '../support/fixtures.ts'
 
-const recordings = await listRecordings(join(import.meta.dirname, '../../ops/replays'))
+const library = new RecordingLibrary({
+  bundled: await listRecordings(join(import.meta.dirname, '../../ops/replays')),
+  uploads: { list: async () => [], find: async () => null },
+  ended: { find: async () => null, lines: async function* () {} },
+})
 const DEMO = { recording: 'goal-feast', speed: 10, traders: 0 }
 
 /** A database of runs and a process that plays them, both in memory; the database can be unavailable. */
@@ -29,7 +34,7 @@ class Venue {
     const unfinished = () => [...this.rows.values()].filter((run) => !run.finished)
     this.#bots = {
       plays: true,
-      recordings,
+      library,
       demo,
       parse: () => snapshot(),
       cast: asked(() => undefined),

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
+import { Library } from './library.ts'
 import { runAction } from './run-action.ts'
 import { operations, type Replay } from './operations.ts'
 
@@ -23,6 +24,7 @@ export function Replays() {
         }
       </section>
       <${Start} again=${again} />
+      <${Library} again=${again} />
     </div>
   `
 }

@@ -49,7 +49,9 @@ const fixtures = createRoute({
   path: '/api/admin/gameplay-bot/fixtures',
   tags: ['Admin'],
   summary: 'The recordings that can be replayed',
-  description: 'The `id` of each is the `fixtureId` of `POST /api/admin/gameplay-bot/start`.',
+  description:
+    'The bundled ones and the uploads. The `id` of each is the `fixtureId` of `POST /api/admin/gameplay-bot/start`, which ' +
+    'plays every ended match too, as `match-<id>`.',
   security: ADMIN_READ_SECURITY,
   responses: { 200: json(z.object({ fixtures: z.array(FixtureBody) }), 'All recordings.'), ...errors(...ADMIN) },
 })

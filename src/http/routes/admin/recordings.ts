@@ -11,20 +11,16 @@ import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
+import { PricePathBody, RecordedTeam } from '../../recording-schema.ts'
 import { json, timestampText } from '../../schemas.ts'
-
-const Team = z.object({
-  name: z.string().openapi({ example: 'Harbour' }),
-  score: z.int().nullable().openapi({ example: 2 }),
-})
 
 const RecordingBody = z
   .object({
     matchId: z.int().openapi({ example: 19_155_071 }),
     name: z.string().openapi({ example: 'Harbour vs Hill' }),
     startsAt: timestampText,
-    home: Team,
-    away: Team,
+    home: RecordedTeam,
+    away: RecordedTeam,
     replay: z.boolean().openapi({ description: 'True if the match itself replayed a recording.', example: false }),
     events: z.int().openapi({ description: 'Reported in-game events.', example: 31 }),
     commits: z.int().openapi({ description: 'Commits that heard anything, about one an update.', example: 612 }),
@@ -80,6 +76,20 @@ const download = createRoute({
   },
 })
 
+const chart = createRoute({
+  method: 'get',
+  path: '/api/admin/recordings/{id}/chart',
+  tags: ['Admin'],
+  summary: 'A small price chart of an ended match',
+  description: 'The base prices of the three players that moved the most, at even distances of time.',
+  security: ADMIN_READ_SECURITY,
+  request: { params: z.object({ id: FixtureIdInput }) },
+  responses: {
+    200: json(z.object({ chart: z.array(PricePathBody) }), 'The price paths.'),
+    ...errors(...ADMIN, ...INPUT, 'NOT_FOUND'),
+  },
+})
+
 export function adminRecordings({ recordings, audit }: Pick<HttpDeps, 'recordings' | 'audit'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
@@ -87,6 +97,12 @@ export function adminRecordings({ recordings, audit }: Pick<HttpDeps, 'recording
       const before = cursor === undefined ? null : fixtureId(cursor[0])
       const page = cursors.page(await recordings.list(limit + 1, before), limit, ({ info }) => [info.matchId])
       return c.json({ recordings: page.rows.map(recordingJson), nextCursor: page.nextCursor }, 200)
+    })
+    .openapi({ ...chart, middleware: gates.admin }, async (c) => {
+      const info = await recordings.find(c.req.valid('param').id)
+      if (info === null) return fail(c, notFound('match'))
+      const paths = await recordings.chart(info)
+      return c.json({ chart: paths.map(({ name, prices }) => ({ name, prices: [...prices] })) }, 200)
     })
     .openapi({ ...download, middleware: gates.admin }, async (c) => {
       const info = await recordings.find(c.req.valid('param').id)

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { Upload, UploadOutcome } from '../../db/uploads.ts'
+import { readStored } from '../../src/replays/library.ts'
+import { UploadDesk } from '../../src/replays/upload-desk.ts'
+import { U } from '../support/fixtures.ts'
+
+const SLOW = { timeout: 120_000 }
+
+/** A desk, and what it keeps. */
+function openDesk() {
+  const kept: { readonly upload: Upload; readonly data: Uint8Array }[] = []
+  const desk = new UploadDesk({
+    bundled: [{ name: 'goal-feast' }],
+    uploads: {
+      add: async (name, summary, data): Promise<UploadOutcome> => {
+        const upload = { ...summary, name, id: name, bytes: data.length, at: instant(0) }
+        kept.push({ upload, data })
+        return { kind: 'kept', upload }
+      },
+    },
+  })
+  const add = (bytes: Uint8Array | string, name = 'derby') => desk.add({ name, bytes: Buffer.from(bytes), by: U(1) })
+  return { add, kept }
+}
+
+describe('an upload', () => {
+  let text: string
+  let lines: readonly string[]
+  beforeAll(async () => {
+    const file = join(import.meta.dirname, '../../ops/replays/goal-feast.jsonl.br')
+    text = brotliDecompressSync(await readFile(file)).toString()
+    lines = text.split('\n').filter((line) => line !== '')
+  })
+
+  it('[J12] is kept as it plays, whether plain or packed, and says what it is about', SLOW, async () => {
+    for (const bytes of [text, gzipSync(text), brotliCompressSync(text)]) {
+      const { add, kept } = openDesk()
+      expect(await add(bytes)).toMatchObject({ kind: 'kept' })
+      const { upload, data } = present(kept[0], 'upload')
+      expect(upload).toMatchObject({ title: 'Goal feast with a red card', updates: lines.length - 1, name: 'derby' })
+      expect([upload.home.name, upload.away.name, upload.home.goals]).toEqual([
+        expect.any(String),
+        expect.any(String),
+        expect.any(Number),
+      ])
+      expect(upload.players).toBeGreaterThan(21)
+      expect(upload.chart).toHaveLength(3)
+      for (const { prices } of upload.chart) {
+        expect(prices.length).toBeGreaterThan(30)
+        expect(Math.max(...prices) / Math.min(...prices)).toBeGreaterThan(1.1)
+      }
+      const again = await readStored({ name: 'derby', bytes: data, packing: 'brotli' })
+      expect(again.frames.map((frame) => JSON.stringify(frame))).toEqual(lines.slice(1))
+    }
+  })
+
+  const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+  const other = () => (lines[9] ?? '').replace(/^\{"id":\d+/, '{"id":77')
+  it.each<readonly [string, () => Uint8Array | string, RegExp]>([
+    ['nothing', () => '', /^it has 0 updates/],
+    ['no text', () => Buffer.from([0x7b, 0xff, 0xfe, 0xfd]), /^it is not text in UTF-8$/],
+    ['no JSON', () => `${lines[1]}\n{"a":`, /^line 2 is not JSON$/],
+    ['packed nonsense', () => Buffer.from('5b80ffff00aa5500', 'hex'), /^it cannot be unpacked$/],
+    ['half of a packed file', () => gzipSync(text).subarray(0, 20_000), /^it cannot be unpacked$/],
+    ['a bomb of zeros', () => gzipSync(Buffer.alloc(200 * 1024 * 1024)), /^(a line has more than|it unpacks to more)/],
+    ['a bomb of lines', () => gzipSync('{"a":1}\n'.repeat(3_000_000)), /^it has more than 10000 lines$/],
+    ['a deep line', () => `${deep}\n${deep}`, /nested too deeply|cannot be read/],
+    ['other payloads', () => '{"a":1}\n{"a":2}', /^update 1 cannot be read: /],
+    ['two matches', () => [lines[8], other()].join('\n'), /^update 2 is of another match than the first$/],
+    ['one update', () => lines[8] ?? '', /^it has 1 updates; it may have 2 to 5000$/],
+    ['a strange head', () => `{"recording":{"title":7}}\n${lines[8]}\n${lines[9]}`, /^line 1, the head: /],
+    [
+      'an endless price',
+      () => `{"recording":{"anchors":{"1":1e300}}}\n${lines[8]}\n${lines[9]}`,
+      /^line 1, the head: /,
+    ],
+  ])('[J12] of %s is refused with its reason, and nothing is kept', SLOW, async (_, bytes, reason) => {
+    const { add, kept } = openDesk()
+    const outcome = await add(bytes())
+    expect(outcome).toEqual({ kind: 'flawed', flaw: expect.stringMatching(reason) })
+    expect(kept).toEqual([])
+    // The next one is none the worse.
+    expect(await add([lines[8], lines[9]].join('\n'))).toMatchObject({ kind: 'kept' })
+  })
+
+  it('[J12] waits for no other: one is checked at a time, and a bundled name is taken', SLOW, async () => {
+    const { add } = openDesk()
+    const two = [lines[8], lines[9]].join('\n')
+    expect(await add(two, 'goal-feast')).toEqual({ kind: 'exists' })
+    const [first, second] = await Promise.all([add(two), add(two)])
+    expect([first.kind, second.kind]).toEqual(['kept', 'busy'])
+  })
+
+  it('[J12] does not hold up the process while it is checked', SLOW, async () => {
+    const { add } = openDesk()
+    let isDone = false
+    let turns = 0
+    const turn = (): void => {
+      turns += 1
+      if (!isDone) setImmediate(turn)
+    }
+    const adding = add(text)
+    turn()
+    await adding
+    isDone = true
+    expect(turns).toBeGreaterThan(1_000)
+  })
+})
