@@ -1,0 +1,103 @@
+import { beforeAll, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { EventStream, type StreamEvent, type StreamPlace } from '../../db/event-stream.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  const world = systemWorld()
+  let season: Season
+  let stream: EventStream
+  let names = 0
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world)
+    stream = new EventStream(open().db, 0)
+  })
+
+  const player = () => season.user(`Reader ${++names}`)
+  const named = ({ matchId, seq, n, event: { kind } }: StreamEvent): string => `${matchId}/${seq}/${n} ${kind}`
+  /** Everything after a place, in pages of this many events. */
+  const readAll = async (from: StreamPlace, limit: number): Promise<readonly StreamEvent[]> => {
+    const found: StreamEvent[] = []
+    for (let place = from; ;) {
+      const page = await stream.after(place, limit)
+      expect(page.length).toBeLessThanOrEqual(limit)
+      const last = page.at(-1)
+      if (last === undefined) return found
+      found.push(...page)
+      place = last.after
+    }
+  }
+
+  it('[R18] has every fact once and in the order of its match, whatever the pages and the sweeps', async () => {
+    const from = await stream.end()
+    const [one, two] = [await season.match(), await season.match()]
+    const user = await player()
+    const held = await one.open(user)
+    await stream.sweep()
+    await two.open(user)
+    await stream.sweep()
+    await stream.sweep()
+    const many = Array.from({ length: 700 }, () => two.position(user, { lots: 0.01 }))
+    await two.commit(many.slice(0, 90).map((position) => ({ kind: 'position_opened', position })))
+    await one.close(held, 210)
+    await one.settle()
+    await season.reactor.drain()
+    await stream.sweep()
+    const expected = (match: number, kinds: readonly (readonly string[])[]) =>
+      kinds.flatMap((row, at) => row.map((kind, n) => `${match}/${at + 1}/${n} ${kind}`))
+    for (const limit of [1, 7, 90, 1_000]) {
+      const all = (await readAll(from, limit)).map(named)
+      expect(all.filter((name) => name.startsWith(`${one.id}/`))).toEqual(
+        expected(one.id, [['opened'], ['closed'], ['match_settled']]),
+      )
+      expect(all.filter((name) => name.startsWith(`${two.id}/`))).toEqual(
+        expected(two.id, [['opened'], Array.from({ length: 90 }, () => 'opened')]),
+      )
+      expect(all).toHaveLength(94)
+    }
+  })
+
+  it('[R18] goes on after any event, and finds what follows the end of a match', async () => {
+    const from = await stream.end()
+    const match = await season.match()
+    const user = await player()
+    await match.close(await match.open(user), 190)
+    await match.settle()
+    await season.reactor.drain()
+    await stream.sweep()
+    const all = await readAll(from, 2)
+    for (const [index, { after }] of all.entries()) {
+      expect((await readAll(after, 3)).map(named)).toEqual(all.slice(index + 1).map(named))
+    }
+    // As the void of a closed position leaves it.
+    await sql`insert into outbox select match_id, seq + 1, at, events from outbox
+      where match_id = ${match.id}::bigint and seq = 3`.execute(open().db)
+    await sql`update outbox_cursors set finished = false where match_id = ${match.id}::bigint`.execute(open().db)
+    await season.reactor.drain()
+    await stream.sweep()
+    expect((await readAll(from, 50)).map(named)).toEqual([...all.map(named), `${match.id}/4/0 match_settled`])
+  })
+
+  it('[R18] is numbered without gaps by readers that sweep together, and not more often than it must', async () => {
+    const [match, other] = [await season.match(), await season.match()]
+    const user = await player()
+    const from = await stream.end()
+    for (let n = 0; n < 5; n++) {
+      await Promise.all([match.open(user), other.open(user), stream.sweep(), stream.sweep(), stream.sweep()])
+    }
+    await stream.sweep()
+    expect(await readAll(from, 4)).toHaveLength(10)
+    const { rows } = await sql<{ ranges: number; last: number; head: number }>`
+      select count(*) as ranges, max(position) as last, (select position from event_head) as head from event_ranges
+    `.execute(open().db)
+    expect(rows[0]?.ranges).toBe(rows[0]?.last)
+    expect(rows[0]?.head).toBe(rows[0]?.last)
+    const end = await stream.end()
+    await match.open(user)
+    await new EventStream(open().db, 60_000).sweep()
+    expect(await stream.end()).toEqual(end)
+  })
+})
