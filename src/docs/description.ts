@@ -2,7 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
-import { ErrorBody, errorExamples, errors, type HttpEnv } from '../http/answers.ts'
+import { errors, type HttpEnv } from '../http/answers.ts'
+import { type ErrorCode, meaningOf } from '../http/error-codes.ts'
+import { ERROR_SCHEMAS, ErrorBody } from '../http/error-facts.ts'
 import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { AccountChangesBody, json } from '../http/schemas.ts'
@@ -31,6 +33,7 @@ const INFO = {
       'go is marked `deprecated` here and answers with `Deprecation`; it goes with a later version, and not before the ' +
       'date in `Sunset`, which is announced at least half a year ahead.',
   ].join('\n\n'),
+  license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
 }
 
 /** Wherever the description was read. */
@@ -97,8 +100,8 @@ const docs = createRoute({
 
 /** Everything on the page comes from this server. */
 const DOCS_POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** The schemas that both documents use: account changes and notifications, with all schemas that these refer to. */
 function sharedSchemas(schemas: Schemas): Schemas {
@@ -120,22 +123,23 @@ export function apiDescription(
 ) {
   registerComponents(app.openAPIRegistry)
   // The library's own type of a document is wider than what it makes of these routes.
-  const rest = once(() => {
+  const whole = once(() => {
     const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: SERVERS, tags: TAGS })
     addExamples(document as unknown as RestDocument)
     addNotModified(document as unknown as RestDocument)
     nameOperations(document as unknown as RestDocument)
-    return Described.parse(document)
+    return Described.parse(document) as unknown as RestDocument
   })
   const feed = once(() => {
-    const { components } = rest() as unknown as RestDocument
+    const { components } = whole()
     const schemas = sharedSchemas(components.schemas) as Parameters<typeof describeFeed>[0]['schemas']
     return FeedDescribed.parse(describeFeed({ version: INFO.version, schemas }))
   })
+  const rest = once(() => withoutUnused(whole()))
   const restFile = once(() => jsonFile('openapi.json', rest()))
   const feedFile = once(() => jsonFile('asyncapi.json', feed()))
   const page = once((): WebFile => {
-    const documents = { rest: rest() as unknown as RestDocument, feed: feed() as unknown as FeedDocument }
+    const documents = { rest: whole(), feed: feed() as unknown as FeedDocument }
     const html = docsPage({ ...documents, base: web.base })
     return { name: 'docs.html', type: 'text/html; charset=utf-8', body: new TextEncoder().encode(html) }
   })
@@ -167,12 +171,11 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** The error form, an example of each error code, the two cookies and the keys. */
+/** The error form, the two cookies and the keys. */
 function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
   registry.register('Error', ErrorBody)
   // Of the account stream; its REST counterpart has a cursor besides.
   registry.register('AccountChanges', AccountChangesBody)
-  for (const [code, example] of Object.entries(errorExamples())) registry.registerComponent('examples', code, example)
   registry.registerComponent('securitySchemes', 'accessCookie', {
     type: 'apiKey',
     in: 'cookie',
@@ -195,9 +198,15 @@ function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
   })
 }
 
-/** Gives every parameter and body an example, unless it has its own, as the errors have. */
+/** Gives every error code, parameter and body an example, unless it has its own. */
 function addExamples({ paths, components }: RestDocument): void {
   const example = (schema: Schema): unknown => exampleOf(schema, components.schemas)
+  components.examples = Object.fromEntries(
+    Object.entries(ERROR_SCHEMAS).map(([code, name]) => {
+      const value = example(components.schemas[name] ?? {})
+      return [code, { summary: meaningOf(code as ErrorCode).when, value }]
+    }),
+  )
   const fill = (content: Content = {}): void => {
     for (const media of Object.values(content))
       if (media.examples === undefined) media.example ??= example(media.schema)
@@ -231,6 +240,26 @@ function addNotModified({ paths }: RestDocument): void {
   }
 }
 const NOT_MODIFIED = 'The answer is the one whose `ETag` the client sent in `If-None-Match`. No body.'
+
+/** Without the schemas and examples that nothing here refers to: of the WebSocket, or of no described route. */
+function withoutUnused(document: RestDocument): RestDocument {
+  const used = new Set<string>()
+  const collect = (node: unknown): void => {
+    for (const [, kind = '', name = ''] of JSON.stringify(node).matchAll(
+      /"#\/components\/(schemas|examples)\/(\w+)"/g,
+    )) {
+      if (used.has(`${kind}/${name}`)) continue
+      used.add(`${kind}/${name}`)
+      collect(document.components[kind as 'schemas' | 'examples'][name])
+    }
+  }
+  collect(document.paths)
+  const usedOf = <T>(kind: string, all: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => used.has(`${kind}/${name}`)))
+  const { components } = document
+  const [schemas, examples] = [usedOf('schemas', components.schemas), usedOf('examples', components.examples)]
+  return { ...document, components: { ...components, schemas, examples } }
+}
 
 type Definitions = OpenAPIHono['openAPIRegistry']['definitions']
 

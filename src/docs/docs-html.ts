@@ -49,7 +49,7 @@ export const table = (heads: readonly string[], rows: readonly (readonly string[
 
 export function code(example: unknown): string {
   if (example === undefined) return ''
-  if (typeof example === 'string') return `<pre><code>${text(example)}</code></pre>`
+  if (typeof example === 'string') return `<pre tabindex="0"><code>${text(example)}</code></pre>`
   const json = text(JSON.stringify(example, null, 2))
   const coloured = json.replaceAll(
     /(&quot;(?:[^&]|&(?!quot;))*&quot;)(\s*:)?|\b(true|false|null|-?\d[\d.e+-]*)\b/g,
@@ -58,7 +58,7 @@ export function code(example: unknown): string {
       return colon === undefined ? `<b>${string}</b>` : `${string}${colon}`
     },
   )
-  return `<pre><code>${coloured}</code></pre>`
+  return `<pre tabindex="0"><code>${coloured}</code></pre>`
 }
 
 export const prose = (written: string): string =>

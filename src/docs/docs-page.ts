@@ -3,7 +3,9 @@
  * offline and under the strictest content security policy.
  */
 import { byStatus, ERROR_CODES, type ErrorCode, meaningOf } from '../http/error-codes.ts'
+import { FACTS } from '../http/error-facts.ts'
 import { anchor, badge, code, fields, inline, prose, slug, table, text, typeOf } from './docs-html.ts'
+import { quickstartSection } from './quickstart.ts'
 import type { Content, FeedDocument, Operation, RestDocument } from './documents.ts'
 
 export interface DocsOptions {
@@ -20,6 +22,9 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
   const topics = rest.tags
     .map((tag) => ({ ...tag, routes: operations.filter(({ operation }) => operation.tags?.includes(tag.name)) }))
     .filter(({ routes }) => routes.length > 0)
+
+  // Where anybody signs in by a name, anybody may try out.
+  const isDemo = rest.paths['/api/auth/dev'] !== undefined
 
   return `<!doctype html>
 <html lang="en">
@@ -42,9 +47,11 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
 </header>
 ${contents(topics)}
 <main id="main">
+<p id="found" role="status" hidden></p>
+${quickstartSection({ isDemo })}
 ${startSection(rest)}
 ${errorsSection()}
-${topics.map((topic) => topicSection(topic)).join('\n')}
+${topics.map((topic) => topicSection(topic, isDemo)).join('\n')}
 ${socketSection(feed)}
 ${frameSection(feed)}
 ${schemasSection(rest)}
@@ -58,7 +65,8 @@ const contents = (topics: readonly Topic[]): string => `<nav aria-label="Content
   <details open>
     <summary>Contents</summary>
     <ul class="parts">
-      <li><a href="#start">Start here</a></li>
+      <li><a href="#quickstart">A bot in five minutes</a></li>
+      <li><a href="#start">Overview</a></li>
       <li><a href="#errors">Errors</a></li>
       <li><a href="#socket">WebSocket</a></li>
       <li><a href="#frame">Price frame</a></li>
@@ -91,7 +99,7 @@ const startSection = ({ info }: RestDocument): string => `<section id="start">
 function schemasSection({ components }: RestDocument): string {
   const articles = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<article id="schema-${name}"><h3>${name}</h3>${fields(schema) || `<p>${typeOf(schema)}</p>`}</article>`,
+      `<article id="schema-${name}"><h2>${name}</h2>${fields(schema) || `<p>${typeOf(schema)}</p>`}</article>`,
   )
   return `<section id="schemas">
   <h1>Schemas</h1>
@@ -103,13 +111,13 @@ type Topic = RestDocument['tags'][number] & {
   readonly routes: readonly { readonly method: string; readonly path: string; readonly operation: Operation }[]
 }
 
-const topicSection = ({ name, description, routes }: Topic): string => `<section id="${slug(name)}">
+const topicSection = ({ name, description, routes }: Topic, isDemo: boolean): string => `<section id="${slug(name)}">
   <h1>${text(name)}</h1>
   ${prose(description)}
-  ${routes.map(({ method, path, operation }) => route(method, path, operation)).join('\n  ')}
+  ${routes.map(({ method, path, operation }) => route(method, path, operation, isDemo)).join('\n  ')}
 </section>`
 
-function route(method: string, path: string, operation: Operation): string {
+function route(method: string, path: string, operation: Operation, isDemo: boolean): string {
   const { summary, description = '', parameters = [], requestBody, responses } = operation
   const answers = Object.entries(responses).filter(([, { content }]) => !isErrors(content))
   const codes = Object.values(responses).flatMap(({ content }) =>
@@ -121,14 +129,37 @@ function route(method: string, path: string, operation: Operation): string {
     <p class="summary">${inline(summary)}</p>
     ${prose(description)}
     ${parameters.length === 0 ? '' : parametersTable(parameters)}
-    ${requestBody === undefined ? '' : `<h4>Body</h4>${shown(requestBody.content)}`}
+    ${requestBody === undefined ? '' : `<h3>Body</h3>${shown(requestBody.content)}`}
     ${answers.map(([status, answer]) => answerOf(status, answer)).join('\n    ')}
     ${links.length === 0 ? '' : `<p class="codes"><span class="dim">Errors</span> ${links.join(' ')}</p>`}
+    ${isDemo && canBeTried(operation) ? tryOut(method, path, operation) : ''}
   </article>`
 }
 
+/** Sends and answers JSON. Signing in with an identity provider needs its page. */
+const canBeTried = ({ tags = [], requestBody, responses }: Operation): boolean =>
+  !tags.includes('Sign-in') &&
+  (requestBody === undefined || requestBody.content['application/json'] !== undefined) &&
+  Object.entries(responses).some(([status, { content }]) => status.startsWith('2') && content?.['application/json'])
+
+/** What the page's script makes a form of: the address with examples, and the body. */
+function tryOut(method: string, path: string, { parameters = [], requestBody }: Operation): string {
+  const exampleOf = (name: string): string =>
+    encodeURIComponent(String(parameters.find((p) => p.name === name)?.example))
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => exampleOf(name))
+  const demanded = parameters.filter(({ in: where, required }) => where === 'query' && required === true)
+  const query = demanded.map(({ name }) => `${name}=${exampleOf(name)}`).join('&')
+  const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key')
+  const body = requestBody?.content['application/json']?.example
+  return `<details class="try" hidden data-method="${method.toUpperCase()}" data-address="${text(
+    query === '' ? address : `${address}?${query}`,
+  )}"${takesKey ? ' data-takes-key' : ''}${
+    body === undefined ? '' : ` data-body="${text(JSON.stringify(body, null, 2))}"`
+  }><summary>Try it</summary></details>`
+}
+
 const parametersTable = (parameters: NonNullable<Operation['parameters']>): string =>
-  `<h4>Parameters</h4>${table(
+  `<h3>Parameters</h3>${table(
     ['name', 'in', 'type', 'meaning'],
     parameters.map(({ name, in: where, required = false, schema, example }) => [
       `<code>${text(name)}</code>${required ? '' : ' <span class="dim">optional</span>'}`,
@@ -139,7 +170,7 @@ const parametersTable = (parameters: NonNullable<Operation['parameters']>): stri
   )}`
 
 const answerOf = (status: string, { description, content = {} }: Operation['responses'][string]): string =>
-  `<h4>${status} <span class="dim">${inline(description)}</span></h4>${shown(content)}`
+  `<h3>${status} <span class="dim">${inline(description)}</span></h3>${shown(content)}`
 
 const isErrors = (content: Content = {}): boolean => content['application/json']?.examples !== undefined
 
@@ -158,15 +189,18 @@ function access({ security = [] }: Operation): string {
   if (names.length === 0) return '<span class="pill open">open to all</span>'
   const isOptional = security.some((way) => Object.keys(way).length === 0)
   const cookie = names.includes('accessCookie') ? 'access cookie' : 'refresh cookie'
-  return `<span class="pill">${cookie}${isOptional ? ', optional' : ''}</span>`
+  const key = names.includes('personalKey') ? ' or key' : ''
+  return `<span class="pill">${cookie}${key}${isOptional ? ', optional' : ''}</span>`
 }
 
 function errorsSection(): string {
   const all = [...byStatus(Object.keys(ERROR_CODES) as ErrorCode[])]
   const rows = all.flatMap(([status, codes]) =>
     codes.map((one) => {
-      const { error, when, facts, retry } = meaningOf(one)
-      const names = Object.keys(facts ?? {}).map((name) => `<code>${name}</code>`)
+      const { error, when, retry } = meaningOf(one)
+      const names = Object.keys((FACTS as Readonly<Record<string, object>>)[one] ?? {}).map(
+        (name) => `<code>${name}</code>`,
+      )
       const header = retry === true ? ' <span class="dim">With <code>Retry-After</code>.</span>' : ''
       const carried = names.length > 0 ? ` <span class="dim">Facts: ${names.join(', ')}.</span>` : ''
       return [
@@ -205,16 +239,16 @@ function socketSection({ info, channels, operations, components }: FeedDocument)
   <h1>WebSocket</h1>
   ${prose(info.description)}
   ${Object.values(channels)
-    .map(({ title, description }) => `<h3>${text(title)}</h3>${prose(description)}`)
+    .map(({ title, description }) => `<h2 class="part">${text(title)}</h2>${prose(description)}`)
     .join('\n  ')}
-  <h3>Messages of the price feed</h3>
+  <h2 class="part">Messages of the price feed</h2>
   ${names.map(message).join('\n  ')}
-  <h3>Close codes</h3>
+  <h2 class="part">Close codes</h2>
   ${table(
     ['code', 'meaning'],
     Object.entries(feed?.['x-close-codes'] ?? {}).map(([number, meaning]) => [number, inline(meaning)]),
   )}
-  <h3>Limits</h3>
+  <h2 class="part">Limits</h2>
   ${table(
     ['limit', 'at most'],
     Object.entries(feed?.['x-limits'] ?? {}).map(([limit, most]) => [text(limit), text(most.toLocaleString('en-GB'))]),
@@ -237,8 +271,8 @@ function frameSection({ components }: FeedDocument): string {
         (values === undefined ? '' : ` ${values.map((value, n) => `<code>${n}</code> ${text(value)}`).join(', ')}`),
     ]),
   )}
-  <h3>Test vectors</h3>
+  <h2 class="part">Test vectors</h2>
   <p>Frames for testing a decoder. <a href="/api/asyncapi.json">The document</a> has the values that each decodes to.</p>
-  ${vectors.map(({ name, hex }) => `<p>${text(name)}</p><pre class="hex"><code>${hex}</code></pre>`).join('\n  ')}
+  ${vectors.map(({ name, hex }) => `<p>${text(name)}</p><pre class="hex" tabindex="0"><code>${hex}</code></pre>`).join('\n  ')}
 </section>`
 }

@@ -12,6 +12,7 @@ export interface Schema {
   readonly example?: unknown
   readonly default?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
   readonly items?: Schema
   readonly allOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
@@ -40,7 +41,7 @@ export interface Operation {
     readonly schema: Schema
     example?: unknown
   }[]
-  readonly requestBody?: { readonly content: Content }
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
 }
 
@@ -48,7 +49,7 @@ export interface RestDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Schemas }
+  readonly components: { readonly schemas: Schemas; examples: Readonly<Record<string, unknown>> }
 }
 
 export interface FeedDocument {
