@@ -10,6 +10,8 @@ import { toast } from './toasts.ts'
 
 const PURSES: readonly Purse[] = ['main', 'practice']
 const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
+/** What every wallet begins with. */
+const START = 10_000
 /** What the match on the screen is traded with. */
 export const purse = computed<Purse>(() => selectedMatch.value?.purse ?? 'main')
 /** The wallet of that purse. */
@@ -22,6 +24,16 @@ export const locked = computed<number>(() =>
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
 /** Closed positions of all purses, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
+
+/** Nothing is open in any purse, and no wallet has moved. False until all of them are known. */
+export const hasNeverTraded = computed<boolean>(
+  () =>
+    positions.value.size === 0 &&
+    PURSES.every((each) => {
+      const known = wallets.value[each]
+      return known !== undefined && known.balance === START
+    }),
+)
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
 
@@ -45,8 +57,11 @@ export const livePnl = (position: Position): number => pnlAt(position, liveExit(
 export const inPurse = computed(() => [...positions.value.values()].filter((held) => held.purse === purse.value))
 export const unrealized = computed(() => inPurse.value.reduce((total, position) => total + livePnl(position), 0))
 export const marginUsed = computed(() => inPurse.value.reduce((total, position) => total + position.margin, 0))
-/** As the contract defines it: balance plus unrealised PnL. */
-export const equity = computed(() => (wallet.value?.balance ?? 0) + unrealized.value)
+/**
+ * What the purse is worth. Equity as the API has it leaves the margin out, so that opening a position looks like a
+ * loss; here it does not.
+ */
+export const accountValue = computed(() => (wallet.value?.balance ?? 0) + marginUsed.value + unrealized.value)
 
 /** A position that has closed stays closed, in whatever order its events arrive. */
 const closed = new Set<string>()

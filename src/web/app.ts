@@ -7,6 +7,7 @@ import { Account } from './pages/account.ts'
 import { Club } from './pages/club.ts'
 import { Inbox } from './pages/inbox.ts'
 import { League } from './pages/league.ts'
+import { MatchPage } from './pages/match.ts'
 import { SignIn } from './pages/sign-in.ts'
 import { Trade } from './pages/trade.ts'
 import { Toasts } from './parts/toast-list.ts'
@@ -56,6 +57,7 @@ function Control() {
 }
 
 const PAGES: Readonly<Record<string, ComponentType>> = {
+  match: MatchPage,
   league: League,
   club: Club,
   inbox: Inbox,

@@ -29,8 +29,14 @@ const dayAndTime = new Intl.DateTimeFormat('en-GB', {
 })
 /** 14:05 */
 export const timeOfDay = (at: string | number): string => clockTime.format(new Date(at))
-/** On the axis of a chart, in the viewer's time zone like the crosshair: 2 May, or 14:05 */
-export const tickWords = (at: number, isDay: boolean): string => (isDay ? dayOnly : clockTime).format(new Date(at))
+/**
+ * On the axis of a chart, in the viewer's time zone like the crosshair: 2 May, 14:05, or :30 between two minutes, so
+ * that no minute is there twice.
+ */
+export const tickWords = (at: number, mark: 'day' | 'minute' | 'second'): string =>
+  mark === 'second'
+    ? `:${String(new Date(at).getUTCSeconds()).padStart(2, '0')}`
+    : (mark === 'day' ? dayOnly : clockTime).format(new Date(at))
 /** 2 May, 14:05 */
 export const dayTime = (at: string | number): string => dayAndTime.format(new Date(at))
 

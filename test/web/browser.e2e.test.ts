@@ -4,14 +4,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
+import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 
 const PHONE = { width: 390, height: 844 }
+const SMALL = { width: 320, height: 640 }
 
 const HOLD_SECS = 180
 const Listed = z.looseObject({ id: z.string(), currentPrice: z.number(), tradingStatus: z.string() })
 const isOpen = ({ tradingStatus }: z.output<typeof Listed>): boolean => tradingStatus === 'OPEN'
+
+const SHOTS = process.env['TEST_SCREENSHOTS']
 
 describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   let server: ComposedServer
@@ -36,11 +39,26 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.goto(server.url)
     await page.getByLabel('Your name').fill(name)
     await page.getByRole('button', { name: 'Kick off' }).click()
+    // A phone begins with the match.
+    const trade = page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Trade' })
+    if ((page.viewportSize()?.width ?? 0) <= 760) await trade.click()
     await page
       .getByRole('button', { name: /^Go long/ })
       .and(page.locator(':enabled'))
       .waitFor()
     return { context, page, complaints }
+  }
+
+  /** Plays on until a match can be traded: at full time the next one begins a little later. */
+  async function findOpenMatch(): Promise<void> {
+    const scout = await server.user('Scout')
+    const isTraded = async () => {
+      if ((await scout.matches()).some(({ tradeWindow }) => tradeWindow.open)) return true
+      server.jump(2)
+      return false
+    }
+    // Slowly: the server looks once a second, and must not leap over the whole match.
+    await expect.poll(isTraded, { timeout: 40_000, interval: 100 }).toBe(true)
   }
 
   const goLong = (page: Page) => page.getByRole('button', { name: /^Go long/ }).click()
@@ -110,8 +128,45 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       .getByText(/^Stop-loss hit/)
       .first()
       .waitFor()
+    const row = page.locator('.held.closed > li', { hasText: 'Stop-loss hit' }).first()
+    await row.getByRole('button', { name: 'What moved it?' }).click()
+    await row.getByText(/your stop at \d+\.\d\d was reached\.$/i).waitFor()
+    // And the chosen player's last move, with its size.
+    await page
+      .locator('.chart .reason')
+      .getByText(/^[A-Z].*: [+−]?\d+\.\d\d %$/)
+      .waitFor()
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/reasons-1280.png`, fullPage: true })
     expect(complaints).toEqual([])
   })
+
+  it.each([{ width: 1280, height: 900 }, PHONE])(
+    'a fan who has never traded is led through a first trade on $width px, in six clicks at most, and once',
+    async (viewport) => {
+      await findOpenMatch()
+      const { page, complaints } = await visit(`Ada U38 ${viewport.width}`, { viewport, colorScheme: 'light' })
+      const tour = page.getByRole('region', { name: 'First steps' })
+      for (const title of ['Choose a player', 'Long or short', 'Know the worst', 'Send it']) {
+        await tour.getByText(title).waitFor()
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), title).toBe(0)
+        if (title === 'Long or short') expect(await page.locator('.ways.toured').count()).toBe(1)
+        if (title !== 'Send it') await tour.getByRole('button', { name: 'Next' }).click()
+      }
+      expect(await accessProblems(page)).toEqual([])
+      if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/tour-${viewport.width}.png` })
+      // Kick off, on a phone the view, three times Next, and the order.
+      await goLong(page)
+      await tour.waitFor({ state: 'detached' })
+      if (viewport.width < 760) {
+        await page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Positions' }).click()
+      }
+      await openCount(page, 1)
+      await page.reload()
+      await openCount(page, 1)
+      expect(await tour.count()).toBe(0)
+      expect(complaints).toEqual([])
+    },
+  )
 
   it('an order whose answers are lost opens one position, however often it is pressed', async () => {
     const { page } = await visit('Ada U30')
@@ -141,7 +196,11 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
 
   it('the preview follows the price without asking, and an idle page hardly asks at all', async () => {
     const { page } = await visit('Ada U31')
-    await page.getByLabel('Cost').getByText(/^\d/).first().waitFor()
+    await page
+      .getByLabel('Cost')
+      .getByText(/^\d+\.\d\d$/)
+      .first()
+      .waitFor()
     const cost = () => page.getByLabel('Cost').innerText()
     const before = await cost()
     await page.route('**/api/positions/quote', (route) => route.abort())
@@ -198,11 +257,12 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       .waitFor()
   })
 
-  it('on a phone the page fits the width and shows one view at a time', async () => {
-    const { page, complaints } = await visit('Ada U14', { viewport: PHONE, hasTouch: true, isMobile: true })
+  it.each([PHONE, SMALL])('on a phone of $width px the page fits and shows one view at a time', async (viewport) => {
+    const { page, complaints } = await visit('Ada U14', { viewport, hasTouch: true })
     const overflow = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     const views = page.getByRole('navigation', { name: 'Views' })
     for (const [view, sight] of [
+      ['Match', '.grass'],
       ['Players', '.market'],
       ['Trade', '.ticket'],
       ['Positions', '.positions'],
@@ -211,10 +271,139 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       await page.locator(sight).waitFor()
       expect(await overflow(), view).toBe(0)
     }
+    await page.context().setOffline(true)
+    await page.getByText(/^Reconnecting/).waitFor()
+    expect(await overflow(), 'offline').toBe(0)
+    await page.context().setOffline(false)
+    await page.getByText(/^Reconnecting/).waitFor({ state: 'detached' })
     await views.getByRole('button', { name: 'Players' }).click()
     await page.locator('.player').nth(3).click()
     await page.locator('.ticket').waitFor() // picking a player opens the ticket
+    // What the page asked for while it was offline fails, of course.
+    expect(complaints.filter((text) => !text.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
+  })
+
+  it('the ticket asks for units, and says what can happen before anything is bought', async () => {
+    const { page, complaints } = await visit('Ada U34', { viewport: SMALL, colorScheme: 'light' })
+    const ticket = page.locator('.ticket')
+    const lots = () => page.getByLabel('Lots', { exact: true }).inputValue()
+    await page.getByLabel('Stake in units').fill('100')
+    const before = Number(await lots())
+    await page.getByLabel('Stake in units').fill('200')
+    await expect.poll(async () => Number(await lots()) / before).toBeCloseTo(2, 0)
+    const send = page.locator('button.send')
+    await expect.poll(() => send.innerText()).toMatch(/^Go long\s+(19\d|200)\.\d\d units · [\d.]+ lots$/)
+    await ticket.getByText('10×: a move of 10 % against you takes it all.').waitFor()
+    const cost = await page.getByLabel('Cost').innerText()
+    expect(cost).toMatch(/Washes out at[\s?]+\d+\.\d\d/)
+    expect(cost).toMatch(/You can close it after[\s?]+3:00/)
+    // Each word has its help, without a mouse.
+    const helps = ticket.getByRole('button', { name: /^What is this/ })
+    expect(await helps.count()).toBe(10)
+    for (let at = 0; at < 10; at++) {
+      await helps.nth(at).focus()
+      await page.keyboard.press('Enter')
+      const told = await helps.nth(at).getAttribute('aria-controls')
+      expect((await ticket.locator(`#${told}`).innerText()).length).toBeGreaterThan(30)
+    }
+    expect(await accessProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    expect(await ticket.locator('.explained').count()).toBe(0)
     expect(complaints).toEqual([])
+  })
+
+  it('a stake of more than a quarter of the wallet is shown once more before it is sent', async () => {
+    const { page } = await visit('Ada U35')
+    await page.getByLabel('Stake in units').fill('2600')
+    await page.locator('button.send:enabled').getByText(/units/).waitFor()
+    await goLong(page)
+    await page.getByRole('heading', { name: /^Look again: 26 % of your wallet on / }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.getByRole('heading', { name: /^Look again/ }).waitFor({ state: 'detached' })
+    await goLong(page)
+    await page.getByRole('heading', { name: /^Look again/ }).waitFor()
+    expect(await page.locator('.held > li').count(), 'nothing is sent yet').toBe(0)
+    await page.getByRole('button', { name: /^Yes, go long/ }).click()
+    await openCount(page, 1)
+  })
+
+  it('opening a position costs nothing of the account value, and equity stays with the API', async () => {
+    const { page } = await visit('Ada U36', { viewport: SMALL })
+    const value = () => page.locator('.money > div').first().innerText()
+    expect(await value()).toMatch(/^Account value\s+10,000\.00$/)
+    await page.getByLabel('Stake in units').fill('2000')
+    await page.locator('button.send:enabled').getByText(/units/).waitFor()
+    await goLong(page)
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Positions' }).click()
+    await openCount(page, 1)
+    const number = (text: string): number => Number(/[\d,]+\.\d\d/.exec(text)?.[0].replace(',', ''))
+    expect(Math.abs(number(await value()) - 10_000)).toBeLessThan(100)
+    const worth = await page.locator('.worth').innerText()
+    expect(worth).toMatch(/Free\s+8,0\d\d\.\d\d\s+In positions\s+(1,9\d\d|2,000)\.\d\d/)
+    const wallet = z
+      .looseObject({ equity: z.number(), balance: z.number(), unrealizedPnl: z.number() })
+      .parse(await (await page.request.get(`${server.url}/api/wallet`)).json())
+    expect(wallet.equity).toBeCloseTo(wallet.balance + wallet.unrealizedPnl, 6)
+    expect(wallet.equity).toBeLessThan(8_200)
+  })
+
+  it('the match shows both line-ups with prices, what happened, and how the teams do', async () => {
+    const { page, complaints } = await visit('Ada U37', { viewport: PHONE, colorScheme: 'light' })
+    await page.goto(`${server.url}/#/match`)
+    const shirts = page.locator('.grass .shirt')
+    await shirts.nth(10).waitFor()
+    for (const side of ['home', 'away']) {
+      const count = await page.locator(`.grass .half.${side} .shirt`).count()
+      expect(count, side).toBeGreaterThan(6)
+      expect(count, side).toBeLessThanOrEqual(11)
+    }
+    await page.locator('.movers').getByRole('heading', { name: 'Latest orders' }).waitFor()
+    expect(await shirts.first().innerText()).toMatch(/\d+\.\d\d\s+[▲▼•] [+−]?\d+\.\d\d %/)
+    await page
+      .getByText(/^Bench of /)
+      .first()
+      .click()
+    expect(
+      await page
+        .locator('.reserves li')
+        .getByText(/bench$/)
+        .count(),
+    ).toBeGreaterThan(5)
+    await page.getByRole('row', { name: /Possession/ }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    const prices = () => page.locator('.grass .at').allTextContents()
+    const before = await prices()
+    await server.play(20)
+    await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
+    const name = await shirts.nth(3).locator('.sr-only').textContent()
+    await shirts.nth(3).click()
+    await page.getByRole('heading', { name: name ?? '' }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it("the chart's axis names no minute twice", async () => {
+    const { page } = await visit('Ada U33')
+    await server.play(20)
+    // The chart draws its words on a canvas: where each is drawn is written down.
+    await page.addInitScript(`
+      const { fillText } = CanvasRenderingContext2D.prototype
+      window.drawn = []
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
+        window.drawn.push(text + ' at ' + Math.round(x))
+        return fillText.call(this, text, x, ...rest)
+      }`)
+    await page.reload()
+    const minutes = async (): Promise<readonly string[]> => {
+      await page.evaluate('window.drawn = []')
+      await page.getByRole('button', { name: /colours$/ }).click() // draws all of it again
+      await page.waitForTimeout(300)
+      const drawn = z.array(z.string()).parse(await page.evaluate('[...new Set(window.drawn)]'))
+      return drawn.filter((word) => /^\d\d:\d\d at/.test(word)).map((word) => word.slice(0, 5))
+    }
+    await expect.poll(minutes, { timeout: 10_000 }).not.toEqual([])
+    const named = await minutes()
+    expect(named).toEqual([...new Set(named)])
   })
 
   it('every page fits a phone and passes axe', async () => {
@@ -227,6 +416,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       ['control/replays', 'Start another'],
       ['control/settings', 'Flags'],
       ['control/users', 'Users'],
+      ['control/webhooks', 'Create another'],
       ['control/audit', 'Audit log'],
     ] as const) {
       await page.goto(`${server.url}/#/${address}`)
@@ -239,12 +429,19 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   })
 
   it('[H17] a setting that moves running prices far says so, and is set only when the admin agrees', async () => {
+    await findOpenMatch()
     const { page } = await visit('Boss')
     const put = async (key: string, value: number): Promise<Record<string, unknown>> =>
       (await page.request.put(`${server.url}/api/admin/settings/${key}`, { data: { value } })).json()
     expect(await put('rules.max_move_pct', 0)).toMatchObject({ value: 0 })
     // As soon as the match has moved a price.
-    await vi.waitUntil(async () => (await put('scoring.scale?dryRun=true', 5))['needsForce'], PATIENCE)
+    await vi.waitUntil(
+      async () => {
+        server.jump(1)
+        return (await put('scoring.scale?dryRun=true', 5))['needsForce']
+      },
+      { timeout: 30_000, interval: 200 },
+    )
     await page.goto(`${server.url}/#/control/settings`)
     const field = page.getByLabel('scoring.scale', { exact: true })
     const before = await field.inputValue()
@@ -330,6 +527,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   })
 
   it('at full time positions settle with a toast, and the next match can be traded', async () => {
+    await findOpenMatch()
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
@@ -369,6 +567,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   })
 
   it('an order can be placed with the keyboard alone', async () => {
+    await findOpenMatch()
     const { page } = await visit('Ada U15 keys')
     await page.locator('.player').first().focus()
     await page.keyboard.press('ArrowDown')

@@ -7,6 +7,7 @@ import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { PATIENCE } from '../support/process.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const SHOTS = process.env['TEST_SCREENSHOTS']
 
@@ -23,20 +24,26 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', { timeout: 90_00
     await server.close()
   })
 
-  const shoot = async (page: Page, name: string): Promise<void> => {
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
-  }
-
-  it('[C7][C8] shows the risk and a user, voids a position and freezes the user, each for a reason', async () => {
+  /** A new user who has opened a position. */
+  async function holder(name: string) {
     const fan = new HttpClient(server.url)
-    const { userId } = await fan.signIn('Fan')
+    const { userId } = await fan.signIn(name)
     const player = await vi.waitUntil(
       async () => (await fan.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
       PATIENCE,
     )
     const { id, currentPrice } = present(player, 'a player')
     const order = { instrumentId: id, direction: 'long', lotSize: 0.5, clientPrice: currentPrice } as const
-    expect((await fan.open(order, 'one')).status).toBe(201)
+    expect((await fan.open(order, name)).status).toBe(201)
+    return { fan, userId, order }
+  }
+
+  const shoot = async (page: Page, name: string): Promise<void> => {
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
+  }
+
+  it('[C7][C8] shows the risk and a user, voids a position and freezes the user, each for a reason', async () => {
+    const { fan, userId, order } = await holder('Fan')
 
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
@@ -79,5 +86,80 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', { timeout: 90_00
     expect(new URL(page.url()).hash).toBe(`#/control/users/${userId}`)
     expect(complaints).toEqual([])
     await context.close()
+  })
+
+  it('tries a draft of settings on a recording, and sets nothing', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(30_000)
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Boss')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: 'Account' }).waitFor()
+    await page.goto(`${server.url}/#/control/what-if`)
+    const inForce = async (): Promise<unknown> => (await page.request.get(`${server.url}/api/admin/settings`)).json()
+    const before = await inForce()
+    await page.getByLabel('Setting', { exact: true }).fill('scoring.scale')
+    await page.getByLabel('Value', { exact: true }).fill('3')
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.getByRole('list', { name: 'Draft' }).getByText('2 → 3').waitFor()
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByRole('region', { name: /: outcome$/ }).waitFor()
+    expect(
+      await page
+        .getByRole('region', { name: /: prices$/ })
+        .getByRole('row')
+        .count(),
+    ).toBe(21)
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'what-if-1280-light')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'what-if-1280-dark')
+    expect(await inForce()).toEqual(before)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  it('[R20] creates a webhook on a phone, which is told what happens, tries, pauses and deletes it', async () => {
+    const receiver = new WebhookReceiver()
+    await receiver.listen()
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'light' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    page.on('dialog', (dialog) => void dialog.accept())
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Boss')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: 'Account' }).waitFor()
+    await page.goto(`${server.url}/#/control/webhooks`)
+    await page.getByText('No webhook yet.').waitFor()
+    await page.getByLabel('Address').fill(`${receiver.url}?${'long'.repeat(40)}`)
+    await page.getByLabel('position.opened').check()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const secret = page.getByText(/^whsec_/)
+    receiver.secret = await secret.textContent()
+    await holder('Told')
+    await expect.poll(() => receiver.taken.length, { timeout: 15_000 }).toBeGreaterThan(0)
+    expect(receiver.taken.flatMap(({ events }) => events.map(({ type }) => type))).toContain('position.opened')
+    await page.getByText(/last success \d/).waitFor()
+    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByText('The test message arrived').waitFor()
+    expect(receiver.taken.at(-1)?.type).toMatch(/^(webhook\.test|touchline\.events)$/)
+    receiver.conduct = () => 500
+    await holder('Untold')
+    await page.getByText(/Failing since .*: answered 500/).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'webhooks-390-light')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No webhook yet.').waitFor()
+    expect([receiver.problems, complaints]).toEqual([[], []])
+    await context.close()
+    await receiver.kill()
   })
 })

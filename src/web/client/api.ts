@@ -25,6 +25,7 @@ import type {
   Period,
   PersonalKey,
   Position,
+  PositionWhy,
   PriceHistory,
   Profile,
   Purse,
@@ -61,6 +62,10 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** Where the API is, without a slash at the end; empty for the page's own address. */
   readonly baseUrl?: string
+  /** A personal key, for programs. Without one the session is in cookies. */
+  readonly key?: string
+  /** Sends the requests, for programs that keep cookies themselves. */
+  readonly fetch?: (input: string, init: RequestInit) => Promise<Response>
   /** Called when the session is over and the refresh token is gone. */
   readonly onSignedOut?: () => void
   /** Called each time that the server cannot be reached, also while a request is still repeated. */
@@ -87,6 +92,8 @@ const LONGEST_PAUSE_MS = 3_000
 /** The API client of one visitor; share it, because it renews the session once for all callers. */
 export function createApi({
   baseUrl = '',
+  key: personalKey,
+  fetch: send = (input, init) => fetch(input, init),
   onSignedOut = () => undefined,
   onUnreachable = () => undefined,
 }: ApiOptions = {}) {
@@ -111,14 +118,15 @@ export function createApi({
   }
 
   const once = (path: string, { method = 'GET', query = {}, body, key }: RequestOptions): Promise<Response> => {
-    const parameters = Object.entries(query).flatMap(([name, value]) =>
+    const parameters = Object.entries(query).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
     )
     const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
-    return fetch(`${baseUrl}${path}${search}`, {
+    return send(`${baseUrl}${path}${search}`, {
       method,
-      credentials: 'include',
+      credentials: personalKey === undefined ? 'include' : 'omit',
       headers: {
+        ...(personalKey === undefined ? {} : { authorization: `Bearer ${personalKey}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
@@ -134,7 +142,7 @@ export function createApi({
       const before = lastRenewal()
       try {
         response = await once(path, options)
-        if (response.status === 401 && options.isSigningIn !== true) {
+        if (response.status === 401 && options.isSigningIn !== true && personalKey === undefined) {
           if (!(await renew(before))) onSignedOut()
           else response = await once(path, options)
         }
@@ -144,7 +152,7 @@ export function createApi({
         await pause(attempt, null)
         continue
       }
-      if (response.ok) return response.json()
+      if (response.ok) return (await response.json()) as Answer
       const facts = await errorIn(response)
       const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
       if (!isPassing || isLast) throw new ApiError(response.status, facts)
@@ -207,6 +215,7 @@ export function createApi({
     close: (id: string, key: string) => ask<Trade>(`/api/positions/${id}/close`, { method: 'POST', body: {}, key }),
     positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
       ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
+    why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
     wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
     refill: (purse: Purse) => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
 
@@ -263,7 +272,7 @@ async function alone(rotate: () => Promise<boolean>, before: string | null): Pro
 async function errorIn(response: Response): Promise<ErrorBody> {
   const fallback = { error: response.statusText || 'no answer', code: `HTTP_${response.status}` }
   try {
-    const body: ErrorBody = await response.json()
+    const body = (await response.json()) as ErrorBody
     return typeof body.error === 'string' ? { ...fallback, ...body } : fallback
   } catch {
     return fallback

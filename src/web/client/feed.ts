@@ -12,14 +12,14 @@ export type FeedState = 'connecting' | 'live' | 'waiting' | 'stopped'
 export interface FeedOptions {
   /** A fresh token for each connection, and where to use it. Rejects while the server issues no token. */
   readonly token: () => Promise<{ readonly token: string; readonly wsUrl: string }>
-  readonly onPrice: (frame: PriceFrame) => void
+  readonly onPrice?: (frame: PriceFrame) => void
   /** Events of the user's positions; a snapshot replaces what was known. */
-  readonly onAccount: (changes: AccountChanges) => void
+  readonly onAccount?: (changes: AccountChanges) => void
   /** Any other message for the user. */
-  readonly onNotice: (notice: Readonly<Record<string, unknown>>) => void
-  readonly onState: (state: FeedState) => void
+  readonly onNotice?: (notice: Readonly<Record<string, unknown>>) => void
+  readonly onState?: (state: FeedState) => void
   /** The server's clock, in milliseconds since 1970, each time it arrives. */
-  readonly onServerTime: (at: number) => void
+  readonly onServerTime?: (at: number) => void
 }
 
 export interface Followed {
@@ -181,7 +181,7 @@ export class Feed {
         return this.#receiveAccount(message as unknown as AccountChanges)
       case 'heartbeat':
       case 'pong':
-        return this.#options.onServerTime(Date.parse(String(message['serverTime'])))
+        return this.#options.onServerTime?.(Date.parse(String(message['serverTime'])))
       case 'shutdown':
         return this.#lose(Number(message['reconnectInMs']) || this.#nextWait(RESTART))
       case 'subscribed':
@@ -193,7 +193,7 @@ export class Feed {
       case 'unsubscribed':
         return
       default:
-        return this.#options.onNotice(message)
+        return this.#options.onNotice?.(message)
     }
   }
 
@@ -216,7 +216,7 @@ export class Feed {
     const isNewer =
       last === undefined || frame.epoch > last.epoch || (frame.epoch === last.epoch && frame.seq > last.seq)
     if (isNewer) this.#newest.set(frame.fixtureId, { epoch: frame.epoch, seq: frame.seq })
-    this.#options.onPrice(frame)
+    this.#options.onPrice?.(frame)
   }
 
   #arrived(): void {
@@ -229,7 +229,7 @@ export class Feed {
     const known = Number(this.#marker ?? -1)
     const events = changes.snapshot ? [] : changes.events.filter(({ marker }) => Number(marker) > known)
     this.#marker = changes.marker
-    if (changes.snapshot || events.length > 0) this.#options.onAccount({ ...changes, events })
+    if (changes.snapshot || events.length > 0) this.#options.onAccount?.({ ...changes, events })
   }
 
   #send(message: Readonly<Record<string, unknown>>): void {
@@ -267,7 +267,7 @@ export class Feed {
   #enter(state: FeedState): void {
     if (state === this.#state) return
     this.#state = state
-    this.#options.onState(state)
+    this.#options.onState?.(state)
   }
 }
 

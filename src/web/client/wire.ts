@@ -1,26 +1,20 @@
-/** The types of the REST contract, taken from the server's own schemas and erased at run time. */
-import type { z } from 'zod'
-import type * as schemas from '../../http/schemas.ts'
-import type { UserBody } from '../../http/user-schema.ts'
+/** The types of the REST contract: those that the server's schemas give, and those of the requests. */
+import type { AccountChangesPage, MatchEvents, Position, PriceHistory, Trade, User, Wallet } from './schema-types.ts'
 
-export type Match = z.output<typeof schemas.MatchBody>
-export type TradeWindow = z.output<typeof schemas.WindowBody>
-export type Instrument = z.output<typeof schemas.InstrumentBody>
-export type PriceHistory = z.output<typeof schemas.PriceHistoryBody>
-export type Period = (typeof schemas.PERIODS)[number]
-export type Movers = z.output<typeof schemas.MoversBody>
-export type MatchEvents = z.output<typeof schemas.MatchEventsBody>
+export type * from './schema-types.ts'
+export type Period = PriceHistory['period']
 export type MatchEvent = MatchEvents['events'][number]
-export type Squad = z.output<typeof schemas.SquadBody>
-export type Position = z.output<typeof schemas.PositionBody>
-export type Wallet = z.output<typeof schemas.WalletBody>
-export type Trade = z.output<typeof schemas.TradeBody>
-export type AccountChanges = z.output<typeof schemas.AccountChangesBody>
-export type User = z.output<typeof UserBody>
+export type AccountChanges = Omit<AccountChangesPage, 'nextCursor'>
 export type Me = { readonly loggedIn: false } | ({ readonly loggedIn: true } & User)
 
 export type Direction = Position['direction']
 export type Purse = Wallet['purse']
+
+/** What moved the price of a position, and what closed it. */
+export interface PositionWhy {
+  readonly moves: readonly { readonly at: string; readonly sentence: string }[]
+  readonly close: { readonly sentence: string } | null
+}
 
 export interface Refill {
   readonly refilled: number
@@ -123,8 +117,6 @@ export interface SpinnerWeek {
   readonly seed?: string
 }
 
-export type Notification = z.output<typeof schemas.NotificationBody>
-
 export interface ActivityEvent {
   readonly id: string
   readonly username: string
@@ -136,7 +128,7 @@ export interface Referral {
   readonly id: string
   readonly name: string | null
   readonly url: string
-  readonly status: 'pending' | 'registered' | 'credited'
+  readonly status: 'unclaimed' | 'pending' | 'credited'
   readonly reward: number
 }
 

@@ -10,13 +10,17 @@ import { SettingsPanel } from './settings.ts'
 import { Person } from './person.ts'
 import { RiskView } from './risk.ts'
 import { Users } from './users.ts'
+import { Webhooks } from './webhooks.ts'
+import { WhatIfView } from './what-if.ts'
 
 const PARTS: readonly (readonly [key: string, label: string, part: ComponentType])[] = [
   ['', 'Health', Health],
   ['replays', 'Replays', Replays],
   ['settings', 'Settings', SettingsPanel],
+  ['what-if', 'What if', WhatIfView],
   ['users', 'Users', () => (item.value === '' ? html`<${Users} />` : html`<${Person} id=${item.value} />`)],
   ['risk', 'Risk', RiskView],
+  ['webhooks', 'Webhooks', Webhooks],
   ['audit', 'Audit', AuditLog],
 ]
 

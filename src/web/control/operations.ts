@@ -1,5 +1,6 @@
 /** The admin endpoints of the API and their types. */
 import type { Position } from '../client/wire.ts'
+import { ApiError } from '../client/api.ts'
 import { api } from '../session.ts'
 
 export interface Replay {
@@ -19,6 +20,62 @@ export interface Recording {
   readonly title: string
   readonly minutes: number
   readonly players: number
+}
+
+interface RecordedTeam {
+  readonly name: string
+  readonly score: number | null
+}
+
+/** The prices of a player over a match, at even distances of time. */
+export interface PricePath {
+  readonly name: string
+  readonly prices: readonly number[]
+}
+
+/** An ended match. */
+export interface EndedMatch {
+  readonly matchId: number
+  readonly startsAt: string
+  readonly home: RecordedTeam
+  readonly away: RecordedTeam
+  readonly replay: boolean
+  readonly events: number
+  readonly bytes: number
+}
+
+export interface Upload {
+  readonly name: string
+  readonly title: string
+  readonly home: RecordedTeam
+  readonly away: RecordedTeam
+  readonly events: number
+  readonly bytes: number
+  readonly chart: readonly PricePath[]
+}
+
+interface TriedOutcome {
+  readonly positions: number
+  readonly washouts: number
+  readonly levels: number
+  readonly voided: number
+  readonly house: number
+}
+
+/** Recordings under the settings in force and under a draft. */
+export interface WhatIf {
+  readonly matches: readonly {
+    readonly recording: string
+    readonly was: TriedOutcome
+    readonly would: TriedOutcome
+    readonly movedCount: number
+    readonly moved: readonly {
+      readonly name: string
+      readonly was: number
+      readonly would: number
+      readonly farthestPct: number
+    }[]
+  }[]
 }
 
 export interface Flag {
@@ -135,19 +192,49 @@ export interface Reactions {
   readonly setAside: readonly { readonly matchId: number; readonly seq: number; readonly error: string }[]
 }
 
+export interface Webhook {
+  readonly id: string
+  readonly url: string
+  readonly types: readonly string[]
+  readonly state: 'active' | 'paused' | 'disabled'
+  readonly lastSuccessAt: string | null
+  readonly failingSince: string | null
+  readonly lastError: string | null
+  readonly waiting: number
+}
+
 export const TRADING_MODE = 'trading.mode'
 
 const put = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'PUT', body })
 const post = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'POST', body })
 
+const UPLOADS = '/api/admin/uploads'
+
+/** Sends a file as it is. */
+async function sendFile(path: string, file: File): Promise<void> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  const response = await fetch(path, { method: 'POST', credentials: 'include', headers, body: file })
+  if (!response.ok) throw new ApiError(response.status, await response.json())
+}
+
 export const operations = {
   recordings: () => api.ask<{ fixtures: Recording[] }>('/api/admin/gameplay-bot/fixtures'),
+  library: (cursor: string | null) =>
+    api.ask<{ recordings: EndedMatch[]; nextCursor: string | null }>('/api/admin/recordings', {
+      query: { limit: 10, ...(cursor === null ? {} : { cursor }) },
+    }),
+  chartOf: (matchId: number) => api.ask<{ chart: PricePath[] }>(`/api/admin/recordings/${matchId}/chart`),
+  uploads: () => api.ask<{ uploads: Upload[] }>(UPLOADS),
+  upload: (name: string, file: File) => sendFile(`${UPLOADS}?name=${encodeURIComponent(name)}`, file),
+  removeUpload: (name: string) => api.ask<unknown>(`${UPLOADS}/${name}`, { method: 'DELETE' }),
   replays: () => api.ask<{ replays: Replay[] }>('/api/admin/gameplay-bot/status'),
   startReplay: (fixtureId: string, speed: number, traders: number) =>
     post('/api/admin/gameplay-bot/start', { fixtureId, speed, traders }),
   stopReplay: (id: string) => post('/api/admin/gameplay-bot/stop', { id }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean) => put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled }),
+  whatIf: (settings: Readonly<Record<string, SettingValue>>, recordings: readonly string[]) =>
+    api.ask<WhatIf>('/api/admin/settings/what-if', { method: 'POST', body: { settings, recordings } }),
   settings: () => api.ask<{ settings: Setting[] }>('/api/admin/settings'),
   setSetting: (key: string, value: SettingValue, { force = false } = {}) =>
     put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force }),
@@ -161,6 +248,14 @@ export const operations = {
   setRole: (id: string, role: 'admin' | 'user') => put(`/api/admin/users/${id}/role`, { role }),
   audit: () => api.ask<{ entries: AuditEntry[] }>('/api/admin/audit', { query: { limit: 100 } }),
   books: () => api.ask<LedgerAudit>('/api/admin/ledger/audit'),
+  webhooks: () => api.ask<{ webhooks: Webhook[] }>('/api/admin/webhooks'),
+  createWebhook: (url: string, types: readonly string[]) =>
+    api.ask<{ secret: string }>('/api/admin/webhooks', { method: 'POST', body: { url, types } }),
+  testWebhook: (id: string) =>
+    api.ask<{ status: number | null; error: string | null }>(`/api/admin/webhooks/${id}/test`, { method: 'POST' }),
+  setWebhook: (id: string, state: 'active' | 'paused') =>
+    api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'PATCH', body: { state } }),
+  deleteWebhook: (id: string) => api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'DELETE' }),
   reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
   ready: () => api.ask<{ checks: Readonly<Record<string, 'ok' | 'failed'>> }>('/ready'),
 }

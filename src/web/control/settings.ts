@@ -1,5 +1,6 @@
 /** Flags and settings: sent on change, in force everywhere within a second. */
 import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { ApiError } from '../client/api.ts'
 import { refusalMessage } from '../error-messages.ts'
@@ -106,6 +107,8 @@ const Row = ({ setting, set }: RowProps) => html`
 
 function Field({ setting, onSet }: { setting: Setting; onSet: (value: SettingValue) => void }) {
   const { key, type, value, min, max, decimals = 0, options = [] } = setting
+  // What is being typed outlasts answers that arrive meanwhile.
+  const [typed, setTyped] = useState<string | null>(null)
   switch (type) {
     case 'boolean':
       return html`<input type="checkbox" aria-label=${key} checked=${value} onChange=${() => onSet(value !== true)} />`
@@ -128,8 +131,12 @@ function Field({ setting, onSet }: { setting: Setting; onSet: (value: SettingVal
           min=${min}
           max=${max}
           step=${10 ** -decimals}
-          value=${value}
-          onChange=${(event: Event) => onSet(Number((event.target as HTMLInputElement).value))}
+          value=${typed ?? value}
+          onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)}
+          onChange=${() => {
+            if (typed !== null) onSet(Number(typed))
+            setTyped(null)
+          }}
         />
       `
     default:

@@ -62,7 +62,7 @@ function Badges() {
   `
 }
 
-const STATUS_WORDS = { pending: 'Invited', registered: 'Signed up', credited: 'Traded' } as const
+const STATUS_WORDS = { unclaimed: 'Invited', pending: 'Signed up', credited: 'Traded' } as const
 
 function Friends() {
   const { answer, trouble, again } = useRequest(() => api.referrals())
@@ -111,7 +111,7 @@ function Friends() {
                       <li key=${id}>
                         <b>${friend ?? 'With your code'}</b>
                         <small>${STATUS_WORDS[status]}${status === 'credited' ? ` · +${units(reward)}` : ''}</small>
-                        ${status === 'pending' ? html`<button class="small" onClick=${() => void copy(url)}>Copy link</button>` : null}
+                        ${status === 'unclaimed' ? html`<button class="small" onClick=${() => void copy(url)}>Copy link</button>` : null}
                       </li>
                     `,
                   )}

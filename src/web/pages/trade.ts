@@ -10,11 +10,13 @@ import { PositionList } from '../parts/position-list.ts'
 import { PracticeBanner } from '../parts/practice.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { Ticket } from '../parts/ticket.ts'
+import { Tour } from '../parts/tour.ts'
 
 export function Trade() {
   if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? 'Fetching the line-ups…'}</p>`
   return html`
     <h1 class="sr-only">Trade</h1>
+    <${Tour} />
     <div class="floor ${connection.value === 'live' ? '' : 'old'}" data-view=${view.value}>
       <div class="left"><${MarketList} /></div>
       <div class="middle">

@@ -14,6 +14,7 @@ import { messageFor } from '../error-messages.ts'
 import { draft } from './order-draft.ts'
 import { eventWords } from './match-events.ts'
 import { type ChartLevel, type ChartMark, PriceChart } from './price-chart.ts'
+import { LastReason } from './reasons.ts'
 
 const MINUTE_MS = 60_000
 /** Each with its name, its words and its length. */
@@ -157,6 +158,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
   )
 
   return html`
+    <${LastReason} instrumentId=${instrument.id} past=${past} />
     <div class="canvas">
       <div class="plot" ref=${box} aria-hidden="true"></div>
       <${Handles} chart=${chart} />

@@ -2,6 +2,7 @@
 import { html } from '../html.ts'
 
 const PATHS = {
+  match: 'M2 4h16v12H2zM10 4v12M10 8a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
   market: 'M3 5h14M3 10h14M3 15h9',
   trade: 'M2 15h4v-5h4v3h4V5h4',
   positions: 'M4 4h12v12H4zM8 8h4M8 12h4',

@@ -40,6 +40,10 @@ const SIGNS: Readonly<Record<MatchEvent['type'], string | null>> = {
   other: '•',
 }
 
+export const Sign = ({ event: { type } }: { event: MatchEvent }) => html`
+  <span class="sign ${type}" aria-hidden="true">${SIGNS[type] ?? html`<${Icon} name="goal" />`}</span>
+`
+
 export function MatchEvents() {
   const events = matchEvents.value?.events ?? []
   return html`
@@ -63,7 +67,7 @@ function Event({ event }: { event: MatchEvent }) {
   return html`
     <li class=${event.retracted ? 'retracted' : ''}>
       <span class="minute num">${event.minute}${event.extraMinute === null ? '' : `+${event.extraMinute}`}′</span>
-      <span class="sign ${event.type}" aria-hidden="true">${SIGNS[event.type] ?? html`<${Icon} name="goal" />`}</span>
+      <${Sign} event=${event} />
       <span class="what">
         <b>${eventWords(event)}${event.result === null ? '' : ` ${event.result}`}</b>
         ${

@@ -1,5 +1,5 @@
 /** The bars at the top and the bottom: navigation, wallet and connection. */
-import { equity, locked, marginUsed, purse, unrealized, wallet } from '../account.ts'
+import { accountValue, locked, marginUsed, purse, unrealized, wallet } from '../account.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
@@ -28,6 +28,7 @@ interface Place {
 const isHere = (to: View): boolean => (to === 'trade' ? isTrading.value : view.value === to)
 
 const places = (): readonly Place[] => [
+  { to: 'match', icon: 'match', label: 'Match' },
   { to: 'trade', icon: 'trade', label: 'Trade' },
   { to: 'league', icon: 'league', label: 'League' },
   { to: 'club', icon: 'club', label: 'Club' },
@@ -77,8 +78,8 @@ export function TopBar() {
 const Money = () => html`
   <dl class="money ${purse.value}" aria-label=${purse.value === 'practice' ? 'Practice wallet' : 'Wallet'}>
     <div>
-      <dt>${purse.value === 'practice' ? 'Practice' : 'Equity'}</dt>
-      <dd class="num">${wallet.value === null ? '–' : units(equity.value)}</dd>
+      <dt>${purse.value === 'practice' ? 'Practice value' : 'Account value'}</dt>
+      <dd class="num">${wallet.value === null ? '–' : units(accountValue.value)}</dd>
     </div>
     <div class="wide">
       <dt>Free</dt>
@@ -113,10 +114,11 @@ const Connection = () => html`
 
 export function BottomNav() {
   const items: readonly Place[] = [
+    { to: 'match', icon: 'match', label: 'Match' },
     { to: 'market', icon: 'market', label: 'Players' },
     { to: 'trade', icon: 'trade', label: 'Trade' },
     { to: 'positions', icon: 'positions', label: 'Positions' },
-    ...places().filter(({ to }) => to !== 'trade'),
+    ...places().filter(({ to }) => to !== 'trade' && to !== 'match'),
   ]
   return html`
     <nav class="bottom" aria-label="Views">

@@ -4,7 +4,9 @@ import type { Direction } from '../client/wire.ts'
 
 export const draft = {
   direction: signal<Direction>('long'),
-  lots: signal('0.5'),
+  /** In units, as typed; the lots follow from it. */
+  stake: signal('50'),
+  lots: signal('0'),
   stopLoss: signal<number | null>(null),
   takeProfit: signal<number | null>(null),
 }

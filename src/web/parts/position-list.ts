@@ -2,15 +2,19 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import {
+  accountValue,
   change,
   close,
   closedByWords,
   history,
   liveExit,
   livePnl,
+  marginUsed,
   nameOf,
   positions,
+  purse,
   refreshHistory,
+  wallet,
 } from '../account.ts'
 import type { Levels, Position } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
@@ -20,6 +24,7 @@ import { connection } from '../live.ts'
 import { showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
 import { PracticeBadge } from './practice.ts'
+import { ClosedReason } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
 
 const tab = signal<'open' | 'closed'>('open')
@@ -40,10 +45,32 @@ export function PositionList() {
           <button aria-pressed=${tab.value === 'closed'} onClick=${() => (tab.value = 'closed')}>Closed</button>
         </div>
       </header>
+      <${Worth} />
       ${tab.value === 'open' ? html`<${OpenList} open=${open} />` : html`<${ClosedList} />`}
     </section>
   `
 }
+
+/** The wallet, on screens whose top bar has no room for all of it. */
+const Worth = () =>
+  wallet.value === null
+    ? null
+    : html`
+        <dl class="worth" aria-label=${purse.value === 'practice' ? 'Practice wallet' : 'Wallet'}>
+          <div>
+            <dt>Account value</dt>
+            <dd class="num">${units(accountValue.value)}</dd>
+          </div>
+          <div>
+            <dt>Free</dt>
+            <dd class="num">${units(wallet.value.freeMargin)}</dd>
+          </div>
+          <div>
+            <dt>In positions</dt>
+            <dd class="num">${units(marginUsed.value)}</dd>
+          </div>
+        </dl>
+      `
 
 function OpenList({ open }: { open: readonly Position[] }) {
   if (open.length === 0) {
@@ -202,8 +229,10 @@ function ClosedList() {
             <b><i aria-hidden="true">${arrow(position.realizedPnl ?? 0)}</i> ${signed(position.realizedPnl ?? 0)}</b>
           </div>
           <small class="why"
-            >${closedByWords(position)} · ${position.closedAt === null ? '' : dayTime(position.closedAt)}</small
+            >${closedByWords(position)} · ${position.closedAt === null ? '' : dayTime(position.closedAt)} ·${' '}
+            <a href="/verify?match=${position.fixtureId}&position=${position.id}">Prove it</a></small
           >
+          <${ClosedReason} position=${position} />
         </li>
       `,
     )}

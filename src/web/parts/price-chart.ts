@@ -38,6 +38,17 @@ type Tone = ChartLevel['tone'] | ChartMark['tone'] | 'line' | 'fill' | 'grid' | 
 /** The smallest price range of the scale, as a fraction of the price. */
 const LEAST_RANGE = 0.005
 
+/** In so short a window the axis names seconds, too. */
+const CLOSE_SECS = 300
+
+const MARKS = {
+  [TickMarkType.Year]: 'day',
+  [TickMarkType.Month]: 'day',
+  [TickMarkType.DayOfMonth]: 'day',
+  [TickMarkType.Time]: 'minute',
+  [TickMarkType.TimeWithSeconds]: 'second',
+} as const
+
 /** Space to the right of the newest point, in points. */
 const MARGIN = 4
 
@@ -70,10 +81,10 @@ export class PriceChart {
       timeScale: {
         borderVisible: false,
         timeVisible: true,
-        secondsVisible: false,
+        secondsVisible: true,
         rightOffset: MARGIN,
         tickMarkFormatter: (at: UTCTimestamp, type: TickMarkType) =>
-          tickWords(at * 1_000, type <= TickMarkType.DayOfMonth),
+          MARKS[type] === 'second' && !this.#isClose ? '' : tickWords(at * 1_000, MARKS[type]),
         minBarSpacing: 0.01,
       },
       localization: { priceFormatter: units, timeFormatter: (at: UTCTimestamp) => timeOfDay(at * 1_000) },
@@ -120,6 +131,11 @@ export class PriceChart {
     this.#series.setData(points)
     this.#keepInView()
     this.#mark()
+  }
+
+  /** Whether marks between two minutes say anything. */
+  get #isClose(): boolean {
+    return this.#windowSecs !== null && this.#windowSecs <= CLOSE_SECS
   }
 
   /** Adds a move. The history already contains moves older than its newest point. */

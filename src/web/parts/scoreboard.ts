@@ -21,9 +21,12 @@ const STATES: Readonly<Record<string, string>> = {
   NS: 'Not started',
 }
 
-/** The state of the match. */
-const stateWords = ({ state, startsAt }: Match): string =>
-  state === 'NS' ? `Kick-off ${timeOfDay(startsAt)}` : (STATES[state ?? ''] ?? state ?? 'Unknown')
+/** The state of the match, with the score of a shoot-out. */
+function stateWords({ state, startsAt, home, away }: Match): string {
+  const words = state === 'NS' ? `Kick-off ${timeOfDay(startsAt)}` : (STATES[state ?? ''] ?? state ?? 'Unknown')
+  if (home.shootout === null && away.shootout === null) return words
+  return `${words}: ${home.shootout ?? 0}–${away.shootout ?? 0}`
+}
 
 const WINDOWS = { OPEN: 'Trading open', SUSPENDED: 'Suspended', CLOSED: 'Closed' } as const
 

@@ -1,8 +1,8 @@
 /** The order ticket: direction, size and levels, with a preview of the cost. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { open, sendOrder, signOf, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
-import { percent, signed, units, way } from '../format.ts'
+import { countdown, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { instruments, quoteOf, selectedMatch } from '../market.ts'
@@ -11,9 +11,11 @@ import { api } from '../session.ts'
 import { refusalMessage, messageFor } from '../error-messages.ts'
 import { toast } from '../toasts.ts'
 import { mostLots, passesGate } from './confirm-gate.ts'
+import { Explained, Help } from './help.ts'
 import { draft } from './order-draft.ts'
 import { PracticeBadge } from './practice.ts'
 import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
+import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
 
 /** Pause after typing before a quote is requested. */
 const TYPING_MS = 250
@@ -23,7 +25,8 @@ const ASK_AGAIN_MS = 10_000
 /** Where a level starts when it is switched on, as a fraction of the price. */
 const STOP_AT = 0.03
 const TARGET_AT = 0.06
-const CHIPS = [0.1, 0.5, 1, 2] as const
+/** Stakes to choose from, in units. */
+const CHIPS = [25, 50, 100, 250] as const
 
 export function Ticket({ instrument }: { instrument: Instrument }) {
   const quote = quoteOf(instrument.id).value
@@ -36,11 +39,16 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const preview = isCurrent ? previewAt(asked, quote.price) : null
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
+  const [isReviewing, setReviewing] = useState(false)
   const [turn, setTurn] = useState(0)
   const free = wallet.value?.freeMargin
   const window = selectedMatch.value?.tradeWindow.status
+  const holdSecs = selectedMatch.value?.tradeWindow.holdSecs ?? null
   const stopLoss = draft.stopLoss.value
   const takeProfit = draft.takeProfit.value
+
+  // The stake stays when another player is chosen; what it buys does not.
+  useEffect(() => setStake(draft.stake.peek(), quoteOf(instrument.id).peek().price, instrument), [instrument.id])
 
   // Levels belong to a player and a direction; a change of either clears them.
   useEffect(() => {
@@ -77,10 +85,19 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
     return () => clearInterval(again)
   }, [asked])
 
-  useEffect(() => setTrouble(null), [direction, lots, stopLoss, takeProfit])
+  useEffect(() => {
+    setTrouble(null)
+    setReviewing(false)
+  }, [direction, lots, stopLoss, takeProfit])
 
-  const send = async (event: Event): Promise<void> => {
+  const submit = (event: Event): void => {
     event.preventDefault()
+    if (isLarge && !isReviewing) setReviewing(true)
+    else void send()
+  }
+
+  const send = async (): Promise<void> => {
+    setReviewing(false)
     setBusy(true)
     setTrouble(null)
     try {
@@ -106,7 +123,10 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const isTight = preview !== null && free !== undefined && !passesGate(preview.margin, free)
   const most = preview === null ? 0 : mostLots(preview, instrument)
   const doubt = refusal !== null ? refusalMessage(refusal) : isTight ? tightWords(most) : null
-  const problem = trouble ?? (isSized ? doubt : 'Enter a number of lots.')
+  const least = stakeOf(instrument.minLot, quote.price, instrument)
+  const problem =
+    trouble ?? (isSized ? doubt : `Enter a stake of at least ${units(Math.ceil(least * 100) / 100)} units.`)
+  const isLarge = preview !== null && wallet.value !== null && needsReview(preview.margin, wallet.value.balance)
   const unsure = isBusy ? null : unsureOrder.value
   const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
   return html`
@@ -116,68 +136,140 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         <span class="who">${instrument.name}</span>
         <${PracticeBadge} purse=${instrument.purse} />
       </header>
-      <form onSubmit=${(event: Event) => void send(event)}>
+      <form onSubmit=${submit}>
         <div class="ways" role="group" aria-label="Direction">
           <${Way} way="long" words="Price goes up" price=${quote.price} />
           <${Way} way="short" words="Price goes down" price=${quote.price} />
         </div>
+        <p class="asked">Which way? <${Help} word="direction" about="long and short" /></p>
+        <${Explained} word="direction" />
+        <div class="field stake">
+          <span><label for="stake">Stake in units</label> <${Help} word="stake" about="stake" /></span>
+          <input
+            id="stake"
+            class="num"
+            inputmode="decimal"
+            autocomplete="off"
+            value=${draft.stake.value}
+            onInput=${(event: InputEvent) => setStake(decimalOf(event), quote.price, instrument)}
+          />
+          <${Explained} word="stake" />
+        </div>
+        <div class="chips">
+          ${CHIPS.map(
+            (stake) => html`
+              <button type="button" onClick=${() => setStake(String(stake), quote.price, instrument)}>${stake}</button>
+            `,
+          )}
+          <button type="button" disabled=${most <= 0} onClick=${() => setLots(String(most), quote.price, instrument)}>
+            Max
+          </button>
+        </div>
         <div class="field">
-          <label for="lots">Lots</label>
+          <span><label for="lots">Lots</label> <${Help} word="lots" about="lots" /></span>
           <span class="stepper">
-            <button type="button" aria-label="Fewer lots" onClick=${() => stepLots(instrument, -1)}>−</button>
+            <button type="button" aria-label="Fewer lots" onClick=${() => stepLots(quote.price, instrument, -1)}>
+              −
+            </button>
             <input
               id="lots"
               class="num"
               inputmode="decimal"
               autocomplete="off"
               value=${draft.lots.value}
-              onInput=${(event: InputEvent) => (draft.lots.value = valueOf(event).replace(',', '.'))}
+              onInput=${(event: InputEvent) => setLots(decimalOf(event), quote.price, instrument)}
             />
-            <button type="button" aria-label="More lots" onClick=${() => stepLots(instrument, 1)}>+</button>
+            <button type="button" aria-label="More lots" onClick=${() => stepLots(quote.price, instrument, 1)}>
+              +
+            </button>
           </span>
-        </div>
-        <div class="chips">
-          ${CHIPS.map((size) => html`<button type="button" onClick=${() => (draft.lots.value = String(size))}>${size}</button>`)}
-          <button type="button" disabled=${most <= 0} onClick=${() => (draft.lots.value = String(most))}>Max</button>
+          <${Explained} word="lots" />
         </div>
         <${LevelField} kind="stopLoss" price=${quote.price} pnl=${preview?.pnlAtStopLoss ?? null} />
         <${LevelField} kind="takeProfit" price=${quote.price} pnl=${preview?.pnlAtTakeProfit ?? null} />
+        <p class="risk">
+          <b>${instrument.leverage}×:</b> a move of ${100 / instrument.leverage} % against you takes it all.
+        </p>
         <dl class="preview" aria-label="Cost">
-          <div>
-            <dt>Fills at</dt>
-            <dd class="num">${preview === null ? '–' : units(preview.fillPrice)}</dd>
-          </div>
-          <div>
-            <dt>Margin</dt>
-            <dd class="num">${preview === null ? '–' : units(preview.margin)}</dd>
-          </div>
-          <div>
-            <dt>Per unit of price</dt>
-            <dd class="num">${isSized ? `±${units(lots * instrument.contractSize)}` : '–'}</dd>
-          </div>
-          <div>
-            <dt>Washes out at</dt>
-            <dd class="num">${washoutWords(preview)}</dd>
-          </div>
-          <div>
-            <dt>Full time now pays</dt>
-            <dd class="num">${preview === null ? '–' : units(preview.settlesAt)}</dd>
-          </div>
+          <${Fact} word="washout" label="Washes out at" value=${washoutWords(preview)} />
+          <${Fact} word="hold" label="You can close it after" value=${holdWords(holdSecs)} />
+          <${Fact} word="fill" label="Fills at" value=${preview === null ? '–' : units(preview.fillPrice)} />
+          <${Fact}
+            word="point"
+            label="Per 1.00 of price"
+            value=${isSized ? `±${units(lots * instrument.contractSize)}` : '–'}
+          />
+          <${Fact}
+            word="settles"
+            label="Full time now pays"
+            value=${preview === null ? '–' : units(preview.settlesAt)}
+          />
         </dl>
         ${(preview?.warnings ?? []).map(({ message }) => html`<p class="hint caution" role="status">${message}</p>`)}
         ${unsure === null ? null : html`<${UnsureNotice} unsure=${unsure} />`}
         <p class="trouble" role="alert">${problem}</p>
+        ${
+          isReviewing && preview !== null && wallet.value !== null
+            ? html`<${Review}
+                who=${instrument.name}
+                preview=${preview}
+                balance=${wallet.value.balance}
+                holdSecs=${holdSecs}
+                onBack=${() => setReviewing(false)}
+              />`
+            : null
+        }
         <button class="send" disabled=${isBlocked} aria-busy=${isBusy}>
-          ${isBusy ? 'Sent, waiting for the answer' : direction === 'long' ? 'Go long' : 'Go short'}
+          ${isBusy ? 'Sent, waiting for the answer' : `${isReviewing ? 'Yes, go' : 'Go'} ${direction}`}
           <small
-            >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}${
+            >${preview === null ? '' : `${units(preview.margin)} units`}${
               instrument.purse === 'practice' ? ' of practice money' : ''
-            }</small
+            }${isSized ? ` · ${draft.lots.value} lots` : ''}</small
           >
         </button>
-        <p class="hint">You can close it after the hold. Stop-loss and take-profit work immediately.</p>
       </form>
     </section>
+  `
+}
+
+const Fact = ({
+  word,
+  label,
+  value,
+}: {
+  word: 'washout' | 'hold' | 'fill' | 'point' | 'settles'
+  label: string
+  value: string
+}) => html`
+  <div>
+    <dt>${label} <${Help} word=${word} about=${label.toLowerCase()} /></dt>
+    <dd class="num">${value}</dd>
+    <${Explained} word=${word} as="dd" />
+  </div>
+`
+
+interface ReviewProps {
+  readonly who: string
+  readonly preview: Quote
+  readonly balance: number
+  readonly holdSecs: number | null
+  readonly onBack: () => void
+}
+
+/** What a large order means, once more before it is sent. */
+function Review({ who, preview, balance, holdSecs, onBack }: ReviewProps) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.focus(), [])
+  const share = Math.round((preview.margin / balance) * 100)
+  return html`
+    <div class="review" role="group" aria-labelledby="review-title" tabindex="-1" ref=${box}>
+      <h3 id="review-title">Look again: ${share} % of your wallet on ${who}</h3>
+      <p>
+        You stake ${units(preview.margin)} of ${units(balance)} units. At ${washoutWords(preview)} all of it is lost.
+        ${(holdSecs ?? 0) === 0 ? '' : ` You cannot close it yourself for ${holdWords(holdSecs)}.`}
+      </p>
+      <button type="button" class="small" onClick=${onBack}>Change it</button>
+    </div>
   `
 }
 
@@ -249,6 +341,7 @@ function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; price: nu
         />
         <span>${label}</span>
       </label>
+      <${Help} word=${kind} about=${label.toLowerCase()} />
       ${
         value === null
           ? html`<span class="none">none</span>`
@@ -266,21 +359,19 @@ function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; price: nu
               </span>
             `
       }
+      <${Explained} word=${kind} />
     </div>
   `
-}
-
-function stepLots({ lotStep, minLot, maxLot }: Instrument, by: 1 | -1): void {
-  const lots = Number(draft.lots.value) || 0
-  const step = Math.max(lotStep, lots >= 10 ? 1 : lots >= 1 ? 0.1 : 0.05)
-  const next = Math.min(maxLot, Math.max(minLot, lots + by * step))
-  draft.lots.value = String(Math.round(next * 100) / 100)
 }
 
 const tightWords = (most: number): string =>
   `Leave 1 % of your free margin, because the price may move before the order fills${most > 0 ? `: ${most} lots at most` : ''}.`
 
+const holdWords = (secs: number | null): string =>
+  secs === null ? '–' : secs === 0 ? 'at once' : countdown(secs * 1_000)
+
 const washoutWords = (preview: Quote | null): string =>
   preview === null || preview.washoutPrice === null ? '–' : units(preview.washoutPrice)
 
+const decimalOf = (event: Event): string => valueOf(event).replace(',', '.')
 const valueOf = (event: Event): string => (event.target as HTMLInputElement).value

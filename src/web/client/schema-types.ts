@@ -1,0 +1,21 @@
+/**
+ * The types of answers, taken from the server's own schemas and erased at run time. The package for other programs has
+ * the same names, made from the description of the API.
+ */
+import type { z } from 'zod'
+import type * as schemas from '../../http/schemas.ts'
+import type { UserBody } from '../../http/user-schema.ts'
+
+export type Match = z.output<typeof schemas.MatchBody>
+export type TradeWindow = z.output<typeof schemas.WindowBody>
+export type Instrument = z.output<typeof schemas.InstrumentBody>
+export type PriceHistory = z.output<typeof schemas.PriceHistoryBody>
+export type Movers = z.output<typeof schemas.MoversBody>
+export type MatchEvents = z.output<typeof schemas.MatchEventsBody>
+export type Squad = z.output<typeof schemas.SquadBody>
+export type Position = z.output<typeof schemas.PositionBody>
+export type Wallet = z.output<typeof schemas.WalletBody>
+export type Trade = z.output<typeof schemas.TradeBody>
+export type AccountChangesPage = z.output<typeof schemas.AccountChangesBody> & { nextCursor: string | null }
+export type User = z.output<typeof UserBody>
+export type Notification = z.output<typeof schemas.NotificationBody>

@@ -1,0 +1,45 @@
+/** Who of a squad is on the pitch, who has left it, and who waits on the bench. */
+import type { MatchEvent, Squad } from './client/wire.ts'
+
+export type Side = 'home' | 'away'
+type SquadPlayer = Squad['players'][number]
+
+export interface Listed extends SquadPlayer {
+  readonly side: Side
+  /** Minute of coming on or going off; null for neither. */
+  readonly minute: number | null
+}
+
+interface LineUp {
+  readonly playing: readonly Listed[]
+  readonly off: readonly (Listed & { readonly why: 'taken off' | 'sent off' })[]
+  readonly bench: readonly Listed[]
+}
+
+const DISMISSALS: ReadonlySet<MatchEvent['type']> = new Set(['red', 'second_yellow'])
+
+/** Sorts a squad by what the events say of each player. */
+export function lineUp(squad: Squad, events: readonly MatchEvent[], isClosed: (id: string) => boolean): LineUp {
+  const { side } = squad.team
+  const own = events.filter((event) => event.team === side && !event.retracted)
+  const all = squad.players.map((player): Listed & { why: 'taken off' | 'sent off' | null; isOn: boolean } => {
+    const came = own.find(({ type, playerId }) => type === 'substitution' && playerId === player.playerId)
+    const left = own.find(({ type, relatedPlayerName }) => type === 'substitution' && relatedPlayerName === player.name)
+    const dismissed = own.find(({ type, playerId }) => DISMISSALS.has(type) && playerId === player.playerId)
+    const hasPlayed = player.starter || came !== undefined
+    // The provider may write the name of the one who leaves in another way: then the closed price tells it.
+    const isGone = dismissed !== undefined || left !== undefined || (hasPlayed && isClosed(player.instrumentId))
+    return {
+      ...player,
+      side,
+      minute: (dismissed ?? left ?? came)?.minute ?? null,
+      isOn: hasPlayed && !isGone,
+      why: !hasPlayed || !isGone ? null : dismissed === undefined ? 'taken off' : 'sent off',
+    }
+  })
+  return {
+    playing: all.filter(({ isOn }) => isOn),
+    off: all.flatMap((player) => (player.why === null ? [] : [{ ...player, why: player.why }])),
+    bench: all.filter(({ isOn, why }) => !isOn && why === null),
+  }
+}

@@ -1,0 +1,37 @@
+/** The match: a pitch with both line-ups at live prices, what has happened, and the statistics of both teams. */
+import { useEffect } from 'preact/hooks'
+import { html } from '../html.ts'
+import { doubt, obstacle } from '../live.ts'
+import { isLoaded, matchEvents, selectedMatch } from '../market.ts'
+import { MatchEvents } from '../parts/match-events.ts'
+import { MatchMovers, MatchTrades } from '../parts/match-market.ts'
+import { MatchTimeline } from '../parts/match-timeline.ts'
+import { Pitch, Reserves } from '../parts/pitch.ts'
+import { PracticeBanner } from '../parts/practice.ts'
+import { Scoreboard } from '../parts/scoreboard.ts'
+import { TeamStats } from '../parts/team-stats.ts'
+import { loadSquads } from '../squads.ts'
+
+export function MatchPage() {
+  const match = selectedMatch.value
+  const id = match?.id ?? null
+  useEffect(() => {
+    // Without an answer the pitch stays empty; the next change of state asks again.
+    if (id !== null) loadSquads(id).catch(() => undefined)
+  }, [id, match?.state, matchEvents.value === null])
+  if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? 'Fetching the line-ups…'}</p>`
+  if (match === null) return html`<p class="empty">No match is in play. It appears here with its line-ups.</p>`
+  return html`
+    <div class="match-page">
+      <h1 class="sr-only">Match</h1>
+      <${Scoreboard} />
+      <${PracticeBanner} />
+      ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
+      <${MatchTimeline} />
+      <div class="match-columns">
+        <div><${Pitch} /><${Reserves} /></div>
+        <div><${MatchMovers} /><${TeamStats} /><${MatchTrades} /><${MatchEvents} /></div>
+      </div>
+    </div>
+  `
+}

@@ -1,0 +1,95 @@
+/** What the market makes of the match on the screen: its movers, and the latest orders. */
+import { computed, signal } from '@preact/signals'
+import { FLAG, type PriceFrame } from '../client/price-frame.ts'
+import { arrow, percent, timeOfDay, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import {
+  changePct,
+  instruments,
+  matchInstruments,
+  onMove,
+  quoteOf,
+  selectedMatchId,
+  showInstrument,
+} from '../market.ts'
+import { go } from '../route.ts'
+
+const MOVERS = 5
+const TRADES = 8
+
+const openTicket = (id: string): void => {
+  showInstrument(id)
+  go('trade')
+}
+
+const movers = computed(() =>
+  matchInstruments.value
+    .map((instrument) => {
+      const { price } = quoteOf(instrument.id).value
+      return { instrument, price, changed: changePct(instrument, price) }
+    })
+    .filter(({ changed }) => Math.abs(changed) >= 0.005)
+    .toSorted((a, b) => Math.abs(b.changed) - Math.abs(a.changed))
+    .slice(0, MOVERS),
+)
+
+export function MatchMovers() {
+  return html`
+    <section class="card movers" aria-labelledby="movers-title">
+      <header><h2 id="movers-title">Movers</h2></header>
+      ${
+        movers.value.length === 0
+          ? html`<p class="empty">No price has moved yet.</p>`
+          : html`<ol>
+              ${movers.value.map(
+                ({ instrument: { id, name }, price, changed }) => html`
+                  <li key=${id}>
+                    <button class="link" onClick=${() => openTicket(id)}>${name}</button>
+                    <b class="num">${units(price)}</b>
+                    <span class="num ${way(changed)}"
+                      ><i aria-hidden="true">${arrow(changed)}</i> ${percent(changed)}</span
+                    >
+                  </li>
+                `,
+              )}
+            </ol>`
+      }
+    </section>
+  `
+}
+
+/** Moves by orders, the newest first, since the page was opened. */
+const trades = signal<readonly PriceFrame[]>([])
+onMove((frame) => {
+  const isNew = (frame.flags & (FLAG.snapshot | FLAG.replay)) === 0
+  if (!isNew || frame.cause !== 'trade' || frame.price === frame.previousPrice) return
+  trades.value = [frame, ...trades.peek().filter(({ fixtureId }) => fixtureId === frame.fixtureId)].slice(0, TRADES)
+})
+
+export function MatchTrades() {
+  const shown = trades.value.filter(({ fixtureId }) => fixtureId === selectedMatchId.value)
+  return html`
+    <section class="card movers" aria-labelledby="trades-title">
+      <header><h2 id="trades-title">Latest orders</h2></header>
+      ${
+        shown.length === 0
+          ? html`<p class="empty">Orders that move a price appear here as they come.</p>`
+          : html`<ol>
+              ${shown.map(
+                ({ epoch, seq, instrumentId, at, price, previousPrice }) => html`
+                  <li key=${`${epoch}/${seq}`}>
+                    <button class="link" onClick=${() => openTicket(instrumentId)}>
+                      ${instruments.value.get(instrumentId)?.name ?? 'A player'}
+                    </button>
+                    <b class="num ${way(price - previousPrice)}"
+                      ><i aria-hidden="true">${arrow(price - previousPrice)}</i> ${units(price)}</b
+                    >
+                    <small class="num">${timeOfDay(at)}</small>
+                  </li>
+                `,
+              )}
+            </ol>`
+      }
+    </section>
+  `
+}

@@ -1,0 +1,77 @@
+/** Goals, cards, substitutions and VAR on the axis of the match: the home team's above it, the visitors' below. */
+import type { MatchEvent } from '../client/wire.ts'
+import { html } from '../html.ts'
+import { matchEvents, selectedMatch } from '../market.ts'
+import { eventWords, Sign } from './match-events.ts'
+
+const FULL_TIME = 90
+const EXTRA_TIME = 120
+const KINDS: ReadonlySet<MatchEvent['type']> = new Set([
+  'goal',
+  'own_goal',
+  'penalty_goal',
+  'penalty_missed',
+  'substitution',
+  'yellow',
+  'red',
+  'second_yellow',
+  'var',
+  'var_card',
+])
+/** Nearer than this, in per cent of the axis, two signs of a team would cover each other: the later one moves out. */
+const NEAR = 4
+
+export function MatchTimeline() {
+  const match = selectedMatch.value
+  const shown = (matchEvents.value?.events ?? []).filter(({ type, team }) => KINDS.has(type) && team !== null)
+  if (match === null) return null
+  const minute = match.minute ?? 0
+  const length = Math.max(minute, ...shown.map((event) => event.minute)) > FULL_TIME ? EXTRA_TIME : FULL_TIME
+  const at = (of: number): number => Math.min(100, (of / length) * 100)
+  return html`
+    <section class="card timeline" aria-label="Timeline">
+      ${(['home', 'away'] as const).map((side) => html`<${Side} side=${side} events=${shown} at=${at} />`)}
+      <div class="axis" aria-hidden="true">
+        <i style=${{ width: `${at(minute)}%` }}></i>
+        ${[0, 45, length].map((of) => html`<span class="num" style=${{ left: `${at(of)}%` }}>${of}′</span>`)}
+      </div>
+    </section>
+  `
+}
+
+interface SideProps {
+  readonly side: 'home' | 'away'
+  readonly events: readonly MatchEvent[]
+  readonly at: (minute: number) => number
+}
+
+function Side({ side, events, at }: SideProps) {
+  const own = events.filter(({ team }) => team === side).toSorted((a, b) => a.minute - b.minute)
+  const rows: number[] = []
+  const placed = own.map((event) => {
+    const left = at(event.minute)
+    const free = rows.findIndex((last) => left - last >= NEAR)
+    const row = free === -1 ? rows.length : free
+    rows[row] = left
+    return { event, left, row }
+  })
+  return html`
+    <ol class=${side} aria-label=${selectedMatch.value?.[side].name} style=${{ '--rows': Math.max(1, rows.length) }}>
+      ${placed.map(
+        ({ event, left, row }) => html`
+          <li
+            key=${event.id}
+            class=${event.retracted ? 'retracted' : ''}
+            style=${{ left: `${left}%`, '--row': row }}
+            title=${words(event)}
+          >
+            <${Sign} event=${event} /><span class="sr-only">${words(event)}</span>
+          </li>
+        `,
+      )}
+    </ol>
+  `
+}
+
+const words = (event: MatchEvent): string =>
+  `${event.minute}′ ${eventWords(event)} ${event.playerName ?? ''}${event.relatedPlayerName === null || event.type !== 'substitution' ? '' : ` for ${event.relatedPlayerName}`}`

@@ -1,0 +1,124 @@
+/** Both teams on a pitch: each player with number, price and change. Picking one opens the ticket. */
+import { positions } from '../account.ts'
+import { arrow, percent, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { changePct, instruments, quoteOf, selectedMatch, showInstrument } from '../market.ts'
+import { go } from '../route.ts'
+import type { Listed, Side } from '../line-up.ts'
+import { lineUps } from '../squads.ts'
+
+const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
+/** More than five shirts do not fit beside each other on a phone. */
+const WIDEST = 5
+
+/** The players of a team in rows from their own goal; a player without a place stands in midfield. */
+function rows(playing: readonly Listed[]): readonly (readonly Listed[])[] {
+  return LINES.flatMap((line) => {
+    const found = playing.filter(({ position }) => (position ?? 'MID') === line)
+    const count = Math.ceil(found.length / WIDEST)
+    const size = Math.ceil(found.length / Math.max(1, count))
+    return Array.from({ length: count }, (_, at) => found.slice(at * size, (at + 1) * size))
+  })
+}
+
+export function Pitch() {
+  const teams = lineUps.value
+  if (teams === null) return html`<section class="card"><p class="empty">The line-ups are not known yet.</p></section>`
+  return html`
+    <section class="grass" aria-label="Line-ups">
+      <div class="half home">${rows(teams.home.playing).map((row) => html`<${Row} row=${row} />`)}</div>
+      <div class="half away">
+        ${rows(teams.away.playing)
+          .toReversed()
+          .map((row) => html`<${Row} row=${row} />`)}
+      </div>
+    </section>
+  `
+}
+
+const Row = ({ row }: { row: readonly Listed[] }) => html`
+  <ul class="line-of">
+    ${row.map((player) => html`<li key=${player.playerId}><${Shirt} player=${player} /></li>`)}
+  </ul>
+`
+
+const openTicket = (id: string): void => {
+  showInstrument(id)
+  go('trade')
+}
+
+function Shirt({ player }: { player: Listed }) {
+  const { name, side, jerseyNumber, instrumentId, minute } = player
+  const isHeld = [...positions.value.values()].some((position) => position.instrumentId === instrumentId)
+  return html`
+    <button class="shirt ${side}" onClick=${() => openTicket(instrumentId)}>
+      <span class="number num" aria-hidden="true">${jerseyNumber ?? ''}</span>
+      <b title=${name}>
+        <span aria-hidden="true">${name.split(' ').at(-1)}</span><span class="sr-only">${name}</span>
+      </b>
+      <${Price} id=${instrumentId} />
+      ${isHeld ? html`<em>Held</em>` : minute === null ? null : html`<em>On ${minute}′</em>`}
+    </button>
+  `
+}
+
+function Price({ id }: { id: string }) {
+  const instrument = instruments.value.get(id)
+  const { price, isStale } = quoteOf(id).value
+  if (instrument === undefined) return html`<small>no price</small>`
+  const changed = changePct(instrument, price)
+  return html`
+    <span class="num at ${isStale ? 'stale' : ''}">${units(price)}</span>
+    <small class="num ${way(changed)}"><i aria-hidden="true">${arrow(changed)}</i> ${percent(changed)}</small>
+  `
+}
+
+/** Those who are not on the pitch: nobody can buy them. */
+export function Reserves() {
+  const teams = lineUps.value
+  if (teams === null) return null
+  const off = [...teams.home.off, ...teams.away.off]
+  return html`
+    <section class="card reserves" aria-labelledby="reserves-title">
+      <header><h2 id="reserves-title">Not on the pitch</h2></header>
+      <p class="hint">These players cannot be bought now, and their prices hardly move.</p>
+      ${
+        off.length === 0
+          ? null
+          : html`
+              <h3>Gone off</h3>
+              <ul>
+                ${off.map(
+                  (player) => html`
+                    <${Spare} key=${player.playerId} player=${player} mark=${`${player.why} ${minuteOf(player)}`} />
+                  `,
+                )}
+              </ul>
+            `
+      }
+      ${(['home', 'away'] as const).map(
+        (side) => html`
+          <details>
+            <summary>Bench of ${nameOf(side)} (${teams[side].bench.length})</summary>
+            <ul>
+              ${teams[side].bench.map(
+                (player) => html`<${Spare} key=${player.playerId} player=${player} mark="bench" />`,
+              )}
+            </ul>
+          </details>
+        `,
+      )}
+    </section>
+  `
+}
+
+const minuteOf = ({ minute }: Listed): string => (minute === null ? '' : `${minute}′`)
+const nameOf = (side: Side): string => selectedMatch.value?.[side].name ?? side
+
+const Spare = ({ player, mark }: { player: Listed; mark: string }) => html`
+  <li>
+    <span class="post ${player.side}">${player.jerseyNumber ?? '–'}</span>
+    <span class="who"><b>${player.name}</b> <small>${nameOf(player.side)} · ${mark}</small></span>
+    <span class="prices"><${Price} id=${player.instrumentId} /></span>
+  </li>
+`
