@@ -12,6 +12,7 @@ export interface CodeStore {
   startPause(email: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
   putCode(subject: string, code: KeptCode): Promise<void>
   code(subject: string): Promise<KeptCode | null>
+  usedCode(subject: string, email: string): Promise<KeptCode | null>
   guess(subject: string, code: KeptCode): Promise<number>
   verify(subject: string, email: string): Promise<void>
   verifiedEmail(subject: string): Promise<string | null>
@@ -20,7 +21,7 @@ export interface CodeStore {
 export type Guess =
   | { readonly kind: 'right' }
   | { readonly kind: 'wrong'; readonly attemptsRemaining: number }
-  /** Never sent, expired, or used. */
+  /** Never sent, expired, or used more than a minute ago. */
   | { readonly kind: 'expired' }
   /** All guesses at this code are used up; the user needs a new code. */
   | { readonly kind: 'exhausted' }
@@ -31,7 +32,10 @@ export interface OneTimeCodes {
    * requested.
    */
   readonly send: (to: Identity) => Promise<{ readonly sent: boolean; readonly nextInMs: number }>
-  /** Checks a guess. Of many concurrent guesses only three are compared. */
+  /**
+   * Checks a guess. Of many concurrent guesses only three are compared. The code that proved the address is right again
+   * for a minute, so that a client can repeat a request whose answer it lost; the proof lasts no longer for it.
+   */
   readonly check: (who: Identity, guess: string) => Promise<Guess>
   /** Whether the user has proved that this e-mail address is theirs. */
   readonly isVerified: (who: Identity) => Promise<boolean>
@@ -52,6 +56,16 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
       .update(JSON.stringify(['one-time code', id, subject, code]))
       .digest()
 
+  const fits = (kept: KeptCode, subject: string, guess: string): boolean => {
+    const [right, digest] = [Buffer.from(kept.digest, 'base64url'), digestOf(kept.id, subject, guess)]
+    return right.length === digest.length && timingSafeEqual(right, digest)
+  }
+  // Guesses at a used code are not counted: the address is proved, and the code is good for nothing else.
+  const isRepeat = async ({ sub, email }: Identity, guess: string): Promise<boolean> => {
+    const used = await store.usedCode(sub, email)
+    return used !== null && fits(used, sub, guess)
+  }
+
   return {
     send: async ({ sub, email }) => {
       const { started, leftMs } = await store.startPause(email)
@@ -62,16 +76,13 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
       post({ to: email, ...codeMail(code), before: world.now() + CODE_TTL_MS })
       return { sent: true, nextInMs: leftMs }
     },
-    check: async ({ sub, email }, guess) => {
-      const kept = await store.code(sub)
-      if (kept === null) return { kind: 'expired' }
-      const nth = await store.guess(sub, kept)
-      if (nth > CODE_ATTEMPTS) return { kind: 'exhausted' }
-      const [right, digest] = [Buffer.from(kept.digest, 'base64url'), digestOf(kept.id, sub, guess)]
-      if (right.length !== digest.length || !timingSafeEqual(right, digest)) {
-        return { kind: 'wrong', attemptsRemaining: CODE_ATTEMPTS - nth }
-      }
-      await store.verify(sub, email)
+    check: async (who, guess) => {
+      const kept = await store.code(who.sub)
+      if (kept === null) return { kind: (await isRepeat(who, guess)) ? 'right' : 'expired' }
+      const nth = await store.guess(who.sub, kept)
+      if (nth > CODE_ATTEMPTS) return { kind: (await isRepeat(who, guess)) ? 'right' : 'exhausted' }
+      if (!fits(kept, who.sub, guess)) return { kind: 'wrong', attemptsRemaining: CODE_ATTEMPTS - nth }
+      await store.verify(who.sub, who.email)
       return { kind: 'right' }
     },
     isVerified: async ({ sub, email }) => (await store.verifiedEmail(sub)) === email,

@@ -1,11 +1,11 @@
 /** Error answers: one form, one mapping from refusals to it, and one place where faults become answers. */
-import { z } from '@hono/zod-openapi'
+import type { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { unreachable } from '../../actors/kernel/assert.ts'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
-import type { Refusal, RefusalCode } from '../../actors/kernel/outcome.ts'
+import type { Refusal, RefusalCode, TradeWindow } from '../../actors/kernel/outcome.ts'
 import {
   type AlwaysCode,
   byStatus,
@@ -15,6 +15,7 @@ import {
   meaningOf,
   type StatusOf,
 } from './error-codes.ts'
+import { type ErrorBody, type FactsOf, type FactualCode, schemaOf } from './error-facts.ts'
 import { timestamp } from './json.ts'
 import type { KeyClaims } from '../auth/personal-keys.ts'
 import type { Log } from '../observe/log.ts'
@@ -34,40 +35,34 @@ export interface HttpEnv {
   }
 }
 
-const REQUEST_ID = '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b'
-
-export const ErrorBody = z
-  .object({
-    error: z.string().openapi({
-      description: 'What is wrong, for people.',
-      example: 'PRICE_MOVED',
-    }),
-    code: z.string().openapi({ description: 'What is wrong, for programs. It never changes.', example: 'PRICE_MOVED' }),
-    requestId: z.uuid().openapi({ description: 'Identifies this request in the log.', example: REQUEST_ID }),
-  })
-  .openapi('Error', {
-    description: 'Every error has this form; some carry facts in more fields, such as `retry_after_secs`.',
-    additionalProperties: true,
-  })
-
-type Facts = Readonly<Record<string, unknown>>
-
 export interface Answer<Status extends ErrorStatus = ErrorStatus> {
   readonly status: Status
   readonly code: ErrorCode
   readonly error: string
-  readonly facts?: Facts
+  readonly facts?: object
   readonly retryAfterSecs?: number
 }
 
 /** The part of a context that answering needs, independent of what the gates add to it. */
 export type Answering = Pick<Context<HttpEnv>, 'header' | 'json'> & { readonly var: Readonly<HttpEnv['Variables']> }
 
+type RetryCode = {
+  [Code in ErrorCode]: (typeof ERROR_CODES)[Code] extends { readonly retry: true } ? Code : never
+}[ErrorCode]
+
+/** What an answer with this code needs: the facts that it carries, and when a retry may help. */
+type More<Code extends ErrorCode> = (Code extends FactualCode
+  ? object extends FactsOf<Code>
+    ? { readonly facts?: FactsOf<Code> }
+    : { readonly facts: FactsOf<Code> }
+  : object) &
+  (Code extends RetryCode ? { readonly retryAfterSecs: number } : object)
+
 /** The answer with this code, with the facts that belong to it. */
 export function answerWith<Code extends ErrorCode>(
   code: Code,
-  more: Pick<Answer, 'facts' | 'retryAfterSecs'> = {},
-): Answer<StatusOf<Code>> {
+  ...[more]: object extends More<Code> ? [more?: More<Code>] : [more: More<Code>]
+): Answer<StatusOf<Code>> & { readonly code: Code } {
   const { status, error } = ERROR_CODES[code]
   return { status, error, code, ...more }
 }
@@ -75,77 +70,90 @@ export function answerWith<Code extends ErrorCode>(
 /** Sends an answer in the one error form. */
 export function fail<Status extends ErrorStatus>(c: Answering, answer: Answer<Status>) {
   if (answer.retryAfterSecs !== undefined) c.header('Retry-After', String(answer.retryAfterSecs))
-  const body: z.output<typeof ErrorBody> = {
-    error: answer.error,
-    code: answer.code,
-    requestId: c.var.requestId,
-    ...answer.facts,
-  }
-  return c.json(body, answer.status)
+  return c.json(bodyOf(answer, c.var.requestId), answer.status)
 }
 
+/** The body of an answer. */
+export const bodyOf = ({ error, code, facts }: Answer, requestId: string): z.output<typeof ErrorBody> => ({
+  error,
+  code,
+  requestId,
+  ...facts,
+})
+
 /** Every refusal is an error of the same name in capitals. */
-type RefusalError = Uppercase<RefusalCode>
-export type RefusalStatus = StatusOf<RefusalError>
+export type RefusalStatus = StatusOf<Uppercase<RefusalCode>>
 
 /** The answer to a refusal, with the facts it carries. */
 export function answerTo(refusal: Refusal): Answer<RefusalStatus> {
-  const code = refusal.code.toUpperCase() as RefusalError
-  const retry = 'retryAfterSecs' in refusal ? { retryAfterSecs: refusal.retryAfterSecs } : {}
-  return answerWith(code, { facts: factsOf(refusal), ...retry })
-}
-
-function factsOf(refusal: Refusal): Facts {
   switch (refusal.code) {
     case 'not_found':
-      return { what: refusal.what }
+      return notFound(refusal.what)
     case 'market_closed':
+      return answerWith('MARKET_CLOSED', { facts: windowOf(refusal) })
     case 'market_suspended':
-      return { tradeWindow: { ...refusal.window, open: refusal.window.status === 'OPEN' } }
-    case 'lot_size_invalid':
-      return { minLot: decimal(refusal.min), maxLot: decimal(refusal.max), lotStep: decimal(refusal.step) }
-    case 'price_moved':
-      return {
-        currentPrice: decimal(refusal.currentPrice),
-        lastPublishedPrice: decimal(refusal.lastPublishedPrice),
-      }
+      return answerWith('MARKET_SUSPENDED', { facts: windowOf(refusal) })
+    case 'lot_size_invalid': {
+      const { min, max, step } = refusal
+      return answerWith('LOT_SIZE_INVALID', {
+        facts: { minLot: decimal(min), maxLot: decimal(max), lotStep: decimal(step) },
+      })
+    }
+    case 'price_moved': {
+      const [currentPrice, lastPublishedPrice] = [decimal(refusal.currentPrice), decimal(refusal.lastPublishedPrice)]
+      return answerWith('PRICE_MOVED', { facts: { currentPrice, lastPublishedPrice } })
+    }
     case 'levels_invalid':
-      return { currentPrice: decimal(refusal.currentPrice) }
-    case 'level_too_close':
-      return { currentPrice: decimal(refusal.currentPrice), minDistance: decimal(refusal.distance) }
+      return answerWith('LEVELS_INVALID', { facts: { currentPrice: decimal(refusal.currentPrice) } })
+    case 'level_too_close': {
+      const [currentPrice, minDistance] = [decimal(refusal.currentPrice), decimal(refusal.distance)]
+      return answerWith('LEVEL_TOO_CLOSE', { facts: { currentPrice, minDistance } })
+    }
     case 'position_limit':
-      return { maxOpenPositions: refusal.max }
-    case 'insufficient_margin':
-      return {
-        required: decimal(refusal.required),
-        available: decimal(refusal.available),
-        maxLotSize: decimal(refusal.maxLots),
-      }
+      return answerWith('POSITION_LIMIT', { facts: { maxOpenPositions: refusal.max } })
+    case 'insufficient_margin': {
+      const [required, available] = [decimal(refusal.required), decimal(refusal.available)]
+      return answerWith('INSUFFICIENT_MARGIN', { facts: { required, available, maxLotSize: decimal(refusal.maxLots) } })
+    }
     case 'self_excluded':
-      return { until: timestamp(refusal.until) }
+      return answerWith('SELF_EXCLUDED', { facts: { until: timestamp(refusal.until) } })
     case 'limit_reached':
-      return {
-        dailyLoss: decimal(refusal.dailyLoss),
-        lostToday: decimal(refusal.lostToday),
-        atStake: decimal(refusal.atStake),
-        required: decimal(refusal.required),
-        freeAt: timestamp(refusal.freeAt),
-      }
+      return answerWith('LIMIT_REACHED', {
+        facts: {
+          dailyLoss: decimal(refusal.dailyLoss),
+          lostToday: decimal(refusal.lostToday),
+          atStake: decimal(refusal.atStake),
+          required: decimal(refusal.required),
+          freeAt: timestamp(refusal.freeAt),
+        },
+      })
     case 'position_not_open':
-      return { positionId: refusal.positionId }
-    case 'cooldown_active':
-      return { retry_after_secs: refusal.retryAfterSecs, closableAt: timestamp(refusal.closableAt) }
-    case 'account_frozen':
-    case 'position_corrupt':
-    case 'key_in_flight':
-    case 'key_reused':
+      return answerWith('POSITION_NOT_OPEN', { facts: { positionId: refusal.positionId } })
+    case 'cooldown_active': {
+      const { retryAfterSecs, closableAt } = refusal
+      const facts = { retry_after_secs: retryAfterSecs, closableAt: timestamp(closableAt) }
+      return answerWith('COOLDOWN_ACTIVE', { facts, retryAfterSecs })
+    }
     case 'busy':
+      return answerWith('BUSY', { retryAfterSecs: refusal.retryAfterSecs })
     case 'unknown_outcome':
-      return {}
+      return answerWith('UNKNOWN_OUTCOME', { retryAfterSecs: refusal.retryAfterSecs })
+    case 'account_frozen':
+      return answerWith('ACCOUNT_FROZEN')
+    case 'position_corrupt':
+      return answerWith('POSITION_CORRUPT')
+    case 'key_in_flight':
+      return answerWith('KEY_IN_FLIGHT')
+    case 'key_reused':
+      return answerWith('KEY_REUSED')
     default:
       return unreachable(refusal)
   }
 }
+
+const windowOf = ({ window }: { readonly window: TradeWindow }) => ({
+  tradeWindow: { ...window, open: window.status === 'OPEN' },
+})
 
 /** The errors that the framework throws if it cannot read a body. */
 const BODY_ANSWERS: readonly Answer[] = [
@@ -169,22 +177,8 @@ export function answerToThrown(error: Error, isFault: HttpDeps['isFault']): Answ
 export const UNAUTHORIZED = answerWith('UNAUTHORIZED')
 
 /** It does not exist, or belongs to another user. */
-export const notFound = (
-  what:
-    | 'instrument'
-    | 'match'
-    | 'position'
-    | 'flag'
-    | 'setting'
-    | 'session'
-    | 'key'
-    | 'user'
-    | 'fixture'
-    | 'replay'
-    | 'district'
-    | 'reaction'
-    | 'notification',
-): Answer<404> => answerWith('NOT_FOUND', { facts: { what } })
+export const notFound = (what: NonNullable<FactsOf<'NOT_FOUND'>['what']>): Answer<404> =>
+  answerWith('NOT_FOUND', { facts: { what } })
 
 /** A body, query, path or header that does not fit its schema: one issue for each problem. */
 export const validationFailed = (error: z.ZodError): Answer<400> =>
@@ -219,25 +213,14 @@ export function errors(...codes: readonly ErrorCode[]): Partial<Record<ErrorStat
   return Object.fromEntries([...byStatus(codes)].map(([status, group]) => [status, errorResponse(group)]))
 }
 
-/** Written out in OpenAPI, because the library would repeat the common part of the schema in every error. */
 function errorResponse(codes: readonly ErrorCode[]) {
   const headers = codes.some((code) => meaningOf(code).retry) ? { headers: RETRY_AFTER } : {}
-  const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: codes } } }] }
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   return {
     description: codes.map((code) => `\`${code}\`: ${meaningOf(code).when}`).join('\n\n'),
     ...headers,
-    content: { 'application/json': { schema, examples } },
+    content: { 'application/json': { schema: schemaOf(codes), examples } },
   }
-}
-
-/** An example error of each code. */
-export function errorExamples() {
-  const examples = (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => {
-    const { error, when, facts } = meaningOf(code)
-    return [code, { summary: when, value: { error, code, requestId: REQUEST_ID, ...facts } }] as const
-  })
-  return Object.fromEntries(examples)
 }
 
 const RETRY_AFTER = {

@@ -15,6 +15,7 @@ import { listAchievements } from './routes/achievements/list.ts'
 import { listActivity } from './routes/activity/list.ts'
 import { auditLog } from './routes/admin/audit.ts'
 import { adminAnchors } from './routes/admin/anchors.ts'
+import { adminEvents } from './routes/admin/events.ts'
 import { adminFlags } from './routes/admin/flags.ts'
 import { gameplayBot } from './routes/admin/gameplay-bot.ts'
 import { rebuildBoards } from './routes/admin/leaderboard.ts'
@@ -22,10 +23,13 @@ import { auditLedger } from './routes/admin/ledger.ts'
 import { endMatch } from './routes/admin/matches.ts'
 import { adminPositions } from './routes/admin/positions.ts'
 import { adminRecordings } from './routes/admin/recordings.ts'
+import { adminUploads } from './routes/admin/uploads.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
 import { adminSettings } from './routes/admin/settings.ts'
 import { adminRisk } from './routes/admin/risk.ts'
 import { adminUser } from './routes/admin/user.ts'
+import { whatIfSettings } from './routes/admin/what-if.ts'
+import { adminWebhooks } from './routes/admin/webhooks.ts'
 import { adminUsers } from './routes/admin/users.ts'
 import { completeProfile } from './routes/auth/complete.ts'
 import { syntheticUsers } from './routes/auth/dev.ts'
@@ -64,9 +68,12 @@ import { changeLevels } from './routes/positions/change.ts'
 import { closePosition } from './routes/positions/close.ts'
 import { listPositions } from './routes/positions/list.ts'
 import { onePosition } from './routes/positions/one.ts'
+import { provePosition } from './routes/positions/proof.ts'
 import { openPosition } from './routes/positions/open.ts'
 import { quoteOrder } from './routes/positions/quote.ts'
+import { whyPosition } from './routes/positions/why.ts'
 import { validatePublicReferral } from './routes/public/referral.ts'
+import { publicTape } from './routes/public/tape.ts'
 import { validateReferral } from './routes/referral/validate.ts'
 import { createInvite } from './routes/referrals/invites.ts'
 import { listReferrals } from './routes/referrals/list.ts'
@@ -96,9 +103,19 @@ const API: readonly Routes[] = [
   [exportMyData, ownAccount, ownLimits],
   // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
   [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
-  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow],
+  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow, publicTape],
   // 4.3 Positions, trades, wallet
-  [listPositions, onePosition, quoteOrder, walletBalance, walletLedger, refillWallet, accountChanges],
+  [
+    listPositions,
+    onePosition,
+    whyPosition,
+    provePosition,
+    quoteOrder,
+    walletBalance,
+    walletLedger,
+    refillWallet,
+    accountChanges,
+  ],
   [legacyTrades, portfolio],
   // 4.4 Leaderboards, social, misc
   [leaderboards, myRank, listDistricts, listStandings, currentWeek, spinnerHistory, runSpinner],
@@ -110,13 +127,14 @@ const API: readonly Routes[] = [
     adminFlags,
     adminPositions,
     adminSettings,
+    whatIfSettings,
     adminUsers,
     adminUser,
     gameplayBot,
     rebuildBoards,
     endMatch,
   ],
-  [adminReactions, adminRecordings, adminRisk, auditLog, auditLedger],
+  [adminEvents, adminWebhooks, adminReactions, adminUploads, adminRecordings, adminRisk, auditLog, auditLedger],
 ].flat()
 
 /** They sign tokens. A queue each, so that a slow identity provider does not delay the refresh of sessions. */

@@ -15,7 +15,7 @@ const BYTES_MIN = 1_024
 /** At a time: zlib shares its four threads with the signatures of tokens. More answers go out as they are. */
 const TOGETHER = 2
 /** Their answers carry tokens, keys or tickets. */
-const SECRET = /^\/api\/(auth|keys|ws)\b/
+const SECRET = /^\/api\/(auth|keys|ws|admin\/webhooks)\b/
 
 const zip = promisify(gzip)
 const brotli = promisify(brotliCompress)

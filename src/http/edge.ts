@@ -11,6 +11,9 @@ import { addressOf, addressPrefix } from './client-address.ts'
 import { API_VERSION } from './versions.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
+/** Where recordings are uploaded: the only larger bodies. */
+export const UPLOADS_PATH = '/api/admin/uploads'
+const UPLOAD_BYTES_MAX = 8 * 1_024 * 1_024
 const PREFLIGHT_SECS = '600'
 /** Polled all the time, so not traced. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
@@ -150,14 +153,16 @@ function isOwnOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
 }
 
-/** Refuses bodies over 64 KiB, by `Content-Length`, or by counting without that header. */
+/** Refuses bodies over 64 KiB, by `Content-Length`, or by counting without that header. Uploads may have 8 MiB. */
 export function limitBody(): MiddlewareHandler<HttpEnv> {
   const counted = bodyLimit({ maxSize: BODY_BYTES_MAX })
+  const countedUpload = bodyLimit({ maxSize: UPLOAD_BYTES_MAX })
   return async (c, next) => {
     if (SAFE_METHODS.has(c.req.method)) return next()
     const length = c.req.header('content-length')
-    if (length === undefined) return counted(c, next)
-    if (Number(length) > BODY_BYTES_MAX) throw new HTTPException(413)
+    const isUpload = c.req.path === UPLOADS_PATH
+    if (length === undefined) return isUpload ? countedUpload(c, next) : counted(c, next)
+    if (Number(length) > (isUpload ? UPLOAD_BYTES_MAX : BODY_BYTES_MAX)) throw new HTTPException(413)
     return next()
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Every error code of the REST API. Programs act on a code, so its status, text and meaning never change. Each route
- * lists the codes it may answer with, and the API description is made from this table.
+ * Every error code of the REST API. Programs act on a code, so its status, text and meaning never change; `FACTS` has
+ * what it carries. Each route lists the codes it may answer with, and the API description is made from this table.
  */
 
 interface Meaning {
@@ -9,29 +9,27 @@ interface Meaning {
   readonly error: string
   /** When it happens, and what the caller should do. */
   readonly when: string
-  /** An example of the facts it carries, if any. */
-  readonly facts?: Readonly<Record<string, unknown>>
   /** Set if the header `Retry-After` says when to try again. */
   readonly retry?: true
 }
-
-const tradeWindow = (status: string, reason: string) => ({ tradeWindow: { status, reason, open: false } })
 
 export const ERROR_CODES = {
   VALIDATION_FAILED: {
     status: 400,
     error: 'validation failed',
     when: 'A value in the body, the query, the path or a header does not fit its schema. `issues` lists each one.',
-    facts: { issues: [{ path: 'lotSize', message: 'Invalid input: expected number, received string' }] },
   },
   MALFORMED_JSON: { status: 400, error: 'malformed JSON', when: 'The body is not valid JSON.' },
   INVALID_CODE: {
     status: 400,
     error: 'invalid code',
     when: 'The code is wrong; `attemptsRemaining` tries are left.',
-    facts: { attemptsRemaining: 2 },
   },
-  CODE_EXPIRED: { status: 400, error: 'code expired', when: 'The code is older than 5 minutes. Request another.' },
+  CODE_EXPIRED: {
+    status: 400,
+    error: 'code expired',
+    when: 'The code is older than 5 minutes, or was used more than a minute ago.',
+  },
 
   UNAUTHORIZED: {
     status: 401,
@@ -87,7 +85,6 @@ export const ERROR_CODES = {
     status: 404,
     error: 'not found',
     when: 'It does not exist or belongs to another user; the response does not say which. `what` names the kind.',
-    facts: { what: 'instrument' },
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -99,13 +96,11 @@ export const ERROR_CODES = {
     status: 409,
     error: 'PRICE_MOVED',
     when: '`clientPrice` differs from the last published price by more than 2.5 %. Show the new price and ask again.',
-    facts: { currentPrice: 206.31, lastPublishedPrice: 206.3 },
   },
   MARKET_CLOSED: {
     status: 409,
     error: 'market closed',
     when: 'The match has not begun or is over. `GET /api/matches/{id}/trade-window` has the details.',
-    facts: tradeWindow('CLOSED', 'the match is over'),
   },
   MARKET_SUSPENDED: {
     status: 409,
@@ -113,20 +108,17 @@ export const ERROR_CODES = {
     when:
       'Trading is suspended while an in-game event is being priced or match data is late, or because operators have ' +
       'restricted it. `tradeWindow.reason` says which.',
-    facts: tradeWindow('SUSPENDED', 'an in-game event is being priced'),
   },
   COOLDOWN_ACTIVE: {
     status: 409,
     error: 'cooldown_active',
     when: 'The hold, 180 seconds by default, is not over. The position can be closed from `closableAt` on.',
-    facts: { retry_after_secs: 112, closableAt: '2026-05-02T14:33:00.000Z' },
     retry: true,
   },
   POSITION_NOT_OPEN: {
     status: 409,
     error: 'position is not open',
     when: 'The position is already closed; `position` shows how.',
-    facts: { position: { id: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968', status: 'closed', closedBy: 'take_profit' } },
   },
   POSITION_CORRUPT: {
     status: 409,
@@ -148,6 +140,11 @@ export const ERROR_CODES = {
     status: 409,
     error: 'a user has at most 10 keys; delete one first',
     when: 'The caller has 10 keys. Delete one of them first.',
+  },
+  WEBHOOK_LIMIT: {
+    status: 409,
+    error: 'there are at most 10 webhooks; delete one first',
+    when: 'The installation has 10 webhooks. Delete one of them first.',
   },
   TOO_MANY_INVITES: {
     status: 409,
@@ -181,7 +178,6 @@ export const ERROR_CODES = {
     when:
       'The change would move a price of a running match by more than `rules.max_move_pct` per cent, or a running match ' +
       'cannot say yet. `dryRun=true` lists the moves; `force: true` makes the change all the same.',
-    facts: { maxMovePct: 7.41, limitPct: 2, moves: 31, closes: 12, unknownMatches: [] },
   },
   MATCH_OVER: {
     status: 409,
@@ -207,13 +203,28 @@ export const ERROR_CODES = {
     status: 409,
     error: 'too many replays are running; stop one first',
     when: '`max` replays are already running.',
-    facts: { max: 16 },
+  },
+
+  RECORDING_EXISTS: {
+    status: 409,
+    error: 'a recording of this name exists',
+    when: 'An upload has this name already. Choose another, or remove it first.',
+  },
+  RECORDING_LIMIT: {
+    status: 409,
+    error: 'too many recordings are kept; remove one first',
+    when: '`max` uploads are kept already.',
+  },
+  RECORDING_PLAYING: {
+    status: 409,
+    error: 'a replay of this recording is under way; stop it first',
+    when: 'A replay of the upload is under way.',
   },
 
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    error: 'body larger than 64 KiB',
-    when: 'The declared or received body exceeds 64 KiB.',
+    error: 'body too large',
+    when: 'The declared or received body exceeds 64 KiB, or 8 MiB for an upload.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -225,7 +236,6 @@ export const ERROR_CODES = {
     status: 422,
     error: 'lot size invalid',
     when: '`lotSize` is below `minLot`, above `maxLot`, or not a multiple of `lotStep`.',
-    facts: { minLot: 0.01, maxLot: 100, lotStep: 0.01 },
   },
   LEVELS_INVALID: {
     status: 422,
@@ -233,25 +243,21 @@ export const ERROR_CODES = {
     when:
       'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss, as the price ' +
       'stands after the order and as closing it would fill.',
-    facts: { currentPrice: 206.31 },
   },
   LEVEL_TOO_CLOSE: {
     status: 422,
     error: 'stop-loss / take-profit level too close to the current price',
     when: 'Until the position may be closed, its levels must be at least `minDistance` from the price. Set it further off.',
-    facts: { currentPrice: 206.31, minDistance: 3.09465 },
   },
   POSITION_LIMIT: {
     status: 422,
     error: 'position limit reached',
     when: 'The caller already has `maxOpenPositions` open positions. Close one first.',
-    facts: { maxOpenPositions: 100 },
   },
   INSUFFICIENT_MARGIN: {
     status: 422,
     error: 'insufficient margin',
     when: 'The margin costs `required`, but only `available` is free. `maxLotSize` would fit.',
-    facts: { required: 525.1, available: 312.44, maxLotSize: 2.97 },
   },
   ACCOUNT_FROZEN: {
     status: 403,
@@ -262,7 +268,6 @@ export const ERROR_CODES = {
     status: 403,
     error: 'you have paused trading; you can close positions, but not open any',
     when: "The caller's own cool-off or exclusion lasts until `until`. Open positions can be closed, and their levels set.",
-    facts: { until: '2026-05-09T14:30:00.000Z' },
   },
   LIMIT_REACHED: {
     status: 422,
@@ -270,7 +275,6 @@ export const ERROR_CODES = {
     when:
       "The caller's own limit of a day's losses leaves no room for the margin `required`: `lostToday` is lost and " +
       "`atStake` could still be. Today's losses stop counting at `freeAt` (midnight UTC).",
-    facts: { dailyLoss: 500, lostToday: 310.5, atStake: 150, required: 60.2, freeAt: '2026-05-03T00:00:00.000Z' },
   },
   NEEDS_PROFILE: {
     status: 422,
@@ -288,7 +292,6 @@ export const ERROR_CODES = {
     status: 429,
     error: 'too many requests',
     when: 'A rate limit is exceeded; `limit` names it. The `RateLimit` headers say how much of each limit is left.',
-    facts: { limit: 'global' },
     retry: true,
   },
   TOO_MANY_ATTEMPTS: {
@@ -338,7 +341,6 @@ export const ERROR_CODES = {
     status: 503,
     error: 'not ready',
     when: 'A check failed; `checks` says which.',
-    facts: { checks: { accepting: 'ok', database: 'failed', fastStore: 'ok' } },
     retry: true,
   },
 } as const satisfies Record<string, Meaning>

@@ -20,9 +20,10 @@ import type { Listing } from '../../db/catalogue.ts'
 import type { Mover, MoversBoard } from '../../db/movers.ts'
 import type { HeldPosition } from '../../db/positions.ts'
 import type { History } from '../../db/price-history.ts'
-import type { TapeTrade } from '../../db/tape.ts'
+import type { RecentTrade } from '../../db/recent-trades.ts'
 import type { User } from '../../db/users.ts'
 import type { LedgerEntry } from '../../db/wallets.ts'
+import type { RecentTradesBody } from './recent-trades-schema.ts'
 import type {
   AccountChangesBody,
   AccountEventBody,
@@ -35,7 +36,6 @@ import type {
   PERIODS,
   PositionBody,
   PriceHistoryBody,
-  RecentTradesBody,
   SquadBody,
   WalletBody,
   WindowBody,
@@ -161,6 +161,7 @@ export function windowJson(match: MatchInfo, now: Instant, rules: TradingRules):
     open: window.status === 'OPEN',
     state: match.state,
     reason: window.reason,
+    holdSecs: rules.holdMs / SECOND_MS,
     serverTime: timestamp(now),
   }
 }
@@ -193,7 +194,7 @@ export function priceHistoryJson(
   }
 }
 
-export function recentTradesJson(trades: readonly TapeTrade[]): z.output<typeof RecentTradesBody> {
+export function recentTradesJson(trades: readonly RecentTrade[]): z.output<typeof RecentTradesBody> {
   const toTheSecond = (at: Instant): Instant => instant(Math.round(at / SECOND_MS) * SECOND_MS)
   return {
     trades: trades.map((trade) => ({
@@ -275,7 +276,12 @@ export function squadJson(match: MatchInfo, side: Side): z.output<typeof SquadBo
   }
 }
 
-const teamJson = (team: FixtureTeam) => ({ id: team.id, name: team.name, score: team.goals })
+const teamJson = ({ id, name, goals, shootout }: FixtureTeam) => ({
+  id,
+  name,
+  score: goals,
+  shootout: shootout ?? null,
+})
 
 export function matchJson(match: MatchInfo, now: Instant, rules: TradingRules): z.output<typeof MatchBody> {
   return {

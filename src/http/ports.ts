@@ -1,5 +1,8 @@
 /** The ports of the REST API: what its routes need from the rest of the server. The composition root passes them in. */
+import type { PublicTape } from '../../db/public-tape.ts'
 import type { RecordedMatch } from '../../db/recordings.ts'
+import type { PricePath, Uploads } from '../../db/uploads.ts'
+import type { AddedUpload } from '../replays/upload-desk.ts'
 import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Price } from '../../actors/kernel/micros.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
@@ -18,12 +21,13 @@ import type { DataExport } from '../../db/data-export.ts'
 import type { Allowance, Hits, Spent } from '../../db/fast/fast-store.ts'
 import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
-import type { TapeTrade, TradeKey } from '../../db/tape.ts'
+import type { MovesQuery, PriceMove } from '../../db/price-moves.ts'
+import type { RecentTrade, TradeKey } from '../../db/recent-trades.ts'
 import type { LimitsNow } from '../../db/own-limits.ts'
 import type { VoidRequest } from '../../db/position-voids.ts'
 import type { HeldPosition, ListedPosition, PositionQuery } from '../../db/positions.ts'
 import type { Refill } from '../../db/refills.ts'
-import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
+import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview, SettingsDraft } from '../../db/settings.ts'
 import type { Risk } from '../../db/risk.ts'
 import type { UserAlert, UserConnection } from '../../db/user-connections.ts'
 import type {
@@ -46,11 +50,14 @@ import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { MetricsAccess } from '../variables.ts'
 import type { VoidOutcome } from '../integrity/voids.ts'
-import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../replays/gameplay-bot.ts'
+import type { BotOrder, BotStart, BotStop, PlayableFixture, ReplayReport } from '../replays/gameplay-bot.ts'
 import type { Log } from '../observe/log.ts'
 import type { Tracing } from '../observe/tracing.ts'
+import type { WhatIfOutcome, WhatIfQuestion } from '../what-if/what-if.ts'
+import type { WebhookDesk } from '../webhooks/desk.ts'
 import type { CommunityPorts } from './community-ports.ts'
 import type { ObserveRequest } from './edge.ts'
+import type { EventFeed } from './event-feed.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
 import type { WebFiles } from './web-files.ts'
 
@@ -98,7 +105,9 @@ export interface MarketHistory {
   /** Prices of an instrument since an instant, or since its first tick if null. */
   prices(id: InstrumentId, from: Instant | null): Promise<History>
   /** The last trades in an instrument, newest first; those after a trade, if one is given. */
-  trades(id: InstrumentId, limit: number, after?: TradeKey): Promise<readonly TapeTrade[]>
+  trades(id: InstrumentId, limit: number, after?: TradeKey): Promise<readonly RecentTrade[]>
+  /** The largest moves of a price in a stretch of time. */
+  moves(id: InstrumentId, query: MovesQuery): Promise<readonly PriceMove[]>
   movers(): Promise<MoversBoard>
 }
 
@@ -145,6 +154,8 @@ export interface Settings {
   listFlags(): readonly SettingEntry[]
   /** What a value would bring into force. Nothing changes. */
   preview(key: string, value: unknown): SettingPreview
+  /** What several values would bring into force together. Nothing changes. */
+  draft(values: Readonly<Record<string, unknown>>): SettingsDraft
   value(key: 'rules.max_move_pct'): number
   /** In force in this process when it resolves, in every other within a second. Writes an audit row. */
   set(change: SettingChange): Promise<SettingOutcome>
@@ -170,7 +181,7 @@ export interface UserList {
 }
 
 export interface Bot {
-  fixtures(): Promise<readonly BundledFixture[]>
+  fixtures(): Promise<readonly PlayableFixture[]>
   start(order: BotOrder): Promise<BotStart>
   status(): Promise<readonly ReplayReport[]>
   stop(order: BotStop): Promise<readonly string[]>
@@ -265,11 +276,31 @@ export interface Recordings {
   /** The match of a recording, or null. */
   find(matchId: FixtureId): Promise<MatchInfo | null>
   lines(info: MatchInfo): AsyncGenerator<string>
+  chart(info: MatchInfo): Promise<readonly PricePath[]>
+}
+
+/** Recordings that operators bring from elsewhere. */
+export interface UploadedRecordings extends Pick<Uploads, 'list' | 'find' | 'remove'> {
+  /** Checks a recording in a thread of its own, and keeps it. */
+  add(upload: { readonly name: string; readonly bytes: Uint8Array; readonly by: UserId }): Promise<AddedUpload>
+}
+
+/** The public tapes of matches. */
+export interface Tapes extends Pick<PublicTape, 'last' | 'lines' | 'checkpoints' | 'keys' | 'proofOf'> {
+  /** Whether anybody may download what live matches heard. */
+  areRecordingsOpen(): boolean
+}
+
+/** Tries settings on recordings. */
+interface WhatIf {
+  /** An aborted question is given up. */
+  ask(question: WhatIfQuestion, signal: AbortSignal): Promise<WhatIfOutcome>
 }
 
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
+  readonly whatIf: WhatIf
   /** What a valid setting would do to the running matches. One that cannot be reached is not `known`. */
   readonly effectsOf: (setting: ConsideredSetting) => Promise<readonly RuleEffect[]>
   readonly audit: Audit
@@ -277,11 +308,15 @@ export interface AdminDeps {
   readonly anchors: Anchors
   readonly integrity: Integrity
   readonly recordings: Recordings
+  readonly events: Pick<EventFeed, 'lines'>
+  readonly uploads: UploadedRecordings
+  readonly webhooks: Pick<WebhookDesk, 'list' | 'create' | 'setState' | 'delete' | 'test'>
   readonly bot: Bot
 }
 
 export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminDeps {
   readonly community: CommunityPorts
+  readonly tapes: Tapes
   /** Describes the WebSocket address. */
   readonly describeFeed: typeof describeFeed
   /** The page for browsers. */

@@ -6,11 +6,12 @@ import { z } from '@hono/zod-openapi'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { EVENT_KINDS } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
+import { ReasonBody } from './reason-schema.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
 export const amount = z.number().openapi({ description: 'Units, at most 6 decimals.' })
 export const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 206.31 })
-const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
+export const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
 
 export const userIdText = z.uuid().openapi({ example: '0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f' })
 export const usernameText = z.string().openapi({ example: 'ada_l' })
@@ -40,6 +41,10 @@ export const WindowBody = z
     open: z.boolean().openapi({ description: 'True if `status` is `OPEN`: positions can be opened.', example: true }),
     state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
     reason: z.string().nullable().openapi({ description: 'Why trading is not open, or null.', example: null }),
+    holdSecs: z.number().openapi({
+      description: 'Seconds for which the owner of a new position cannot close it, as in force now.',
+      example: 180,
+    }),
     serverTime: timestampText,
   })
   .openapi('TradeWindow')
@@ -49,6 +54,7 @@ const matchTeam = (id: number, name: string, score: number) =>
     id: z.int().openapi({ example: id }),
     name: z.string().openapi({ example: name }),
     score: z.int().nullable().openapi({ example: score }),
+    shootout: z.int().nullable().openapi({ description: 'Not in `score`; null if there is none.', example: null }),
   })
 
 export const MatchBody = z
@@ -61,10 +67,7 @@ export const MatchBody = z
     startsAt: timestampText,
     state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
     stateId: z.int().nullable().openapi({ description: "The provider's state number.", example: 22 }),
-    minute: z
-      .int()
-      .nullable()
-      .openapi({ description: 'Minute of the match clock, null before kick-off.', example: 63 }),
+    minute: z.int().nullable().openapi({ description: 'By the match clock; null before kick-off.', example: 63 }),
     home: matchTeam(101, 'Harbour', 2),
     away: matchTeam(102, 'Hill', 1),
     tradeWindow: WindowBody,
@@ -125,6 +128,7 @@ const TickBody = z.object({
     description: 'The event of the match that moved it, as `GET /api/matches/{id}/events` lists it, or null.',
     example: 7_012,
   }),
+  reason: ReasonBody,
 })
 
 export const PriceHistoryBody = z
@@ -152,18 +156,6 @@ export const PriceHistoryBody = z
       .openapi({ description: '`open`, `high`, `low` and `changePct` are over the ticks returned.' }),
   })
   .openapi('PriceHistory')
-
-export const RecentTradesBody = z.object({
-  trades: z.array(
-    z.object({
-      at: timestampText.openapi({ description: 'Rounded to the second.' }),
-      direction: z.enum(['long', 'short']).openapi({ description: 'Direction of the position.' }),
-      lotSize: lotNumber,
-      price: priceNumber,
-      action: z.enum(['open', 'close']),
-    }),
-  ),
-})
 
 const MoverBody = z
   .object({

@@ -11,6 +11,7 @@ import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Encoding } from './compression.ts'
+import { verifierFiles, ZOD_MODULE } from './verifier-files.ts'
 
 export interface WebFile {
   /** Path below `base`. */
@@ -24,7 +25,9 @@ export interface WebFiles {
   readonly base: string
   /** The page at `/`. It loads its files from `base`. */
   readonly page: WebFile
-  /** The hash of the page's inline script, for the content security policy. */
+  /** The page at `/verify`, which proves matches. */
+  readonly verifyPage: WebFile
+  /** The hash of the inline script of both, for the content security policy. */
   readonly inlineScript: string
   /** The file of this name, or null. */
   find(name: string): WebFile | null
@@ -36,6 +39,7 @@ export interface WebFiles {
 
 const SOURCES = join(import.meta.dirname, '../web')
 const PAGE = 'index.html'
+const VERIFY_PAGE = 'verify.html'
 
 /** Modules of packages by the name that imports use, also among each other. */
 const PACKAGES: Readonly<Record<string, readonly [from: string, file: string]>> = {
@@ -63,6 +67,7 @@ const FONTS: Readonly<Record<string, readonly [from: string, file: string]>> = {
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.ts': 'text/javascript; charset=utf-8',
@@ -85,16 +90,21 @@ export async function loadWebFiles(facts: PageFacts): Promise<WebFiles> {
   const sources = await readSources()
   const packages = Object.entries(PACKAGES).map(([name, file]) => [vendorName(name), file] as const)
   const vendored = [...packages, ...Object.entries(FONTS)].map(([name, file]) => webFile(name, readPackaged(...file)))
-  const files = new Map([...sources, ...vendored].map((file) => [file.name, file]))
+  const verifier = [...(await verifierFiles(withoutTypes))].map(([name, text]) => webFile(name, text))
+  const files = new Map([...sources, ...vendored, ...verifier].map((file) => [file.name, file]))
 
   const hash = createHash('sha256')
   for (const { name, body } of files.values()) hash.update(name).update(body)
   const base = `/web/${hash.digest('base64url').slice(0, 12)}`
 
   const importMap = JSON.stringify({
-    imports: Object.fromEntries(Object.keys(PACKAGES).map((name) => [name, `${base}/${vendorName(name)}`])),
+    imports: Object.fromEntries([
+      ...Object.keys(PACKAGES).map((name) => [name, `${base}/${vendorName(name)}`]),
+      ['zod', `${base}/${ZOD_MODULE}`],
+    ]),
   })
   const template = await readFile(join(SOURCES, PAGE), 'utf8')
+  const verifyTemplate = await readFile(join(SOURCES, VERIFY_PAGE), 'utf8')
   const values = { base, importMap, preloads: preloads(base, files.keys()), facts: escaped(JSON.stringify(facts)) }
   const html = filled(template, values)
   const [, inline = ''] = /<script type="importmap">([^]*?)<\/script>/.exec(html) ?? []
@@ -104,6 +114,7 @@ export async function loadWebFiles(facts: PageFacts): Promise<WebFiles> {
   return {
     base,
     page,
+    verifyPage: webFile(VERIFY_PAGE, filled(verifyTemplate, values)),
     inlineScript: `sha256-${createHash('sha256').update(inline).digest('base64')}`,
     find: (name) => files.get(name) ?? null,
     list: () => [...files.values()],
@@ -119,7 +130,7 @@ export async function loadWebFiles(facts: PageFacts): Promise<WebFiles> {
 async function readSources(): Promise<WebFile[]> {
   const entries = await readdir(SOURCES, { recursive: true, withFileTypes: true })
   const paths = entries
-    .filter((entry) => entry.isFile() && extname(entry.name) in TYPES && entry.name !== PAGE)
+    .filter((entry) => entry.isFile() && extname(entry.name) in TYPES && !entry.name.endsWith('.html'))
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted()
   return Promise.all(
@@ -165,8 +176,8 @@ const preloads = (base: string, names: Iterable<string>): string =>
     .map((name) => `<link rel="modulepreload" href="${base}/${name}" />`)
     .join('\n    ')
 
-/** Modules of the control room and of the API page, which the start page does not need. */
-const LATER = /^(control\/|docs\.ts$)/
+/** Modules of the control room, of the API page and of the verifier, which the start page does not need. */
+const LATER = /^(control\/|root\/|docs\.ts$|verify\.ts$)/
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')

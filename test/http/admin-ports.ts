@@ -2,13 +2,15 @@
 import { instant } from '../../actors/kernel/world.ts'
 import { districtId, fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
-import { lots, money } from '../../actors/kernel/micros.ts'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { ControlAction } from '../../db/audit-log.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
+import type { Upload } from '../../db/uploads.ts'
 import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
+import type { Webhook } from '../../db/webhooks.ts'
 import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { info } from '../support/fixtures.ts'
@@ -38,11 +40,34 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
+const webhook: Webhook = {
+  id: '0197f2a0-0000-7000-8000-0000000000d1',
+  url: 'https://hooks.example/events',
+  types: ['position.closed'],
+  state: 'active',
+  createdAt: instant(1_000),
+  lastSuccessAt: instant(2_000),
+  failingSince: null,
+  lastError: null,
+  waiting: 3,
+}
+
 const RECORDED = [3, 2, 1].map((n) => ({ info: info({ matchId: fixtureId(n) }), commits: 600, bytes: 50_000 }))
 
 export function adminPorts(user: User): Pick<
   HttpDeps,
-  'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'integrity' | 'recordings' | 'bot'
+  | 'settings'
+  | 'whatIf'
+  | 'effectsOf'
+  | 'audit'
+  | 'userList'
+  | 'anchors'
+  | 'integrity'
+  | 'recordings'
+  | 'uploads'
+  | 'events'
+  | 'webhooks'
+  | 'bot'
 > & {
   readonly actions: ControlAction[]
   readonly orders: unknown[]
@@ -72,6 +97,17 @@ export function adminPorts(user: User): Pick<
     actions,
     orders,
     effectsOf: async () => [],
+    whatIf: {
+      ask: async ({ recordings }) => {
+        const [recording = ''] = recordings
+        const was = { opened: 412, washouts: 17, levels: 64, voided: 5, house: 318_250_000 }
+        const moved = [{ name: 'A. Striker', was: price(200e6), would: price(210e6), farthestPpm: 51_234 }]
+        if (recording === 'busy' || recording === 'stopped') return { kind: recording }
+        if (recording !== 'goal-feast') return { kind: 'unknown_recording', name: recording }
+        const would = { ...was, washouts: 21, house: -4_000_000 }
+        return { kind: 'played', matches: [{ recording, was, would, moved, movedCount: 1 }] }
+      },
+    },
     settings: {
       list: () => settings,
       listFlags: () => flags,
@@ -83,6 +119,16 @@ export function adminPorts(user: User): Pick<
         return read.ok
           ? { kind: 'valid', rules: DEFAULT_RULES, model: DEFAULT_MODEL }
           : { kind: 'invalid', problem: read.problem }
+      },
+      draft: (values) => {
+        for (const [key, value] of Object.entries(values)) {
+          const known = settings.find((one) => one.key === key)
+          if (known === undefined) return { kind: 'unknown', key }
+          const read = readSetting(known.setting, value)
+          if (!read.ok) return { kind: 'invalid', key, problem: read.problem }
+        }
+        const now = { rules: DEFAULT_RULES, model: DEFAULT_MODEL }
+        return { kind: 'valid', was: now, would: now }
       },
       set: (change) => set(settings, change),
       setFlag: (change) => set(flags, change),
@@ -161,6 +207,34 @@ export function adminPorts(user: User): Pick<
         yield `{"recording":{"name":"match-${matchId}"}}\n`
         yield '{"n":1,"epoch":1,"kind":"clock","at":5}\n'
       },
+      chart: async () => [PATH],
+    },
+    uploads: {
+      list: async () => [UPLOAD],
+      find: async (name) => (name === UPLOAD.name ? { id: UPLOAD.id, data: Buffer.from('packed') } : null),
+      add: async ({ name, bytes }) => {
+        if (name === 'full') return { kind: 'full', max: 100 }
+        if (name === 'exists' || name === 'busy') return { kind: name }
+        if (bytes[0] !== 0x7b) return { kind: 'flawed', flaw: 'line 2 is not JSON' }
+        return { kind: 'kept', upload: { ...UPLOAD, name } }
+      },
+      remove: async (name) => (name === UPLOAD.name ? 'removed' : name === 'playing' ? 'playing' : 'unknown'),
+    },
+    webhooks: {
+      list: async () => [webhook],
+      create: async ({ url, types }) => {
+        if (url === 'https://full.example/') return { kind: 'full' }
+        if (!url.startsWith('https:')) return { kind: 'refused', problem: 'must be an https:// address' }
+        return { kind: 'created', webhook: { ...webhook, url, types }, secret: 'whsec_c2VjcmV0' }
+      },
+      setState: async (id, state) => (id === webhook.id ? { ...webhook, state } : null),
+      delete: async (id) => id === webhook.id,
+      test: async (id) => (id === webhook.id ? { status: 204, error: null } : null),
+    },
+    events: {
+      async *lines() {
+        yield '{"id":"7/1/0"}\n'
+      },
     },
     anchors: {
       set: async (anchors, by) =>
@@ -183,6 +257,24 @@ export function adminPorts(user: User): Pick<
       },
     },
   }
+}
+
+const PATH = { name: 'A. Striker', prices: [200, 204.5] }
+
+const UPLOAD: Upload = {
+  name: 'old-derby',
+  id: '0197f2a0-0000-7000-8000-00000000ee02',
+  title: 'The derby',
+  fixtureName: 'Harbour vs Mill',
+  home: { name: 'Harbour', goals: 2 },
+  away: { name: 'Mill', goals: null },
+  events: 31,
+  minutes: 95,
+  players: 44,
+  updates: 571,
+  bytes: 43_888,
+  at: instant(1_787_410_000_000),
+  chart: [PATH],
 }
 
 export const REPLAY = '0197f2a0-0000-7000-8000-00000000ee01'

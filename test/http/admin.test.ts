@@ -316,6 +316,47 @@ describe('admin routes', () => {
     expect((await asAlice('/api/admin/recordings/4294967296')).status).toBe(400)
   })
 
+  it('[J12] uploads are listed, taken, sent and removed', async () => {
+    const ports = adminPorts(alice)
+    const { asAlice, send } = await openHttpRig({ role: 'admin', deps: ports })
+    const uploads = '/api/admin/uploads'
+    const chart = [{ name: 'A. Striker', prices: [200, 204.5] }]
+    expect(await (await asAlice('/api/admin/recordings/2/chart')).json()).toEqual({ chart })
+    const listed = await (await asAlice(uploads)).json()
+    expect(listed).toMatchObject({ uploads: [{ name: 'old-derby', home: { score: 2 }, away: { score: null }, chart }] })
+    const put = async (name: string, body: unknown = {}) => {
+      const answer = await send('POST', `${uploads}?name=${name}`, body)
+      return [answer.status, await answer.json()]
+    }
+    expect(await put('spring')).toMatchObject([201, { name: 'spring', updates: 571 }])
+    expect(await put('exists')).toMatchObject([409, { code: 'RECORDING_EXISTS' }])
+    expect(await put('full')).toMatchObject([409, { code: 'RECORDING_LIMIT', max: 100 }])
+    expect(await put('busy')).toMatchObject([503, { code: 'BUSY' }])
+    expect(await put('spring', 'no object')).toMatchObject([
+      400,
+      { issues: [{ path: 'body', message: 'line 2 is not JSON' }] },
+    ])
+    for (const name of ['match-7', 'Spring', '../x', '-a', 'a'.repeat(49)]) {
+      expect([name, (await put(encodeURIComponent(name)))[0]]).toEqual([name, 400])
+    }
+    const large = 'x'.repeat(100_000)
+    expect(await put('spring', { large })).toMatchObject([201, {}])
+    expect(await put('spring', { large: large.repeat(84) })).toMatchObject([413, { code: 'PAYLOAD_TOO_LARGE' }])
+    expect((await send('PUT', '/api/admin/anchors', { large })).status).toBe(413)
+    const sent = await asAlice(`${uploads}/old-derby`)
+    expect([sent.headers.get('content-disposition'), await sent.text()]).toEqual([
+      'attachment; filename="old-derby.jsonl.br"',
+      'packed',
+    ])
+    const remove = async (name: string) => {
+      const answer = await send('DELETE', `${uploads}/${name}`, {})
+      return [answer.status, await answer.json()]
+    }
+    expect(await remove('old-derby')).toEqual([200, { removed: 'old-derby' }])
+    expect(await remove('playing')).toMatchObject([409, { code: 'RECORDING_PLAYING' }])
+    expect(await remove('other')).toMatchObject([404, { what: 'recording' }])
+  })
+
   it('reads the next page of the export on demand, and stops when the client disconnects', async () => {
     const ports = adminPorts(alice)
     let read = 0

@@ -91,7 +91,7 @@ describe('referrals', () => {
         name: 'Grace',
         code: 'c0ffee0001',
         url: 'https://play.touchline.example/join?ref=c0ffee0001',
-        status: 'pending',
+        status: 'unclaimed',
         registered: false,
         reward: 0,
       },
@@ -119,8 +119,8 @@ describe('referrals', () => {
       code: 'ALICE1',
       summary: { invited: 3, registered: 2, earned: 1, pending: 1, total_credited: 100 },
       referrals: [
-        { status: 'pending' },
-        { status: 'registered', registered: true },
+        { status: 'unclaimed', registered: false },
+        { status: 'pending', registered: true },
         { status: 'credited', reward: 100 },
       ],
     })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
 import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
 import { sessionId } from '../../actors/kernel/ids.ts'
@@ -26,7 +27,7 @@ const Document = z.object({
         summary: z.string().min(1),
         security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
         requestBody: z
-          .object({ content: z.object({ 'application/json': z.object({ schema: BodySchema }) }) })
+          .object({ content: z.object({ 'application/json': z.object({ schema: BodySchema }).optional() }) })
           .optional(),
         responses: z.record(z.string(), z.object({ description: z.string().min(1), content: z.unknown().optional() })),
       }),
@@ -63,7 +64,10 @@ const concrete = (path: string) =>
     .replace('users/{id}', `users/${ALICE}`)
     .replace('instruments/{id}', `instruments/${PLAYER}`)
     .replace('positions/{id}', `positions/${POSITION}`)
+    .replace('webhooks/{id}', 'webhooks/0197f2a0-0000-7000-8000-0000000000d1')
     .replace('recordings/{id}', 'recordings/3')
+    .replace('uploads/{name}', 'uploads/old-derby')
+    .replace('tape/{id}/recording', 'tape/3/recording')
     .replace('{id}', '19155071')
 
 /** The fields of all steps of signing in. */
@@ -87,6 +91,7 @@ function bodyFor(path: string, known: readonly string[]): unknown {
 }
 
 function fieldsFor(path: string): Readonly<Record<string, unknown>> {
+  if (path.endsWith('/what-if')) return { settings: { 'trading.hold_secs': 60 }, recordings: ['goal-feast'] }
   if (path.endsWith('{id}/void')) return { reason: 'checked' }
   if (path.includes('positions')) return order
   if (path === '/api/me') return { confirm: 'alice', hiddenFromBoards: true }
@@ -95,16 +100,20 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
   if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
   if (path.endsWith('{id}/status')) return { status: 'active', reason: 'checked' }
+  if (path.includes('/webhooks')) return { url: 'https://hooks.example/events', state: 'paused' }
   if (path.includes('/admin/'))
     return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast', outcome: 'void' }
   return SIGN_IN_STEPS
 }
 
+const DOWNLOADS: ReadonlySet<string> = new Set(['application/octet-stream', 'application/x-ndjson'])
+
 describe('the API description', () => {
   it('describes every mounted route, and no other', async () => {
     const { app, document, routes } = await openDescribed()
-    // The page at `/`, its files, the texts for people and `/metrics` are not described.
-    const isOther = (path: string): boolean => /^\/($|web\/|join|favicon|\.well-known\/|security$|metrics$)/.test(path)
+    // The pages, their files, the texts for people and `/metrics` are not described.
+    const isOther = (path: string): boolean =>
+      /^\/($|web\/|join|favicon|\.well-known\/|security$|verify$|metrics$)/.test(path)
     const mounted = app.routes.filter(({ method, path }) => method !== 'ALL' && !isOther(path))
     const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
     expect(document.openapi).toBe('3.1.0')
@@ -114,6 +123,8 @@ describe('the API description', () => {
   it('covers every endpoint of the specification', async () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'DELETE /api/admin/uploads/{name}',
+      'DELETE /api/admin/webhooks/{id}',
       'DELETE /api/auth/sessions/{id}',
       'DELETE /api/keys/{id}',
       'DELETE /api/me',
@@ -121,6 +132,7 @@ describe('the API description', () => {
       'GET /api/achievements',
       'GET /api/activity',
       'GET /api/admin/audit',
+      'GET /api/admin/events',
       'GET /api/admin/flags',
       'GET /api/admin/gameplay-bot/fixtures',
       'GET /api/admin/gameplay-bot/status',
@@ -128,12 +140,16 @@ describe('the API description', () => {
       'GET /api/admin/reactions',
       'GET /api/admin/recordings',
       'GET /api/admin/recordings/{id}',
+      'GET /api/admin/recordings/{id}/chart',
       'GET /api/admin/risk',
       'GET /api/admin/settings',
       'GET /api/admin/settings/scoring/multiplier-keys',
+      'GET /api/admin/uploads',
+      'GET /api/admin/uploads/{name}',
       'GET /api/admin/users',
       'GET /api/admin/users/export.csv',
       'GET /api/admin/users/{id}',
+      'GET /api/admin/webhooks',
       'GET /api/asyncapi.json',
       'GET /api/auth/sessions',
       'GET /api/districts',
@@ -168,7 +184,13 @@ describe('the API description', () => {
       'GET /api/portfolio',
       'GET /api/positions',
       'GET /api/positions/{id}',
+      'GET /api/positions/{id}/proof',
+      'GET /api/positions/{id}/why',
       'GET /api/public/referral/validate',
+      'GET /api/public/tape/keys',
+      'GET /api/public/tape/{id}',
+      'GET /api/public/tape/{id}/checkpoints',
+      'GET /api/public/tape/{id}/recording',
       'GET /api/referrals',
       'GET /api/spinner/current',
       'GET /api/spinner/history',
@@ -177,6 +199,7 @@ describe('the API description', () => {
       'GET /api/wallet/ledger',
       'GET /health',
       'GET /ready',
+      'PATCH /api/admin/webhooks/{id}',
       'PATCH /api/me',
       'PATCH /api/positions/{id}',
       'POST /api/admin/gameplay-bot/start',
@@ -185,6 +208,10 @@ describe('the API description', () => {
       'POST /api/admin/matches/{id}/end',
       'POST /api/admin/positions/{id}/void',
       'POST /api/admin/reactions/{matchId}/{seq}/retry',
+      'POST /api/admin/settings/what-if',
+      'POST /api/admin/uploads',
+      'POST /api/admin/webhooks',
+      'POST /api/admin/webhooks/{id}/test',
       'POST /api/auth/dev',
       'POST /api/auth/dev/batch',
       'POST /api/auth/google',
@@ -232,9 +259,9 @@ describe('the API description', () => {
       const endsTheSession = /logout|sessions\/\{id\}|^DELETE \/api\/me$/.test(`${method} ${path}`)
       const { send, asAlice, keyRig } = endsTheSession ? await openDescribed() : rig
       if (path === '/api/keys/{id}') await keyRig.keyOf(alice, ['read'], { id: KEY })
-      const known = Object.keys(requestBody?.content['application/json'].schema.properties ?? {})
+      const known = Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
       const body = bodyFor(path, known)
-      const url = concrete(path)
+      const url = `${concrete(path)}${method === 'POST' && path.endsWith('/uploads') ? '?name=derby' : ''}`
       const response = await (method === 'GET' ? asAlice(url) : send(method, url, body))
       const name = `${method} ${path} answers ${response.status}`
       expect(response.ok, name).toBe(true)
@@ -244,7 +271,7 @@ describe('the API description', () => {
       )
       const declared: unknown = route?.route.responses[response.status]
       const type = response.headers.get('content-type')?.split(';')[0] ?? ''
-      if (type.startsWith('text/') || type === 'application/octet-stream') {
+      if (type.startsWith('text/') || DOWNLOADS.has(type)) {
         expect(declared, name).toHaveProperty(['content', type])
         continue
       }
@@ -261,6 +288,19 @@ describe('the API description', () => {
     const text = await (await app.request('/api/openapi.json')).text()
     const found = await new Validator().validate(JSON.parse(text))
     expect(found).toEqual({ valid: true })
+  })
+
+  it('gives a linter nothing to say, in development and in production', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    for (const production of [false, true]) {
+      const { app } = await openHttpRig({ production })
+      const source = await (await app.request('/api/openapi.json')).text()
+      const found = await lintFromString({ source, absoluteRef: '/openapi.json', config })
+      expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
+    }
+    const source = JSON.stringify({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: {} })
+    const found = await lintFromString({ source, absoluteRef: '/openapi.json', config })
+    expect(found.map(({ ruleId }) => ruleId)).toEqual(expect.arrayContaining(['info-license', 'no-empty-servers']))
   })
 
   it('every route has a summary, a description and a described tag', async () => {
@@ -328,11 +368,36 @@ describe('the API description', () => {
         }
       }
     }
-    // No described route answers with these.
-    const elsewhere = new Set(['METHOD_NOT_ALLOWED', 'NEEDS_PROFILE'])
+    // No described route answers with it.
+    const elsewhere = new Set(['METHOD_NOT_ALLOWED'])
     for (const [code, { status, error }] of Object.entries(ERROR_CODES)) {
-      if (!elsewhere.has(code)) expect([...(answered.get(code) ?? [])], code).toEqual([String(status)])
+      if (elsewhere.has(code)) continue
+      expect([...(answered.get(code) ?? [])], code).toEqual([String(status)])
       expect(sample(document, code)).toMatchObject({ code, error })
+    }
+  })
+
+  it('types the facts of an error by its code', async () => {
+    const { document } = await readDocument()
+    const { schemas } = document.components
+    const Union = z.object({
+      oneOf: z.array(z.object({ $ref: z.string() })),
+      discriminator: z.object({ propertyName: z.literal('code'), mapping: z.record(z.string(), z.string()) }),
+    })
+    const { oneOf, discriminator } = Union.parse(schemas['Error'])
+    expect(Object.keys(discriminator.mapping)).toEqual(Object.keys(ERROR_CODES))
+    expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }) => $ref))
+    expect(schemas['InsufficientMarginError']).toMatchObject({
+      required: ['error', 'code', 'requestId', 'required', 'available', 'maxLotSize'],
+    })
+    for (const [name, { responses }] of operations(document)) {
+      for (const { content } of Object.values(responses)) {
+        const media = content?.['application/json']
+        const codes = Object.keys(media?.examples ?? {})
+        if (codes.length > 1) {
+          expect(Object.keys(Union.parse(media?.schema).discriminator.mapping), name).toEqual(codes)
+        }
+      }
     }
   })
 
@@ -390,6 +455,26 @@ describe('the API description', () => {
     expect(links.filter((id) => !targets.has(id))).toEqual([])
   })
 
+  it('the quickstart says what to do on each refusal of an order; only a demo offers to try', async () => {
+    const { document } = await readDocument()
+    const { app } = await openHttpRig()
+    const [, quickstart = ''] = (await (await app.request('/api/docs')).text()).split('<section id="quickstart">')
+    const advice = quickstart.slice(0, quickstart.indexOf('</section>'))
+    for (const path of ['/api/positions/open', '/api/positions/{id}/close']) {
+      const refusals = Object.values(document.paths[path]?.['post']?.responses ?? {}).flatMap(({ content }) =>
+        Object.keys(content?.['application/json']?.examples ?? {}),
+      )
+      expect(refusals.length).toBeGreaterThan(10)
+      for (const code of refusals) expect(advice, code).toContain(`<code>${code}</code>`)
+    }
+    expect(quickstart).toContain('class="try"')
+    expect(advice).toContain('/api/auth/dev')
+    const production = await openHttpRig({ production: true })
+    const page = await (await production.app.request('/api/docs')).text()
+    expect(page).not.toContain('class="try"')
+    expect(page).not.toContain('/api/auth/dev')
+  })
+
   it('[H2] an answer that is not described fails the check', async () => {
     const { document } = await readDocument()
     const { judge } = createJudge(document)
@@ -403,6 +488,12 @@ describe('the API description', () => {
     expect(judge({ ...answer, body: { ...wallet, currency: 'USD' } })).toContain('currency')
     expect(judge({ ...answer, status: 204, body: null })).toContain('does not declare 204')
     expect(judge({ ...answer, status: 401, body: { ...error, code: 'FORBIDDEN' } })).toContain('code')
+    const opening = { method: 'POST', path: '/api/positions/open', status: 409, contentType: 'application/json' }
+    const moved = { ...error, code: 'PRICE_MOVED', currentPrice: 206.31, lastPublishedPrice: 206.3 }
+    expect(judge({ ...opening, body: moved })).toBeNull()
+    const { lastPublishedPrice: _, ...withoutFact } = moved
+    const wrong = [withoutFact, { ...moved, currentPrice: '206.31' }, { ...moved, code: 'KEY_REUSED' }]
+    for (const body of [...wrong, { ...moved, required: 1 }]) expect(judge({ ...opening, body })).toContain('must')
     expect(judge({ ...answer, contentType: 'text/html', body: '' })).toContain('text/html')
     expect(judge({ ...answer, path: '/api/nowhere', body: wallet })).toContain('not described')
   })

@@ -36,8 +36,10 @@ import type { LedgerAudit, LedgerEntry } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover } from '../../db/movers.ts'
+import type { MoveReason } from '../../actors/market/move-reason.ts'
+import { tickReason } from '../../actors/market/reason-words.ts'
 import type { History } from '../../db/price-history.ts'
-import type { TapeTrade } from '../../db/tape.ts'
+import type { RecentTrade } from '../../db/recent-trades.ts'
 import type { Device, Session } from '../../db/sessions.ts'
 import type { User } from '../../db/users.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
@@ -54,6 +56,7 @@ export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
 export const PLAYER = instrumentId('0197f2a0-0000-8000-8000-000000000001')
 export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
 export const FIXTURE = fixtureId(19_155_071)
+const CHECKPOINT = { matchId: FIXTURE, n: 1, hash: 'b1946ac9', at: NOW, kid: 'k1', signature: 'c2lnbmVk' }
 export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 
 export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
@@ -94,17 +97,36 @@ const listing: Listing = {
   changePpm: 50_025,
 }
 
+const MOVE: MoveReason = {
+  event: { kind: 'goal', minute: 12, extraMinute: null, undone: false },
+  byEvent: 30_000_000,
+  byMinutes: -10_000,
+  byStatistics: 10_000,
+}
+
 const priceHistory: History = {
   ticks: [
-    { at: instant(NOW - 20_000), price: price(200_000_000), cause: 'listing', eventId: null },
-    { at: instant(NOW - 10_000), price: price(230_000_000), cause: 'event', eventId: 7 },
-    { at: NOW, price: price(210_005_000), cause: 'trade', eventId: null },
+    {
+      at: instant(NOW - 20_000),
+      price: price(200_000_000),
+      cause: 'listing',
+      eventId: null,
+      reason: tickReason('listing', null),
+    },
+    {
+      at: instant(NOW - 10_000),
+      price: price(230_000_000),
+      cause: 'event',
+      eventId: 7,
+      reason: tickReason('event', MOVE),
+    },
+    { at: NOW, price: price(210_005_000), cause: 'trade', eventId: null, reason: tickReason('trade', null) },
   ],
   volume: lots(1_500_000),
   firstTickAt: instant(NOW - 86_400_123),
 }
 
-const tradesShown: readonly TapeTrade[] = [
+const tradesShown: readonly RecentTrade[] = [
   {
     at: instant(NOW + 700),
     direction: 'short',
@@ -361,6 +383,17 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     history: {
       prices: async () => priceHistory,
       trades: async (_id, limit) => tradesShown.slice(0, limit),
+      moves: async () => [
+        {
+          at: instant(NOW - 10_000),
+          from: price(200_000_000),
+          to: price(230_000_000),
+          cause: 'event',
+          reason: tickReason('event', MOVE),
+          parts: MOVE,
+          crowd: 0,
+        },
+      ],
       movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
     },
     positions: {
@@ -391,6 +424,17 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       },
     },
     community: communityPorts(alice, NOW),
+    tapes: {
+      last: async (id) => (id === FIXTURE ? { ...CHECKPOINT, isEnd: true } : null),
+      async *lines() {
+        yield `{"n":1,"prev":"","kind":"match","hash":""}\n`
+      },
+      checkpoints: async (id) => (id === FIXTURE ? [CHECKPOINT] : []),
+      keys: async () => [{ kid: 'k1', publicKey: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', since: NOW }],
+      proofOf: async (user, id) =>
+        id === POSITION ? { matchId: FIXTURE, positionId: id, userId: user, n: 3, salt: 'cafe' } : null,
+      areRecordingsOpen: () => true,
+    },
     ...adminPorts(alice),
     describeFeed,
     web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { present } from '../../actors/kernel/assert.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { P } from '../support/fixtures.ts'
 import { away, FIXTURE, NOW, openHttpRig, PLAYER } from './http-rig.ts'
@@ -35,6 +36,7 @@ const windowJson = {
   open: true,
   state: 'INPLAY_1ST_HALF',
   reason: null,
+  holdSecs: 180,
   serverTime: '2026-05-02T14:30:00.000Z',
 }
 
@@ -65,12 +67,24 @@ describe('the market', () => {
           state: 'INPLAY_1ST_HALF',
           stateId: 2,
           minute: 30,
-          home: { id: 1, name: 'Harbour', score: 1 },
-          away: { id: 2, name: 'Mill', score: 0 },
+          home: { id: 1, name: 'Harbour', score: 1, shootout: null },
+          away: { id: 2, name: 'Mill', score: 0, shootout: null },
           tradeWindow: windowJson,
         },
       ],
     })
+  })
+
+  it('a match that was decided by penalties shows both scores', async () => {
+    const { deps } = await openHttpRig()
+    const info = present(await deps.catalogue.match(FIXTURE), 'match')
+    const sides = { home: { ...info.home, goals: 2, shootout: 4 }, away: { ...info.away, goals: 2, shootout: 3 } }
+    const over = { ...info, ...sides, state: 'FT_PEN' }
+    const catalogue = { ...deps.catalogue, match: async () => over, matches: async () => [over] }
+    const { asAlice } = await openHttpRig({ deps: { catalogue } })
+    const scores = { state: 'FT_PEN', home: { score: 2, shootout: 4 }, away: { score: 2, shootout: 3 } }
+    expect(await (await asAlice(`/api/matches/${FIXTURE}`)).json()).toMatchObject(scores)
+    expect(await (await asAlice('/api/matches')).json()).toMatchObject({ matches: [scores] })
   })
 
   it('the trade window is computed now: late match data suspends it', async () => {
@@ -99,16 +113,31 @@ describe('the market', () => {
     }
   })
 
-  it("a price history has ticks with causes, stats over them, and the player's first tick", async () => {
+  it("a price history has ticks with causes and reasons, stats over them, and the player's first tick", async () => {
     const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/price-history`
+    const told = (kind: string, words: string) => ({ kind, event: null, words })
+    const event = { kind: 'goal', minute: 12, extraMinute: null, undone: false }
+    const goal = { kind: 'event', event, words: 'Goal in the 12th minute' }
     expect(await (await asAlice(`${path}?period=5m`)).json()).toEqual({
       instrumentId: PLAYER,
       period: '5m',
       ticks: [
-        { at: '2026-05-02T14:29:40.000Z', price: 200, cause: 'listing', eventId: null },
-        { at: '2026-05-02T14:29:50.000Z', price: 230, cause: 'event', eventId: 7 },
-        { at: '2026-05-02T14:30:00.000Z', price: 210.005, cause: 'trade', eventId: null },
+        {
+          at: '2026-05-02T14:29:40.000Z',
+          price: 200,
+          cause: 'listing',
+          eventId: null,
+          reason: told('listing', 'First price in this match'),
+        },
+        { at: '2026-05-02T14:29:50.000Z', price: 230, cause: 'event', eventId: 7, reason: goal },
+        {
+          at: '2026-05-02T14:30:00.000Z',
+          price: 210.005,
+          cause: 'trade',
+          eventId: null,
+          reason: told('crowd', 'Orders of traders'),
+        },
       ],
       stats: {
         open: 200,
@@ -130,7 +159,7 @@ describe('the market', () => {
       asked.push(from === null ? null : NOW - from)
       return none
     }
-    const { asAlice } = await openHttpRig({ deps: { history: { prices, trades: away, movers: away } } })
+    const { asAlice } = await openHttpRig({ deps: { history: { prices, trades: away, moves: away, movers: away } } })
     for (const period of ['5m', '1h', '6h', '1d', 'all']) {
       const response = await asAlice(`/api/instruments/${PLAYER}/price-history?period=${period}`)
       expect(await response.json()).toMatchObject({

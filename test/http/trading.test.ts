@@ -565,6 +565,7 @@ describe('reading', () => {
         refusal: {
           error: 'stop-loss / take-profit level invalid for the current price',
           code: 'LEVELS_INVALID',
+          requestId: response.headers.get('x-request-id'),
           currentPrice: 210.005,
         },
       },

@@ -7,17 +7,23 @@ import { PUBLIC_SECURITY } from '../gates.ts'
 
 const RETRY_SECS = 2
 
-// No rate limit applies to these routes.
-const { 500: broken, 503: notReady } = errors('NOT_READY')
+// Only the WebSocket address limits these routes. An unknown parameter is no error: probers add what they like.
+const { 429: limited, 500: broken, 503: notReady } = errors('NOT_READY')
 
 const healthRoute = createRoute({
   method: 'get',
   path: '/health',
   tags: ['Operation'],
   summary: 'Whether the process is up',
-  description: 'Checks no dependency. A supervisor restarts a process that does not answer.',
+  description:
+    'Checks no dependency. A supervisor restarts a process that does not answer. ' +
+    'The WebSocket address answers it too, 240 times a minute.',
   security: PUBLIC_SECURITY,
-  responses: { 200: json(z.object({ status: z.literal('ok') }), 'The process is up.'), 500: broken },
+  responses: {
+    200: json(z.object({ status: z.literal('ok') }), 'The process is up.'),
+    429: limited,
+    500: broken,
+  },
 })
 
 const Checks = z
@@ -35,6 +41,7 @@ const readyRoute = createRoute({
   security: PUBLIC_SECURITY,
   responses: {
     200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Every check passed.'),
+    429: limited,
     500: broken,
     503: notReady,
   },

@@ -7,14 +7,15 @@ import { sendFile } from '../send-file.ts'
 const FOREVER = 'public, max-age=31536000, immutable'
 
 export function webPage({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>) {
-  const sendPage = (c: Context<HttpEnv>) => {
+  const sendPage = (c: Context<HttpEnv>, page = web.page) => {
     c.header('Cache-Control', 'no-cache')
     c.header('Content-Security-Policy', policy(web.inlineScript, wsUrlFor(new URL(c.req.url).hostname)))
-    return sendFile(c, web, web.page)
+    return sendFile(c, web, page)
   }
   return new Hono<HttpEnv>()
     .get('/', (c) => sendPage(c))
     .get('/join', (c) => sendPage(c)) // the path of share links
+    .get('/verify', (c) => sendPage(c, web.verifyPage))
     .get('/favicon.ico', (c) => c.redirect(`${web.base}/icon.svg`))
     .get(`${web.base}/*`, async (c) => {
       const file = web.find(c.req.path.slice(web.base.length + 1))

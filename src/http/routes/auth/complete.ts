@@ -75,11 +75,11 @@ export function completeProfile(deps: Deps, gates: Gates) {
         return c.json({ user: await openSession(c, user, deps), isNew }, 200)
       }
       case 'invalid_ticket':
-        return failSignIn(c, 'INVALID_REGISTRATION_TICKET', deps)
+        return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)
       case 'not_verified':
-        return failSignIn(c, 'EMAIL_NOT_VERIFIED', deps)
+        return failSignIn(c, answerWith('EMAIL_NOT_VERIFIED'), deps)
       case 'email_in_use':
-        return failSignIn(c, 'EMAIL_IN_USE', deps)
+        return failSignIn(c, answerWith('EMAIL_IN_USE'), deps)
       case 'username_taken':
         return fail(c, answerWith('USERNAME_TAKEN'))
       case 'network_full':

@@ -1,8 +1,8 @@
 /** `POST /api/auth/google`: signing in with the identity provider (specification 3.1). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
-import { errors, type HttpEnv } from '../../answers.ts'
-import { BODY, ERROR_CODES } from '../../error-codes.ts'
+import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
+import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -15,24 +15,8 @@ import {
   openSession,
   secondsUntil,
   type SessionDeps,
-  TICKET_EXAMPLE,
 } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
-
-const NeedsProfile = z.object({
-  error: z.string().openapi({ example: ERROR_CODES.NEEDS_PROFILE.error }),
-  code: z.literal('NEEDS_PROFILE'),
-  requestId: z.string().openapi({ example: '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b' }),
-  needsProfile: z.literal(true),
-  registrationTicket: z.string().openapi({
-    description: 'Stands for the account in the next steps.',
-    example: TICKET_EXAMPLE,
-  }),
-  email: z.string().openapi({ example: 'ada@touchline.example' }),
-  name: z.string().openapi({ example: 'Ada Lovell' }),
-  picture: z.string().nullable().openapi({ example: 'https://pictures.touchline.example/ada.jpg' }),
-  resendInSecs: z.int().openapi({ description: 'Seconds until another code can be requested.', example: 60 }),
-})
 
 const route = createRoute({
   method: 'post',
@@ -63,8 +47,7 @@ const route = createRoute({
       z.object({ user: UserBody, isNew: z.literal(false), deletionCancelled: DeletionCancelled }),
       'Signed in: both session cookies are set.',
     ),
-    422: json(NeedsProfile, 'Not registered yet. A one-time code was sent to `email`.'),
-    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED', 'EMAIL_IN_USE'),
+    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED', 'EMAIL_IN_USE', 'NEEDS_PROFILE'),
   },
 })
 
@@ -80,11 +63,11 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
       const begun = await deps.signIn.begin(idToken, nonce)
       switch (begun.kind) {
         case 'invalid_token':
-          return failSignIn(c, 'INVALID_IDENTITY_TOKEN', deps)
+          return failSignIn(c, answerWith('INVALID_IDENTITY_TOKEN'), deps)
         case 'nonce_used':
-          return failSignIn(c, 'NONCE_ALREADY_USED', deps)
+          return failSignIn(c, answerWith('NONCE_ALREADY_USED'), deps)
         case 'email_in_use':
-          return failSignIn(c, 'EMAIL_IN_USE', deps)
+          return failSignIn(c, answerWith('EMAIL_IN_USE'), deps)
         case 'signed_in':
           return c.json(
             { user: await openSession(c, begun.user, deps), isNew: false as const, ...cancelled(begun) },
@@ -92,20 +75,16 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
           )
         case 'new': {
           const { email, name, picture } = begun.identity
-          return c.json(
-            {
-              error: ERROR_CODES.NEEDS_PROFILE.error,
-              code: 'NEEDS_PROFILE' as const,
-              requestId: c.var.requestId,
-              needsProfile: true as const,
-              registrationTicket: begun.ticket,
-              email,
-              name,
-              picture,
-              resendInSecs: secondsUntil(begun.nextCodeInMs),
-            },
-            422,
-          )
+          const resendInSecs = secondsUntil(begun.nextCodeInMs)
+          const facts = {
+            needsProfile: true,
+            registrationTicket: begun.ticket,
+            email,
+            name,
+            picture,
+            resendInSecs,
+          } as const
+          return fail(c, answerWith('NEEDS_PROFILE', { facts }))
         }
         default:
           return unreachable(begun)

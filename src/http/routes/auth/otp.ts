@@ -17,7 +17,9 @@ const verify = createRoute({
   path: '/api/auth/verify-otp',
   tags: ['Sign-in'],
   summary: 'Verify the e-mail address with the code that was sent there',
-  description: 'A code is valid for 5 minutes and 3 tries. At most 10 requests a minute per address.',
+  description:
+    'A code is valid for 5 minutes and 3 tries. The code that was right may be sent again for a minute, with the same ' +
+    'answer, in case the first one was lost. At most 10 requests a minute per address.',
   request: {
     body: jsonBody(
       strictBody({
@@ -71,16 +73,16 @@ export function verifyEmail(deps: Pick<HttpDeps, 'signIn' | 'security' | 'limits
         case 'right':
           return c.json({ verified: true as const }, 200)
         case 'invalid_ticket':
-          return failSignIn(c, 'INVALID_REGISTRATION_TICKET', deps)
+          return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)
         case 'expired':
-          return failSignIn(c, 'CODE_EXPIRED', deps)
+          return failSignIn(c, answerWith('CODE_EXPIRED'), deps)
         case 'wrong': {
           const { attemptsRemaining } = guess
-          return failSignIn(c, 'INVALID_CODE', { ...deps, facts: { attemptsRemaining } })
+          return failSignIn(c, answerWith('INVALID_CODE', { facts: { attemptsRemaining } }), deps)
         }
         case 'exhausted': {
           const retryAfterSecs = CODE_PAUSE_MS / SECOND_MS // by then another code can be requested
-          return failSignIn(c, 'TOO_MANY_ATTEMPTS', { ...deps, retryAfterSecs })
+          return failSignIn(c, answerWith('TOO_MANY_ATTEMPTS', { retryAfterSecs }), deps)
         }
         default:
           return unreachable(guess)
@@ -88,7 +90,7 @@ export function verifyEmail(deps: Pick<HttpDeps, 'signIn' | 'security' | 'limits
     })
     .openapi({ ...resend, middleware: gates.limited('resend-otp', RESEND_PER_MINUTE) }, async (c) => {
       const resent = await signIn.resendCode(c.req.valid('json').registrationTicket)
-      if (resent.kind === 'invalid_ticket') return failSignIn(c, 'INVALID_REGISTRATION_TICKET', deps)
+      if (resent.kind === 'invalid_ticket') return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)
       const inSecs = secondsUntil(resent.nextInMs)
       if (resent.kind === 'sent') return c.json({ sent: true as const, resendInSecs: inSecs }, 200)
       return fail(c, answerWith('RESEND_TOO_SOON', { retryAfterSecs: inSecs }))

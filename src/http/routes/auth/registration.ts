@@ -6,13 +6,14 @@ import { SECOND_MS } from '../../../../actors/kernel/world.ts'
 import type { Device } from '../../../../db/sessions.ts'
 import type { User } from '../../../../db/users.ts'
 import type { SignInFailure } from '../../../auth/security-events.ts'
-import { type Answering, answerWith, fail } from '../../answers.ts'
+import { type Answer, type Answering, fail } from '../../answers.ts'
+import type { ErrorStatus } from '../../error-codes.ts'
 import { addressOf, addressPrefix, type Requested } from '../../client-address.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { setSession } from '../../session-cookies.ts'
 
-export const TICKET_EXAMPLE = 'eyJhbGciOiJIUzI1NiJ9.dGlja2V0.c2lnbmVk'
+const TICKET_EXAMPLE = 'eyJhbGciOiJIUzI1NiJ9.dGlja2V0.c2lnbmVk'
 
 export const TicketInput = z.string().min(1).max(4_096).openapi({
   description: 'The ticket from `POST /api/auth/google`.',
@@ -43,13 +44,13 @@ export function deviceOf(c: Requested, { limits }: Pick<HttpDeps, 'limits'>): De
 }
 
 /** The answer to a sign-in that failed, which metrics count and the audit log keeps. */
-export function failSignIn<Code extends SignInFailure>(
+export function failSignIn<Status extends ErrorStatus>(
   c: Answering & Requested,
-  code: Code,
-  { security, limits, ...more }: Pick<HttpDeps, 'security' | 'limits'> & Parameters<typeof answerWith>[1],
+  answer: Answer<Status> & { readonly code: SignInFailure },
+  { security, limits }: Pick<HttpDeps, 'security' | 'limits'>,
 ) {
-  security.signInFailed(code, addressPrefix(addressOf(c, limits.trustedProxies)))
-  return fail(c, answerWith(code, more))
+  security.signInFailed(answer.code, addressPrefix(addressOf(c, limits.trustedProxies)))
+  return fail(c, answer)
 }
 
 /** Starts a session, sets its cookies, and returns the user for the body. */

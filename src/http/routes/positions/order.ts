@@ -8,7 +8,7 @@ import type { UserId } from '../../../../actors/kernel/ids.ts'
 import { lots, MICROS_MAX, MICROS_PER_UNIT, microsNearest, price } from '../../../../actors/kernel/micros.ts'
 import type { Refused } from '../../../../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../../actors/match/messages.ts'
-import { type Answer, answerTo, fail, type RefusalStatus } from '../../answers.ts'
+import { type Answer, answerTo, answerWith, fail, type RefusalStatus } from '../../answers.ts'
 import { commandId } from '../../command-ids.ts'
 import type { SignedInEnv } from '../../gates.ts'
 import { decimalInput, InstrumentIdInput, PositionIdInput } from '../../inputs.ts'
@@ -85,6 +85,6 @@ export const refusing =
     const answer = answerTo(refusal) as Answer<Status>
     if (refusal.code !== 'position_not_open') return fail(c, answer)
     const held = await positions.find(c.var.caller.userId, refusal.positionId)
-    const facts = held === null ? answer.facts : { position: positionJson(held) }
-    return fail(c, { ...answer, ...(facts === undefined ? {} : { facts }) })
+    if (held === null) return fail(c, answer)
+    return fail(c, answerWith('POSITION_NOT_OPEN', { facts: { position: positionJson(held) } }) as Answer<Status>)
   }

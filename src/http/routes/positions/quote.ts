@@ -1,8 +1,8 @@
 /** `POST /api/positions/quote`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Refusal } from '../../../../actors/kernel/outcome.ts'
-import { answerTo, ErrorBody, errors, type HttpEnv } from '../../answers.ts'
+import { answerTo, bodyOf, errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
+import type { ErrorBody } from '../../error-facts.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { levelWarningsJson, quoteJson } from '../../json.ts'
@@ -32,9 +32,10 @@ const QuoteBody = z
       .number()
       .openapi({ description: 'The most lots that the free margin of the purse covers.', example: 96.42 }),
     warnings: levelWarnings,
-    refusal: ErrorBody.omit({ requestId: true }).nullable().openapi({
+    refusal: z.custom<z.output<typeof ErrorBody> | null>().openapi({
+      type: ['object', 'null'],
+      anyOf: [{ $ref: '#/components/schemas/Error' }, { type: 'null' }],
       description: 'The error that opening this now would get, or null.',
-      additionalProperties: true,
       example: null,
     }),
   })
@@ -66,12 +67,7 @@ export function quoteOrder({ desk, positions, wallets }: Deps, gates: Gates) {
     if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
     const { refusal, fillPrice } = outcome.value
     const warnings = levelWarningsJson({ direction, openPrice: fillPrice, stopLoss })
-    const refused = refusal === null ? null : refusalJson(refusal)
+    const refused = refusal === null ? null : bodyOf(answerTo(refusal), c.var.requestId)
     return c.json({ ...quoteJson(outcome.value), warnings, refusal: refused }, 200)
   })
-}
-
-function refusalJson(refusal: Refusal) {
-  const { error, code, facts } = answerTo(refusal)
-  return { ...facts, error, code }
 }

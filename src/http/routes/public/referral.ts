@@ -15,7 +15,8 @@ const route = createRoute({
   tags: ['Public'],
   summary: 'Check a referral code without signing in',
   description:
-    'For the page that a share link opens. Always 200; an unknown code is answered with `valid: false`. At most 10 a ' +
+    'For the page that a share link opens. Always 200; an unknown code is answered with `valid: false`. An ' +
+    'invite stays valid: passed on, it counts for every user who comes. Upper and lower case are alike. At most 10 a ' +
     'minute per address.',
   request: {
     // Loose: the specification wants 200 whatever the query is.

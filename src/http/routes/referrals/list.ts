@@ -14,8 +14,8 @@ const ReferralsBody = z.object({
   referrals: z.array(ReferralBody),
   summary: z.object({
     invited: z.int().openapi({ description: 'Invites and users who came with the own code.', example: 4 }),
-    registered: z.int().openapi({ example: 3 }),
-    earned: z.int().openapi({ description: 'Credited: they have made a first trade.', example: 2 }),
+    registered: z.int().openapi({ description: 'Pending and credited.', example: 3 }),
+    earned: z.int().openapi({ description: 'Credited.', example: 2 }),
     pending: z.int().openapi({ description: 'Registered, but not credited yet.', example: 1 }),
     total_credited: z.number().openapi({ description: 'Units.', example: 200 }),
   }),

@@ -19,8 +19,13 @@ export const ReferralBody = z
     }),
     code: z.string().openapi({ example: '5d0f9a3c71' }),
     url: shareLink,
-    status: z.enum(['pending', 'registered', 'credited']).openapi({ example: 'credited' }),
-    registered: z.boolean().openapi({ example: true }),
+    status: z.enum(['unclaimed', 'pending', 'credited']).openapi({
+      description:
+        '`unclaimed`: nobody has registered with the invite yet. `pending`: somebody has, and the reward is not credited ' +
+        'yet; `summary.pending` counts these. `credited`: it is; `summary.earned` counts these.',
+      example: 'credited',
+    }),
+    registered: z.boolean().openapi({ description: 'Pending or credited.', example: true }),
     reward: z.number().openapi({ description: 'Units credited so far.', example: 100 }),
     createdAt: timestampText,
     creditedAt: timestampText.nullable(),
@@ -32,7 +37,7 @@ export const referralJson = (one: Referral, shareUrl: (code: string) => string):
   name: one.name,
   code: one.code,
   url: shareUrl(one.code),
-  status: one.creditedAt !== null ? 'credited' : one.registeredAt !== null ? 'registered' : 'pending',
+  status: one.creditedAt !== null ? 'credited' : one.registeredAt !== null ? 'pending' : 'unclaimed',
   registered: one.registeredAt !== null,
   reward: decimal(one.reward),
   createdAt: timestamp(one.createdAt),
