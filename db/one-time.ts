@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { emailKey } from '../actors/community/registration.ts'
 import { CODE_PAUSE_MS, CODE_TTL_MS, NONCE_TTL_MS } from '../actors/kernel/limits.ts'
-import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** A code as stored: a digest, from which it cannot be read. */
@@ -17,6 +17,9 @@ export interface KeptCode {
 
 /** What can be used once. */
 type SingleUse = 'nonce' | 'identity token' | 'ticket' | 'socket token' | 'code mail'
+
+/** How long the code that proved an address may be sent again, by a client that lost the answer. */
+const REPEAT_MS = MINUTE_MS
 
 /** Codes are small, so that expired ones may stay a while. */
 const REMOVED_PER_CODE = 2
@@ -97,15 +100,30 @@ export class OneTime {
   async code(subject: string): Promise<KeptCode | null> {
     const row = await this.#db
       .selectFrom('email_codes')
-      .select(['code_id', 'digest'])
+      .select(['code_id as id', 'digest'])
       .where('subject', '=', subject)
       .where('expires_at', '>', this.#now())
       .executeTakeFirst()
-    return row === undefined || row.code_id === null ? null : { id: row.code_id, digest: row.digest }
+    return row ?? null
+  }
+
+  /** The code with which the subject proved this e-mail address less than a minute ago. */
+  async usedCode(subject: string, email: string): Promise<KeptCode | null> {
+    const usedSince = this.#in(Math.max(this.#verifiedMs - REPEAT_MS, 0))
+    const row = await this.#db
+      .selectFrom('email_codes')
+      .select(['code_id as id', 'digest'])
+      .where('subject', '=', subject)
+      .where('verified_email', '=', email)
+      .where('verified_until', '>', new Date(usedSince))
+      .where('expires_at', '<=', this.#now())
+      .executeTakeFirst()
+    return row ?? null
   }
 
   /**
-   * Counts a guess at a code and returns its number, from 1. A code that was replaced meanwhile has no guesses left.
+   * Counts a guess at a code and returns its number, from 1. A code that was used or replaced meanwhile has no guesses
+   * left.
    */
   async guess(subject: string, { id }: KeptCode): Promise<number> {
     const row = await this.#db
@@ -113,16 +131,18 @@ export class OneTime {
       .set((eb) => ({ guesses: eb('guesses', '+', 1) }))
       .where('subject', '=', subject)
       .where('code_id', '=', id)
+      .where('expires_at', '>', this.#now())
       .returning('guesses')
       .executeTakeFirst()
     return row?.guesses ?? Infinity
   }
 
-  /** Records that the subject has proved this e-mail address; the code is used up. */
+  /** Records that the subject has proved this e-mail address; the code is used up, so it expires. */
   async verify(subject: string, email: string): Promise<void> {
+    const verified_until = new Date(this.#in(this.#verifiedMs))
     await this.#db
       .updateTable('email_codes')
-      .set({ code_id: null, verified_email: email, verified_until: new Date(this.#in(this.#verifiedMs)) })
+      .set({ expires_at: this.#now(), verified_email: email, verified_until })
       .where('subject', '=', subject)
       .execute()
   }

@@ -37,6 +37,9 @@ const NETWORK_MAX = 1_000
 const WAITING_MAX = 200
 const CODE_BYTES = 5
 
+/** Codes are written in lower case, and read in any. */
+export const spelt = (code: string): string => code.toLowerCase()
+
 export class Referrals {
   readonly #db: Kysely<Database>
   readonly #world: Pick<World, 'now' | 'newId' | 'secret'>
@@ -97,11 +100,12 @@ export class Referrals {
 
   /** What a user's or an invite's code refers to; null for an unknown code, and while its user's account is due. */
   async find(code: string): Promise<KnownCode | null> {
+    const known = spelt(code)
     const { rows } = await sql<{ id: string; username: string }>`
-      select id, username from users where referral_code = ${code}::text and deletion_due is null
+      select id, username from users where referral_code = ${known}::text and deletion_due is null
       union all
       select u.id, u.username from referrals r join users u on u.id = r.referrer_id
-       where r.code = ${code}::text and u.deletion_due is null and u.erased_at is null`.execute(this.#db)
+       where r.code = ${known}::text and u.deletion_due is null and u.erased_at is null`.execute(this.#db)
     const [row] = rows
     return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username }
   }

@@ -7,7 +7,7 @@ import { AdminRoles, emailColumn } from './admin-roles.ts'
 import type { Deletions } from './deletions.ts'
 import { carriedColumns, type Departed } from './departed.ts'
 import { claimOnce } from './one-time.ts'
-import { Referrals } from './referrals.ts'
+import { Referrals, spelt } from './referrals.ts'
 import type { Database } from './postgres/schema.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 import { type User, userFrom } from './users.ts'
@@ -232,7 +232,7 @@ export class Registrations {
     const filled = await tx
       .updateTable('referrals')
       .set({ referee_id: referee, registered_at: now })
-      .where('code', '=', code)
+      .where('code', '=', spelt(code))
       .where('referee_id', 'is', null)
       .returning('id')
       .executeTakeFirst()

@@ -17,7 +17,7 @@ export interface Limits {
 export interface Forgotten {
   readonly thinnedTicks: number
   readonly ticks: number
-  readonly tape: number
+  readonly recentTrades: number
   readonly journal: number
   readonly commandResults: number
   readonly accountEvents: number
@@ -43,7 +43,7 @@ const WINDOW_MS = 10 * MINUTE_MS
 const WINDOWS_MAX = 1_008
 
 type Aged =
-  | 'tape'
+  | 'recent_trades'
   | 'journal'
   | 'command_results'
   | 'account_events'
@@ -70,7 +70,7 @@ export class Retention {
     return {
       ticks: await this.#dropTicks(this.#before(days * DAY_MS)),
       thinnedTicks: await this.#thinTicks(this.#before(fullDays * DAY_MS)),
-      tape: await this.#drop('tape', this.#before(days * DAY_MS)),
+      recentTrades: await this.#drop('recent_trades', this.#before(days * DAY_MS)),
       journal: await this.#drop('journal', this.#before(journalDays * DAY_MS)),
       commandResults: await this.#drop('command_results', this.#before(COMMAND_RESULTS_MS)),
       accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),

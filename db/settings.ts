@@ -24,6 +24,7 @@ import {
 import { TRADING_MODES, type TradingMode } from '../actors/kernel/trading-mode.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { ScoringModel } from '../actors/market/pricing.ts'
+import type { PriceRules } from '../actors/match/rule-change.ts'
 import { modelFrom, SCORING_SETTINGS } from '../actors/market/scoring-settings.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
@@ -55,6 +56,12 @@ export type SettingOutcome =
 export type SettingPreview =
   | Exclude<SettingOutcome, { readonly kind: 'set' }>
   | { readonly kind: 'valid'; readonly rules: TradingRules; readonly model: ScoringModel }
+
+/** What is in force, and what would be. Otherwise the first key that is no setting, or has an invalid value. */
+export type SettingsDraft =
+  | { readonly kind: 'unknown'; readonly key: string }
+  | { readonly kind: 'invalid'; readonly key: string; readonly problem: string }
+  | { readonly kind: 'valid'; readonly was: PriceRules; readonly would: PriceRules }
 
 /** Called with the keys whose values have changed, in this process or another. */
 type Listener = (changed: ReadonlySet<string>) => void
@@ -155,20 +162,32 @@ export class Settings {
 
   /** What a value would bring into force, as far as this process knows. Nothing changes. */
   preview(key: string, value: unknown): SettingPreview {
-    const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(this.#catalogue, key)
-    if (setting === undefined) return { kind: 'unknown' }
-    const read = readSetting(setting, value)
-    if (!read.ok) return { kind: 'invalid', problem: read.problem }
-    const { values, model } = this.#inForce
-    const valueOf = (of: string): SettingValue =>
-      of === key ? read.value : present(this.#inForce.entries.get(of), of).value
-    const changed = key in SETTINGS ? { ...values, [key]: read.value } : values
+    const drafted = this.draft({ [key]: value })
+    if (drafted.kind === 'valid') return { kind: 'valid', ...drafted.would }
+    return drafted.kind === 'unknown' ? { kind: 'unknown' } : { kind: 'invalid', problem: drafted.problem }
+  }
+
+  /** What several values would bring into force together. Nothing changes. */
+  draft(draft: Readonly<Record<string, unknown>>): SettingsDraft {
+    const { values, model, rules, entries } = this.#inForce
+    const drafted = new Map<string, SettingValue>()
+    for (const [key, value] of Object.entries(draft)) {
+      const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(this.#catalogue, key)
+      if (setting === undefined) return { kind: 'unknown', key }
+      const read = readSetting(setting, value)
+      if (!read.ok) return { kind: 'invalid', key, problem: read.problem }
+      drafted.set(key, read.value)
+    }
+    const changed = { ...values, ...Object.fromEntries([...drafted].filter(([key]) => key in SETTINGS)) }
     const problem = contradictionIn(changed)
-    if (problem !== null) return { kind: 'invalid', problem }
+    const [first = ''] = drafted.keys()
+    if (problem !== null) return { kind: 'invalid', key: first, problem }
+    const valueOf = (key: string): number => Number(drafted.get(key) ?? present(entries.get(key), key).value)
+    const isRepriced = [...drafted.keys()].some((key) => SCORING_SETTINGS.has(key))
     return {
       kind: 'valid',
-      rules: rulesFrom(changed, this.#inForce.rules.modes),
-      model: SCORING_SETTINGS.has(key) ? modelFrom((of) => Number(valueOf(of))) : model,
+      was: { rules, model },
+      would: { rules: rulesFrom(changed, rules.modes), model: isRepriced ? modelFrom(valueOf) : model },
     }
   }
 

@@ -1,4 +1,5 @@
 /** The configuration, read from the environment at the start; all mistakes in it are reported at once. */
+import type { ConnectOptions } from '../db/postgres/connect.ts'
 import { existsSync } from 'node:fs'
 import type { z } from 'zod'
 import { type PublicKey, publicKeysFrom } from './auth/keys.ts'
@@ -9,6 +10,7 @@ import {
   Environment,
   isRole,
   type MetricsAccess,
+  type WebhookTargets,
   pemText,
   type Role,
   ROLES,
@@ -24,6 +26,8 @@ export interface Config {
   readonly wsPort: number
   /** Null: the embedded database in `dataDir`. */
   readonly databaseUrl: Secret | null
+  /** False behind a pooler in transaction mode. */
+  readonly isDatabasePrepared: boolean
   /** Null: the in-process fast store. */
   readonly redisUrl: Secret | null
   /** Addresses of one NATS cluster, separated by commas; null: messages between processes go through Redis. */
@@ -82,6 +86,8 @@ export interface Config {
   readonly drainMs: number
   /** Who may read `/metrics`: no one, callers at private addresses, or everyone. */
   readonly metrics: MetricsAccess
+  /** Where webhooks may lead. */
+  readonly webhookTargets: WebhookTargets
   /**
    * The collector of traces (OTLP over HTTP), the service's name there, and the share of requests traced. Null: no
    * traces.
@@ -167,6 +173,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     port: env.PORT,
     wsPort: env.WS_PORT,
     databaseUrl: env.DATABASE_URL,
+    isDatabasePrepared: env.DATABASE_PREPARED === 'on',
     redisUrl: env.REDIS_URL,
     natsUrl: env.NATS_URL,
     bus: Object.freeze({ key: env.BUS_KEY, otherKey: env.BUS_OTHER_KEY }),
@@ -197,6 +204,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     logLevel: env.LOG_LEVEL,
     drainMs: env.DRAIN_SECS * 1_000,
     metrics: env.METRICS,
+    webhookTargets: env.WEBHOOK_TARGETS ?? (production ? 'public' : 'any'),
     tracing:
       env.OTEL_EXPORTER_OTLP_ENDPOINT === null
         ? null
@@ -220,3 +228,14 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     }),
   })
 }
+
+/** How the database that a configuration names is opened. */
+export const databaseOf = ({
+  databaseUrl,
+  dataDir,
+  isDatabasePrepared: isPrepared,
+}: Pick<Config, 'databaseUrl' | 'dataDir' | 'isDatabasePrepared'>): ConnectOptions => ({
+  databaseUrl: databaseUrl?.reveal() ?? null,
+  dataDir,
+  isPrepared,
+})

@@ -15,6 +15,9 @@ export const isRole = (text: string): text is Role => ROLES.some((role) => role 
 const METRICS_ACCESS = ['off', 'private', 'open'] as const
 export type MetricsAccess = (typeof METRICS_ACCESS)[number]
 
+const WEBHOOK_TARGETS = ['public', 'any'] as const
+export type WebhookTargets = (typeof WEBHOOK_TARGETS)[number]
+
 const SECONDS_PER = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 interface About {
   readonly meaning: string
@@ -137,6 +140,11 @@ export const Environment = z.object({
     otherwise: 'the embedded database in `DATA_DIR`',
     meaning: 'the PostgreSQL database, 15 or newer',
     isRequiredInProduction: true,
+  }),
+  DATABASE_PREPARED: variable(oneOf(['on', 'off']), 'on', {
+    meaning:
+      '`off` behind a pooler in transaction mode, such as PgBouncer: nothing is then kept on a connection between two ' +
+      'transactions, and silent connections end by the timeout of their query alone',
   }),
   REDIS_URL: optionalSecret((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address', {
     otherwise: 'an in-process store',
@@ -263,6 +271,11 @@ export const Environment = z.object({
     meaning:
       'who may read `/metrics`: callers at private addresses without a proxy (`private`), everyone (`open`), ' +
       'no one (`off`)',
+  }),
+  WEBHOOK_TARGETS: oneOf(WEBHOOK_TARGETS).optional().register(declarations, {
+    default: null,
+    otherwise: '`any`, in production `public`',
+    meaning: 'where webhooks may lead: to public addresses over TLS (`public`), or anywhere (`any`)',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS, {
     otherwise: 'no traces',

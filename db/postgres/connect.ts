@@ -16,6 +16,8 @@ export interface ConnectOptions {
   readonly databaseUrl: string | null
   /** Where the embedded database keeps its files; null keeps it in memory. */
   readonly dataDir: string | null
+  /** False behind a pooler in transaction mode: nothing may be kept on a connection. True by default. */
+  readonly isPrepared?: boolean
   /** After this time PostgreSQL cancels a statement. Ten seconds by default. */
   readonly statementTimeoutMs?: number
 }
@@ -68,16 +70,17 @@ export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost
  * database; the embedded one is open when this resolves. Throws when another process has the folder.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const { databaseUrl, dataDir, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
-  return databaseUrl === null ? connectEmbedded(dataDir) : connectPostgres(databaseUrl, statementTimeoutMs)
+  const { databaseUrl, dataDir, isPrepared = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
+  return databaseUrl === null ? connectEmbedded(dataDir) : connectPostgres(databaseUrl, isPrepared, statementTimeoutMs)
 }
 
-function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Connection {
-  // A connection that is idle in a transaction holds its locks for nothing, for example in a frozen process.
-  const lasting: pg.PoolConfig = { idle_in_transaction_session_timeout: statementTimeoutMs }
+function connectPostgres(databaseUrl: string, isPrepared: boolean, statementTimeoutMs: number): Connection {
+  // A connection that is idle in a transaction holds its locks for nothing, for example in a frozen process. A pooler
+  // takes no such settings: behind one they are those of the role.
+  const lasting: pg.PoolConfig = isPrepared ? { idle_in_transaction_session_timeout: statementTimeoutMs } : {}
   const limits: pg.PoolConfig = {
     ...lasting,
-    statement_timeout: statementTimeoutMs,
+    ...(isPrepared ? { statement_timeout: statementTimeoutMs } : {}),
     // A server that is silent, not slow, cancels nothing, so the client gives up.
     query_timeout: statementTimeoutMs + 2_000,
   }
@@ -103,11 +106,13 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
     call: <Row extends object>(name: string, args: NamedArguments) =>
       limit.run(async () => {
         // Named, so that each connection parses and plans it once.
-        const { rows } = await pools.of('commits').query<Row>({ name, ...calls.of(name, args) })
+        const query = isPrepared ? { name, ...calls.of(name, args) } : calls.of(name, args)
+        const { rows } = await pools.of('commits').query<Row>(query)
         return rows
       }),
     ping: () => ping(db),
-    cutSilent: () => pools.cutSilent(),
+    // A pooler does not say which connection of the server works for one of ours.
+    cutSilent: () => (isPrepared ? pools.cutSilent() : Promise.resolve(0)),
     // Commits wait before they ask for a connection.
     pools: () => pools.use().map((use) => (use.name === 'commits' ? { ...use, waiting: limit.waiting } : use)),
     async withoutTimeout(work) {

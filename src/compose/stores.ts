@@ -8,6 +8,7 @@ import { connectRedis } from '../../db/fast/fast-redis.ts'
 import type { FastStore } from '../../db/fast/fast-store.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import type { Base } from './base.ts'
+import { databaseOf } from '../config.ts'
 
 export interface Stores {
   readonly connection: Connection
@@ -18,7 +19,7 @@ export interface Stores {
 }
 
 export async function openStores({ config, world, log, lifecycle }: Base): Promise<Stores> {
-  const connection = await connect({ databaseUrl: config.databaseUrl?.reveal() ?? null, dataDir: config.dataDir })
+  const connection = await connect(databaseOf(config))
   lifecycle.add({ name: 'database', kind: 'store', stop: () => connection.close() })
   const { db } = connection
   const migrations = await connection.withoutTimeout((patient) => migrate(patient))

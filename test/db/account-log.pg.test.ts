@@ -12,6 +12,7 @@ import { WalletCache } from '../../db/wallet-cache.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, instrument, KICK_OFF, p, P, u } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 
 const world = systemWorld()
@@ -28,7 +29,7 @@ eachDatabase((open) => {
     users = new Users(db, world)
     const leases = new SqlLeases(db, { owner: 'test', ttlMs: 60_000, alone: true })
     const epoch = (await leases.acquire(MATCH)) ?? 0
-    const store = new SqlMatchStore(open(), new WalletCache(null, () => undefined))
+    const store = new SqlMatchStore(open(), new WalletCache(null, () => undefined), new TestWorld())
     const base = { matchId: MATCH, epoch, at: KICK_OFF, ticks: [], keyed: [], watch: [], openPositionsMax: 100 }
     commit = (events) => store.commit({ ...base, id: world.newId(), events, instruments: [] })
     const listed = instrument(1)

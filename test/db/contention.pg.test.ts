@@ -29,6 +29,7 @@ import { systemWorld } from '../../src/system-world.ts'
 import { createDatabase, onPostgres } from '../support/databases.ts'
 import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
 import { codeOf } from '../support/actor-rig.ts'
+import { TestWorld } from '../support/test-world.ts'
 
 const world = systemWorld()
 /** These tests are not about the hold or a late feed. */
@@ -57,7 +58,7 @@ class Owner {
 
   private constructor(connection: Connection) {
     this.connection = connection
-    this.#store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
+    this.#store = new SqlMatchStore(connection, new WalletCache(null, rethrow), new TestWorld())
     // It may take a match over at any time: the test is about what then stops the former owner.
     this.#leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   }

@@ -206,8 +206,8 @@ eachDatabase((open) => {
     await sql`
       update referrals set name = 'Vanisher the friend', code = 'friendcode' where referee_id = ${user}`.execute(db)
     await sql`
-      insert into email_codes (subject, digest, guesses, expires_at, verified_email)
-        values ('subject-of-vanisher', 'x', 0, now(), 'vanisher@mail.example')`.execute(db)
+      insert into email_codes (subject, code_id, digest, guesses, expires_at, verified_email)
+        values ('subject-of-vanisher', gen_random_uuid(), 'x', 0, now(), 'vanisher@mail.example')`.execute(db)
     await new OwnLimitsStore(db, world, new AuditLog(db, world)).change(user, { dailyLoss: 1_000_000_000 })
     const code = (await users.find(user))?.referralCode ?? ''
     const words = ['vanisher', 'Vera', code]

@@ -66,7 +66,7 @@ onPostgres((server) => {
 
   /** A process that takes the match over, whatever became of the one before. */
   async function takesOver(): Promise<MatchActor> {
-    const store = new SqlMatchStore(connection, cache())
+    const store = new SqlMatchStore(connection, cache(), new TestWorld())
     const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
     const epoch = present(await leases.acquire(MATCH), 'lease')
     const record = (await store.load(MATCH)) ?? newMatch(next(0), { replay: false })

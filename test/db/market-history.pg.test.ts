@@ -4,13 +4,14 @@ import { fixtureId, positionId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
+import { tickReason } from '../../actors/market/reason-words.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import type { ClosedBy, Position } from '../../actors/position/position.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import { Movers } from '../../db/movers.ts'
 import { HISTORY_TICKS_MAX, PriceHistory } from '../../db/price-history.ts'
-import { tapeEntriesOf, Tape } from '../../db/tape.ts'
+import { tradeEntriesOf, RecentTrades } from '../../db/recent-trades.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, instrument, MATCH, P, p, snapshot, U, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch, insertTick } from '../support/rows.ts'
@@ -41,28 +42,31 @@ const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
   return { kind: 'position_closed', position: { ...position(over), close }, locks: [] }
 }
 
-describe('an entry of the tape', () => {
+describe('an entry of recent trades', () => {
   it('holds what one batch traded in one player, oldest first', () => {
     const short = { instrumentId: P(2), direction: 'short', lots: lots(u(2)) } as const
-    expect(tapeEntriesOf([opened(), opened(short), closed('stop_loss')])).toEqual([
+    expect(tradeEntriesOf([opened(), opened(short), closed('stop_loss')])).toEqual([
       { instrumentId: P(1), lots: u(1), trades: `[[1,${u(0.5)},${u(200)},1],[1,${u(0.5)},${u(210)},0]]` },
       { instrumentId: P(2), lots: u(2), trades: `[[-1,${u(2)},${u(200)},1]]` },
     ])
   })
 
   it('leaves out closes by full time or void', () => {
-    expect(tapeEntriesOf([closed('full_time'), closed('void')])).toEqual([])
+    expect(tradeEntriesOf([closed('full_time'), closed('void')])).toEqual([])
   })
 
   it('counts everything and keeps the newest hundred', () => {
     const events = Array.from({ length: 500 }, (_, n) => opened({ openPrice: p(n + 1) }))
-    const [entry] = tapeEntriesOf(events)
+    const [entry] = tradeEntriesOf(events)
     expect(entry?.lots).toBe(u(250))
     const kept: unknown = JSON.parse(entry?.trades ?? '')
     expect(kept).toHaveLength(100)
     expect(kept).toMatchObject({ 0: [1, u(0.5), u(401), 1], 99: [1, u(0.5), u(500), 1] })
   })
 })
+
+/** Of ticks without a reason of their own. */
+const QUIET = tickReason('match', null)
 
 eachDatabase((open) => {
   const world = new TestWorld()
@@ -73,7 +77,7 @@ eachDatabase((open) => {
     await insertMatch(connection.db, info())
     for (let n = 1; n <= 7; n++) await insertInstrument(connection.db, MATCH, instrument(n), p(200 + n * (-1) ** n))
   })
-  beforeEach(() => sql`truncate ticks, tape, fixtures`.execute(connection.db))
+  beforeEach(() => sql`truncate ticks, recent_trades, fixtures`.execute(connection.db))
 
   /** Ticks of one player, a second apart, the last one now; prices count up from 1. */
   const fill = (count: number, { until = now, everyMs = SECOND_MS } = {}) =>
@@ -85,7 +89,7 @@ eachDatabase((open) => {
     )
   const entry = async (at: number, traded: number, trades: string) => {
     const row = { instrument_id: P(1), at: new Date(at), traded_micros: traded, trades }
-    await connection.db.insertInto('tape').values(row).execute()
+    await connection.db.insertInto('recent_trades').values(row).execute()
   }
   const history = () => new PriceHistory(connection.db)
 
@@ -96,8 +100,8 @@ eachDatabase((open) => {
       await insertTick(connection.db, { instrument_id: P(2), at: now, price_micros: p(300) })
       expect(await history().of(P(1), instant(now - MINUTE_MS))).toEqual({
         ticks: [
-          { at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null },
-          { at: now, price: p(203), cause: 'match', eventId: null },
+          { at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null, reason: QUIET },
+          { at: now, price: p(203), cause: 'match', eventId: null, reason: QUIET },
         ],
         volume: 0,
         firstTickAt: now - HOUR_MS,
@@ -109,7 +113,7 @@ eachDatabase((open) => {
     it('of a quiet player is the price that stood at its beginning', async () => {
       await insertTick(connection.db, { instrument_id: P(1), at: now - HOUR_MS, price_micros: p(201) })
       const { ticks } = await history().of(P(1), instant(now - MINUTE_MS))
-      expect(ticks).toEqual([{ at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null }])
+      expect(ticks).toEqual([{ at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null, reason: QUIET }])
       expect((await history().of(P(1), instant(now - 2 * HOUR_MS))).ticks).toHaveLength(1)
       expect((await history().of(P(1), instant(now - HOUR_MS))).ticks).toHaveLength(1)
     })
@@ -153,17 +157,17 @@ eachDatabase((open) => {
   it('recent trades come newest first, as many as asked for', async () => {
     await entry(now - 10, u(1), `[[1,${u(0.5)},${u(200)},1],[-1,${u(0.5)},${u(201)},0]]`)
     await entry(now, u(3), `[[1,${u(2)},${u(202)},1]]`)
-    const tape = new Tape(connection.db)
-    const newest = await tape.recent(P(1), 2)
+    const trades = new RecentTrades(connection.db)
+    const newest = await trades.recent(P(1), 2)
     expect(newest).toMatchObject([
       { at: now, direction: 'long', lots: u(2), price: u(202), action: 'open' },
       { at: now - 10, direction: 'short', lots: u(0.5), price: u(201), action: 'close' },
     ])
-    const [last] = await tape.recent(P(1), 100, newest[1]?.key)
+    const [last] = await trades.recent(P(1), 100, newest[1]?.key)
     expect(last).toMatchObject({ price: u(200), action: 'open' })
-    expect(await tape.recent(P(1), 100, last?.key)).toEqual([])
-    expect(await tape.recent(P(1), 100)).toHaveLength(3)
-    expect(await tape.recent(P(2), 100)).toEqual([])
+    expect(await trades.recent(P(1), 100, last?.key)).toEqual([])
+    expect(await trades.recent(P(1), 100)).toHaveLength(3)
+    expect(await trades.recent(P(2), 100)).toEqual([])
   })
 
   describe('movers', () => {
@@ -221,10 +225,10 @@ eachDatabase((open) => {
       clock.pass(1)
       expect((await movers.top()).gainers).toHaveLength(1)
 
-      await sql`alter table tape rename to elsewhere`.execute(connection.db)
+      await sql`alter table recent_trades rename to elsewhere`.execute(connection.db)
       clock.pass(MINUTE_MS)
-      await expect(movers.top()).rejects.toThrow('tape')
-      await sql`alter table elsewhere rename to tape`.execute(connection.db)
+      await expect(movers.top()).rejects.toThrow('recent_trades')
+      await sql`alter table elsewhere rename to recent_trades`.execute(connection.db)
       expect((await movers.top()).gainers).toHaveLength(1)
     })
   })

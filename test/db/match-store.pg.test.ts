@@ -23,6 +23,7 @@ import { systemWorld } from '../../src/system-world.ts'
 import { matchStoreContract, type StoreUnderTest } from '../contract/match-store.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, instrument, KICK_OFF, P, p, u } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
 
 const world = systemWorld()
 
@@ -36,7 +37,7 @@ function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
   cache.timeline = timeline
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true })
   const under: StoreUnderTest = {
-    store: new SqlMatchStore(connection, cache),
+    store: new SqlMatchStore(connection, cache, new TestWorld()),
     leases,
     newId: () => world.newId(),
     newUser: async (balance) => {
@@ -176,7 +177,7 @@ eachDatabase((open) => {
     })
   })
 
-  it("the tape's running total continues under an owner whose clock is behind", async () => {
+  it('the running total of trades continues under an owner whose clock is behind', async () => {
     const { db } = open()
     const { store, leases, newUser } = kit(open())
     const [user, matchId, player] = [await newUser(money(u(1_000))), fixtureId(80_003), instrumentId(world.newId())]
@@ -189,7 +190,7 @@ eachDatabase((open) => {
       expect((await store.commit({ ...batch, events, openPositionsMax: 100 })).kind).toBe('committed')
     }
     const rows = await db
-      .selectFrom('tape')
+      .selectFrom('recent_trades')
       .selectAll()
       .where('instrument_id', '=', player)
       .orderBy('traded_micros')

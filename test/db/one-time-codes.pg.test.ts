@@ -41,12 +41,48 @@ eachDatabase((open) => {
     await codes.send(ada)
     expect(await codes.isVerified(ada)).toBe(false)
     expect(await codes.check(ada, mailed())).toEqual({ kind: 'right' })
-    expect(await codes.check(ada, mailed())).toEqual({ kind: 'expired' })
+    expect(await codes.check(ada, wrong())).toEqual({ kind: 'expired' })
     expect(await codes.isVerified(ada)).toBe(true)
     expect(await codes.isVerified({ ...ada, email: 'eve@example.com' })).toBe(false)
     expect(await codes.isVerified({ ...ada, sub: 'eve' })).toBe(false)
     world.pass(5 * MINUTE)
     expect(await codes.isVerified(ada)).toBe(false)
+  })
+
+  it('[S7] a repeat of the right code is right for a minute, and proves nothing more', async () => {
+    const third = async (): Promise<void> => {
+      for (const guess of [wrong(), wrong(), mailed()]) await codes.check(ada, guess)
+    }
+    await codes.send(ada)
+    await third()
+    world.pass(MINUTE - 1)
+    const repeats = await Promise.all(Array.from({ length: 5 }, () => codes.check(ada, mailed())))
+    expect(new Set(repeats.map(({ kind }) => kind))).toEqual(new Set(['right']))
+    expect(await codes.check(ada, wrong())).toEqual({ kind: 'expired' })
+    expect(await codes.check({ ...ada, email: 'eve@example.com' }, mailed())).toEqual({ kind: 'expired' })
+    expect(await codes.check({ ...ada, sub: 'eve' }, mailed())).toEqual({ kind: 'expired' })
+    world.pass(1)
+    expect(await codes.check(ada, mailed())).toEqual({ kind: 'expired' })
+    world.pass(4 * MINUTE - 1)
+    expect(await codes.isVerified(ada)).toBe(true)
+    world.pass(1)
+    expect(await codes.isVerified(ada)).toBe(false)
+  })
+
+  it('[S7] concurrent requests with the right code are all right', async () => {
+    await codes.send(ada)
+    const checked = await Promise.all(Array.from({ length: 3 }, () => codes.check(ada, mailed())))
+    expect(checked.map(({ kind }) => kind)).toEqual(['right', 'right', 'right'])
+  })
+
+  it('[S7] another code ends the repeats of the one before', async () => {
+    await codes.send(ada)
+    world.pass(MINUTE - 1_000)
+    const first = mailed()
+    await codes.check(ada, first)
+    world.pass(1_000)
+    await codes.send(ada)
+    expect(await codes.check(ada, first)).toMatchObject({ kind: first === mailed() ? 'right' : 'wrong' })
   })
 
   it('[S7] are valid for five minutes', async () => {

@@ -208,11 +208,12 @@ eachDatabase((open) => {
       })
       .execute()
     expect(await registrations().inviterOf('bobs-invite')).toBe('host')
+    expect(await registrations().inviterOf('Bobs-Invite')).toBe('host')
     expect(await registrations().inviterOf(host.referralCode)).toBe('host')
     expect(await registrations().inviterOf('nobodys')).toBeNull()
 
     const guests = await Promise.all(
-      ['guest_1', 'guest_2'].map((name) => register(name, { referralCode: 'bobs-invite' })),
+      ['guest_1', 'guest_2'].map((name) => register(name, { referralCode: 'BOBS-invite' })),
     )
     const third = await register('guest_3', { referralCode: host.referralCode })
     const rows = await open().db.selectFrom('referrals').selectAll().where('referrer_id', '=', host.id).execute()

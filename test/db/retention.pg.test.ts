@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS
 const NOTHING = {
   thinnedTicks: 0,
   ticks: 0,
-  tape: 0,
+  recentTrades: 0,
   journal: 0,
   commandResults: 0,
   accountEvents: 0,
@@ -47,7 +47,9 @@ eachDatabase((open) => {
   beforeEach(async () => {
     world = new TestWorld()
     now = world.now()
-    await sql`truncate ticks, tape, journal, fixtures, upkeep, command_results, account_events`.execute(open().db)
+    await sql`truncate ticks, recent_trades, journal, fixtures, upkeep, command_results, account_events`.execute(
+      open().db,
+    )
   })
 
   it('thins ticks older than a week to one per minute and player, but keeps in-game events', async () => {
@@ -102,7 +104,7 @@ eachDatabase((open) => {
       insert into account_events (user_id, marker, kind, position_id, warned, at)
         select ${U(1)}::uuid, n, 'changed', ${U(2)}::uuid, 0, ${at(now - 30 * DAY_MS)} - interval '1 second' + n * interval '1 second'
           from generate_series(0, 1) n`.execute(db)
-    await sql`insert into tape values (${P(1)}::uuid, ${at(now - 31 * DAY_MS)}, 1, '[]'), (${P(1)}::uuid, ${at(now)}, 2, '[]')`.execute(
+    await sql`insert into recent_trades values (${P(1)}::uuid, ${at(now - 31 * DAY_MS)}, 1, '[]'), (${P(1)}::uuid, ${at(now)}, 2, '[]')`.execute(
       db,
     )
     await sql`
@@ -114,12 +116,12 @@ eachDatabase((open) => {
       ...NOTHING,
       commandResults: 12_000,
       accountEvents: 1,
-      tape: 1,
+      recentTrades: 1,
       journal: 1,
       fixtures: 1,
     })
-    expect(await Promise.all(['command_results', 'account_events', 'tape', 'journal', 'fixtures'].map(count))).toEqual([
-      24_000, 1, 1, 1, 1,
-    ])
+    expect(
+      await Promise.all(['command_results', 'account_events', 'recent_trades', 'journal', 'fixtures'].map(count)),
+    ).toEqual([24_000, 1, 1, 1, 1])
   })
 })

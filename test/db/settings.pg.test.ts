@@ -42,6 +42,24 @@ eachDatabase((open) => {
     reports.length = 0
   })
 
+  it('[H17] a draft reads several values together, beside what is in force, and changes nothing', async () => {
+    const here = await settings()
+    await here.set({ key: 'scoring.base.goal', value: 5, by: admin })
+    const draft = here.draft({ 'scoring.base.assist': 4, 'trading.hold_secs': 60 })
+    expect(draft).toMatchObject({
+      kind: 'valid',
+      was: { rules: { holdMs: 180_000 }, model: { base: { goal: 5 } } },
+      would: { rules: { holdMs: 60_000 }, model: { base: { goal: 5, assist: 4 } } },
+    })
+    expect(here.rules.holdMs).toBe(180_000)
+    // Each is valid alone.
+    expect(here.draft({ 'trading.lot_min': 0.5, 'trading.lot_step': 0.3 })).toMatchObject({ kind: 'invalid' })
+    expect(here.draft({ 'trading.lot_min': 0.6, 'trading.lot_step': 0.3 })).toMatchObject({ kind: 'valid' })
+    expect(here.draft({ 'trading.hold_secs': 60, 'trading.luck': 1 })).toEqual({ kind: 'unknown', key: 'trading.luck' })
+    expect(here.draft({ 'trading.hold_secs': -1 })).toMatchObject({ kind: 'invalid', key: 'trading.hold_secs' })
+    expect(here.draft({ 'flags.coming_soon': true })).toMatchObject({ kind: 'unknown' })
+  })
+
   it('[H17] a preview reads a value as a change would, and changes nothing', async () => {
     const here = await settings()
     const before = here.list()

@@ -2,15 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { u } from '../support/fixtures.ts'
-import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
+import { ComposedServer, CONFIRM_SECS, MATCH_SECS, PATIENCE } from '../support/composed-server.ts'
 import { pick, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
 import { eachDataPlace, onServers, type ServerPlace } from '../support/data-place.ts'
 
 const HOLD_SECS = 180
-/** Longer than the rest of the match at any time. */
-const MATCH_SECS = 700
-/** Longer than full time must last before the match settles. */
-const CONFIRM_SECS = 61
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
 const pnlOf = (positions: readonly PositionSeen[]): number => sum(positions.map((p) => u(p.realizedPnl ?? NaN)))

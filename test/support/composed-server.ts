@@ -15,6 +15,11 @@ import { audit, BALANCED } from './books.ts'
 /** A limit that only a broken server exceeds. */
 export const PATIENCE = { timeout: 10_000, interval: 20 }
 
+/** Longer than the rest of the demo match at any time. */
+export const MATCH_SECS = 700
+/** Longer than full time must last before the match settles. */
+export const CONFIRM_SECS = 61
+
 /**
  * Ten times real speed: a second of the server's clock is one frame of the recording, and the server looks for a due
  * frame once a second. Only the test trades.
@@ -42,13 +47,13 @@ export class ComposedServer {
     this.lines = parts.lines
   }
 
-  /** A server in which the demo match has kicked off. */
-  static async open(place: DataPlace): Promise<ComposedServer> {
+  /** A server in which the demo match has kicked off. `settings` replace its own. */
+  static async open(place: DataPlace, settings: Readonly<Record<string, string>> = {}): Promise<ComposedServer> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
     const lines: string[] = []
     const log = createLog({ level: 'debug', world, readable: false, write: (line) => lines.push(line) })
-    const config = readConfig({ ...place.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
+    const config = readConfig({ ...place.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0', ...settings })
     const touchline = await compose(config, { world, log })
     const server = new ComposedServer(await touchline.start(), { place, touchline, clock, lines })
     await vi.waitUntil(() => server.#framesReceived > 0, PATIENCE)
@@ -77,11 +82,12 @@ export class ComposedServer {
     this.#clock.now += seconds * SECOND_MS
   }
 
-  /** Advances the clock, and waits until the match has caught up. */
+  /** Advances the clock, and waits until the match has caught up, or another has begun. */
   async play(seconds: number): Promise<void> {
-    const before = this.#framesReceived
+    const [before, match] = [this.#framesReceived, this.matchId]
     this.jump(seconds)
-    await vi.waitUntil(() => this.#framesReceived > before, PATIENCE)
+    const isNext = (): boolean => (this.#touchline.realTime.replays.status()[0]?.matchId ?? match) !== match
+    await vi.waitUntil(() => isNext() || this.#framesReceived > before, PATIENCE)
   }
 
   /** Closes the server. Throws if it logged a warning or error, or its books do not balance. */
@@ -94,6 +100,7 @@ export class ComposedServer {
   }
 
   get #framesReceived(): number {
-    return this.#touchline.realTime.desk.view(this.matchId)?.info.feedSeq ?? 0
+    const [replay] = this.#touchline.realTime.replays.status()
+    return replay === undefined ? 0 : (this.#touchline.realTime.desk.view(replay.matchId)?.info.feedSeq ?? 0)
   }
 }

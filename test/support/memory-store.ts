@@ -23,7 +23,7 @@ import type {
 import { exitPrice, type Instrument, type PastMatches } from '../../actors/market/instrument.ts'
 import type { PricingMemory } from '../../actors/market/pricing.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
-import { exposureOf, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { byAge, exposureOf, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { isAwaited, type Lock, type RecentClose } from '../../actors/position/recent-close.ts'
 
 interface Wallet {
@@ -119,8 +119,13 @@ export class MemoryMatchStore implements MatchStore, Leases {
     if (match === undefined) return null
     return structuredClone({
       ...match,
-      instruments: [...this.#instruments.values()].filter((i) => i.matchId === matchId).map((i) => i.instrument),
-      openPositions: [...this.positions.values()].filter((p) => p.fixtureId === matchId && p.close === null),
+      instruments: [...this.#instruments.values()]
+        .filter((i) => i.matchId === matchId)
+        .map((i) => i.instrument)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      openPositions: [...this.positions.values()]
+        .filter((p) => p.fixtureId === matchId && p.close === null)
+        .toSorted(byAge),
       recentCloses: [...this.#closes.values()].filter(({ position }) => position.fixtureId === matchId),
     })
   }

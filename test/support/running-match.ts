@@ -13,6 +13,7 @@ import { SqlMatchStore } from '../../db/match-store.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { openOrder, player, snapshot } from './fixtures.ts'
+import { TestWorld } from './test-world.ts'
 
 /** A running match with one player and without a hold. `before` may delay each commit. */
 export async function runningMatch(
@@ -22,7 +23,7 @@ export async function runningMatch(
   before: (batch: Batch) => Promise<void> = async () => undefined,
 ) {
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 60_000, alone: true })
-  const sqlStore = new SqlMatchStore(connection, new WalletCache(null, () => undefined))
+  const sqlStore = new SqlMatchStore(connection, new WalletCache(null, () => undefined), new TestWorld())
   const store: MatchStore = {
     load: (id) => sqlStore.load(id),
     histories: (ids) => sqlStore.histories(ids),

@@ -25,6 +25,7 @@ import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
 import { react } from '../../src/reactions/react.ts'
 import { Reactor } from '../../src/reactions/reactor.ts'
 import { info, instrument, p, u } from './fixtures.ts'
+import { TestWorld } from './test-world.ts'
 
 let fixtures = 64_000
 
@@ -84,7 +85,7 @@ export async function openSeason(
     report: (event) => reports.push(event),
     isSettling: () => false,
   })
-  const store = new SqlMatchStore(connection, cache)
+  const store = new SqlMatchStore(connection, cache, new TestWorld())
   const leases = new SqlLeases(db, { owner: world.newId(), ttlMs: 60_000, alone: true })
   return {
     outbox,
@@ -104,7 +105,7 @@ export async function openSeason(
       const epoch = present(await leases.acquire(id), 'lease')
       const listed = instrument(1, { id: instrumentId(world.newId()), name: 'A. Striker' })
       const match = info({ matchId: id, replay, purse })
-      const commit: Fixture['commit'] = async (events) => {
+      const commitNow: Fixture['commit'] = async (events) => {
         const verdict = await store.commit({
           id: world.newId(),
           matchId: id,
@@ -118,6 +119,13 @@ export async function openSeason(
           openPositionsMax: DEFAULT_RULES.openPositionsMax,
         })
         if (verdict.kind !== 'committed') throw new Error(`not committed: ${verdict.kind}`)
+      }
+      // One after another, as the owner of a match commits.
+      let last: Promise<void> = Promise.resolve()
+      const commit: Fixture['commit'] = (events) => {
+        const done = last.then(() => commitNow(events))
+        last = done.catch(() => undefined)
+        return done
       }
       await commit([
         { kind: 'match_updated', info: match, pricing: EMPTY_PRICING },

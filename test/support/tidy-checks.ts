@@ -38,6 +38,11 @@ export const FLOORS: readonly Floor[] = [
     code: ['actors/kernel/', 'actors/market/', 'actors/community/', 'actors/position/', 'actors/match/'],
     packages: [],
   },
+  {
+    at: 'actors/tape/',
+    code: ['actors/kernel/', 'actors/market/', 'actors/position/', 'actors/match/', 'actors/tape/'],
+    packages: [],
+  },
   { at: 'actors/integrity/', code: ['actors/kernel/', 'actors/integrity/'], packages: [] },
   { at: 'actors/replay/', code: ['actors/'], packages: [] },
   {
@@ -86,7 +91,10 @@ export const FLOORS: readonly Floor[] = [
     types: ['db/', 'rooms/', 'src/'],
     packages: ['zod', 'node:'],
   },
+  // What proves a match uses the game's rules and the provider's parser, and nothing of the server. Browsers run it.
+  { at: 'src/verify/', code: ['actors/', 'src/provider/', 'src/verify/'], packages: [] },
   { at: 'src/reactions/', code: ['actors/', 'src/reactions/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
+  { at: 'src/webhooks/', code: ['actors/', 'src/webhooks/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
   {
     at: 'src/http/',
     code: ['actors/', 'src/auth/', 'src/docs/', 'src/http/'],
@@ -101,7 +109,7 @@ export const FLOORS: readonly Floor[] = [
   },
   {
     at: 'src/replays/',
-    code: ['actors/', 'src/replays/'],
+    code: ['actors/', 'src/match-run/', 'src/replays/'],
     types: ['db/', 'rooms/', 'src/'],
     packages: ['zod', 'node:'],
   },
@@ -109,9 +117,11 @@ export const FLOORS: readonly Floor[] = [
   {
     at: 'src/web/',
     code: ['src/web/'],
-    types: ['src/http/schemas.ts', 'src/http/user-schema.ts'],
+    types: ['actors/tape/', 'src/http/schemas.ts', 'src/http/user-schema.ts', 'src/verify/'],
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
   },
+  // Clients for other programs; the one in TypeScript is the page's own.
+  { at: 'src/clients/', code: ['src/clients/', 'src/web/client/'], packages: [] },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
   {
     at: 'src/observe/',
@@ -149,9 +159,14 @@ export const ENTRY_POINTS: readonly string[] = [
   'ops/bench/trade.ts',
   'ops/main.ts',
   'ops/tools/market/worker.ts',
+  'ops/verify/main.ts',
+  'src/clients/typescript/index.ts',
   'src/main.ts',
   'src/web/docs.ts',
+  'src/replays/check-worker.ts',
+  'src/what-if/worker.ts',
   'src/web/main.ts',
+  'src/web/verify.ts',
   'test/market/run.ts',
   'test/sim/run.ts',
   'vitest.config.ts',
@@ -346,6 +361,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
       'ops/rehearse/conformance/deployment.ts',
       'ops/rehearse/rig/program.ts',
       'src/compose/index.ts',
+      'test/clients/live-session.ts',
       'test/support/composed-server.ts',
       'test/support/data-place.ts',
       'test/support/process.ts',

@@ -67,10 +67,11 @@ create table single_use (
 );
 create index single_use_expiry on single_use (expires_at);
 
--- The one-time code of each account that is registering, and the address that it has proved. A used code has no id.
+-- The one-time code of each account that is registering, and the address that it has proved. A used code
+-- has expired.
 create table email_codes (
   subject text primary key,
-  code_id uuid,
+  code_id uuid not null,
   digest text not null,
   guesses integer not null default 0,
   expires_at timestamptz not null,
@@ -335,21 +336,23 @@ create table ticks (
   base_micros bigint not null,
   imbalance_micros bigint not null,
   cause text not null,
-  provider_event_id bigint not null
+  provider_event_id bigint not null,
+  -- Why the base moved since the tick before (actors/market/move-reason.ts); null where it did not.
+  why text
 );
 create index ticks_instrument_at on ticks (instrument_id, at);
 create index ticks_at on ticks using brin (at);
 
 -- One row per player and commit, not per trade, so that writing it costs next to nothing. `traded_micros` is a running
 -- total, which makes the volume between two moments the difference of two rows.
-create table tape (
+create table recent_trades (
   instrument_id uuid not null,
   at timestamptz not null,
   traded_micros bigint not null check (traded_micros > 0),
   trades text not null,
   primary key (instrument_id, at, traded_micros)
 );
-create index tape_at on tape using brin (at);
+create index recent_trades_at on recent_trades using brin (at);
 
 -- What each match has heard, a row for each commit that heard anything, written by that commit. Rows are numbered by
 -- the match's only writer. `after_seq` is the last row of the outbox that the match had left by then, so that updates
@@ -368,6 +371,38 @@ create table journal (
 alter table journal alter column entries set storage external;
 create index journal_at on journal using brin (at);
 
+-- The tape of each match: the lines of a commit, written by that commit (db/tape-writer.ts). They are published without
+-- owners (db/tape-lines.ts). The first row has the secret that hides them.
+create table tape (
+  match_id bigint not null,
+  first_n integer not null check (first_n > 0),
+  last_n integer not null check (last_n >= first_n),
+  at timestamptz not null,
+  secret bytea check ((secret is not null) = (first_n = 1)),
+  lines bytea not null,
+  primary key (match_id, first_n)
+);
+alter table tape alter column lines set storage external;
+create index tape_at on tape using brin (at);
+
+-- A signature over the tape so far, every minute and at its end.
+create table tape_checkpoints (
+  match_id bigint not null,
+  n integer not null check (n > 0),
+  hash bytea not null,
+  at timestamptz not null,
+  kid text not null,
+  signature bytea not null,
+  primary key (match_id, n)
+);
+
+-- The public keys of all signatures, for as long as there are any.
+create table tape_keys (
+  kid text primary key,
+  public_key text not null,
+  since timestamptz not null
+);
+
 -- Every process looks for unfinished replays once a second. Finished ones are kept for their fixture numbers.
 create table replays (
   id uuid primary key,
@@ -383,6 +418,18 @@ create table replays (
   ending text check (ending in ('full_time', 'void'))
 );
 create unique index replays_cast on replays (recording, slot) where state = 'running';
+
+-- Recordings that operators have uploaded: lines of JSON, compressed with brotli. A recording that is uploaded again under
+-- the same name has another `id`.
+create table uploads (
+  name text collate "C" primary key,
+  id uuid not null,
+  summary jsonb not null,
+  data bytea not null,
+  at timestamptz not null,
+  by_id uuid not null
+);
+alter table uploads alter column data set storage external;
 
 -- § Positions
 
@@ -516,6 +563,53 @@ create table outbox_failures (
   attempts integer not null,
   at timestamptz not null,
   primary key (match_id, seq)
+);
+
+-- The outbox in one order over all matches, for readers outside the server: a position is some rows of one match. What
+-- is new is numbered after its commit, by one process at a time, so that no trade waits for it.
+create table event_ranges (
+  position bigint primary key,
+  match_id bigint not null,
+  from_seq bigint not null,
+  to_seq bigint not null
+);
+
+-- The last row of each match that has a position.
+create table event_matches (
+  match_id bigint primary key,
+  seq bigint not null
+);
+
+-- One row: the last position. Whoever locks it may number.
+create table event_head (
+  position bigint not null,
+  swept_at timestamptz not null
+);
+insert into event_head (position, swept_at) values (0, '-infinity');
+
+-- Where operators are told what happens, and how far each has got in the event stream. `plan` is what was sent last and
+-- is not yet known to have arrived: everything up to its place. Secrets are derived; the digest tells if that changed.
+create table webhooks (
+  id uuid primary key,
+  url text not null,
+  types text[] not null,
+  secret_digest text not null,
+  state text not null default 'active' check (state in ('active', 'paused', 'disabled')),
+  created_at timestamptz not null,
+  position bigint not null,
+  seq bigint not null,
+  read integer not null,
+  plan uuid,
+  until_position bigint,
+  until_seq bigint,
+  until_read integer,
+  attempts integer not null default 0,
+  next_at timestamptz not null default '-infinity',
+  lease uuid,
+  leased_until timestamptz not null default '-infinity',
+  last_success_at timestamptz,
+  failing_since timestamptz,
+  last_error text
 );
 
 -- § Community: careers, boards, spinner, notifications

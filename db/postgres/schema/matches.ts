@@ -9,9 +9,13 @@ export interface MatchTables {
   instruments: InstrumentsTable
   anchors: AnchorsTable
   ticks: TicksTable
-  tape: TapeTable
+  recent_trades: RecentTradesTable
   journal: JournalTable
+  tape: TapeTable
+  tape_checkpoints: TapeCheckpointsTable
+  tape_keys: TapeKeysTable
   replays: ReplaysTable
+  uploads: UploadsTable
 }
 
 /** A match that no process runs yet. */
@@ -43,6 +47,32 @@ export interface JournalTable {
   after_seq: number
   fresh: boolean
   entries: Uint8Array
+}
+
+/** The lines of one commit on the public tape (db/tape-writer.ts). */
+export interface TapeTable {
+  match_id: number
+  first_n: number
+  last_n: number
+  at: Timestamp
+  secret: Uint8Array | null
+  lines: Uint8Array
+}
+
+export interface TapeCheckpointsTable {
+  match_id: number
+  n: number
+  hash: Uint8Array
+  at: Timestamp
+  kid: string
+  signature: Uint8Array
+}
+
+export interface TapeKeysTable {
+  kid: string
+  /** The 32 bytes of an Ed25519 key, in base64url. */
+  public_key: string
+  since: Timestamp
 }
 
 export interface MatchLeasesTable {
@@ -91,21 +121,32 @@ export interface TicksTable {
   imbalance_micros: number
   cause: string
   provider_event_id: number
+  why: string | null
 }
 
 /** What one commit traded in one player. */
-export interface TapeTable {
+export interface RecentTradesTable {
   instrument_id: string
   at: Timestamp
   /** All lots ever traded in the player, including these. */
   traded_micros: number
-  /** The newest of these trades, oldest first (db/tape.ts). */
+  /** The newest of these trades, oldest first (db/recent-trades.ts). */
   trades: string
+}
+
+export interface UploadsTable {
+  name: string
+  id: string
+  /** A `RecordingSummary` (db/uploads.ts). */
+  summary: Json
+  data: Uint8Array
+  at: Timestamp
+  by_id: string
 }
 
 export interface ReplaysTable {
   id: string
-  /** Name of the bundled recording. */
+  /** The name of the recording. */
   recording: string
   match_id: number
   speed: number

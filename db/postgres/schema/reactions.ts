@@ -6,6 +6,9 @@ export interface ReactionTables {
   outbox: OutboxTable
   outbox_cursors: OutboxCursorsTable
   outbox_failures: OutboxFailuresTable
+  event_ranges: EventRangesTable
+  event_matches: EventMatchesTable
+  event_head: EventHeadTable
 }
 
 /** The events of a commit that have reactions. */
@@ -38,4 +41,25 @@ export interface OutboxFailuresTable {
   error: string
   attempts: number
   at: Timestamp
+}
+
+/** Rows of the outbox in the order of the event stream. */
+export interface EventRangesTable {
+  /** From 1, without gaps. */
+  position: number
+  match_id: number
+  from_seq: number
+  to_seq: number
+}
+
+/** The last row of a match that has a position. */
+export interface EventMatchesTable {
+  match_id: number
+  seq: number
+}
+
+/** One row: the last position of the event stream. */
+export interface EventHeadTable {
+  position: number
+  swept_at: Timestamp
 }

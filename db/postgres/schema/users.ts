@@ -81,10 +81,10 @@ export interface SingleUseTable {
 export interface EmailCodesTable {
   /** At the identity provider. */
   subject: string
-  /** Null once it was used. */
-  code_id: string | null
+  code_id: string
   digest: string
   guesses: number
+  /** Once the code was used: when. */
   expires_at: Timestamp
   verified_email: string | null
   verified_until: Timestamp | null
