@@ -59,7 +59,7 @@ function countingStore(turns: Turns) {
     commit: async (batch) => {
       const closed = batch.events.filter(({ kind }) => kind === 'position_closed').length
       const cached = { balances: [], timeline: null, adoptMax: ADOPTION_MAX }
-      commitArguments(LITERALS, batch, walletChanges(batch), { cached, journal: null })
+      commitArguments(LITERALS, batch, walletChanges(batch), { cached, journal: null, tape: null })
       found.commits += 1
       found.closed += closed
       found.largest = Math.max(found.largest, closed)

@@ -35,7 +35,7 @@ for (const path of paths) {
     const before = process.cpuUsage()
     for (const update of updates) {
       const at = instant(update.snapshot.sourceAt)
-      const row = writer.row(MATCH, 1, [{ kind: 'update', at, update, histories: new Map() }])
+      const row = writer.row(MATCH, 1, [{ after: 0, heard: { kind: 'update', at, update, histories: new Map() } }])
       if (row === null) throw new Error('an update left no row')
       row.keep()
       written.push(row)

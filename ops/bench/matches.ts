@@ -139,7 +139,7 @@ export class BenchMatch {
 
 /** The dependencies of one process: its matches share a store and a cache of balances. */
 function hostOn(connection: Connection) {
-  const store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
+  const store = new SqlMatchStore(connection, new WalletCache(null, rethrow), world)
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
     const epoch = present(await leases.acquire(id), 'lease')

@@ -8,15 +8,14 @@ import { present } from '../../actors/kernel/assert.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import { Legacy } from '../../db/legacy.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
-import { environment, readConfig } from '../../src/config.ts'
+import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { readDump } from './legacy-csv.ts'
 
 const path = process.argv[2]
 if (path === undefined) throw new Error('no file given: npm run ops -- legacy-import trades.csv')
 const dumped = readDump(await readFile(path, 'utf8'))
 
-const { databaseUrl, dataDir } = readConfig(environment())
-const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
+const connection = await connect(databaseOf(readConfig(environment())))
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const legacy = new Legacy(connection.db)

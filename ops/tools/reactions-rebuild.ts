@@ -9,13 +9,14 @@ import { migrate } from '../../db/postgres/migrate.ts'
 import { Outbox } from '../../db/outbox.ts'
 import { Settings } from '../../db/settings.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
-import { environment, readConfig } from '../../src/config.ts'
+import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { reactionUnder } from '../../src/reactions/react.ts'
 import { referralTermsOf } from '../../src/reactions/referral-terms.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
-const { databaseUrl, dataDir, production, provider } = readConfig(environment())
-const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
+const config = readConfig(environment())
+const { production, provider } = config
+const connection = await connect(databaseOf(config))
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const world = systemWorld()

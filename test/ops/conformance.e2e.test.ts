@@ -73,7 +73,7 @@ describe('a deployment with other settings', () => {
       '2.3.2': expect.stringMatching(/^skipped: needs an admin/),
       '4.1.10': 'passed',
       '4.3.1': 'passed',
-      '6.4.3': expect.stringMatching(/^skipped: legacy trades/),
+      '6.4.3': expect.stringMatching(/^skipped: its stores cannot be reached/),
     })
   })
 })

@@ -68,3 +68,6 @@ export function retryAfter(reply: Reply, most: number): number {
 export function near(actual: number, expected: number, what: string, within = 0.000_001): void {
   assert(Math.abs(actual - expected) <= within + 1e-9, `${what} is ${actual}, not ${expected}`)
 }
+
+/** A price as the API takes it: with at most 6 decimals, which sums of floats may exceed. */
+export const millionths = (value: number): number => Math.round(value * 1e6) / 1e6

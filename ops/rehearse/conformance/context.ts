@@ -20,7 +20,7 @@ import {
   type TradeSeen,
   WsToken,
 } from './shapes.ts'
-import { ADMIN, type Trust } from './trust.ts'
+import { ADMIN, type Environment, type Trust } from './trust.ts'
 import { type Ask, read, type Reply, Visitor } from './visitor.ts'
 import { z } from 'zod'
 
@@ -32,6 +32,8 @@ export interface Target {
   readonly production: boolean
   /** Null: its configuration is unknown. */
   readonly trust: Trust | null
+  /** The environment of an operator who uses its stores; null if they cannot be reached. */
+  readonly shared: Environment | null
 }
 
 const LOOK_MS = 50
@@ -178,6 +180,11 @@ export class CheckContext {
   get trust(): Trust {
     if (this.target.trust === null) throw new Skip('needs a deployment that trusts the suite (--trust)')
     return this.target.trust
+  }
+
+  /** What an operator's tools run with, beside the deployment. */
+  get operator(): Environment {
+    return this.target.shared ?? this.skip('its stores cannot be reached from outside')
   }
 
   skip(reason: string): never {

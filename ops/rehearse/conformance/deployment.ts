@@ -22,6 +22,8 @@ export interface Deployment {
   /** WebSocket addresses in the same order. */
   readonly wsUrls: readonly string[]
   readonly production: boolean
+  /** What the program runs with, where others can use its stores beside it: null for embedded ones. */
+  readonly shared: Environment | null
   stop(): Promise<void>
 }
 
@@ -64,6 +66,7 @@ export async function startDeployment(mode: Mode, trusted: Environment): Promise
       urls: serving.map(({ url }) => url),
       wsUrls: serving.map(({ wsUrl }) => wsUrl),
       production,
+      shared: mode === 'embedded' ? null : settings,
       stop,
     }
   } catch (error) {

@@ -32,8 +32,8 @@ export function markdown(runs: readonly Run[]): string {
   return [
     '# Conformance',
     '',
-    'Written by `npm run ops -- conformance --mode all --markdown docs/conformance.md`. Each sentence of the specification is',
-    'checked from outside, section by section. Where a sentence names the contract, the specification leaves the point open',
+    'Written by `npm run ops -- conformance --mode all --slow --markdown docs/conformance.md`. Each sentence of the specification',
+    'is checked from outside, section by section. Where a sentence names the contract, the specification leaves the point open',
     'and the game decided it, under that number. Both are given in full, as sentences that are checked.',
     '',
     ...runs.map(({ deployment, verdicts }) => `- ${deployment}: ${counted(verdicts)}`),

@@ -329,12 +329,12 @@ check(
   async (t) => {
     const user = await t.user()
     const invite = read(await user.post('/api/referrals/invites', { name: 'Grace' }), Referral)
-    assert.partialDeepStrictEqual(invite, { name: 'Grace', status: 'pending', registered: false })
+    assert.partialDeepStrictEqual(invite, { name: 'Grace', status: 'unclaimed', registered: false })
     assert(invite.url.includes(invite.code), 'the link does not carry the code')
     await t.user({ referralCode: invite.code })
     const { referrals } = await user.get('/api/referrals', Referrals)
     assert.partialDeepStrictEqual(referrals, [
-      { name: 'Grace', code: invite.code, status: 'registered', registered: true },
+      { name: 'Grace', code: invite.code, status: 'pending', registered: true },
     ])
     refuses(await user.post('/api/referrals/invites', { name: '' }), 400)
   },

@@ -1,10 +1,15 @@
 /** Section 6: events, through both endpoints of the WebSocket address. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Room } from '@colyseus/sdk'
 import { type Check, into, near, refuses } from './check.ts'
 import { FeedSocket, waitFor } from './feed.ts'
 import { FLAG, type PriceFrame, readPriceFrame } from './price-frame.ts'
-import { Instrument, MatchEvents, Notifications } from './shapes.ts'
+import { Activity, Instrument, MatchEvents, Notifications } from './shapes.ts'
 
 export const checks: Check[] = []
 const check = into(checks)
@@ -433,7 +438,33 @@ check('6.4.2', 'Notifications appear through `/api/notifications`: a close by th
 })
 
 check('6.4.3', 'Legacy trades enter the activity feed only from quantity 10 or a total of 2000 on.', async (t) => {
-  t.skip('legacy trades come in through an operator command alone (test/db/legacy.pg.test.ts proves it)')
+  const { operator } = t // who alone can import them
+  const user = await t.user()
+  const trades = [
+    ['10 of 1', 10, 1],
+    ['5 of 400', 5, 400],
+    ['9.99 of 200', 9.99, 200],
+    ['1 of 1999', 1, 1_999],
+  ] as const
+  const at = new Date().toISOString()
+  const player = (name: string): string => `${user.profile.username} ${name}`
+  const rows = trades.map(([name, quantity, price]) => {
+    return [player(name), user.profile.username, player(name), 'buy', quantity, price, at].join(',')
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'touchline-legacy-'))
+  t.later(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'trades.csv')
+  await writeFile(file, ['id,username,player,side,quantity,price,at', ...rows].join('\n'))
+  const ops = join(import.meta.dirname, '../../main.ts')
+  const env = { PATH: process.env['PATH'], ...operator, PUBLIC_WS_URL: await t.wsUrl(user) }
+  await promisify(execFile)(process.execPath, [ops, 'legacy-import', file], { env })
+  const told = await t.eventually('the trades in the feed', async () => {
+    const { events } = await user.get('/api/activity?limit=100', Activity)
+    const texts = events.map(({ text }) => text)
+    const found = trades.map(([name]) => name).filter((name) => texts.some((text) => text.includes(player(name))))
+    return found.length > 0 ? found : undefined
+  })
+  assert.deepEqual(told, ['10 of 1', '5 of 400'])
 })
 
 check('6.4.4', 'An upgrade on any other path is refused.', async (t) => {

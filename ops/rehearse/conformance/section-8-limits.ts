@@ -125,10 +125,12 @@ check('8.13', 'The smallest lot is 0.01, the largest 100, in steps of 0.01 (cont
   says(await (await t.user()).order(player, { lotSize: 100 }), 201, { position: { lotSize: 100 } })
 })
 
-check('8.14', 'A user holds at most 100 open positions (contract 3).', { takes: 100, alone: true }, async (t) => {
+check('8.14', 'A user holds at most 100 open positions (contract 3).', { takes: 110, alone: true }, async (t) => {
   const [user, player] = [await t.user(), await t.player('GK')]
-  for (let n = 0; n < 100; n++) {
-    await t.wait(1)
+  const from = Date.now()
+  for (let n = 1; n <= 100; n++) {
+    // As fast as the limit of 60 a minute allows, however long each takes.
+    await t.wait(Math.max(0, from + n * 1_000 - Date.now()) / 1_000)
     await user.opens(player, { lotSize: 0.01 })
   }
   await t.wait(1)

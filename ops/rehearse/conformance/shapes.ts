@@ -113,6 +113,7 @@ export const TradeWindow = z.looseObject({
   open: z.boolean(),
   state: z.string().nullable(),
   reason: z.string().nullable(),
+  holdSecs: z.number().min(0),
   serverTime: timestamp,
 })
 const scored = z.looseObject({ id: z.int(), name: z.string(), score: z.int().nullable() })
@@ -299,7 +300,7 @@ export const Referral = z.looseObject({
   name: z.string().nullable(),
   code: z.string(),
   url: z.string(),
-  status: z.enum(['pending', 'registered', 'credited']),
+  status: z.enum(['unclaimed', 'pending', 'credited']),
   registered: z.boolean(),
   reward: decimal,
   createdAt: timestamp,

@@ -18,7 +18,7 @@ export const MEASURED = {
   socketsPerProcess: 10_000,
   /** npm run bench:fanout: resident memory per socket, and about as much again in the kernel. */
   bytesPerSocket: 12_000 + 8_000,
-  /** pg_total_relation_size over 86,500 opens: position 350, ledger 190, outbox 95, tape 35. */
+  /** pg_total_relation_size over 86,500 opens: position 350, ledger 190, outbox 95, recent trades 35. */
   bytesPerTrade: 670,
 } as const
 
@@ -115,7 +115,7 @@ export function planFor(given: Assumptions): Plan {
         'trades in PostgreSQL',
         burstTradesPerSecond,
         MEASURED.tradesPerDatabase,
-        'more cores; then ticks, tape and outbox in a database of their own; then wallets and matches by region',
+        'more cores; then ticks, recent trades and outbox in a database of their own; then wallets and matches by region',
       ),
       load(
         'trades in the busiest match',

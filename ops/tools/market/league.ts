@@ -2,7 +2,7 @@
 import type { Side } from '../../../actors/market/fixture.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import type { Recording } from '../../../actors/replay/recording.ts'
-import { RUN_STARTS_AT, recordedMatch as asRecorded } from '../../match-run/recorded-match.ts'
+import { RUN_STARTS_AT, recordedMatch as asRecorded } from '../../../src/match-run/recorded-match.ts'
 import { anchorsOf, type MatchPlan, simulateMatch, simulateResult } from '../../replays/generator/match-sim.ts'
 import type { Fixture } from './play.ts'
 import { plotOf } from './plot.ts'

@@ -24,8 +24,8 @@ import {
   type Strategy,
   UPDATE_MS,
 } from './strategy.ts'
-import { MatchRun } from '../../match-run/match-run.ts'
-import type { Trade } from '../../match-run/till.ts'
+import { MatchRun } from '../../../src/match-run/match-run.ts'
+import type { Trade } from '../../../src/match-run/till.ts'
 
 /** A match as the provider reported it, and what its players are worth beforehand. */
 export interface Fixture {

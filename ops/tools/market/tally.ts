@@ -1,6 +1,6 @@
 /** The trades of one strategy in one match, added up. */
 import { MICROS_PER_UNIT } from '../../../actors/kernel/micros.ts'
-import type { Trade } from '../../match-run/till.ts'
+import type { Trade } from '../../../src/match-run/till.ts'
 
 /** Amounts are in units. */
 export interface Tally {

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { sql } from 'kysely'
 import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
 import { schemaState } from '../../../db/postgres/migrate.ts'
-import type { Config } from '../../../src/config.ts'
+import { type Config, databaseOf } from '../../../src/config.ts'
 import { failed, type Finding, ok, warned } from './finding.ts'
 
 /** With a larger clock difference, tokens and one-time codes expire at the wrong time. */
@@ -11,11 +11,12 @@ const SKEW_WARNED_MS = 1_000
 const SKEW_FAILED_MS = 10_000
 const REDIS_PATIENCE_MS = 3_000
 
-export async function checkDatabase({ databaseUrl, dataDir, roles }: Config): Promise<readonly Finding[]> {
+export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
+  const { databaseUrl, dataDir, roles } = config
   if (databaseUrl === null) {
     return [warned('database', `embedded in ${dataDir}: it does not survive the loss of power; set DATABASE_URL`)]
   }
-  const connection = await connect({ databaseUrl: databaseUrl.reveal(), dataDir: null })
+  const connection = await connect(databaseOf(config))
   try {
     return [
       await durability(connection),
