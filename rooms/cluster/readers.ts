@@ -183,7 +183,7 @@ export const Command: z.ZodType<UserCommand> = z.discriminatedUnion('kind', [
 ])
 
 const Side = z.enum(['home', 'away'])
-const Team = z.object({ id: z.int(), name: z.string(), goals: z.int().nullable() })
+const Team = z.object({ id: z.int(), name: z.string(), goals: z.int().nullable(), shootout: z.int().exactOptional() })
 const PlayerId = z.int().transform(playerId)
 const statistics = z.record(z.string(), z.number())
 

@@ -36,6 +36,9 @@ export const MatchWire = schema(
     tradingReason: t.string(),
     /** By instrument id. */
     instruments: t.map(InstrumentWire),
+    /** Goals in the shoot-out; −1 while there is none. */
+    homeShootout: t.int16(),
+    awayShootout: t.int16(),
   },
   'Match',
 )

@@ -28,6 +28,8 @@ export function project(shown: Shown, state: MatchWire): void {
   state.awayName = info.away.name
   state.homeGoals = info.home.goals ?? -1
   state.awayGoals = info.away.goals ?? -1
+  state.homeShootout = info.home.shootout ?? -1
+  state.awayShootout = info.away.shootout ?? -1
   state.trading = window.status
   state.tradingReason = window.reason ?? ''
   for (const instrument of shown.view.instruments()) {

@@ -15,7 +15,7 @@ import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
 import { createAccountMails, type AccountMails } from '../auth/account-mails.ts'
 import { createIdentityProvider } from '../auth/identity.ts'
-import { loadOrCreateKeys, loadOrCreateSecret } from '../auth/keys.ts'
+import { loadOrCreateKeys, loadOrCreateSecret, type SigningKeys } from '../auth/keys.ts'
 import { MailQueue } from '../auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from '../auth/mail.ts'
 import { createOneTimeCodes } from '../auth/one-time-codes.ts'
@@ -35,6 +35,10 @@ export interface Accounts {
   readonly registrations: Registrations
   readonly sessions: AuthSessions
   readonly keys: PersonalKeys
+  /** Signs tokens; the key of tapes is derived from it. */
+  readonly signing: SigningKeys
+  /** Signs tickets; the secrets of webhooks are derived from it. */
+  readonly ticketSecret: string
   readonly signIn: SignIn
   readonly security: SecurityEvents
   readonly deletions: Deletions
@@ -63,6 +67,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   return {
     users,
     registrations,
+    ticketSecret: secret,
     ...(await openSessions(base, stores, {
       audit: market.audit,
       maxDays: () => settings.value('auth.session_max_days'),
@@ -102,7 +107,7 @@ async function openSessions(
   { config, world, log }: Base,
   stores: Stores,
   { audit, maxDays, mails, onReuse, deletions }: SessionPolicy,
-): Promise<Pick<Accounts, 'sessions' | 'keys'>> {
+): Promise<Pick<Accounts, 'sessions' | 'keys' | 'signing'>> {
   const { db, askFast } = stores
   const { jwt, dataDir } = config
   const tokenLifeMs = Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS
@@ -118,6 +123,7 @@ async function openSessions(
   const onNewDevice = mails.newDevice
   const keyRows = new KeyRows({ db, ended, audit, world })
   return {
+    signing,
     sessions: createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log }),
     keys: createPersonalKeys({ rows: keyRows, ended, world, onCreated: mails.newKey }),
   }

@@ -6,6 +6,7 @@ import { ActivityFeed } from '../../db/activity.ts'
 import { hideFromBoards } from '../../db/board-changes.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
 import { DataExport } from '../../db/data-export.ts'
+import type { EventStream } from '../../db/event-stream.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { isTransient } from '../../db/faults.ts'
 import { Inbox } from '../../db/inbox.ts'
@@ -13,6 +14,7 @@ import { Legacy } from '../../db/legacy.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
+import { PublicTape } from '../../db/public-tape.ts'
 import { Recordings } from '../../db/recordings.ts'
 import { UserList } from '../../db/user-list.ts'
 import type { RealTime } from '../../rooms/boot.ts'
@@ -21,12 +23,15 @@ import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { IdentityProviderAway } from '../auth/identity.ts'
 import { createApp, createWsApp } from '../http/app.ts'
 import type { RequestFacts } from '../http/edge.ts'
+import { EventFeed } from '../http/event-feed.ts'
 import type { CommunityPorts } from '../http/community-ports.ts'
 import type { HttpDeps, ReadyChecks } from '../http/ports.ts'
 import { readiness } from '../http/routes/health.ts'
 import { loadWebFiles } from '../http/web-files.ts'
 import { tracedDesk } from '../observe/tracing.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
+import type { WebhookDesk } from '../webhooks/desk.ts'
+import type { WhatIf } from '../what-if/what-if.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { Community } from './community.ts'
@@ -45,7 +50,11 @@ interface HttpParts {
   readonly observation: Observation
   readonly realTimeSide: RealTimeSide
   readonly bot: GameplayBot
+  readonly whatIf: WhatIf
+  readonly uploads: HttpDeps['uploads']
   readonly community: Community
+  readonly stream: EventStream
+  readonly webhooks: WebhookDesk
 }
 
 export interface HttpApps {
@@ -99,7 +108,8 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     catalogue: market.catalogue,
     history: {
       prices: (id, from) => market.prices.of(id, from),
-      trades: (id, limit, after) => market.tape.recent(id, limit, after),
+      moves: (id, query) => market.moves.largest(id, query),
+      trades: (id, limit, after) => market.recentTrades.recent(id, limit, after),
       movers: () => market.movers.top(),
     },
     positions: market.positions,
@@ -112,8 +122,18 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     userList: new UserList(stores.db, market.audit, world),
     anchors: market.anchors,
     recordings: new Recordings(stores.db),
+    webhooks: parts.webhooks,
+    events: new EventFeed({
+      stream: parts.stream,
+      world,
+      isStopping: () => base.lifecycle.isStopping,
+      pause,
+    }),
+    uploads: parts.uploads,
+    tapes: tapesPort(parts),
     integrity: integrityDesk(base, parts),
     bot,
+    whatIf: parts.whatIf,
     describeFeed,
     securityContact: config.securityContact,
     web: await loadWebFiles({
@@ -130,6 +150,18 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     delay: boundedDelay(),
   })
   return { rest: createApp(deps), ws }
+}
+
+function tapesPort({ market, stores }: HttpParts): HttpDeps['tapes'] {
+  const tape = new PublicTape(stores.db)
+  return {
+    last: (matchId) => tape.last(matchId),
+    lines: (matchId, to) => tape.lines(matchId, to),
+    checkpoints: (matchId) => tape.checkpoints(matchId),
+    keys: () => tape.keys(),
+    proofOf: (userId, id) => tape.proofOf(userId, id),
+    areRecordingsOpen: () => market.settings.value('tape.recordings'),
+  }
 }
 
 function personalPort({ world }: Base, { stores: { db }, accounts, market }: HttpParts): HttpDeps['personal'] {

@@ -3,10 +3,12 @@
  * order. Only this folder imports values from `db` and `rooms`. No decision about the game is made here.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { World } from '../../actors/kernel/world.ts'
+import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
 import { AuditChain } from '../../db/audit-chain.ts'
+import { EventStream } from '../../db/event-stream.ts'
 import { Openings } from '../../db/openings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
+import { PublicTape } from '../../db/public-tape.ts'
 import { Retention } from '../../db/retention.ts'
 import type { Users } from '../../db/users.ts'
 import { timelineOf } from '../../db/wallet-cache.ts'
@@ -14,9 +16,11 @@ import type { RealTime } from '../../rooms/boot.ts'
 import type { Config } from '../config.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { systemWorld } from '../system-world.ts'
+import { WhatIf } from '../what-if/what-if.ts'
 import { openAccounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { openCommunity } from './community.ts'
+import { TapeSigner } from '../auth/tape-signer.ts'
 import { Erasures } from '../auth/erasures.ts'
 import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
@@ -26,9 +30,10 @@ import { openMarket } from './market.ts'
 import { startObservation } from './observation.ts'
 import { addProvider } from './provider.ts'
 import { buildRealTime } from './real-time.ts'
-import { createBot, readRecordings } from './replays.ts'
+import { createBot, openLibrary, uploadsPort } from './replays.ts'
 import { openStores } from './stores.ts'
 import { addTasks } from './tasks.ts'
+import { addWebhooks } from './webhooks.ts'
 
 /** Parts that a test replaces. */
 export interface Overrides {
@@ -78,13 +83,19 @@ async function assemble(base: Base): Promise<Touchline> {
   const market = await openMarket(base, stores)
   const observation = await startObservation(base)
   const accounts = await openAccounts(base, { stores, market, observation })
-  const recordings = await readRecordings(base)
+  const library = await openLibrary(base, { stores, market })
   const doors = buildDoors(base, { accounts, market })
   const realTimeSide = await buildRealTime(base, { stores, accounts, market, doors, observation })
   const { realTime, wsServer } = realTimeSide
-  const bot = createBot(base, { stores, market, realTime, recordings })
+  const bot = createBot(base, { stores, market, realTime, library })
   const community = await openCommunity(base, { stores, market, realTime })
-  const apps = await buildHttp(base, { stores, accounts, market, doors, observation, realTimeSide, bot, community })
+  const uploads = uploadsPort(base, { stores, market, library })
+  const whatIf = new WhatIf({ library, withinMs: MINUTE_MS })
+  const stream = new EventStream(stores.db)
+  const webhooks = addWebhooks(base, { stores, accounts, market, stream })
+  const shared = { stores, accounts, market, doors, observation, realTimeSide, bot, community }
+  const parts = { ...shared, whatIf, uploads, stream, webhooks }
+  const apps = await buildHttp(base, parts)
   const addresses = addEndpoints(base, { apps, wsServer })
   addProvider(base, realTime)
   addTasks(base, {
@@ -108,6 +119,7 @@ async function assemble(base: Base): Promise<Touchline> {
     realTime,
     visitors: doors.visitors,
     bot,
+    tapeSigner: new TapeSigner(accounts.signing, new PublicTape(stores.db), world),
     erasures: new Erasures({ deletions: accounts.deletions, desk: realTime.desk, log: base.log }),
   })
   return {

@@ -7,9 +7,10 @@ import { Catalogue } from '../../db/catalogue.ts'
 import { Movers } from '../../db/movers.ts'
 import { Positions } from '../../db/positions.ts'
 import { PriceHistory } from '../../db/price-history.ts'
+import { PriceMoves } from '../../db/price-moves.ts'
 import { Refills } from '../../db/refills.ts'
 import { Settings } from '../../db/settings.ts'
-import { Tape } from '../../db/tape.ts'
+import { RecentTrades } from '../../db/recent-trades.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { instrumentIdFor } from '../provider/instrument-ids.ts'
 import type { Base } from './base.ts'
@@ -22,10 +23,11 @@ export interface Market {
   readonly catalogue: Catalogue
   readonly wallets: Wallets
   readonly refills: Refills
+  readonly moves: PriceMoves
   readonly positions: Positions
   readonly accountLog: AccountLog
   readonly prices: PriceHistory
-  readonly tape: Tape
+  readonly recentTrades: RecentTrades
   readonly movers: Movers
 }
 
@@ -50,7 +52,8 @@ export async function openMarket({ config, world, log, report }: Base, { db, wal
     positions: new Positions(db),
     accountLog: new AccountLog(db),
     prices: new PriceHistory(db),
-    tape: new Tape(db),
+    moves: new PriceMoves(db),
+    recentTrades: new RecentTrades(db),
     movers: new Movers(db, world),
   }
 }

@@ -109,7 +109,7 @@ function persistence({ processId, world, log }: Base, stores: Stores, observatio
     ttlMs: LEASE_TTL_MS,
     alone: connection.kind === 'pglite',
   })
-  const store = new SqlMatchStore(connection, walletCache)
+  const store = new SqlMatchStore(connection, walletCache, world)
   return {
     ownership,
     leases: observedLeases(ownership, measuring.leaseLost),

@@ -11,6 +11,7 @@ import type { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Measuring } from '../observe/metrics.ts'
 import type { Erasures } from '../auth/erasures.ts'
+import type { TapeSigner } from '../auth/tape-signer.ts'
 import type { SecurityEvents } from '../auth/security-events.ts'
 import type { SocketVisitors } from '../auth/socket-visitors.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
@@ -36,6 +37,7 @@ export interface TaskParts {
   readonly visitors: SocketVisitors
   readonly bot: GameplayBot
   readonly erasures: Erasures
+  readonly tapeSigner: TapeSigner
 }
 
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
@@ -58,6 +60,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     visitors,
     bot,
     erasures,
+    tapeSigner,
   } = parts
   return [
     {
@@ -104,6 +107,13 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 10_007,
       roles: ['rooms'],
       run: () => erasures.look(),
+    },
+    {
+      // About five seconds: how soon the tape of an ended match is whole. One that runs is signed once a minute.
+      name: 'tape-checkpoints',
+      everyMs: 5_003,
+      roles: ['rooms'],
+      run: async () => void (await tapeSigner.signAll()),
     },
     {
       // About ten seconds: soon enough for an alert, and cheap enough to ask for all the time.

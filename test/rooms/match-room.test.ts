@@ -153,7 +153,7 @@ describe('an SDK client', () => {
   it('sees the match as synced state in exact integers', async () => {
     rig = await RealtimeRig.open()
     rig.grant(1)
-    await rig.plays({ home: { id: 1, name: 'Harbour', goals: 2 } })
+    await rig.plays({ home: { id: 1, name: 'Harbour', goals: 2, shootout: 4 } })
     const { room } = await join()
     await until('the state', () => room.state.instruments?.size === 2)
     expect(room.state.toJSON()).toMatchObject({
@@ -162,6 +162,8 @@ describe('an SDK client', () => {
       minute: 0,
       homeGoals: 2,
       awayGoals: 0,
+      homeShootout: 4,
+      awayShootout: -1,
       trading: 'OPEN',
     })
     const trade = ok(await rig.desk.submit(openOrder()))

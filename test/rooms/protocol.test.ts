@@ -124,6 +124,7 @@ describe('a request', () => {
 
   it('a feed update arrives as it was sent', () => {
     const full = snapshot({
+      home: { id: 1, name: 'Harbour', goals: 2, shootout: 4 },
       events: [GOAL, { ...GOAL, id: 502, side: null, playerId: null, period: null, addition: 'Goal Disallowed' }],
       players: [player(1, { details: { 79: 1, 118: 7.35 } }), player(2, { role: null, jersey: null, details: null })],
       teamStats: { home: { Corners: 4 }, away: { 'Ball Possession %': 41.5 } },
