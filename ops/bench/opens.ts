@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { audit, type BenchDatabase, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
+import { type CommitTime, commitTime, describeCommitTime } from './commit-time.ts'
 import { BenchMatch } from './matches.ts'
 import { naiveOpen, naivePool } from './naive.ts'
 import { pgbench, preparePgbench } from './pgbench.ts'
@@ -35,12 +36,15 @@ export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<S
   const hasPgbench = await preparePgbench(present(database.url, 'address of a server'))
   const variants = [...actorVariants(), ...naiveVariants(), ...(hasPgbench ? pgbenchVariants() : [])]
   const rounds: Map<string, Stats>[] = []
+  const commits: CommitTime[] = []
   for (let round = 0; round < pace.rounds; round++) {
     const figures = new Map<string, Stats>()
+    commits.push(await commitTime(present(database.url, 'address of a server')))
     for (const { name, run } of variants) figures.set(name, await run(database, pace))
     rounds.push(figures)
   }
-  return describe(variants, rounds)
+  const { text, data } = describe(variants, rounds)
+  return { text: `${text}\n${describeCommitTime(commits)}`, data: { ...data, commits } }
 }
 
 /** Opens by `users`, each with a key, spread over new matches; audited. */
