@@ -1,12 +1,12 @@
 /**
  * Forges tapes and has the verifier find it:
  *
- *   npm run ops -- tape-forgeries [--traders 500] [--bytes 10000] [--rewritten 60]
+ *   npm run ops -- tape-forgeries [--traders 500] [--bytes 10000] [--rewritten 60] [--chromium]
  *
  * Three recorded matches with simulated traders. Each must be proved whole. Then single bytes are changed, at random
  * places: each must be found, and its line named. Then lines are changed and every hash after them is written again, as
  * only somebody could who has no checkpoint to contradict: each must be found where it is, or where something no longer
- * follows from it.
+ * follows from it. With `--chromium` the page of a server proves each match, too.
  */
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -15,6 +15,7 @@ import { chanceFrom } from '../../actors/replay/chance.ts'
 import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
 import { Flaw, readTape } from '../../actors/tape/read-tape.ts'
 import { verify } from '../../src/verify/verify.ts'
+import { provingPage } from './in-chromium.ts'
 import { tapedMatch } from './taped-match.ts'
 
 const { values } = parseArgs({
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     traders: { type: 'string', default: '500' },
     bytes: { type: 'string', default: '10000' },
     rewritten: { type: 'string', default: '60' },
+    chromium: { type: 'boolean', default: false },
   },
 })
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -72,6 +74,7 @@ function rewritten(
 }
 
 let missed = 0
+const page = values.chromium ? await provingPage() : null
 const recordings = await listRecordings(join(import.meta.dirname, '../replays'))
 for (const [index, { name, path }] of recordings.entries()) {
   const recording = await loadRecording(path)
@@ -84,6 +87,7 @@ for (const [index, { name, path }] of recordings.entries()) {
     `${name}: ${lines} lines, ${counts['open']} openings, ${counts['correct'] ?? 0} corrections proved in ` +
       `${((user + system) / 1e6).toFixed(2)} s of processor time`,
   )
+  if (page !== null) console.log(`${name}: in Chromium ${await page.prove(match.tape.join('\n'), text)}`)
   const chance = chanceFrom(100 + index)
   const bytes = Math.ceil(Number(values.bytes) / recordings.length)
   for (let n = 0; n < bytes; n++) {
@@ -117,6 +121,7 @@ for (const [index, { name, path }] of recordings.entries()) {
   }
   console.log(`${name}: rewritten with new hashes: ${[...kinds].map(([kind, n]) => `${n} ${kind}`).join(', ')}`)
 }
+await page?.close()
 if (missed > 0) {
   console.error(`${missed} were missed, or named by another line`)
   process.exitCode = 1
