@@ -27,7 +27,9 @@ export async function provingPage(): Promise<ProvingPage> {
     async prove(tape, recording) {
       await page.goto(`${url}/verify`)
       const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
-      await page.locator('#files').setInputFiles([file('tape.ndjson', tape), file('recording.jsonl', `${HEAD}\n${recording}`)])
+      await page
+        .locator('#files')
+        .setInputFiles([file('tape.ndjson', tape), file('recording.jsonl', `${HEAD}\n${recording}`)])
       await page.locator('#result:not([hidden])').waitFor()
       const said = await page.locator('#result').evaluate((result) => result.innerText)
       return present(/ is proved\s+(\d[\d,]* lines in [\d.]+ s)/.exec(said)?.[1], `a proof instead of: ${said}`)
