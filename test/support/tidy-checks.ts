@@ -147,7 +147,7 @@ export const FLOORS: readonly Floor[] = [
   {
     at: 'ops/rehearse/conformance/',
     code: ['ops/rehearse/conformance/'],
-    packages: ['@colyseus/sdk', 'jose', 'pg', 'smtp-server', 'ws', 'zod', 'node:'],
+    packages: ['@colyseus/sdk', '@electric-sql/pglite', 'jose', 'pg', 'smtp-server', 'ws', 'zod', 'node:'],
   },
 ]
 

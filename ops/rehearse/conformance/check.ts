@@ -39,6 +39,9 @@ export class Skip extends Error {
   override name = 'Skip'
 }
 
+/** What the reason begins with when the sentence says nothing about this kind of deployment. */
+export const DOES_NOT_APPLY = 'does not apply: '
+
 /** The answer has this status and, for the named fields, this body. */
 export function says(reply: Reply, status: number, part?: object): void {
   const received = `${reply.asked} was answered ${reply.status} ${reply.text.slice(0, 500)}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Room } from '@colyseus/sdk'
-import { Skip } from './check.ts'
+import { DOES_NOT_APPLY, Skip } from './check.ts'
 import { FeedSocket, waitFor } from './feed.ts'
 import type { Fixture, Footballer, Role } from './football.ts'
 import {
@@ -20,7 +20,8 @@ import {
   type TradeSeen,
   WsToken,
 } from './shapes.ts'
-import { ADMIN, type Environment, type Trust } from './trust.ts'
+import type { Stores } from './deployment.ts'
+import { ADMIN, type Trust } from './trust.ts'
 import { type Ask, read, type Reply, Visitor } from './visitor.ts'
 import { z } from 'zod'
 
@@ -32,8 +33,8 @@ export interface Target {
   readonly production: boolean
   /** Null: its configuration is unknown. */
   readonly trust: Trust | null
-  /** The environment of an operator who uses its stores; null if they cannot be reached. */
-  readonly shared: Environment | null
+  /** What an operator can do to its data; null if it cannot be reached. */
+  readonly stores: Stores | null
 }
 
 const LOOK_MS = 50
@@ -182,13 +183,18 @@ export class CheckContext {
     return this.target.trust
   }
 
-  /** What an operator's tools run with, beside the deployment. */
-  get operator(): Environment {
-    return this.target.shared ?? this.skip('its stores cannot be reached from outside')
+  /** The data of a deployment that the suite has started itself. */
+  get stores(): Stores {
+    return this.target.stores ?? this.skip('its stores cannot be reached from outside (--mode)')
   }
 
   skip(reason: string): never {
     throw new Skip(reason)
+  }
+
+  /** The sentence says nothing about this kind of deployment. */
+  doesNotApply(reason: string): never {
+    throw new Skip(DOES_NOT_APPLY + reason)
   }
 
   /** A client that is not signed in. Visitors are spread over the processes of the deployment. */

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { listen } from './listen.ts'
 import type { Environment } from './trust.ts'
@@ -22,9 +23,19 @@ export interface Deployment {
   /** WebSocket addresses in the same order. */
   readonly wsUrls: readonly string[]
   readonly production: boolean
-  /** What the program runs with, where others can use its stores beside it: null for embedded ones. */
-  readonly shared: Environment | null
+  readonly stores: Stores
   stop(): Promise<void>
+}
+
+/** What an operator can do to the data of a deployment. */
+export interface Stores {
+  /** What the program runs with. Without DATABASE_URL only one process at a time can use its data. */
+  readonly environment: Environment
+  /**
+   * Stops every process, and starts them again at the same addresses when `work` is done. Nobody else may use the
+   * deployment meanwhile.
+   */
+  whileStopped(work: (sql: (statement: string) => Promise<void>) => Promise<unknown>): Promise<void>
 }
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
@@ -56,9 +67,18 @@ export async function startDeployment(mode: Mode, trusted: Environment): Promise
       Object.assign(settings, { NODE_ENV: 'production', HOST: '127.0.0.1', COOKIE_DOMAIN: 'conformance.example' })
     const programs: Program[] = []
     for (const roles of mode === 'cluster' ? CLUSTER : ['api,rooms']) {
-      const program = await Program.start({ ...settings, ROLES: roles })
+      const program = new Program({ ...settings, ROLES: roles }, await freePort(), await freePort())
       undo.push(() => program.stop())
-      programs.push(program) // one after the other: the first makes the schema
+      programs.push(program)
+      await program.start() // one after the other: the first makes the schema
+    }
+    const whileStopped: Stores['whileStopped'] = async (work) => {
+      await Promise.all(programs.map((program) => program.stop()))
+      try {
+        await work((statement) => onDatabase(settings, statement))
+      } finally {
+        for (const program of programs) await program.start()
+      }
     }
     const serving = programs.filter(({ roles }) => roles.includes('api'))
     return {
@@ -66,7 +86,7 @@ export async function startDeployment(mode: Mode, trusted: Environment): Promise
       urls: serving.map(({ url }) => url),
       wsUrls: serving.map(({ wsUrl }) => wsUrl),
       production,
-      shared: mode === 'embedded' ? null : settings,
+      stores: { environment: settings, whileStopped },
       stop,
     }
   } catch (error) {
@@ -81,40 +101,47 @@ export const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   cluster: 'three processes in production on PostgreSQL and Redis',
 }
 
+/** A process of the deployment, which can be stopped and started again. */
 class Program {
   readonly roles: string
   readonly url: string
   readonly wsUrl: string
-  readonly #child: ChildProcess
+  readonly #environment: NodeJS.ProcessEnv
+  #child: ChildProcess | null = null
   #said = ''
 
-  private constructor(settings: Environment, port: number, wsPort: number) {
+  constructor(settings: Environment, port: number, wsPort: number) {
     this.roles = settings['ROLES'] ?? ''
     this.url = `http://127.0.0.1:${port}`
     this.wsUrl = `ws://127.0.0.1:${wsPort}`
     const own = { PORT: String(port), WS_PORT: String(wsPort), PUBLIC_WS_URL: this.wsUrl }
-    const env = { PATH: process.env['PATH'], ...settings, ...own }
-    this.#child = spawn(process.execPath, [MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.on('data', (data) => (this.#said = (this.#said + String(data)).slice(-10_000)))
-    }
+    this.#environment = { PATH: process.env['PATH'], ...settings, ...own }
   }
 
-  static async start(settings: Environment): Promise<Program> {
-    const program = new Program(settings, await freePort(), await freePort())
-    for (const until = Date.now() + START_MS; Date.now() < until; await pause(LOOK_MS)) {
-      if (program.#child.exitCode !== null) throw new Error(`the deployment ended: ${program.#said}`)
-      if (await program.#isReady()) return program
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [MAIN], {
+      cwd: tmpdir(),
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data) => (this.#said = (this.#said + String(data)).slice(-10_000)))
     }
-    await program.stop()
-    throw new Error(`the deployment was not ready in time: ${program.#said}`)
+    for (const until = Date.now() + START_MS; Date.now() < until; await pause(LOOK_MS)) {
+      if (child.exitCode !== null) throw new Error(`the deployment ended: ${this.#said}`)
+      if (await this.#isReady()) return
+    }
+    await this.stop()
+    throw new Error(`the deployment was not ready in time: ${this.#said}`)
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const gone = once(this.#child, 'close')
-    this.#child.kill('SIGTERM')
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
+    const child = this.#child
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'close')
+    child.kill('SIGTERM')
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
     await gone
     clearTimeout(late)
   }
@@ -125,6 +152,24 @@ class Program {
     } catch {
       return false
     }
+  }
+}
+
+/** A statement on the database of a deployment that is stopped. */
+async function onDatabase(settings: Environment, statement: string): Promise<void> {
+  const url = settings['DATABASE_URL']
+  if (url === undefined) {
+    const embedded = await PGlite.create(join(settings['DATA_DIR'] ?? '', 'pg'))
+    await embedded.exec(statement)
+    await embedded.close()
+    return
+  }
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
   }
 }
 

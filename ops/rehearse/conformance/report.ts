@@ -6,13 +6,18 @@ export interface Run {
   readonly verdicts: readonly Verdict[]
 }
 
-const MARK = { passed: 'pass', failed: 'FAIL', skipped: 'skip' } as const
+const MARK = { passed: 'pass', failed: 'FAIL', skipped: 'skip', inapplicable: 'n/a' } as const
 
 const count = (verdicts: readonly Verdict[], outcome: Verdict['outcome']): number =>
   verdicts.filter((verdict) => verdict.outcome === outcome).length
 
-export const counted = (verdicts: readonly Verdict[]): string =>
-  `${count(verdicts, 'passed')} passed, ${count(verdicts, 'failed')} failed, ${count(verdicts, 'skipped')} skipped`
+export function counted(verdicts: readonly Verdict[]): string {
+  const apart = count(verdicts, 'inapplicable')
+  const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map((outcome) =>
+    count(verdicts, outcome),
+  )
+  return `${passed} passed, ${failed} failed, ${skipped} skipped${apart === 0 ? '' : `, ${apart} not applicable`}`
+}
 
 /** Contains no times or dates, so equal verdicts give equal reports. */
 export function markdown(runs: readonly Run[]): string {

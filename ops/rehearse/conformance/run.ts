@@ -5,14 +5,15 @@ import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { run } from 'node:test'
 import { junit, spec } from 'node:test/reporters'
+import { DOES_NOT_APPLY } from './check.ts'
 import { allChecks } from './sections.ts'
 
 export interface Verdict {
   readonly id: string
   readonly section: string
   readonly sentence: string
-  readonly outcome: 'passed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped; empty when it passed. */
+  readonly outcome: 'passed' | 'failed' | 'skipped' | 'inapplicable'
+  /** Why it did not pass; empty when it did. */
   readonly reason: string
 }
 
@@ -39,7 +40,9 @@ export async function runChecks(argv: readonly string[], outputs: Outputs = {}):
   const events = run({ files: [SUITE], argv: [...argv], concurrency: 1 })
   events.on('test:pass', ({ name, skip }) => {
     const reason = typeof skip === 'string' ? skip : ''
-    note(found, name, skip === undefined || skip === false ? 'passed' : 'skipped', reason)
+    const isSkipped = skip !== undefined && skip !== false
+    if (reason.startsWith(DOES_NOT_APPLY)) note(found, name, 'inapplicable', reason.slice(DOES_NOT_APPLY.length))
+    else note(found, name, isSkipped ? 'skipped' : 'passed', reason)
   })
   events.on('test:fail', ({ name, details: { error } }) => {
     const cause = error.cause instanceof Error ? error.cause.message : String(error.cause)

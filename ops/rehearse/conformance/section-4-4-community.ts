@@ -66,6 +66,14 @@ async function ranked(t: CheckContext, outcome: 'wins' | 'loses', profile: objec
   return user
 }
 
+/** A long that closes with a profit which another user's order has made. */
+async function closesAhead(t: CheckContext, user: User, lotSize: number): Promise<void> {
+  const player = await t.player()
+  const { position } = await user.opens(player, { lotSize })
+  await (await t.user()).opens(player, { lotSize: 15 })
+  await user.closes(position.id)
+}
+
 check('4.4.2', '`GET /api/leaderboard/global` is the PnL board.', HOLD_OVER, async (t) => {
   const user = await ranked(t, 'wins')
   const { entries, total } = await user.get('/api/leaderboard/global?limit=500', Board)
@@ -196,10 +204,29 @@ check(
   },
 )
 
-check('4.4.11', 'On equal ROI the higher win rate ranks above the higher absolute PnL.', async (t) => {
-  t.skip(
-    'equal ROI with different win rates cannot be brought about by trading alone (test/actors/ranking.test.ts proves it)',
-  )
+check('4.4.11', 'On equal ROI the higher win rate ranks above the higher absolute PnL.', HOLD_OVER, async (t) => {
+  // What others' orders make of a close counts as profit and as a win, but not in the ROI.
+  await t.eventually('equal ROI', async () => {
+    const referrer = await t.user()
+    const { referralCode } = referrer.profile
+    const [small, large] = [await t.user({ referralCode }), await t.user({ referralCode })]
+    await closesAhead(t, small, 0.1)
+    await closesAhead(t, large, 3)
+    await large.closes((await large.opens(await t.player(), { lotSize: 0.1 })).position.id) // a round trip is no win
+    const { entries } = await t.eventually('two ranks', async () => {
+      const board = await referrer.get('/api/leaderboard/roi/friends', Board)
+      return board.entries.find(({ userId }) => userId === large.id)?.trades === 2 && board.total === 2
+        ? board
+        : undefined
+    })
+    const [first, second] = entries
+    assert(first !== undefined && second !== undefined)
+    // The match has moved a price meanwhile.
+    if (first.score !== second.score) return undefined
+    assert.equal(first.userId, small.id)
+    assert(first.winRate > second.winRate && first.pnl < second.pnl, JSON.stringify(entries))
+    return true
+  })
 })
 
 check(

@@ -61,11 +61,25 @@ check('7.5', '409 `duplicate request; please retry`: a key that was used with an
   says(await user.order(player, { lotSize: 0.6 }, { 'idempotency-key': t.newName() }), 201)
 })
 
-check('7.6', '409 `position is in an invalid state; contact support`: a corrupt position.', async (t) => {
-  t.skip(
-    'a position with a zero open price cannot be brought about from outside (test/actors/trading.test.ts proves it)',
-  )
-})
+check(
+  '7.6',
+  '409 `position is in an invalid state; contact support`: a corrupt position.',
+  { ...HOLD_OVER, alone: true },
+  async (t) => {
+    const { whileStopped } = t.stores // nothing that a client sends makes one
+    const [user, other, player] = [await t.user(), await t.user(), await t.player()]
+    const { position, wallet } = await user.opens(player)
+    const sound = await other.opens(player)
+    await whileStopped((sql) => sql(`update positions set open_micros = 0 where id = '${position.id}'`))
+    await t.eventually('the match', async () => {
+      const { status } = await other.ask('POST', `/api/positions/${sound.position.id}/close`, {})
+      return status === 200 ? true : undefined
+    })
+    const reply = await user.ask('POST', `/api/positions/${position.id}/close`, {})
+    refuses(reply, 409, { error: 'position is in an invalid state; contact support' })
+    assert.equal((await user.get('/api/wallet', Wallet)).balance, wallet.balance)
+  },
+)
 
 check('7.7', '422 for a level that is invalid for direction and price, on open and on change.', async (t) => {
   const [user, player] = [await t.user(), await t.player()]

@@ -1,12 +1,32 @@
 /** Section 8: limits. Limits of single resources are in their sections; these are the others, mainly rates. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import { type Check, into, near, refuses, retryAfter, says } from './check.ts'
 import { Instruments, Positions, PriceHistory } from './shapes.ts'
-import type { CheckContext } from './context.ts'
+import type { CheckContext, User } from './context.ts'
+import { FeedSocket } from './feed.ts'
 import { newAddress, type Reply, type Visitor } from './visitor.ts'
 
 export const checks: Check[] = []
 const check = into(checks)
+
+/** Connections that a replica takes, and that it takes of one user. */
+const [CONNECTIONS_MAX, CONNECTIONS_PER_USER_MAX] = [20_000, 10]
+/** Files that a process has open beside its connections. */
+const OTHER_FILES = 500
+const REGISTERED_AT_ONCE = 16
+/** More answers than fit into the buffers on the way to a socket. */
+const STALLED_REQUESTS = 200
+
+const forwarded = (): Readonly<Record<string, string>> => ({ 'x-forwarded-for': newAddress() })
+
+/** How many files a process of this machine may have open. */
+async function openFilesMax(): Promise<number> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -n'])
+  return stdout.trim() === 'unlimited' ? Infinity : Number(stdout)
+}
 
 /** A visitor whose requests all come from one address that no other visitor has. */
 function at(t: CheckContext, visitor: Visitor): Visitor {
@@ -175,11 +195,58 @@ check('8.18', 'A socket follows at most 500 instruments (contract 6).', { alone:
   assert(rejected.length > 0 && rejected.every(({ code }) => code === 'limit'), JSON.stringify(rejected.slice(0, 3)))
 })
 
-check('8.19', 'Up to 20,000 connections a replica, and a write deadline of 100 ms.', async (t) => {
-  t.skip('needs a load generator (npm run bench:fanout and npm run ops -- load measure it)')
-})
+check(
+  '8.19',
+  'Up to 20,000 connections a replica; the next one is closed with 1013.',
+  { alone: true, takes: 300 },
+  async (t) => {
+    const [replica] = t.target.wsUrls
+    if (replica === undefined) return t.skip('the WebSocket address is not known (--ws)')
+    // The replica and this process have the same limit of open files.
+    const count = Math.min(CONNECTIONS_MAX, (await openFilesMax()) - OTHER_FILES)
+    const sockets: FeedSocket[] = []
+    t.later(() => sockets.forEach((socket) => socket.close()))
+    const open = async (user: User): Promise<void> =>
+      void sockets.push(await FeedSocket.open(replica, await t.wsToken(user), ['feed.v1'], forwarded()))
+    let left = count
+    const openSome = async (): Promise<void> => {
+      while (left > 0) {
+        const some = Math.min(left, CONNECTIONS_PER_USER_MAX)
+        left -= some
+        const user = await t.user()
+        await Promise.all(Array.from({ length: some }, () => open(user)))
+      }
+    }
+    await Promise.all(Array.from({ length: REGISTERED_AT_ONCE }, openSome))
+    assert.equal(sockets.filter(({ closeCode }) => closeCode === null).length, count)
+    if (count < CONNECTIONS_MAX) return
+    assert.equal(await FeedSocket.refusal(replica, await t.wsToken(await t.user()), forwarded()), 1013)
+  },
+)
 
-check('8.20', 'The margin follows from the contract size 5: price × lots × 5 / 10.', async (t) => {
+check(
+  '8.20',
+  'A write deadline of 100 ms: a socket that does not read is closed, and delays nobody (contract 6).',
+  { takes: 31 },
+  async (t) => {
+    const [stalled, reader] = [await t.feed(await t.user()), await t.feed(await t.user())]
+    stalled.ws.pause()
+    const instrumentIds = Array.from({ length: 390 }, () => randomUUID())
+    for (let id = 0; id < STALLED_REQUESTS; id++) {
+      // Each answer has 25 kB. They fill the buffers of both kernels, and then those of the server.
+      stalled.say({ type: 'subscribe', id, instrumentIds })
+      await t.wait(0.125)
+      await reader.ask({ type: 'ping', id })
+    }
+    stalled.ws.resume()
+    // The code stands behind what waits: only who reads on within a second is told it.
+    const code = await stalled.closed()
+    assert(code === 4008 || code === 1006, `closed with ${code}`)
+    assert.equal(reader.closeCode, null)
+  },
+)
+
+check('8.21', 'The margin follows from the contract size 5: price × lots × 5 / 10.', async (t) => {
   const [user, player] = [await t.user(), await t.player('DEF')]
   const { position } = await user.opens(player, { lotSize: 1 })
   assert.equal(position.contractSize, 5)

@@ -67,7 +67,7 @@ async function open(): Promise<{ readonly target: Target; readonly close: () => 
       wsUrls: addresses(options.ws),
       production: options.production,
       trust,
-      shared: null,
+      stores: null,
     },
     close: async () => trust?.stop(),
   }
