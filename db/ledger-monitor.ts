@@ -27,6 +27,8 @@ export interface WorkLeft {
   readonly setAside: number
   /** Closes whose pay would have taken a wallet past its limit, which wait for an operator. */
   readonly unpaid: number
+  /** How long the webhook that has failed longest has failed, disabled ones included; 0 if none fails. */
+  readonly webhookFailingMs: number
 }
 
 /** Entries carry the time of the decision. They are visible after the longest statement (10 s) and some clock skew. */
@@ -77,7 +79,9 @@ export class LedgerMonitor {
 
   async workLeft(): Promise<WorkLeft> {
     const now = this.#world.now()
-    const { rows } = await sql<Omit<WorkLeft, 'unreactedMs'> & { oldest: Date | null }>`
+    const { rows } = await sql<
+      Omit<WorkLeft, 'unreactedMs' | 'webhookFailingMs'> & { oldest: Date | null; failing: Date | null }
+    >`
       with unreacted as (
         select count(*) as commits, min(o.at) as oldest
           from outbox_cursors c join outbox o on o.match_id = c.match_id and o.seq > c.seq
@@ -87,9 +91,11 @@ export class LedgerMonitor {
              (select count(*) from matches
                where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
              (select count(*) from outbox_failures) as "setAside", (select count(*) from unpaid_closes) as unpaid,
-             commits as unreacted, oldest
+             commits as unreacted, oldest,
+             (select min(failing_since) from webhooks where state <> 'paused') as failing
         from unreacted`.execute(this.#db)
-    const { oldest, ...counts } = present(rows[0], 'work left')
-    return { ...counts, unreactedMs: oldest === null ? 0 : Math.max(0, now - oldest.getTime()) }
+    const { oldest, failing, ...counts } = present(rows[0], 'work left')
+    const since = (at: Date | null): number => (at === null ? 0 : Math.max(0, now - at.getTime()))
+    return { ...counts, unreactedMs: since(oldest), webhookFailingMs: since(failing) }
   }
 }

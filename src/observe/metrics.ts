@@ -215,8 +215,12 @@ function workMetrics(): Taking<WorkLeft> {
     'Commits whose reactions failed five times; an operator must retry them.',
   )
   const unpaid = gauge('touchline_closes_unpaid', 'Closes whose pay no wallet could take; an operator must pay them.')
+  const failing = gauge(
+    'touchline_webhook_failing_seconds',
+    'How long the webhook that has failed longest has failed; 0 if none fails.',
+  )
   return {
-    metrics: [unsettled, overdue, waiting, lag, setAside, unpaid],
+    metrics: [unsettled, overdue, waiting, lag, setAside, unpaid, failing],
     take: (left) => {
       unsettled.set(left.unsettled)
       overdue.set(left.overdue)
@@ -224,6 +228,7 @@ function workMetrics(): Taking<WorkLeft> {
       lag.set(left.unreactedMs / SECOND_MS)
       setAside.set(left.setAside)
       unpaid.set(left.unpaid)
+      failing.set(left.webhookFailingMs / SECOND_MS)
     },
   }
 }

@@ -63,6 +63,7 @@ eachDatabase((open) => {
       unreactedMs: 0,
       setAside: 0,
       unpaid: 0,
+      webhookFailingMs: 0,
     })
     await insertMatch(db, info({ startsAt: world.now() }))
     await insertMatch(db, info({ matchId: fixtureId(7), replay: true, startsAt: world.now() }))
@@ -80,6 +81,24 @@ eachDatabase((open) => {
       unreactedMs: 5 * HOUR_MS,
       setAside: 0,
       unpaid: 0,
+      webhookFailingMs: 0,
     })
+  })
+
+  it('tells how long the webhook that has failed longest has failed, unless it is paused', async () => {
+    const { db } = open()
+    const pulse = new LedgerMonitor(db, world)
+    const failing = async (state: string, minutes: number | null): Promise<void> => {
+      const since = minutes === null ? null : new Date(world.now() - minutes * MINUTE_MS)
+      await sql`insert into webhooks (id, url, types, secret_digest, state, created_at, position, seq, read, failing_since)
+                  values (gen_random_uuid(), 'https://a.example', '{}', '', ${state}::text, now(), 1, 0, 0,
+                          ${since}::timestamptz)`.execute(db)
+    }
+    await failing('active', null)
+    await failing('paused', 50)
+    expect(await pulse.workLeft()).toMatchObject({ webhookFailingMs: 0 })
+    await failing('active', 3)
+    await failing('disabled', 20)
+    expect(await pulse.workLeft()).toMatchObject({ webhookFailingMs: 20 * MINUTE_MS })
   })
 })

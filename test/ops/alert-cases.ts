@@ -196,6 +196,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   ReactionsSetAside: { fires: { touchline_outbox_set_aside: flat(1) }, quiet: { touchline_outbox_set_aside: flat(0) } },
   ClosesUnpaid: { fires: { touchline_closes_unpaid: flat(1) }, quiet: { touchline_closes_unpaid: flat(0) } },
+  WebhookFailing: {
+    fires: { touchline_webhook_failing_seconds: flat(1_000) },
+    quiet: { touchline_webhook_failing_seconds: flat(600) },
+  },
   ProcessDown: {
     fires: { [up('b')]: flat(0), [up('c')]: flat(1) },
     labels: { job: 'touchline', instance: 'b' },
