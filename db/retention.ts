@@ -9,7 +9,7 @@ export interface Limits {
   readonly fullDays: number
   /** Days after which the other ticks are dropped. A player's first tick is kept for ever. */
   readonly days: number
-  /** Days after which a row of a journal is dropped. */
+  /** Days after which a row of a journal is dropped, and the tape of a match that began before. */
   readonly journalDays: number
 }
 
@@ -19,8 +19,12 @@ export interface Forgotten {
   readonly ticks: number
   readonly recentTrades: number
   readonly journal: number
+  /** Matches whose tapes and checkpoints were dropped. */
+  readonly tapes: number
   readonly commandResults: number
   readonly accountEvents: number
+  readonly notifications: number
+  readonly activity: number
   readonly fixtures: number
   readonly singleUse: number
   readonly departed: number
@@ -34,6 +38,8 @@ const COMMAND_RESULTS_MS = 7 * DAY_MS
 const ACCOUNT_EVENTS_MS = 30 * DAY_MS
 /** After that someone who was erased begins like anyone else, and their username is free. */
 const DEPARTED_MS = 365 * DAY_MS
+/** Nobody leafs further back in notifications or activity. */
+const NOTICES_MS = 365 * DAY_MS
 /** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS
 /** Rows and ticks per statement: none may delay a commit for long. */
@@ -47,6 +53,8 @@ type Aged =
   | 'journal'
   | 'command_results'
   | 'account_events'
+  | 'notifications'
+  | 'activity'
   | 'single_use'
   | 'departed'
   | 'registration_networks'
@@ -72,8 +80,11 @@ export class Retention {
       thinnedTicks: await this.#thinTicks(this.#before(fullDays * DAY_MS)),
       recentTrades: await this.#drop('recent_trades', this.#before(days * DAY_MS)),
       journal: await this.#drop('journal', this.#before(journalDays * DAY_MS)),
+      tapes: await this.#dropTapes(this.#before(journalDays * DAY_MS)),
       commandResults: await this.#drop('command_results', this.#before(COMMAND_RESULTS_MS)),
       accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),
+      notifications: await this.#drop('notifications', this.#before(NOTICES_MS), 'created_at'),
+      activity: await this.#drop('activity', this.#before(NOTICES_MS)),
       fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),
       singleUse: await this.#drop('single_use', this.#before(0), 'expires_at'),
       departed: await this.#drop('departed', this.#before(DEPARTED_MS), 'left_at'),
@@ -85,7 +96,7 @@ export class Retention {
     return new Date(this.#world.now() - ms)
   }
 
-  #drop(table: Aged, before: Date, by: 'at' | 'expires_at' | 'left_at' | 'day' = 'at'): Promise<number> {
+  #drop(table: Aged, before: Date, by: 'at' | 'created_at' | 'expires_at' | 'left_at' | 'day' = 'at'): Promise<number> {
     const [name, column] = [sql.table(table), sql.ref(by)]
     return inChunks(async () => {
       const { numAffectedRows } = await sql`
@@ -107,6 +118,22 @@ export class Retention {
            limit ${CHUNK}::integer))`.execute(this.#db)
       return Number(numAffectedRows ?? 0)
     })
+  }
+
+  /** Whole ones, a match at a time: the rest of a tape would prove nothing. */
+  async #dropTapes(before: Date): Promise<number> {
+    for (let dropped = 0; ; dropped++) {
+      const { rows } = await sql`
+        with old as (
+          select match_id from tape where first_n = 1 and at < ${before.toISOString()}::timestamptz limit 1
+        ), signed as (
+          delete from tape_checkpoints c using old where c.match_id = old.match_id
+        ), lines as (
+          delete from tape t using old where t.match_id = old.match_id
+        )
+        select from old`.execute(this.#db)
+      if (rows.length === 0) return dropped
+    }
   }
 
   async #dropFixtures(before: Date): Promise<number> {

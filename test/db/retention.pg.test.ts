@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { Retention } from '../../db/retention.ts'
+import { seedDistricts } from '../../db/seed.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { P, U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -12,8 +13,11 @@ const NOTHING = {
   ticks: 0,
   recentTrades: 0,
   journal: 0,
+  tapes: 0,
   commandResults: 0,
   accountEvents: 0,
+  notifications: 0,
+  activity: 0,
   fixtures: 0,
   singleUse: 0,
   departed: 0,
@@ -47,9 +51,8 @@ eachDatabase((open) => {
   beforeEach(async () => {
     world = new TestWorld()
     now = world.now()
-    await sql`truncate ticks, recent_trades, journal, fixtures, upkeep, command_results, account_events`.execute(
-      open().db,
-    )
+    await sql`truncate ticks, recent_trades, journal, tape, tape_checkpoints, fixtures, upkeep, command_results, account_events,
+              notifications, activity`.execute(open().db)
   })
 
   it('thins ticks older than a week to one per minute and player, but keeps in-game events', async () => {
@@ -111,6 +114,16 @@ eachDatabase((open) => {
       insert into journal
         select 1, n, 1, ${at(now - 60 * DAY_MS)} - interval '1 second' + (n - 1) * interval '1 second', 0, true, ''
           from generate_series(1, 2) n`.execute(db)
+    await seedDistricts(db)
+    await sql`insert into users (id, email, name, username, first_name, district_id, referral_code, created_at)
+                values (${U(1)}::uuid, 'u', 'u', 'u', 'u', 1, 'u', now()) on conflict do nothing`.execute(db)
+    for (const [n, age] of [366, 364].entries()) {
+      const then = at(now - age * DAY_MS)
+      await sql`insert into notifications (user_id, type, title, body, data, source, created_at)
+                  values (${U(1)}::uuid, '', '', '', '{}', ${String(n)}::text, ${then})`.execute(db)
+      await sql`insert into activity (user_id, district_id, type, text, data, source, at)
+                  values (${U(1)}::uuid, 1, '', '', '{}', ${String(n)}::text, ${then})`.execute(db)
+    }
     await sql`insert into fixtures values (1, ${at(now - 8 * DAY_MS)}, '{}'), (2, ${at(now)}, '{}')`.execute(db)
     expect(await retention().run()).toEqual({
       ...NOTHING,
@@ -118,10 +131,32 @@ eachDatabase((open) => {
       accountEvents: 1,
       recentTrades: 1,
       journal: 1,
+      notifications: 1,
+      activity: 1,
       fixtures: 1,
     })
     expect(
-      await Promise.all(['command_results', 'account_events', 'recent_trades', 'journal', 'fixtures'].map(count)),
-    ).toEqual([24_000, 1, 1, 1, 1])
+      await Promise.all(
+        ['command_results', 'account_events', 'recent_trades', 'journal', 'notifications', 'activity', 'fixtures'].map(
+          count,
+        ),
+      ),
+    ).toEqual([24_000, 1, 1, 1, 1, 1, 1])
+  })
+
+  it('drops tapes whole, with their checkpoints, by the beginning of their matches', async () => {
+    const { db } = open()
+    const days = [61, 61, 59]
+    for (const [n, age] of days.entries()) {
+      const began = at(now - age * DAY_MS)
+      await sql`
+        insert into tape (match_id, first_n, last_n, at, secret, lines)
+          select ${n + 1}::integer, n, n, ${began} + (n - 1) * interval '1 day', case when n = 1 then ''::bytea end, ''
+            from generate_series(1, 3) n`.execute(db)
+      await sql`insert into tape_checkpoints values (${n + 1}::integer, 3, '', ${began}, 'k', '')`.execute(db)
+    }
+    expect(await retention().run()).toEqual({ ...NOTHING, tapes: 2 })
+    expect(await Promise.all(['tape', 'tape_checkpoints'].map(count))).toEqual([3, 1])
+    expect(await retention().run()).toEqual(NOTHING)
   })
 })

@@ -690,6 +690,7 @@ create table notifications (
 );
 create index notifications_user on notifications (user_id, id desc);
 create index notifications_unread on notifications (user_id, id desc) where read_at is null;
+create index notifications_at on notifications using brin (created_at);
 
 create table activity (
   id bigint generated always as identity primary key,
@@ -703,6 +704,7 @@ create table activity (
 );
 create index activity_district on activity (district_id, id desc);
 create index activity_user on activity (user_id);
+create index activity_at on activity using brin (at);
 
 -- The share model that came before positions. Read-only.
 create table legacy_trades (
