@@ -18,7 +18,7 @@ export const MEASURED = {
   socketsPerProcess: 10_000,
   /** npm run bench:fanout: resident memory per socket, and about as much again in the kernel. */
   bytesPerSocket: 12_000 + 8_000,
-  /** pg_total_relation_size over 86,500 opens: position 350, ledger 190, outbox 95, recent trades 35. */
+  /** npm run ops -- bench-growth --trades 1000000: after a week, when stored answers are dropped. */
   bytesPerTrade: 670,
 } as const
 
