@@ -98,6 +98,10 @@ const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
 export const natsServers = (text: string): readonly string[] => text.split(',').map((url) => url.trim())
 const isNatsCluster = (text: string): boolean => natsServers(text).every((url) => hasScheme(url, ['nats:', 'tls:']))
 
+/** One server, or a list of Sentinels and the name of a master. */
+const SENTINELS = /^rediss?\+sentinel:\/\/[^/?,]+(,[^/?,]+)*\/[^/?]+(\/\d+)?(\?sentinelPassword=[^&]+)?$/
+const isRedisAddress = (text: string): boolean => SENTINELS.test(text) || hasScheme(text, ['redis:', 'rediss:'])
+
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
 /** Programs that read a file of variables for a container or a Secret keep the quotes that a `.env` needs. */
@@ -146,9 +150,11 @@ export const Environment = z.object({
       '`off` behind a pooler in transaction mode, such as PgBouncer: nothing is then kept on a connection between two ' +
       'transactions, and silent connections end by the timeout of their query alone',
   }),
-  REDIS_URL: optionalSecret((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address', {
+  REDIS_URL: optionalSecret(isRedisAddress, 'must be a redis:// or redis+sentinel:// address', {
     otherwise: 'an in-process store',
-    meaning: 'the Redis server, 6.2 or newer; it holds only what may be lost',
+    meaning:
+      'the Redis server, 6.2 or newer; it holds only what may be lost. The master that Sentinels name is ' +
+      '`redis+sentinel://host:26379,host:26379/master/0`; `rediss` encrypts',
   }),
   NATS_URL: optionalSecret(isNatsCluster, 'must be nats:// or tls:// addresses, separated by a comma', {
     otherwise: 'Redis',

@@ -1,6 +1,7 @@
 /** The fast store on Redis, shared by all processes. */
-import { Redis, type RedisOptions, type Result } from 'ioredis'
+import type { Redis, RedisOptions, Result } from 'ioredis'
 import { assert } from '../../actors/kernel/assert.ts'
+import { redisAt } from './redis-address.ts'
 import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
 
 export interface FastRedisOptions {
@@ -107,7 +108,7 @@ export async function openRedis(
   options: FastRedisOptions,
   scripts: NonNullable<RedisOptions['scripts']>,
 ): Promise<Redis> {
-  const redis = new Redis(options.url, {
+  const redis = redisAt(options.url, {
     keyPrefix: options.prefix ?? '',
     connectionName: 'touchline',
     lazyConnect: true,

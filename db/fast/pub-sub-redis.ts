@@ -1,5 +1,6 @@
 /** Publish/subscribe between processes on Redis. It takes two connections: one that subscribes can do nothing else. */
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
+import { redisAt } from './redis-address.ts'
 
 export interface PubSubOptions {
   readonly url: string
@@ -37,8 +38,8 @@ export class RedisPubSub {
       autoResubscribe: false,
     }
     // No auto-pipelining: a message is sent in the turn in which it was published.
-    this.#publisher = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENT_MS })
-    this.#subscriber = new Redis(url, options)
+    this.#publisher = redisAt(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENT_MS })
+    this.#subscriber = redisAt(url, options)
     for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', () => {})
     this.#subscriber.on('messageBuffer', (channel: Buffer, message: Buffer) => {
       this.#listeners.get(channel.toString())?.(message)

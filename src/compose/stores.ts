@@ -5,6 +5,7 @@ import { seedDistricts } from '../../db/seed.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { type FastOrElse, fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { connectRedis } from '../../db/fast/fast-redis.ts'
+import { redisHosts } from '../../db/fast/redis-address.ts'
 import type { FastStore } from '../../db/fast/fast-store.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import type { Base } from './base.ts'
@@ -38,7 +39,7 @@ async function reachRedis(url: string): Promise<FastStore> {
   try {
     return await connectRedis({ url })
   } catch (error) {
-    throw new FastStoreUnavailable(new URL(url).host, error)
+    throw new FastStoreUnavailable(redisHosts(url), error)
   }
 }
 

@@ -226,7 +226,7 @@ describe('configuration', () => {
       'BUS_KEY: is required with REDIS_URL in production',
       'PORT: must be a whole number from 0 to 65535',
       'WS_PORT: must be a whole number from 0 to 65535',
-      'REDIS_URL: must be a redis:// address',
+      'REDIS_URL: must be a redis:// or redis+sentinel:// address',
       'NATS_URL: must be nats:// or tls:// addresses, separated by a comma',
       'PUBLIC_WS_URL: must be a ws:// or wss:// address',
       'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
@@ -276,6 +276,14 @@ describe('configuration', () => {
     expect(wrong({ ...redis, BUS_KEY: 'weak' })).toHaveLength(1)
     expect(wrong({ ...redis, BUS_KEY: secret, BUS_OTHER_KEY: secret })).toEqual([])
     expect(wrong({ REDIS_URL: 'redis://redis:6379' })).toEqual([])
+    expect(wrong({ REDIS_URL: 'redis+sentinel://:hush@a:26379,b:26379/match/0' })).toEqual([])
+    for (const REDIS_URL of [
+      'redis+sentinel://a:26379',
+      'redis+sentinel://a,,b/match/0',
+      'redis+sentinel://a/match/x',
+    ]) {
+      expect(wrong({ REDIS_URL })).toHaveLength(1)
+    }
     expect(wrong({ NATS_URL: 'nats://nats:4222' })).toEqual(['REDIS_URL: is required with NATS_URL'])
   })
 

@@ -442,7 +442,7 @@ check(
   'Legacy trades enter the activity feed only from quantity 10 or a total of 2000 on.',
   { alone: true },
   async (t) => {
-    const { environment, whileStopped } = t.stores // only an operator can import them
+    const { stores } = t // only an operator can import them
     const user = await t.user()
     const trades = [
       ['10 of 1', 10, 1],
@@ -460,9 +460,9 @@ check(
     const file = join(folder, 'trades.csv')
     await writeFile(file, ['id,username,player,side,quantity,price,at', ...rows].join('\n'))
     const ops = join(import.meta.dirname, '../../main.ts')
-    const env = { PATH: process.env['PATH'], ...environment, PUBLIC_WS_URL: await t.wsUrl(user) }
+    const env = { PATH: process.env['PATH'], ...stores.environment, PUBLIC_WS_URL: await t.wsUrl(user) }
     const importAll = () => promisify(execFile)(process.execPath, [ops, 'legacy-import', file], { env })
-    await (environment['DATABASE_URL'] === undefined ? whileStopped(importAll) : importAll())
+    await (stores.environment['DATABASE_URL'] === undefined ? stores.whileStopped(importAll) : importAll())
     const told = await t.eventually('the trades in the feed', async () => {
       const { events } = await user.get('/api/activity?limit=100', Activity)
       const texts = events.map(({ text }) => text)

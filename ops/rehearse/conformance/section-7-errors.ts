@@ -66,11 +66,11 @@ check(
   '409 `position is in an invalid state; contact support`: a corrupt position.',
   { ...HOLD_OVER, alone: true },
   async (t) => {
-    const { whileStopped } = t.stores // nothing that a client sends makes one
+    const { stores } = t // nothing that a client sends makes one
     const [user, other, player] = [await t.user(), await t.user(), await t.player()]
     const { position, wallet } = await user.opens(player)
     const sound = await other.opens(player)
-    await whileStopped((sql) => sql(`update positions set open_micros = 0 where id = '${position.id}'`))
+    await stores.whileStopped((sql) => sql(`update positions set open_micros = 0 where id = '${position.id}'`))
     await t.eventually('the match', async () => {
       const { status } = await other.ask('POST', `/api/positions/${sound.position.id}/close`, {})
       return status === 200 ? true : undefined

@@ -1,6 +1,6 @@
 /** Whether the database and Redis are configured to keep data. */
-import { Redis } from 'ioredis'
 import { sql } from 'kysely'
+import { redisAt } from '../../../db/fast/redis-address.ts'
 import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
 import { schemaState } from '../../../db/postgres/migrate.ts'
 import { type Config, databaseOf } from '../../../src/config.ts'
@@ -80,7 +80,7 @@ async function clock({ db }: Connection): Promise<Finding> {
 
 export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding[]> {
   if (redisUrl === null) return [warned('redis', 'none: there can be one process only; set REDIS_URL for more')]
-  const redis = new Redis(redisUrl.reveal(), {
+  const redis = redisAt(redisUrl.reveal(), {
     lazyConnect: true,
     connectTimeout: REDIS_PATIENCE_MS,
     retryStrategy: () => null,
