@@ -285,6 +285,16 @@ export class CheckContext {
     await pause(SETTINGS_MS)
   }
 
+  /** Sets `coming_soon`. The check ends when every process has heard that it is over. */
+  async comingSoon(): Promise<Reply> {
+    const admin = await this.admin()
+    this.later(async () => {
+      await admin.put('/api/admin/flags/coming_soon', { enabled: false })
+      await pause(SETTINGS_MS)
+    })
+    return admin.put('/api/admin/flags/coming_soon', { enabled: true })
+  }
+
   /** A player for this check alone, in a match in a break: the price moves only by trades. */
   player(role: Role = 'MID'): Promise<Player> {
     return this.#shared.player(this, role)

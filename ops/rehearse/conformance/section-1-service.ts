@@ -43,8 +43,7 @@ check(
   { alone: true },
   async (t) => {
     const [admin, user] = [await t.admin(), await t.user()]
-    t.later(() => admin.put('/api/admin/flags/coming_soon', { enabled: false }))
-    says(await admin.put('/api/admin/flags/coming_soon', { enabled: true }), 200, { key: 'coming_soon', enabled: true })
+    says(await t.comingSoon(), 200, { key: 'coming_soon', enabled: true })
     await t.eventually('the flag', async () => {
       const flags = await user.get('/api/flags', Flags)
       return flags['coming_soon'] === true ? flags : undefined
@@ -92,8 +91,7 @@ check(
     // Each token opens one connection.
     const [address, token, adminToken] = [await t.wsUrl(user), await t.wsToken(user), await t.wsToken(admin)]
     const seatToken = await t.wsToken(user)
-    t.later(() => admin.put('/api/admin/flags/coming_soon', { enabled: false }))
-    says(await admin.put('/api/admin/flags/coming_soon', { enabled: true }), 200)
+    says(await t.comingSoon(), 200)
     assert.deepEqual(await Promise.all([feed.closed(3_000), left]), [4003, 4003])
     assert.equal(await FeedSocket.refusal(address, token), 4003)
     const seat = async (bearer: string): Promise<number> => {
