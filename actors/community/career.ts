@@ -5,6 +5,7 @@
 import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'
 import { type Lots, lots, type Money, money } from '../kernel/micros.ts'
+import { isCommon } from '../kernel/purse.ts'
 import { HOUR_MS, type Instant } from '../kernel/world.ts'
 import { type CommittedEvent, type Earned, isCountedClose } from './committed-event.ts'
 
@@ -75,9 +76,11 @@ export const NEW_CAREER: Career = {
 /**
  * The career after one more event of this user. The close of a void position takes back what its opening
  * counted for, and a void afterwards takes back what its opening and its close did. A correction replaces what its
- * close counted for. Practice counts on its own boards alone.
+ * close counted for. Practice counts on its own boards
+ * alone, and a league nowhere but in the league.
  */ // R14, R15
 export function advance(before: Career, event: CommittedEvent): Career {
+  if (event.kind !== 'match_settled' && !isCommon(event.purse)) return before
   if (event.kind !== 'match_settled' && event.purse === 'practice') {
     return { ...before, practice: tallied(before.practice, event) }
   }

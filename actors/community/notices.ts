@@ -1,6 +1,6 @@
 /** What users read about committed events: notifications to one user, headlines in the activity feed to all. */
 import { present } from '../kernel/assert.ts'
-import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
+import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import { BIG_WIN } from '../kernel/limits.ts'
 import { decimal, type Money, money } from '../kernel/micros.ts'
 import type { Purse } from '../kernel/purse.ts'
@@ -19,6 +19,7 @@ export type NoticeType =
   | 'referral_credited'
   | 'spinner'
   | 'account'
+  | 'league'
 
 /** A notification to be written. */
 export interface Notice {
@@ -70,16 +71,19 @@ const LATE_CLOSE =
 /** With its sign and two decimals. */
 const signed = (amount: Money): string => `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toFixed(2)}`
 
-/** The title of a notice about a position. What happens to practice money says so first. */
-const titled = (purse: Purse, title: string): string => (purse === 'practice' ? `Practice: ${title}` : title)
+/** The title of a notice about a position. What happens to the money of another purse than the main one says so. */
+const titled = (purse: Purse, title: string): string => {
+  if (purse === 'main') return title
+  return `${purse === 'practice' ? 'Practice' : 'League'}: ${title}`
+}
 
 /** The notices of one commit. Settled positions are summed up in one notice per user and purse. */
 export function noticesOf(
-  commit: { key: string; at: Instant; events: readonly CommittedEvent[] },
+  commit: { key: string; matchId: FixtureId; at: Instant; events: readonly CommittedEvent[] },
   nameOf: NameOf,
   reasonOf: (id: PositionId) => string | null = () => null,
 ): Notice[] {
-  const { key, at, events } = commit
+  const { key, matchId, at, events } = commit
   const notices: Notice[] = []
   const settled = new Map<string, ClosedEvent[]>()
   for (const event of events) {
@@ -124,7 +128,7 @@ export function noticesOf(
       type: 'settlement',
       title: titled(purse, 'Full time'),
       body: `${positions} settled: ${signed(money(total))}.`,
-      data: { purse, positions: closed.length, pnl: decimal(total) },
+      data: { purse, matchId, positions: closed.length, pnl: decimal(total) },
       source: `settled:${key}:${userId}:${purse}`,
       at,
     })

@@ -4,7 +4,7 @@
  */
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
 import { lots, money } from '../kernel/micros.ts'
-import { PURSES } from '../kernel/purse.ts'
+import { readPurse } from '../kernel/read-purse.ts'
 import { as, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
 import { instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
@@ -38,7 +38,7 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
   const field = fieldsOf(value, path)
   const kind = field('kind', keyOf(KINDS))
   if (kind === 'match_settled') return { kind }
-  const owned = { userId: field('userId', as(text, userId)), purse: field('purse', oneOf(PURSES)) }
+  const owned = { userId: field('userId', as(text, userId)), purse: field('purse', readPurse) }
   if (kind === 'opened') return { kind, ...owned }
   const position = {
     ...owned,

@@ -14,6 +14,8 @@ export type UserId = Id<'user'>
 /** One sign-in of one user. */
 export type SessionId = Id<'session'>
 export type DistrictId = Id<'district', number>
+/** A UUID. */
+export type LeagueId = Id<'league'>
 
 export const fixtureId = (value: number): FixtureId => value as FixtureId
 export const playerId = (value: number): PlayerId => value as PlayerId
@@ -22,6 +24,7 @@ export const positionId = (value: string): PositionId => value as PositionId
 export const userId = (value: string): UserId => value as UserId
 export const sessionId = (value: string): SessionId => value as SessionId
 export const districtId = (value: number): DistrictId => value as DistrictId
+export const leagueId = (value: string): LeagueId => value as LeagueId
 
 /** The 17th digit of a UUID: the variant (RFC 9562, 4.1) in its upper two bits, those of `digit` in its lower two. */
 export const uuidVariant = (digit: string): string => VARIANTS.charAt(Number.parseInt(digit, 16))

@@ -11,6 +11,8 @@ const units = (n: number): number => n * MICROS_PER_UNIT
 export const MARGIN_WARNINGS = [50, 80] as const
 /** The balance of a new wallet (specification 1 and 8). */
 export const STARTING_BALANCE: Money = money(units(10_000))
+/** A main wallet with less can be refilled. */
+export const REFILL_BELOW: Money = money(units(100))
 /** Units of a player in one lot (specification 2.5). */
 export const CONTRACT_SIZE = 5
 /** Margin is notional ÷ 10 (specification 2.5). */

@@ -2,10 +2,25 @@
  * Purses. A user has one wallet in each: with a balance, a limit of open positions, ledger accounts and boards of its
  * own. No money passes from one purse to another.
  */
+import { type LeagueId, leagueId } from './ids.ts'
 
-/** `main`: the game. `practice`: recordings, whose outcome anybody may know. */
+/** `main`: the game. `practice`: recordings, whose outcome anybody may know. Every user has both. */
 export const PURSES = ['main', 'practice'] as const
-export type Purse = (typeof PURSES)[number]
+export type CommonPurse = (typeof PURSES)[number]
+
+/** A league's purse has the id of the league. Its members have a wallet in it. */
+export type Purse = CommonPurse | LeagueId
+
+export const isCommon = (purse: Purse): purse is CommonPurse => purse === 'main' || purse === 'practice'
+
+/** A purse by its name: one that all have, or the UUID of a league in lower case; null for anything else. */
+export function purseNamed(name: string): Purse | null {
+  const common = PURSES.find((one) => one === name)
+  if (common !== undefined) return common
+  return LEAGUE_PATTERN.test(name) ? leagueId(name) : null
+}
+
+const LEAGUE_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** A wallet: one user's part of one purse. */
 export interface WalletKey<User> {

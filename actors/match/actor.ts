@@ -4,7 +4,7 @@
  * ahead of the store.
  */
 import { InvariantBroken, present } from '../kernel/assert.ts'
-import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
+import type { FixtureId, InstrumentId, PositionId } from '../kernel/ids.ts'
 import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX, LARGE_BATCH } from '../kernel/limits.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant } from '../kernel/world.ts'
@@ -22,7 +22,7 @@ import {
   requestsOf,
   tracesOf,
   type UserEntry,
-  usersOf,
+  walletsOf,
   type Wallets,
 } from './entry.ts'
 import { Hearing } from './heard.ts'
@@ -37,7 +37,7 @@ import { historiesFor } from './histories.ts'
 import { quote, type QuoteAnswer, type QuoteQuery } from './quotes.ts'
 import { continueStep, findStep, isClosing, leavingOf, type SharedStep } from './shared-step.ts'
 import { Draft, MatchState, type MatchView } from './state.ts'
-import type { Verdict, WalletFound } from './store.ts'
+import { type Verdict, type WalletFound, walletName } from './store.ts'
 import { tradeWindow } from './suspension.ts'
 import { TickKeeper } from './tick-keeper.ts'
 import { effectOf, type PriceRules, type RuleEffect } from './rule-change.ts'
@@ -59,7 +59,7 @@ type Rejected = Extract<Verdict, { kind: 'rejected' }>
 /** What rejections have shown about a batch: the stored answers of used keys, and the wallets of users. */
 interface Learned {
   readonly repeated: Map<Entry, Decision>
-  readonly wallets: Map<UserId, WalletFound>
+  readonly wallets: Map<string, WalletFound>
 }
 
 const TRY_AGAIN: Decision = { kind: 'refused', refusal: BUSY.refusal }
@@ -289,8 +289,7 @@ export class MatchActor {
       failed.add(entry)
       if (failure.kind === 'key_used') learned.repeated.set(entry, { kind: 'repeated', stored: failure.stored })
     }
-    const { purse } = this.#state.info
-    for (const wallet of wallets) if (wallet.purse === purse) learned.wallets.set(wallet.userId, wallet)
+    for (const wallet of wallets) learned.wallets.set(walletName(wallet), wallet)
     return failed
   }
 
@@ -330,10 +329,12 @@ export class MatchActor {
   }
 
   async #commit({ batch, decisions, draft, terms }: Attempt): Promise<Verdict> {
-    const keyed = keyedCommands(batch, decisions, draft.info.purse)
+    const keyed = keyedCommands(batch, decisions, draft)
     const ticks = this.#ticks.toStore(draft.events, terms.at)
     if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
+    // Journal and tape begin with the first update. What is refused before names no rules, or the update would not.
+    const hasBegun = draft.info.feedSeq > 0
     const instruments = [...draft.touched].map((instrument) => ({ instrument, price: quoteOf(instrument).price }))
     const verdict = await this.#options.store.commit({
       id: this.#options.world.newId(),
@@ -344,15 +345,15 @@ export class MatchActor {
       instruments,
       ticks,
       keyed,
-      heard: this.#hearing.of(batch, decisions, terms),
+      heard: hasBegun ? this.#hearing.of(batch, decisions, terms) : [],
       room: this.#batchMax,
-      watch: holdingsOf(draft, usersOf(batch, decisions)),
+      watch: holdingsOf(draft, walletsOf(batch, decisions, draft)),
       requests: requestsOf(batch),
       traces: tracesOf(batch),
       openPositionsMax: terms.rules.openPositionsMax,
     })
     // Also one without events, such as a refusal that is kept: what it heard is in the journal.
-    if (verdict.kind === 'committed') this.#hearing.committed(terms)
+    if (verdict.kind === 'committed' && hasBegun) this.#hearing.committed(terms)
     return verdict
   }
 

@@ -4,8 +4,9 @@
  */
 import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { exitPrice, type Instrument, quoteOf } from '../market/instrument.ts'
-import { byAge, exposureOf, type Position } from '../position/position.ts'
-import { halfImpact, isDueAt, type Reach, reachOf } from '../position/triggers.ts'
+import { closingFill, leaguePrice } from '../position/fills.ts'
+import { byAge, type Position } from '../position/position.ts'
+import { halfImpact, isDueAt, leagueBook, type Reach, reachOf } from '../position/triggers.ts'
 import type { MatchView } from './state.ts'
 
 export interface Due {
@@ -32,12 +33,17 @@ export function dueOn(view: MatchView, instrument: Instrument, most: number): re
 /** The positions of an instrument that may be due, and few others. */
 export function watchedOn(view: MatchView, instrument: Instrument): Iterable<Position> {
   if (instrument.awaitsSettlement || instrument.settlement !== null) return []
-  return view.watched(instrument.id, reachFor(instrument, view.largest(instrument.id)))
+  return watchedInBoth(view, instrument)
+}
+
+function* watchedInBoth(view: MatchView, instrument: Instrument): Generator<Position> {
+  yield* view.watched(instrument.id, reachFor(instrument, view.largest(instrument.id)))
+  yield* view.watched(leagueBook(instrument.id), reachOf(leaguePrice(instrument), 0))
 }
 
 /** Null when the position is not due. */
 export function dueOf(instrument: Instrument, position: Position): Due | null {
-  const exit = exitPrice(instrument, exposureOf(position))
+  const exit = closingFill(instrument, position)
   // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
   return position.openPrice > 0 && isDueAt(position, exit) ? { position, exit } : null
 }

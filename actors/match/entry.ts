@@ -1,10 +1,11 @@
 /** One message of a batch: what it asks, what was decided about it, and how it is answered. */
 import { InvariantBroken, present, unreachable } from '../kernel/assert.ts'
 import { done, type Outcome, type Refusal, type RefusalCode, refused } from '../kernel/outcome.ts'
-import type { Purse } from '../kernel/purse.ts'
+import type { Purse, WalletKey } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { IdempotencyKey, SystemCommand, Trade, UserCommand } from './messages.ts'
 import type { KeyedCommand, StoredResult, Verdict } from './store.ts'
+import type { MatchView } from './state.ts'
 import type { Allowed } from './trading.ts'
 
 export interface UserEntry {
@@ -56,7 +57,7 @@ const TEMPORARY: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_
 export function keyedCommands(
   batch: readonly Entry[],
   decisions: ReadonlyMap<Entry, Decision>,
-  purse: Purse,
+  view: MatchView,
 ): KeyedCommand[] {
   const keyed: KeyedCommand[] = []
   for (const entry of batch) {
@@ -64,6 +65,7 @@ export function keyedCommands(
     const idempotency = idempotencyOf(entry.command)
     const decision = present(decisions.get(entry), 'decision')
     if (idempotency === null) continue
+    const purse = purseOf(entry.command, decision, view)
     if (decision.kind === 'allowed') keyed.push({ userId: entry.userId, purse, idempotency, result: decision.allowed })
     if (decision.kind === 'refused' && decision.refusal.code !== 'busy') {
       const result = TEMPORARY.has(decision.refusal.code) ? null : { refusal: decision.refusal }
@@ -73,16 +75,28 @@ export function keyedCommands(
   return keyed
 }
 
-/** The users whose wallets the commit must report, because their answer may show it. */
-export function usersOf(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>): UserEntry['userId'][] {
-  const users: UserEntry['userId'][] = []
+/** The purse that a command concerns. One about a position that nobody holds concerns the purse of the match. */
+function purseOf(command: UserCommand, decision: Decision, view: MatchView): Purse {
+  if (decision.kind === 'allowed') return decision.allowed.position.purse
+  if (command.kind === 'open_position') return command.league ?? view.info.purse
+  const position = view.position(command.positionId)
+  return position?.userId === command.userId ? position.purse : view.info.purse
+}
+
+/** The wallets that the commit must report, because the answer to a command may show them. */
+export function walletsOf(
+  batch: readonly Entry[],
+  decisions: ReadonlyMap<Entry, Decision>,
+  view: MatchView,
+): WalletKey<UserEntry['userId']>[] {
+  const wallets: WalletKey<UserEntry['userId']>[] = []
   for (const entry of batch) {
     if (entry.userId === null) continue
     const decision = present(decisions.get(entry), 'decision')
     if (decision.kind === 'allowed' || (decision.kind === 'refused' && idempotencyOf(entry.command) !== null))
-      users.push(entry.userId)
+      wallets.push({ userId: entry.userId, purse: purseOf(entry.command, decision, view) })
   }
-  return users
+  return wallets
 }
 
 export const requestsOf = (batch: readonly Entry[]): string[] =>

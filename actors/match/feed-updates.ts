@@ -3,6 +3,8 @@ import { present } from '../kernel/assert.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
 import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/limits.ts'
 import { lots, money, price } from '../kernel/micros.ts'
+import { isCommon } from '../kernel/purse.ts'
+import { leaguePrice } from '../position/fills.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import {
   anchorOf,
@@ -251,7 +253,8 @@ function settleNext(draft: Draft, terms: Terms): void {
     const settlement = present(fixed, 'settlement price')
     const isVoid = draft.info.settling === 'void' || position.openPrice === 0
     if (!isVoid) {
-      emitClose(draft, position, { price: settlement, base, at: terms.at, by: 'full_time', voidReason: null }, terms)
+      const fill = isCommon(position.purse) ? settlement : leaguePrice({ base })
+      emitClose(draft, position, { price: fill, base, at: terms.at, by: 'full_time', voidReason: null }, terms)
       continue
     }
     // A void gives back the margin and nothing else. A corrupt record has no open price to show as its close.

@@ -1,8 +1,8 @@
 /** All messages of a match, as two closed unions: the commands it takes and the events it emits. */
-import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../kernel/ids.ts'
+import type { FixtureId, InstrumentId, LeagueId, PlayerId, PositionId, UserId } from '../kernel/ids.ts'
 import { type Lots, type Money, money, type Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
-import type { Purse } from '../kernel/purse.ts'
+import type { CommonPurse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { FixturePlayer, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
 import type { Cause, Instrument, NewsHold, Quote } from '../market/instrument.ts'
@@ -38,6 +38,8 @@ interface Traced {
 export interface OpenPosition extends Traced {
   readonly kind: 'open_position'
   readonly userId: UserId
+  /** The league whose purse pays; absent for the purse of the match. */
+  readonly league?: LeagueId | undefined
   readonly instrumentId: InstrumentId
   readonly direction: Direction
   readonly lots: Lots
@@ -149,8 +151,8 @@ export interface MatchInfo {
   readonly away: FixtureTeam
   /** True if the match replays a recording. */
   readonly replay: boolean
-  /** The purse that is traded with. Fixed when the match is made. */
-  readonly purse: Purse
+  /** The purse that is traded with outside leagues. Fixed when the match is made. */
+  readonly purse: CommonPurse
   /** How many times faster than life it plays. */
   readonly speed: number
   /** The last accepted feed update, 0 before the first. */

@@ -11,9 +11,11 @@ import { present } from '../kernel/assert.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
 import { NEWS_OPENS_HOLD_MS, type TradingRules } from '../kernel/limits.ts'
 import { lots, mulDivNearest, type Price, price } from '../kernel/micros.ts'
+import { isCommon } from '../kernel/purse.ts'
 import { type Instant, instant, SECOND_MS } from '../kernel/world.ts'
 import { exitPrice, type Instrument, type NewsHold } from '../market/instrument.ts'
 import { excuse, type PlayerNews, type Pricing } from '../market/pricing.ts'
+import { leaguePrice } from '../position/fills.ts'
 import { byAge, exposureOf, type Position } from '../position/position.ts'
 import { followLateCloses, inWindow, isHeld, lasting, type NewsChange } from './late-closes.ts'
 import type { Draft } from './state.ts'
@@ -149,8 +151,9 @@ function voidTogether(draft: Draft, leaving: readonly Position[], base: Price, t
   if (first === undefined) return
   const before = draft.listed(first.instrumentId)
   const exposure = lots(leaving.reduce((sum, position) => sum + exposureOf(position), 0))
-  const fill = price(exitPrice({ ...before, base, awaitsSettlement: false }, exposure))
+  const together = price(exitPrice({ ...before, base, awaitsSettlement: false }, exposure))
   for (const position of leaving.toSorted(byAge)) {
+    const fill = isCommon(position.purse) ? together : leaguePrice({ base })
     emitClose(draft, position, { price: fill, base, at: terms.at, by: 'void', voidReason: 'late_open' }, terms)
   }
   emitMove(draft, before, 'trade', 0, terms)

@@ -1,13 +1,13 @@
 /** Quotes: what an opening would cost and return, computed without changing anything. */
-import type { InstrumentId } from '../kernel/ids.ts'
+import type { InstrumentId, LeagueId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import { type Lots, lots, type Money, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
 import { type OwnBounds, ownRefusal } from '../kernel/own-limits.ts'
 import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
-import { fillPrice, quoteOf, settlesAt } from '../market/instrument.ts'
-import { type Direction, exposureOf, type Levels, marginFor, realisedPnl, washoutPrice } from '../position/position.ts'
+import { openingFill, settlementAfter, standingPrice } from '../position/fills.ts'
+import { type Direction, type Levels, marginFor, realisedPnl, washoutPrice } from '../position/position.ts'
 import { largestLots } from './largest-lots.ts'
 import type { MatchView } from './state.ts'
 import { openRefusal } from './trading.ts'
@@ -26,9 +26,11 @@ export interface Means {
 
 export interface QuoteQuery extends Levels {
   readonly instrumentId: InstrumentId
+  /** The league whose purse would pay; absent for the purse of the match. */
+  readonly league?: LeagueId | undefined
   readonly direction: Direction
   readonly lots: Lots
-  /** The caller's known wallets. The match uses the one of its purse. */
+  /** The caller's known wallets. The match uses the one that would pay. */
   readonly means: Readonly<Partial<Record<Purse, Means>>>
 }
 
@@ -58,15 +60,16 @@ const LEVEL_REACH = 1_000
 export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: TradingRules): Outcome<QuoteAnswer> {
   const instrument = view.instrument(query.instrumentId)
   if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })
-  const current = quoteOf(instrument)
-  const order = { direction: query.direction, lots: lots(Math.min(query.lots, rules.lotMax)) }
-  const fill = fillPrice(instrument, exposureOf(order))
+  const purse = query.league ?? view.info.purse
+  const order = { purse, direction: query.direction, lots: lots(Math.min(query.lots, rules.lotMax)) }
+  const current = standingPrice(instrument, purse)
+  const fill = openingFill(instrument, order)
   const margin = marginFor(fill, order.lots)
   const opened = { ...order, openPrice: fill, margin }
   const pnlAtLevel = (level: Levels['stopLoss']) =>
     level === null || level > fill * LEVEL_REACH ? null : realisedPnl(opened, level)
-  const means = query.means[view.info.purse]
-  const maxLots = means === undefined ? rules.lotMax : largestLots(instrument, query.direction, means.available, rules)
+  const means = query.means[purse]
+  const maxLots = means === undefined ? rules.lotMax : largestLots(instrument, order, means.available, rules)
   const frozenRefusal: Refusal | null = means?.frozen === true ? { code: 'account_frozen' } : null
   const marginRefusal: Refusal | null =
     means !== undefined && margin > means.available
@@ -79,9 +82,9 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
   return done({
     fillPrice: fill,
     exitPrice: fill,
-    settlesAt: settlesAt(instrument, exposureOf(order)),
-    impact: price(fill - current.price),
-    currentPrice: current.price,
+    settlesAt: settlementAfter(instrument, order),
+    impact: price(fill - current),
+    currentPrice: current,
     margin,
     washoutPrice: washoutPrice(opened),
     pnlAtStopLoss: pnlAtLevel(query.stopLoss),

@@ -2,14 +2,14 @@
 import { assert, present } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import { type Lots, lots, type Money, money, type Price } from '../kernel/micros.ts'
-import type { Purse } from '../kernel/purse.ts'
+import type { CommonPurse, WalletKey } from '../kernel/purse.ts'
 import { type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import type { Instrument } from '../market/instrument.ts'
 import { phaseOf } from '../market/phase.ts'
 import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
 import type { RecentClose } from '../position/recent-close.ts'
-import { NO_REACH, type Reach, TriggerBooks } from '../position/triggers.ts'
+import { bookOf, NO_REACH, type Reach, type TriggerBookId, TriggerBooks } from '../position/triggers.ts'
 import { apply, type MatchTarget } from './apply.ts'
 import { freedBy, type MatchEvent, type MatchInfo } from './messages.ts'
 import { RecentCloses } from './recent-closes.ts'
@@ -27,19 +27,19 @@ export interface MatchView {
   positionsOf(userId: UserId): readonly Position[]
   /** The closes that late news may reach. */
   recentCloses(): Iterable<RecentClose>
-  /** The largest position whose triggers are watched on an instrument, or a larger one that was. */
-  largest(id: InstrumentId): Lots
+  /** The largest position whose triggers are in a book, or a larger one that was. */
+  largest(book: TriggerBookId): Lots
   /**
-   * The open positions of an instrument whose triggers are within reach and were not within `searched`, found as they
-   * are asked for. Nothing may change meanwhile.
+   * The open positions of a book whose triggers are within reach and were not within `searched`, found as they are
+   * asked for. Nothing may change meanwhile.
    */
-  watched(id: InstrumentId, reach: Reach, searched?: Reach): Iterable<Position>
+  watched(book: TriggerBookId, reach: Reach, searched?: Reach): Iterable<Position>
 }
 
 /** Where a new match comes from, and the purse that it is traded with; absent means `main`. */
 export interface MatchOrigin {
   readonly replay: boolean
-  readonly purse?: Purse
+  readonly purse?: CommonPurse
 }
 
 /** A new match, as its first snapshot describes it. */
@@ -158,12 +158,12 @@ export class MatchState implements MatchView, MatchTarget {
     this.#closes.forget(id)
   }
 
-  largest(id: InstrumentId): Lots {
-    return this.#triggers.of(id)?.largest ?? lots(0)
+  largest(book: TriggerBookId): Lots {
+    return this.#triggers.of(book)?.largest ?? lots(0)
   }
 
-  watched(id: InstrumentId, reach: Reach, searched?: Reach): Iterable<Position> {
-    return this.#triggers.of(id)?.within(reach, searched) ?? []
+  watched(book: TriggerBookId, reach: Reach, searched?: Reach): Iterable<Position> {
+    return this.#triggers.of(book)?.within(reach, searched) ?? []
   }
 
   apply(event: MatchEvent): void {
@@ -233,7 +233,7 @@ export class Draft implements MatchView, MatchTarget {
   /** Triggers of opened and changed positions: a batch of 500 on one instrument must not scan all 500 for each. */
   readonly #triggers = new TriggerBooks()
   /** A cascade looks at each committed trigger once, however many rounds it takes. */
-  readonly #searches = new Map<InstrumentId, Search>()
+  readonly #searches = new Map<TriggerBookId, Search>()
   /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
   /** Recent closes that changed; null marks one that is forgotten. */
@@ -253,12 +253,12 @@ export class Draft implements MatchView, MatchTarget {
     this.events.push(event)
   }
 
-  /** What this batch has done for a user so far: micros that they can open with again, and positions it has closed. */
-  givenBackTo(userId: UserId): { readonly freed: Money; readonly closed: number } {
+  /** What this batch has done for a wallet so far: micros that can be used again, and positions it has closed. */
+  givenBackTo({ userId, purse }: WalletKey<UserId>): { readonly freed: Money; readonly closed: number } {
     let [freed, closed] = [0, 0]
     for (const event of this.events) {
       if (event.kind !== 'position_closed' && event.kind !== 'close_corrected') continue
-      if (event.position.userId !== userId) continue
+      if (event.position.userId !== userId || event.position.purse !== purse) continue
       freed += event.kind === 'position_closed' ? freedBy(event) : event.freed
       closed += Number(event.kind === 'position_closed')
     }
@@ -315,22 +315,22 @@ export class Draft implements MatchView, MatchTarget {
     this.#closes.set(id, null)
   }
 
-  largest(id: InstrumentId): Lots {
-    return lots(Math.max(this.#base.largest(id), this.#triggers.of(id)?.largest ?? 0))
+  largest(book: TriggerBookId): Lots {
+    return lots(Math.max(this.#base.largest(book), this.#triggers.of(book)?.largest ?? 0))
   }
 
-  *watched(id: InstrumentId, reach: Reach): Generator<Position> {
-    const search = this.#searches.get(id) ?? { reach: NO_REACH, found: new Map() }
-    this.#searches.set(id, search)
+  *watched(book: TriggerBookId, reach: Reach): Generator<Position> {
+    const search = this.#searches.get(book) ?? { reach: NO_REACH, found: new Map() }
+    this.#searches.set(book, search)
     yield* search.found.values()
-    for (const position of this.#base.watched(id, reach, search.reach)) {
+    for (const position of this.#base.watched(book, reach, search.reach)) {
       if (this.#positions.has(position.id) || search.found.has(position.id)) continue
       search.found.set(position.id, position)
       yield position
     }
     // A caller that stops early has not searched this far, so the reach is recorded only now.
     search.reach = { down: Math.min(reach.down, search.reach.down), up: Math.max(reach.up, search.reach.up) }
-    yield* this.#triggers.of(id)?.within(reach) ?? []
+    yield* this.#triggers.of(book)?.within(reach) ?? []
   }
 
   setInfo(info: MatchInfo, pricing: PricingMemory): void {
@@ -364,8 +364,8 @@ export class Draft implements MatchView, MatchTarget {
   }
 
   #forget(id: PositionId): void {
-    const { instrumentId } = present(this.position(id), `position ${id}`)
-    this.#searches.get(instrumentId)?.found.delete(id)
+    const book = bookOf(present(this.position(id), `position ${id}`))
+    this.#searches.get(book)?.found.delete(id)
   }
 
   #put(id: PositionId, position: Position | null): void {

@@ -91,6 +91,9 @@ export interface WalletFound extends WalletKey<UserId> {
   readonly bounds?: OwnBounds
 }
 
+/** Tells wallets apart: a name of a wallet in maps. */
+export const walletName = ({ userId, purse }: WalletKey<UserId>): string => `${purse} ${userId}`
+
 /** Why a batch was rejected: at most one failure per user. */
 export type CommitFailure =
   | { readonly kind: 'insufficient_margin'; readonly userId: UserId; readonly available: Money }

@@ -1,12 +1,14 @@
 /** What users may do (open, change levels, close), and the triggers that a price move fires. */
-import { type InstrumentId, positionId, type UserId } from '../kernel/ids.ts'
+import { type InstrumentId, positionId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import { type Lots, lots, money, mulDivCeil, type Price, price } from '../kernel/micros.ts'
 import { ownRefusal } from '../kernel/own-limits.ts'
+import { isCommon } from '../kernel/purse.ts'
 import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { instant, type Instant } from '../kernel/world.ts'
 import { priceMoved } from '../market/price-guard.ts'
-import { type Cause, exitPrice, fillPrice, type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
+import { type Cause, exitPrice, type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
+import { closingFill, leaguePrice, openingFill, standingPrice } from '../position/fills.ts'
 import {
   type Close,
   exposureOf,
@@ -23,7 +25,7 @@ import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
 import { largestLots } from './largest-lots.ts'
 import { locksAtClose } from './late-closes.ts'
 import type { Draft, MatchView } from './state.ts'
-import type { WalletFound } from './store.ts'
+import { type WalletFound, walletName } from './store.ts'
 import { type Due, dueOn } from './due.ts'
 import { closeWindow, HALTED, isHalted, tradeWindow } from './suspension.ts'
 
@@ -32,8 +34,8 @@ export interface Terms {
   readonly at: Instant
   readonly rules: TradingRules
   readonly newId: () => string
-  /** What users had when the store last rejected this batch. Orders of other users are left to the commit. */
-  readonly wallets?: ReadonlyMap<UserId, WalletFound>
+  /** What wallets held when the store last rejected this batch, by name. Orders of others are left to the commit. */
+  readonly wallets?: ReadonlyMap<string, WalletFound>
 }
 
 /** The result of a command that the rules allow. The commit still checks the wallet. */
@@ -53,11 +55,12 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   const refusal = openRefusal(draft, instrument, command, at, rules)
   if (refusal !== null) return refused(refusal)
 
-  const openPrice = fillPrice(instrument, exposureOf(command))
+  const purse = command.league ?? draft.info.purse
+  const openPrice = openingFill(instrument, { ...command, purse })
   const position: Position = {
     id: positionId(command.idempotency?.id ?? terms.newId()),
     userId: command.userId,
-    purse: draft.info.purse,
+    purse,
     instrumentId: instrument.id,
     fixtureId: draft.info.matchId,
     direction: command.direction,
@@ -85,15 +88,15 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
  */ // A13
 function walletRefusal(draft: Draft, instrument: Instrument, order: Position, terms: Terms): Refusal | null {
   const { rules, wallets } = terms
-  const found = wallets?.get(order.userId)
+  const found = wallets?.get(walletName(order))
   if (found === undefined) return null
   if (found.frozen === true) return { code: 'account_frozen' }
-  const { freed, closed } = draft.givenBackTo(order.userId)
+  const { freed, closed } = draft.givenBackTo(order)
   const own = ownRefusal(found.bounds, order.margin, terms.at, freed)
   if (own !== null) return own
   const available = money(Math.max(0, found.available + freed))
   if (order.margin > available) {
-    const maxLots = largestLots(instrument, order.direction, available, rules)
+    const maxLots = largestLots(instrument, order, available, rules)
     return { code: 'insufficient_margin', required: order.margin, available, maxLots }
   }
   const held = found.openPositions - closed
@@ -105,12 +108,13 @@ function allowed(draft: Draft, position: Position): Allowed {
   const instrument = draft.listed(position.instrumentId)
   // Closed again by what it has set off: then nothing of it is left to leave with.
   const isOpen = draft.position(position.id) !== undefined
-  const exit = isOpen ? exitPrice(instrument, exposureOf(position)) : position.openPrice
-  return { position, price: quoteOf(instrument).price, exitPrice: exit }
+  const exit = isOpen ? closingFill(instrument, position) : position.openPrice
+  return { position, price: standingPrice(instrument, position.purse), exitPrice: exit }
 }
 
 /** An opening that a user considers. Without a client price the price guard does not apply. */
-type OpeningIntent = Levels & Pick<OpenPosition, 'direction' | 'lots'> & { readonly clientPrice: Price | null }
+type OpeningIntent = Levels &
+  Pick<OpenPosition, 'league' | 'direction' | 'lots'> & { readonly clientPrice: Price | null }
 
 /** Why the market would refuse this opening now, or null. Does not check the wallet. */
 export function openRefusal(
@@ -125,13 +129,15 @@ export function openRefusal(
   if (!lotsValid(intent.lots, rules)) {
     return { code: 'lot_size_invalid', min: rules.lotMin, max: rules.lotMax, step: rules.lotStep }
   }
-  if (intent.clientPrice !== null && priceMoved(intent.clientPrice, instrument.published, rules.priceGuardPpm)) {
-    return { code: 'price_moved', currentPrice: quoteOf(instrument).price, lastPublishedPrice: instrument.published }
+  const order = { ...intent, purse: intent.league ?? view.info.purse }
+  const published = isCommon(order.purse) ? instrument.published : leaguePrice(instrument)
+  if (intent.clientPrice !== null && priceMoved(intent.clientPrice, published, rules.priceGuardPpm)) {
+    const currentPrice = standingPrice(instrument, order.purse)
+    return { code: 'price_moved', currentPrice, lastPublishedPrice: published }
   }
   // Levels are checked as things stand once it is open: an order is never stopped by its own impact.
-  const exposure = exposureOf(intent)
-  const after = quoteAfter(instrument, exposure).price
-  const invalid = levelsRefusal(intent, after, fillPrice(instrument, exposure))
+  const after = isCommon(order.purse) ? quoteAfter(instrument, exposureOf(order)).price : leaguePrice(instrument)
+  const invalid = levelsRefusal(intent, after, openingFill(instrument, order))
   if (invalid !== null) return invalid
   return rules.holdMs > 0 ? distanceRefusal([intent.stopLoss, intent.takeProfit], after, rules) : null
 }
@@ -173,8 +179,8 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   const window = closeWindow(draft.info, instrument, at, rules)
   const mayLoosen = instrument.leavingFrom === null
   if (window.status !== 'OPEN' && !(mayLoosen && isLoosened(before, position))) return refused(windowRefusal(window))
-  const { price: published } = quoteOf(instrument)
-  const invalid = levelsRefusal(position, published, exitPrice(instrument, exposureOf(position)))
+  const published = standingPrice(instrument, position.purse)
+  const invalid = levelsRefusal(position, published, closingFill(instrument, position))
   if (invalid !== null) return refused(invalid)
   const set = (['stopLoss', 'takeProfit'] as const).filter((side) => position[side] !== before[side])
   const levels = set.map((side) => position[side])
@@ -203,11 +209,11 @@ export function close(draft: Draft, command: ClosePosition, terms: Terms): Outco
   if (secsLeft > 0) {
     return refused({ code: 'cooldown_active', retryAfterSecs: secsLeft, closableAt: found.value.closableAt })
   }
-  const fill = exitPrice(instrument, exposureOf(found.value))
+  const fill = closingFill(instrument, found.value)
   const how = { price: fill, base: instrument.base, at, by: 'user', voidReason: null } as const
   const position = emitClose(draft, found.value, how, terms)
   afterTrade(draft, instrument, terms)
-  return done({ position, price: quoteOf(draft.listed(instrument.id)).price, exitPrice: fill })
+  return done({ position, price: standingPrice(draft.listed(instrument.id), position.purse), exitPrice: fill })
 }
 
 function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outcome<Position> {
@@ -284,11 +290,11 @@ export function leaveTogether(
 ): void {
   const before = draft.listed(id)
   draft.room -= due.length
-  const how = { price: fill, base: before.base, at: terms.at, voidReason: null }
+  const how = { base: before.base, at: terms.at, voidReason: null }
   for (const { position, exit } of due) {
     const by = triggerAt(position, exit)
     if (by === null) emitWarning(draft, position, exit)
-    else emitClose(draft, position, { ...how, by }, terms)
+    else emitClose(draft, position, { ...how, price: isCommon(position.purse) ? fill : leaguePrice(before), by }, terms)
   }
   emitMove(draft, before, 'trade', 0, terms)
 }

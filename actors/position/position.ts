@@ -12,7 +12,7 @@ import {
   type Price,
   price,
 } from '../kernel/micros.ts'
-import type { Purse } from '../kernel/purse.ts'
+import { isCommon, type Purse } from '../kernel/purse.ts'
 import { type Instant, SECOND_MS } from '../kernel/world.ts'
 
 export type Direction = 'long' | 'short'
@@ -69,8 +69,9 @@ export interface Position extends Levels {
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
 
-/** Signed lots: what an open position adds to the imbalance. */
-export const exposureOf = (p: Pick<Position, 'direction' | 'lots'>): Lots => lots(signOf(p.direction) * p.lots)
+/** Signed lots: what an open position adds to the imbalance. Nothing in a league. */ // T45
+export const exposureOf = (p: Pick<Position, 'purse' | 'direction' | 'lots'>): Lots =>
+  lots(isCommon(p.purse) ? signOf(p.direction) * p.lots : 0)
 
 /** Positions of one instant close at one price, so their order does not matter, but it must never differ. */
 export const byAge = (a: Position, b: Position): number =>

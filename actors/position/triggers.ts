@@ -7,11 +7,12 @@
  * exit price reaches the level: level ± k0 × lots ÷ 2. That is exact while the crowd's part is on its straight piece.
  * Where the cap bends the curve the exit price is nearer to the published one, by up to `bend` for the largest position
  * (the difference only grows with size), so a search there reaches `bend` further and the caller looks at what it
- * finds.
+ * finds. In a league the exit price is the base, so its positions are kept under their levels.
  */
 import { present } from '../kernel/assert.ts'
 import { MARGIN_WARNINGS } from '../kernel/limits.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
+import { isCommon } from '../kernel/purse.ts'
 import { type Lots, lots, MICROS_PER_UNIT, mulDivNearest, type Price, type Slope } from '../kernel/micros.ts'
 import { SortedList } from '../kernel/sorted-list.ts'
 import {
@@ -100,7 +101,7 @@ interface Trigger {
 
 const NOTHING: readonly Position[] = []
 
-/** The triggers of one instrument's open positions. Each side begins with the one that is reached first. */
+/** Triggers of one instrument's open positions. Each side begins with the one that is reached first. */
 export class TriggerBook {
   readonly #slope: Slope
   // Of the many that a crowd opens at one price, the one opened last comes last, which is found without reading ids.
@@ -160,26 +161,38 @@ export class TriggerBook {
   }
 
   #offset(p: Position): number {
-    return signOf(p.direction) * halfImpact(this.#slope, p.lots)
+    return isCommon(p.purse) ? signOf(p.direction) * halfImpact(this.#slope, p.lots) : 0
   }
 }
 
-/** The trigger books by instrument. */
+/**
+ * Names a trigger book. An instrument has two: leagues trade at its base and everybody else at its price, so their
+ * triggers are sorted by different prices.
+ */
+export type TriggerBookId = InstrumentId | `league ${InstrumentId}`
+
+export const leagueBook = (id: InstrumentId): TriggerBookId => `league ${id}`
+
+export const bookOf = ({ purse, instrumentId }: Pick<Position, 'purse' | 'instrumentId'>): TriggerBookId =>
+  isCommon(purse) ? instrumentId : leagueBook(instrumentId)
+
 export class TriggerBooks {
-  readonly #books = new Map<InstrumentId, TriggerBook>()
+  readonly #books = new Map<TriggerBookId, TriggerBook>()
 
   add(p: Position, slope: Slope): void {
-    const book = this.#books.get(p.instrumentId) ?? new TriggerBook(slope)
-    this.#books.set(p.instrumentId, book)
+    const id = bookOf(p)
+    const book = this.#books.get(id) ?? new TriggerBook(slope)
+    this.#books.set(id, book)
     book.add(p)
   }
 
   /** Throws InvariantBroken when the position, exactly as given, is not in the book. */
   remove(p: Position): void {
-    present(this.#books.get(p.instrumentId), `triggers of ${p.instrumentId}`).remove(p)
+    const id = bookOf(p)
+    present(this.#books.get(id), `triggers of ${id}`).remove(p)
   }
 
-  of(id: InstrumentId): Pick<TriggerBook, 'largest' | 'within'> | undefined {
+  of(id: TriggerBookId): Pick<TriggerBook, 'largest' | 'within'> | undefined {
     return this.#books.get(id)
   }
 }

@@ -3,6 +3,7 @@
  * nobody. docs/tape.md describes its lines; this is what they say, without numbers, hashes and what hides the owners.
  */
 import type { InstrumentId, PositionId } from '../kernel/ids.ts'
+import { isCommon } from '../kernel/purse.ts'
 import type { Heard, HeardAfter } from '../match/heard.ts'
 import type { MatchEvent, MatchInfo } from '../match/messages.ts'
 import type { Position } from '../position/position.ts'
@@ -106,7 +107,9 @@ function factOf(event: Exclude<MatchEvent, { kind: 'match_updated' }>, next: Mat
   switch (event.kind) {
     case 'position_opened': {
       const { instrumentId: player, direction, lots, openPrice: price, openBase: base, margin } = event.position
-      return { kind: 'open', player, direction, lots, price, base, margin, ...moved }
+      // Which league is for its members alone.
+      const league = isCommon(event.position.purse) ? {} : { league: true }
+      return { kind: 'open', player, direction, lots, price, base, margin, ...league, ...moved }
     }
     case 'levels_changed':
       return { kind: 'levels' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { ClosedEvent } from '../../actors/community/committed-event.ts'
@@ -24,7 +24,11 @@ const closed = (n: number, pnl: number, over: Partial<ClosedEvent> = {}): Closed
   ...over,
 })
 const sentFor = (...events: readonly ClosedEvent[]) =>
-  noticesOf({ key: '7:1', at, events }, () => 'A. Striker').map(({ userId, type, body }) => [userId, type, body])
+  noticesOf({ key: '7:1', matchId: fixtureId(7), at, events }, () => 'A. Striker').map(({ userId, type, body }) => [
+    userId,
+    type,
+    body,
+  ])
 
 describe('notices', () => {
   it('report what the system closed, not what the user closed', () => {
@@ -35,7 +39,7 @@ describe('notices', () => {
 
   it('[T35] say in plain words why an opening was late', () => {
     const late = closed(1, 0.01, { by: 'void', voidReason: 'late_open' })
-    expect(noticesOf({ key: '7:1', at, events: [late] }, () => 'A. Striker')).toMatchObject([
+    expect(noticesOf({ key: '7:1', matchId: fixtureId(7), at, events: [late] }, () => 'A. Striker')).toMatchObject([
       {
         title: 'Opened too late',
         body:
@@ -51,6 +55,7 @@ describe('notices', () => {
       noticesOf(
         {
           key: '7:1',
+          matchId: fixtureId(7),
           at,
           events: [{ ...close, kind: 'corrected', before: { pnl: money(u(pnl)), baseMove: money(0) } }],
         },
@@ -82,7 +87,8 @@ describe('notices', () => {
       ...event,
       purse: 'practice' as const,
     }))
-    const notices = noticesOf({ key: '7:1', at, events: practised }, () => 'A. Striker')
+    const notices = noticesOf({ key: '7:1', matchId: fixtureId(7), at, events: practised }, () => 'A. Striker')
+    expect(notices.at(-1)?.data['matchId']).toBe(7)
     expect(notices.map(({ title, data }) => [title, data['purse']])).toEqual([
       ['Practice: Stop-loss reached', 'practice'],
       ['Practice: Full time', 'practice'],

@@ -3,7 +3,14 @@
  * batch event by event; any difference from what the oracle computes is a violation.
  */
 import { present } from '../../actors/kernel/assert.ts'
-import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import {
+  leagueId,
+  type FixtureId,
+  type InstrumentId,
+  type PlayerId,
+  type PositionId,
+  type UserId,
+} from '../../actors/kernel/ids.ts'
 import type { Purse, WalletKey } from '../../actors/kernel/purse.ts'
 import type {
   CloseCorrected,
@@ -293,13 +300,14 @@ export class Book {
     hold('window', oracle.oracleLots(p.lots, rules), () => `${p.id} opens ${p.lots} lots`)
     hold('key', !this.positions.has(p.id), () => `${p.id} opens twice`)
     const imbalance = i.imbalance + oracle.oracleExposure(p)
-    const fill = oracle.oracleMean(i, imbalance, i.imbalance)
+    const isAside = oracle.oracleAside(p)
+    const fill = isAside ? oracle.oracleLeaguePrice(i) : oracle.oracleMean(i, imbalance, i.imbalance)
     same('fill', [p.openPrice, p.openBase], [fill, i.base], `fill of ${p.id}`)
     same('margin', p.margin, oracle.oracleMargin(fill, p.lots), `margin of ${p.id}`)
     same('hold', [p.openedAt, p.closableAt], [batch.at, batch.at + rules.holdMs], `hold of ${p.id}`)
     same('fill', [p.fixtureId, p.close, p.warned], [batch.matchId, null, 0], `match, close and warning of ${p.id}`)
-    same('purse', p.purse, this.purseOf(batch.matchId), `purse of ${p.id}`)
-    const after = oracle.oraclePrice(i, imbalance)
+    same('purse', p.purse, isAside ? SIM_LEAGUE : this.purseOf(batch.matchId), `purse of ${p.id}`)
+    const after = isAside ? fill : oracle.oraclePrice(i, imbalance)
     for (const at of [fill, after]) {
       hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
     }
@@ -317,14 +325,15 @@ export class Book {
     same('fill', { ...p, stopLoss: 0, takeProfit: 0 }, { ...before, stopLoss: 0, takeProfit: 0 }, `changed ${p.id}`)
     const i = this.instrument(p.instrumentId)
     hold('window', i.leavingFrom === null, () => `levels of ${p.id} change while a step is under way`)
-    for (const at of [i.standing, exitOf(i, p)]) {
+    const seen = oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : i.standing
+    for (const at of [seen, exitOf(i, p)]) {
       hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
     }
     const set = [
       p.stopLoss !== before.stopLoss ? p.stopLoss : null,
       p.takeProfit !== before.takeProfit ? p.takeProfit : null,
     ]
-    const near = set.some((level) => oracle.oracleNear(level, i.standing, rules.levelDistancePpm))
+    const near = set.some((level) => oracle.oracleNear(level, seen, rules.levelDistancePpm))
     hold('trigger', batch.at >= p.closableAt || !near, () => `a level of ${p.id} is a close by another name`)
     this.positions.set(p.id, p)
   }
@@ -359,7 +368,7 @@ export class Book {
         same('fill', close.price, exitOf(i, p), `close price of ${p.id}`)
         break
       case 'full_time':
-        same('settlement', [info.settling, close.price], ['full_time', i.settlement], `settlement of ${p.id}`)
+        same('settlement', [info.settling, close.price], ['full_time', paidAtFullTime(i, p)], `settlement of ${p.id}`)
         break
       case 'void':
         if (close.voidReason === 'late_open') {
@@ -431,14 +440,17 @@ export class Book {
       const due = oracle.oracleMean({ ...i, base }, from, from - exposure)
       // At a base that is no more, what all together have paid says nothing about the one that is.
       if (base !== i.base) i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
-      for (const p of leaving) same('fill', p.close?.price, due, `price of ${p.close?.by} of ${p.id}`)
+      for (const p of leaving) {
+        const paid = oracle.oracleAside(p) ? oracle.oracleLeaguePrice({ base }) : due
+        same('fill', p.close?.price, paid, `price of ${p.close?.by} of ${p.id}`)
+      }
       i.step = null
     }
   }
 
   #flows(i: BookedInstrument, p: Position, times: 1 | -1, at: number): void {
     i.flow.paid += BigInt(times * oracle.oracleExposure(p)) * BigInt(at)
-    i.flow.lots += p.lots
+    if (!oracle.oracleAside(p)) i.flow.lots += p.lots
   }
 
   /**
@@ -523,17 +535,21 @@ export class Book {
   }
 
   #checkWallets({ batch, rules, wallets }: Committed): void {
-    const purse = this.purseOf(batch.matchId)
-    const openers = new Set(batch.events.flatMap((e) => (e.kind === 'position_opened' ? [e.position.userId] : [])))
-    for (const user of openers) {
-      const held = this.openPositions({ userId: user, purse }).length
-      hold('window', held <= rules.openPositionsMax, () => `${user} holds ${held} positions`)
+    const openers = batch.events.flatMap((e) => (e.kind === 'position_opened' ? [e.position] : []))
+    for (const { userId, purse } of openers) {
+      const held = this.openPositions({ userId, purse }).length
+      hold('window', held <= rules.openPositionsMax, () => `${userId} holds ${held} positions`)
     }
-    for (const [user, wallet] of wallets)
-      same('ledger', wallet, this.walletOf({ userId: user, purse }, batch.at), `wallet of ${user} after a commit`)
-    for (const user of openers) {
-      const { balance, locked } = this.walletOf({ userId: user, purse }, batch.at)
-      hold('late', balance >= locked, () => `${user} opens with what is locked: ${balance} of ${locked}`)
+    for (const [userId, wallet] of wallets) {
+      const { purse } = present(
+        batch.watch.find((holding) => holding.userId === userId),
+        'watched wallet',
+      )
+      same('ledger', wallet, this.walletOf({ userId, purse }, batch.at), `wallet of ${userId} after a commit`)
+    }
+    for (const opener of openers) {
+      const { balance, locked } = this.walletOf(opener, batch.at)
+      hold('late', balance >= locked, () => `${opener.userId} opens with what is locked: ${balance} of ${locked}`)
     }
   }
 
@@ -568,12 +584,19 @@ export class Book {
     const event = batch.events.find((e) => e.kind === kind && e.position.id === position.id)
     same('key', position, event !== undefined && 'position' in event ? event.position : null, `position of ${text}`)
     hold('key', position.userId === userId, () => `${text} traded for ${position.userId}`)
+    same('purse', keyed.purse, position.purse, `wallet in the answer to ${text}`)
     if (command?.kind !== 'open_position') return
-    const published = lastPublishedOf(position.instrumentId, committed)
+    same('purse', position.purse, command.league ?? this.purseOf(batch.matchId), `purse of ${text}`)
+    const published = oracle.oracleAside(position)
+      ? oracle.oracleLeaguePrice(this.instrument(position.instrumentId))
+      : lastPublishedOf(position.instrumentId, committed)
     const close = published !== undefined && oracle.oracleGuard(command.clientPrice, published, rules.priceGuardPpm)
     hold('window', close, () => `${position.id} opens at ${command.clientPrice}, published was ${published}`)
   }
 }
+
+/** The league that simulated users trade in. */
+export const SIM_LEAGUE = leagueId('00000000-0000-4000-8000-0000000000ff')
 
 const MILLION = 1_000_000n
 
@@ -583,8 +606,13 @@ const nameOf = ({ userId, purse }: WalletKey<UserId>): string => `${purse} ${use
 const priceOf = (i: Priced): number =>
   i.settlement ?? (i.awaits ? oracle.oracleMean(i, i.imbalance, 0) : oracle.oraclePrice(i, i.imbalance))
 
+/** What full time pays: the mean of the whole book, or in a league the base. */
+const paidAtFullTime = (i: Priced, p: Position): number | null =>
+  oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : i.settlement
+
 /** What closing this position alone would fill at. */
 function exitOf(i: Priced, p: Position): number {
+  if (oracle.oracleAside(p)) return oracle.oracleLeaguePrice(i)
   if (i.settlement !== null || i.awaits) return priceOf(i)
   return oracle.oracleMean(i, i.imbalance, i.imbalance - oracle.oracleExposure(p))
 }

@@ -5,9 +5,9 @@ import { MUTATIONS } from './mutations.ts'
 const SEEDS = 150
 
 await runMutants({
-  // The folders that the simulator needs. It uses no packages.
-  copied: ['package.json', 'actors', 'rooms/match', 'test/sim', 'test/support'],
-  packages: false,
+  // The folders that the simulator needs: its tapes are written and read by the real code.
+  copied: ['package.json', 'actors', 'db', 'rooms/match', 'src/provider', 'src/verify', 'test/sim', 'test/support'],
+  packages: true,
   command: ['test/sim/run.ts', '--seed', '1', '--seeds', String(SEEDS), '--quiet'],
   mutations: MUTATIONS,
   found: (stderr) => {

@@ -89,19 +89,19 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'an open fills before its impact',
     TRADING,
-    `const openPrice = fillPrice(instrument, exposureOf(command))`,
+    `const openPrice = openingFill(instrument, { ...command, purse })`,
     `const openPrice = quoteOf(instrument).price`,
   ),
   mutation(
     'an open fills after its whole impact',
     TRADING,
-    `const openPrice = fillPrice(instrument, exposureOf(command))`,
-    `const openPrice = quoteAfter(instrument, exposureOf(command)).price`,
+    `const openPrice = openingFill(instrument, { ...command, purse })`,
+    `const openPrice = quoteAfter(instrument, exposureOf({ ...command, purse })).price`,
   ),
   mutation(
     'a close fills before its own removal',
     TRADING,
-    `const fill = exitPrice(instrument, exposureOf(found.value))`,
+    `const fill = closingFill(instrument, found.value)`,
     `const fill = quoteOf(instrument).price`,
   ),
   mutation(
@@ -113,7 +113,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'those who leave together fill one by one at one another’s price',
     TRADING,
-    `emitClose(draft, position, { ...how, by }, terms)`,
+    `emitClose(draft, position, { ...how, price: isCommon(position.purse) ? fill : leaguePrice(before), by }, terms)`,
     `emitClose(draft, position, { ...how, price: exitPrice(before, exposureOf(position)), by }, terms)`,
   ),
   mutation(
@@ -141,9 +141,33 @@ export const MUTATIONS: readonly Mutation[] = [
     `return false\n`,
   ),
   mutation(
+    'a league moves the price',
+    POSITION,
+    `lots(isCommon(p.purse) ? signOf(p.direction) * p.lots : 0)`,
+    `lots(signOf(p.direction) * p.lots)`,
+  ),
+  mutation(
+    'full time pays a league what it pays the market',
+    MOVES,
+    `isCommon(position.purse) ? settlement : leaguePrice({ base })`,
+    `settlement`,
+  ),
+  mutation(
+    'levels of a league watch the price',
+    DUE,
+    `reachOf(leaguePrice(instrument), 0)`,
+    `reachOf(quoteOf(instrument).price, 0)`,
+  ),
+  mutation(
+    'the purse of the match answers for a league',
+    ENTRY,
+    `if (decision.kind === 'allowed') return decision.allowed.position.purse`,
+    ``,
+  ),
+  mutation(
     'levels look at the published price',
     DUE,
-    `const exit = exitPrice(instrument, exposureOf(position))`,
+    `const exit = closingFill(instrument, position)`,
     `const exit = quoteOf(instrument).price`,
   ),
   mutation(
@@ -198,7 +222,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'the price guard looks at the quote',
     TRADING,
-    `priceMoved(intent.clientPrice, instrument.published,`,
+    `priceMoved(intent.clientPrice, published,`,
     `priceMoved(intent.clientPrice, quoteOf(instrument).price,`,
   ),
   mutation(
@@ -317,8 +341,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'equity counts at the prices before the batch',
     ACTOR,
-    `watch: holdingsOf(draft, usersOf(batch, decisions)),`,
-    `watch: holdingsOf(this.#state, usersOf(batch, decisions)),`,
+    `watch: holdingsOf(draft, walletsOf(batch, decisions, draft)),`,
+    `watch: holdingsOf(this.#state, walletsOf(batch, decisions, draft)),`,
   ),
   mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),
   mutation(

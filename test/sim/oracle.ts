@@ -86,8 +86,16 @@ export function oraclePnl(bet: Bet & Pick<Position, 'margin'>, close: number): n
   return pnl < -bet.margin ? -bet.margin : pnl
 }
 
-export const oracleExposure = (bet: Pick<Bet, 'direction' | 'lots'>): number =>
-  bet.direction === 'long' ? bet.lots : 0 - bet.lots
+/** Whether a position trades beside the market, in a league. */
+export const oracleAside = ({ purse }: Pick<Position, 'purse'>): boolean => purse !== 'main' && purse !== 'practice'
+
+/** What a league trades at. */
+export const oracleLeaguePrice = ({ base }: Pick<Market, 'base'>): number => Math.max(Number(LOWEST_PRICE), base)
+
+export function oracleExposure(bet: Pick<Position, 'purse' | 'direction' | 'lots'>): number {
+  if (oracleAside(bet)) return 0
+  return bet.direction === 'long' ? bet.lots : 0 - bet.lots
+}
 
 /** True if the price is within a micro of the level at which this percentage of the margin is lost, or beyond it. */
 export function oracleLost(bet: Bet, price: number, percent: number): boolean {

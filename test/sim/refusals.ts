@@ -23,6 +23,11 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       return because(command.kind === 'open_position' && !oracle.oracleLots(command.lots, rules))
     case 'price_moved': {
       if (command.kind !== 'open_position') return because(false)
+      if (command.league !== undefined) {
+        const bases = pricesOf(command.instrumentId, book, committed).map(oracle.oracleLeaguePrice)
+        hold('refusal', bases.includes(refusal.lastPublishedPrice), () => 'a league sees the base')
+        return because(!oracle.oracleGuard(command.clientPrice, refusal.lastPublishedPrice, rules.priceGuardPpm))
+      }
       const published = lastPublishedOf(command.instrumentId, committed)
       same('refusal', refusal.lastPublishedPrice, published, 'the last published price of a refusal')
       return because(
@@ -73,14 +78,15 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
   }
 }
 
-/** Checks the reason of a rejected commit, whose match is traded with `purse`, against the current book. */
+/** Checks the reason of a rejected commit against the current book. */
 export function checkFailure(
   failure: CommitFailure,
   book: Book,
-  { matchId, at, openPositionsMax }: Pick<Batch, 'matchId' | 'at' | 'openPositionsMax'>,
+  { matchId, at, events, openPositionsMax }: Pick<Batch, 'matchId' | 'at' | 'events' | 'openPositionsMax'>,
 ): void {
   const { userId } = failure
-  const purse = book.purseOf(matchId)
+  const opened = events.find((event) => event.kind === 'position_opened' && event.position.userId === userId)
+  const purse = opened?.kind === 'position_opened' ? opened.position.purse : book.purseOf(matchId)
   const wallet = { userId, purse }
   switch (failure.kind) {
     case 'insufficient_margin': {
@@ -155,7 +161,8 @@ function pricesOf(id: InstrumentId, book: Book, { batch }: Committed): Priced[] 
   return prices
 }
 
-function costOf(market: Priced, { direction }: Opening, lots: number): number {
+function costOf(market: Priced, { direction, league }: Opening, lots: number): number {
+  if (league !== undefined) return oracle.oracleMargin(oracle.oracleLeaguePrice(market), lots)
   const imbalance = market.imbalance + (direction === 'long' ? lots : -lots)
   return oracle.oracleMargin(oracle.oracleMean(market, imbalance, market.imbalance), lots)
 }

@@ -17,7 +17,7 @@ import type { MatchRecord } from '../../actors/match/store.ts'
 import { FairShare, SHARED_BATCH_MAX } from '../../rooms/match/fair-share.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
-import { Book } from './book.ts'
+import { Book, SIM_LEAGUE } from './book.ts'
 import type { Committed } from './committed.ts'
 import type { Football } from './football.ts'
 import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
@@ -92,7 +92,8 @@ export class SimWorld {
 
   grant(userId: UserId, amount: Money): void {
     this.store.grant(userId, amount)
-    for (const purse of PURSES) this.book.grant({ userId, purse }, amount)
+    this.store.join(userId, amount, SIM_LEAGUE)
+    for (const purse of [...PURSES, SIM_LEAGUE]) this.book.grant({ userId, purse }, amount)
     this.#wallets.enter(userId)
   }
 

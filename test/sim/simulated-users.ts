@@ -3,6 +3,7 @@ import { positionId, type InstrumentId, type UserId } from '../../actors/kernel/
 import { type Lots, lots, type Price, price } from '../../actors/kernel/micros.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from '../../actors/match/messages.ts'
 import type { Direction, Position } from '../../actors/position/position.ts'
+import { SIM_LEAGUE } from './book.ts'
 import type { Chance } from '../../actors/replay/chance.ts'
 
 export const HABITS = ['eager', 'hedger', 'panicker', 'double_clicker', 'level_mover', 'whale', 'idle'] as const
@@ -15,7 +16,7 @@ export interface SimulatedUser {
 
 /** What a user sees when it is their turn. */
 export interface Sight {
-  readonly instruments: readonly { readonly id: InstrumentId; readonly published: number }[]
+  readonly instruments: readonly { readonly id: InstrumentId; readonly published: number; readonly base: number }[]
   readonly own: readonly Position[]
   /** Positions of others, or closed ones. */
   readonly others: readonly Position[]
@@ -58,7 +59,10 @@ function opening(user: SimulatedUser, sight: Sight, chance: Chance): Wish | null
   // A hedger takes the other side of their last position; the others guess.
   const hedges = user.habit === 'hedger' && last !== undefined && chance.happens(0.7)
   const direction: Direction = hedges ? other(last.direction) : chance.happens(sight.bullish) ? 'long' : 'short'
-  const { id, published } = hedges ? (sight.instruments.find((i) => i.id === last.instrumentId) ?? seen) : seen
+  const player = hedges ? (sight.instruments.find((i) => i.id === last.instrumentId) ?? seen) : seen
+  const isLeague = chance.happens(0.2)
+  const { id } = player
+  const published = isLeague ? Math.max(10_000, player.base) : player.published
   const off = chance.happens(0.85) ? 0 : chance.below(70_000) - 35_000
   const clientPrice = price(Math.max(1, published + Math.round((published * off) / 1_000_000)))
   const size = hedges && last.instrumentId === id ? last.lots : sizeFor(user, published, sight, chance)
@@ -66,6 +70,7 @@ function opening(user: SimulatedUser, sight: Sight, chance: Chance): Wish | null
   return {
     kind: 'open_position',
     userId: user.userId,
+    ...(isLeague ? { league: SIM_LEAGUE } : {}),
     instrumentId: id,
     direction,
     lots: size,

@@ -10,6 +10,7 @@ import { type Wish, wish } from './simulated-users.ts'
 import { Football } from './football.ts'
 import { type MatchSlot, SimWorld, turn } from './sim-world.ts'
 import type { Owner } from './owner.ts'
+import { SIM_LEAGUE } from './book.ts'
 import { type Plan, planFor, SQUADS } from './plan.ts'
 import { type Request, requestFor } from './requests.ts'
 import type { Call } from './wire.ts'
@@ -122,7 +123,7 @@ export class Simulation {
       if ('refusal' in result) this.#count(`refused ${result.refusal.code}`)
     }
     for (const { userId } of this.#plan.users) {
-      const balances = PURSES.map((purse) => this.#sim.store.walletOf(userId, purse).balance)
+      const balances = [...PURSES, SIM_LEAGUE].map((purse) => this.#sim.store.walletOf(userId, purse).balance)
       this.#hash.update(`${userId} ${balances.join(' ')}`)
     }
     return { digest: this.#hash.digest('hex'), counts: Object.fromEntries(this.#counts) }
@@ -146,7 +147,7 @@ export class Simulation {
     const wished = wish(
       user,
       {
-        instruments: [...owner.actor.view.instruments()].map(({ id, published }) => ({ id, published })),
+        instruments: [...owner.actor.view.instruments()].map(({ id, published, base }) => ({ id, published, base })),
         own: all.filter(isOwn),
         others: all.filter((p) => !isOwn(p)),
         balance: book.balanceOf({ userId: user.userId, purse: owner.actor.view.info.purse }),

@@ -2,7 +2,7 @@
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { type Purse, PURSES } from '../../actors/kernel/purse.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
-import type { Book } from './book.ts'
+import { type Book, SIM_LEAGUE } from './book.ts'
 import { hold, same } from './violation.ts'
 
 export class WalletCheck {
@@ -38,7 +38,7 @@ export class WalletCheck {
       hold('zero-sum', total === 0, () => `the accounts of ${purse} sum to ${total}`)
     }
     same('key', positions.size, this.#book.positions.size, 'number of positions stored')
-    for (const wallet of this.#users.flatMap((userId) => PURSES.map((purse) => ({ userId, purse })))) {
+    for (const wallet of this.#users.flatMap((userId) => [...PURSES, SIM_LEAGUE].map((purse) => ({ userId, purse })))) {
       const user = `${wallet.purse} ${wallet.userId}`
       const { balance, marginUsed } = this.#store.walletOf(wallet.userId, wallet.purse)
       const booked = this.#book.walletOf(wallet)
