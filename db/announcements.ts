@@ -5,6 +5,7 @@ import type { Instant } from '../actors/kernel/world.ts'
 import type { Headline, Notice } from '../actors/community/notices.ts'
 import { instants, integers, jsonLines, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
+import { notePushes } from './pushes.ts'
 
 /** A stored notification. */
 export interface Notification extends Omit<Notice, 'source' | 'at'> {
@@ -27,11 +28,13 @@ export async function insertNotices(tx: Transaction<Database>, notices: readonly
              n (user_id, type, title, body, data, source, at)
       on conflict (source) do nothing returning id, source`.execute(tx)
   const ids = new Map(rows.map((row) => [row.source, row.id]))
-  return notices.flatMap(({ source, at, ...notice }) => {
+  const stored = notices.flatMap(({ source, at, ...notice }) => {
     const id = ids.get(source)
     ids.delete(source)
     return id === undefined ? [] : [{ ...notice, id, createdAt: at, read: false }]
   })
+  await notePushes(tx, stored)
+  return stored
 }
 
 /** Writes the headlines whose sources are new. */

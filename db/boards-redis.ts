@@ -7,7 +7,7 @@ import type { Redis, Result } from 'ioredis'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money } from '../actors/kernel/micros.ts'
-import type { Purse } from '../actors/kernel/purse.ts'
+import type { CommonPurse } from '../actors/kernel/purse.ts'
 import { integer, listOf } from '../actors/kernel/read.ts'
 import { instant } from '../actors/kernel/world.ts'
 import {
@@ -161,7 +161,7 @@ export interface BoardsRedisOptions extends FastRedisOptions {
   /** Names the installation, so that two databases on one server have separate boards. */
   readonly installation: string
   /** The purse whose standings they rank. */
-  readonly purse: Purse
+  readonly purse: CommonPurse
   readonly newId: () => string
 }
 

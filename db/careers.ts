@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money, type Money } from '../actors/kernel/micros.ts'
-import type { Purse } from '../actors/kernel/purse.ts'
+import type { CommonPurse } from '../actors/kernel/purse.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type Career, NEW_CAREER } from '../actors/community/career.ts'
 import { type Standing, stakeOf } from '../actors/community/ranking.ts'
@@ -71,7 +71,7 @@ export class Careers {
   }
 
   /** The standings of the given users in a purse. Users who belong on no board have one without closes. */
-  async standings(users: readonly UserId[], purse: Purse): Promise<readonly Standing[]> {
+  async standings(users: readonly UserId[], purse: CommonPurse): Promise<readonly Standing[]> {
     if (users.length === 0) return []
     const floor = this.#roiFloor()
     const rows = await standingsIn(this.#db, purse)
@@ -82,7 +82,7 @@ export class Careers {
   }
 
   /** All standings of a purse, one page at a time, measured against one floor. */
-  async *allStandings(purse: Purse): AsyncGenerator<readonly Standing[]> {
+  async *allStandings(purse: CommonPurse): AsyncGenerator<readonly Standing[]> {
     const floor = this.#roiFloor()
     let after: string | null = null
     for (;;) {
@@ -126,7 +126,7 @@ interface StandingRow {
   first_trade_at: Date | null
 }
 
-function standingsIn(db: Kysely<Database>, purse: Purse) {
+function standingsIn(db: Kysely<Database>, purse: CommonPurse) {
   const joined = db.selectFrom('careers').innerJoin('users', 'users.id', 'careers.user_id')
   return purse === 'main'
     ? joined

@@ -193,6 +193,7 @@ export class Deletions {
       .where((eb) => eb.or([eb('verified_email', '=', email), eb('subject', '=', sub ?? '')]))
       .execute()
     await tx.deleteFrom('notifications').where('user_id', '=', id).execute()
+    await tx.deleteFrom('push_subscriptions').where('user_id', '=', id).execute()
     await tx.deleteFrom('activity').where('user_id', '=', id).execute()
     // Invites that this user wrote, and the one by which they came, have names in them. A reward that was not paid yet
     // will not be.

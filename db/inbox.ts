@@ -24,6 +24,7 @@ const TYPES: Readonly<Record<Notification['type'], true>> = {
   referral_credited: true,
   spinner: true,
   account: true,
+  league: true,
 }
 const readType = keyOf(TYPES)
 

@@ -10,7 +10,7 @@ import {
   readLimits,
   type WantedLimits,
 } from '../actors/kernel/own-limits.ts'
-import { type Purse, PURSES } from '../actors/kernel/purse.ts'
+import type { Purse } from '../actors/kernel/purse.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
@@ -81,14 +81,16 @@ async function writeLimits(tx: Transaction<Database>, user: UserId, limits: OwnL
     .where('id', '=', user)
     .execute()
   await tx.selectFrom('wallets').select('purse').where('user_id', '=', user).orderBy('purse').forNoKeyUpdate().execute()
-  for (const purse of PURSES) {
-    await tx
-      .updateTable('wallets')
-      .set({ limits: limitsOf(purse, limits) })
-      .where('user_id', '=', user)
-      .where('purse', '=', purse)
-      .execute()
-  }
+  const own = tx.updateTable('wallets').where('user_id', '=', user)
+  await own
+    .set({ limits: limitsOf('main', limits) })
+    .where('purse', '=', 'main')
+    .execute()
+  // All others have the same.
+  await own
+    .set({ limits: limitsOf('practice', limits) })
+    .where('purse', '<>', 'main')
+    .execute()
 }
 
 /** A wallet's copy of its owner's limits. */

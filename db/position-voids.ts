@@ -10,12 +10,12 @@ import { HOUR_MS, type Instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
 import type { Close, Position } from '../actors/position/position.ts'
 import { baseMoveShifted, shiftOf } from '../actors/position/recent-close.ts'
-import { AuditLog } from './audit-log.ts'
+import { adopted } from './adoption.ts'
 import { correctionsOf } from './recent-closes.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 import type { PositionVoidsTable } from './postgres/schema/positions.ts'
-import { timelineOf, type WalletCache } from './wallet-cache.ts'
+import type { WalletCache } from './wallet-cache.ts'
 
 const DAY_MS = 24 * HOUR_MS
 
@@ -196,8 +196,8 @@ export class PositionVoids {
       wallets.find((one) => one.purse === 'main'),
       `main wallet of ${userId}`,
     )
-    const adopted = purse === 'main' ? await this.#adopted(tx, userId, wallet) : 0
-    const held = wallet.balance_micros + adopted
+    const taken = purse === 'main' ? await adopted(tx, { cache: this.#cache, world: this.#world, userId }, wallet) : 0
+    const held = wallet.balance_micros + taken
     const shortfall = Math.max(0, close.pnl - held)
     const marker = log.events + 1
     const balance = money(Math.min(MICROS_MAX, held - close.pnl + shortfall))
@@ -221,35 +221,12 @@ export class PositionVoids {
     }
     const paid = balance - held - shortfall
     const entries = [
-      ...(adopted === 0 ? [] : book('external_adjustment', adopted)),
+      ...(taken === 0 ? [] : book('external_adjustment', taken)),
       ...book('void', paid, true),
       ...(shortfall === 0 ? [] : book('void_shortfall', shortfall)),
     ]
     await tx.insertInto('ledger_entries').values(entries).execute()
     return { balance, version: wallet.version + 1, shortfall: money(shortfall) }
-  }
-
-  /** What a balance that was changed from outside adds, as a commit would adopt it. */
-  async #adopted(
-    tx: Transaction<Database>,
-    userId: UserId,
-    wallet: { readonly balance_micros: number; readonly version: number },
-  ): Promise<number> {
-    const isCurrent = (await timelineOf(tx)) === this.#cache.timeline
-    const [cached] = await this.#cache.claim([userId], async () => new Map([[userId, wallet.version]]))
-    if (!isCurrent || cached?.version !== wallet.version) return 0
-    const difference = cached.balance - wallet.balance_micros
-    if (difference === 0) return 0
-    const adopted = difference > this.#cache.adoptMax ? 0 : difference
-    await new AuditLog(tx, this.#world).record({
-      actor: null,
-      action: 'wallet.adopt',
-      subject: userId,
-      before: null,
-      after: { purse: 'main', byMicros: difference },
-      outcome: adopted === 0 ? 'ADOPTION_TOO_LARGE' : 'ok',
-    })
-    return adopted
   }
 
   /** Leaves the event to which careers, boards, weeks and notifications react, also long after the match. */

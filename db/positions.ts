@@ -14,8 +14,8 @@ import {
 import { lots, MICROS_MAX, MICROS_PER_UNIT, money, type Price, price, slope } from '../actors/kernel/micros.ts'
 import type { Purse } from '../actors/kernel/purse.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import { exitPrice } from '../actors/market/instrument.ts'
-import { type Close, exposureOf, type Position, realisedPnl } from '../actors/position/position.ts'
+import { closingFill } from '../actors/position/fills.ts'
+import { type Close, type Position, realisedPnl } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
 import type { InstrumentsTable } from './postgres/schema/matches.ts'
 import type { PositionsTable } from './postgres/schema/positions.ts'
@@ -168,8 +168,8 @@ export type PriceRow = Pick<
 >
 
 /** What closing a position alone would fill at, as its instrument was last committed. */
-export const exitPriceFrom = (row: PriceRow, position: Pick<Position, 'direction' | 'lots'>): Price =>
-  exitPrice(
+export const exitPriceFrom = (row: PriceRow, position: Pick<Position, 'purse' | 'direction' | 'lots'>): Price =>
+  closingFill(
     {
       base: price(row.base_micros),
       slope: slope(row.slope_micros),
@@ -178,7 +178,7 @@ export const exitPriceFrom = (row: PriceRow, position: Pick<Position, 'direction
       awaitsSettlement: row.awaits_settlement,
       settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
     },
-    exposureOf(position),
+    position,
   )
 
 export function heldFrom(row: PositionRow & PriceRow): HeldPosition {

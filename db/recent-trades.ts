@@ -4,6 +4,7 @@ import type { InstrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { integer, listOf, oneOf, type Reader } from '../actors/kernel/read.ts'
 import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
+import { isCommon } from '../actors/kernel/purse.ts'
 import type { MatchEvent } from '../actors/match/messages.ts'
 import { type ClosedBy, type Direction, signOf } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
@@ -41,7 +42,7 @@ const STRIP_MAX = 100
 /** A stored trade: sign of the position, lots and price in micros, 1 for an opening. */
 type Kept = readonly [sign: 1 | -1, lots: number, price: number, opened: 0 | 1]
 
-/** A close at the end of a match, or because it is void, is not a trade. */
+/** A close at the end of a match, or because it is void, is not a trade. Nor is anything in a league. */
 const NO_TRADE: ReadonlySet<ClosedBy> = new Set(['full_time', 'void'])
 
 /** What these events traded: one entry per player. */
@@ -63,6 +64,7 @@ export function tradeEntriesOf(events: readonly MatchEvent[]): readonly TradeEnt
 }
 
 function keptOf(event: MatchEvent): readonly [InstrumentId, Kept] | null {
+  if ('position' in event && !isCommon(event.position.purse)) return null
   if (event.kind === 'position_opened') {
     const { instrumentId, direction, lots: size, openPrice } = event.position
     return [instrumentId, [signOf(direction), size, openPrice, 1]]

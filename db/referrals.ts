@@ -38,7 +38,7 @@ const WAITING_MAX = 200
 const CODE_BYTES = 5
 
 /** Codes are written in lower case, and read in any. */
-export const spelt = (code: string): string => code.toLowerCase()
+const spelt = (code: string): string => code.toLowerCase()
 
 export class Referrals {
   readonly #db: Kysely<Database>
@@ -108,6 +108,34 @@ export class Referrals {
        where r.code = ${known}::text and u.deletion_due is null and u.erased_at is null`.execute(this.#db)
     const [row] = rows
     return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username }
+  }
+
+  /**
+   * Fills the open invite, or adds an anonymous referral: an invite that is passed on counts for every user who comes.
+   */
+  async refer(code: string, referrer: UserId, referee: UserId): Promise<void> {
+    const now = new Date(this.#world.now())
+    const filled = await this.#db
+      .updateTable('referrals')
+      .set({ referee_id: referee, registered_at: now })
+      .where('code', '=', spelt(code))
+      .where('referee_id', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (filled !== undefined) return
+    await this.#db
+      .insertInto('referrals')
+      .values({
+        id: this.#world.newId(),
+        referrer_id: referrer,
+        name: null,
+        code: null,
+        referee_id: referee,
+        created_at: now,
+        registered_at: now,
+        credited_at: null,
+      })
+      .execute()
   }
 
   /** Whether this user was referred. */

@@ -1,13 +1,13 @@
 /** Users of the identity provider: finds them, and creates them with wallet and referral in one transaction. */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { type DistrictId, userId } from '../actors/kernel/ids.ts'
 import { emailKey } from '../actors/community/registration.ts'
 import { HOUR_MS, type Instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { AdminRoles, emailColumn } from './admin-roles.ts'
 import type { Deletions } from './deletions.ts'
 import { carriedColumns, type Departed } from './departed.ts'
 import { claimOnce } from './one-time.ts'
-import { Referrals, spelt } from './referrals.ts'
+import { Referrals } from './referrals.ts'
 import type { Database } from './postgres/schema.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 import { type User, userFrom } from './users.ts'
@@ -167,7 +167,7 @@ export class Registrations {
     if (back !== null) await departed.forget(tx, back, username)
     // Those who come back are no new friend of anyone.
     if (referralCode !== null && referrer !== null && back === null) {
-      await this.#refer(tx, { code: referralCode, referrer: referrer.referrerId, referee: userId(made.id) })
+      await new Referrals(tx, this.#world).refer(referralCode, referrer.referrerId, userId(made.id))
     }
     return { kind: 'registered', user: userFrom(made), isNew: true }
   }
@@ -219,37 +219,6 @@ export class Registrations {
       referral_code: this.#world.secret(REFERRAL_CODE_BYTES),
       created_at: new Date(this.#world.now()),
     }
-  }
-
-  /**
-   * Fills the open invite, or adds an anonymous referral: an invite that is passed on counts for every user who comes.
-   */
-  async #refer(
-    tx: Transaction<Database>,
-    { code, referrer, referee }: { readonly code: string; readonly referrer: UserId; readonly referee: UserId },
-  ): Promise<void> {
-    const now = new Date(this.#world.now())
-    const filled = await tx
-      .updateTable('referrals')
-      .set({ referee_id: referee, registered_at: now })
-      .where('code', '=', spelt(code))
-      .where('referee_id', 'is', null)
-      .returning('id')
-      .executeTakeFirst()
-    if (filled !== undefined) return
-    await tx
-      .insertInto('referrals')
-      .values({
-        id: this.#world.newId(),
-        referrer_id: referrer,
-        name: null,
-        code: null,
-        referee_id: referee,
-        created_at: now,
-        registered_at: now,
-        credited_at: null,
-      })
-      .execute()
   }
 }
 

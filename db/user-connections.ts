@@ -19,6 +19,18 @@ export interface UserAlert {
   readonly finding: string
 }
 
+/** Something that operators did about a user, or noted. */
+export interface UserDeed {
+  /** Of the entry in the audit log. */
+  readonly id: number
+  readonly at: Instant
+  readonly action: string
+  /** Who did it; null for the server, and for users who do not exist any more. */
+  readonly by: string | null
+  /** The reason or the note, or null. */
+  readonly text: string | null
+}
+
 /** Of each kind. */
 const LISTED_MAX = 50
 /** The latest alerts among which those of the user are looked for. */
@@ -49,6 +61,15 @@ export class UserConnections {
       select f.kind, u.id, u.username from found f join users u on u.id = f.id
        order by f.kind, u.id desc`.execute(this.#db)
     return rows.map(({ kind, id, username }) => ({ kind, userId: userId(id), username }))
+  }
+
+  /** What was last done about the user, newest first. */
+  async deeds(user: UserId): Promise<readonly UserDeed[]> {
+    const { rows } = await sql<{ id: number; at: Date; action: string; by: string | null; text: string | null }>`
+      select a.id, a.at, a.action, u.username as by, coalesce(a.after ->> 'text', a.after ->> 'reason') as text
+        from audit_log a left join users u on u.id = a.actor_id
+       where a.subject = ${user}::text order by a.id desc limit ${LISTED_MAX}::integer`.execute(this.#db)
+    return rows.map(({ at, ...deed }) => ({ ...deed, at: instant(at.getTime()) }))
   }
 
   /** The latest alerts of the integrity desk that name the user, newest first. */

@@ -9,6 +9,7 @@ import type { Deletions } from './deletions.ts'
 import { type Carried, carriedColumns, type Departed } from './departed.ts'
 import type { Database } from './postgres/schema.ts'
 import type { UserStatus, UsersTable } from './postgres/schema/users.ts'
+import { Referrals } from './referrals.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 
 export interface User {
@@ -40,6 +41,8 @@ export interface SyntheticSignIn {
   readonly displayName: string
   /** Null: any district. */
   readonly districtId: DistrictId | null
+  /** Of whoever invited them; one that is not known is ignored. */
+  readonly referralCode?: string | null
 }
 
 export interface SignedIn {
@@ -121,8 +124,15 @@ export class Users {
     if (wanted.length === 0) return null
     const [signedIn] = await this.#signInAll([request.displayName], wanted)
     const { user, isNew } = present(signedIn, 'user')
+    if (isNew && typeof request.referralCode === 'string') await this.#refer(request.referralCode, user.id)
     const isKept = user.deletionDue !== null && (await this.#options.deletions?.cancel(user.id)) === true
     return isKept ? { user: { ...user, deletionDue: null }, isNew, kept: true } : { user, isNew }
+  }
+
+  async #refer(code: string, referee: UserId): Promise<void> {
+    const referrals = new Referrals(this.#db, this.#world)
+    const referrer = await referrals.find(code)
+    if (referrer !== null) await referrals.refer(code, referrer.referrerId, referee)
   }
 
   /** The same for many names, in one transaction, in the order of the names. Districts are assigned in turn. */

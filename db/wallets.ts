@@ -5,7 +5,7 @@ import { type FixtureId, type InstrumentId, type PositionId, positionId, type Us
 import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { readBounds } from '../actors/kernel/own-limits.ts'
-import { type Purse, PURSES } from '../actors/kernel/purse.ts'
+import { type CommonPurse, type Purse, PURSES } from '../actors/kernel/purse.ts'
 import { freeMarginOf, type WalletAfter } from '../actors/match/messages.ts'
 import type { QuoteQuery } from '../actors/match/quotes.ts'
 import { realisedPnl } from '../actors/position/position.ts'
@@ -15,9 +15,9 @@ import type { Database } from './postgres/schema.ts'
 import type { LedgerKind } from './postgres/schema/money.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
-/** The books of one purse. */
+/** The books of one purse, or of all leagues. */
 export interface PurseAudit {
-  readonly purse: Purse
+  readonly purse: CommonPurse | 'leagues'
   readonly wallets: number
   /**
    * Σ of all entries of the purse, in micros. Anything but 0 means that money has appeared, vanished or changed purses.
@@ -119,7 +119,7 @@ export class Wallets {
       balance: this.#inForce(cached, wallet),
       locked: money(wallet.locked),
       marginUsed: money(wallet.margin_used),
-      unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
+      unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row, purse), 0)),
       openPositions: wallet.open_positions,
     }
   }
@@ -194,10 +194,16 @@ export class Wallets {
   async auditLedger(): Promise<LedgerAudit> {
     const [{ rows: purses }, { rows }] = await Promise.all([
       sql<PurseAudit>`
-        select purse, (select count(*) from wallets w where w.purse = p.purse) as wallets,
-               (select coalesce(sum(amount_micros), 0)::bigint from ledger_entries e where e.purse = p.purse)
-                 as "imbalanceMicros"
-          from unnest(${texts(PURSES)}::text[]) with ordinality p (purse, n) order by n`.execute(this.#db),
+        with sums as (
+          select case when purse in ('main', 'practice') then purse else 'leagues' end as purse,
+                 sum(amount_micros) as total from ledger_entries group by 1
+        ), counts as (
+          select case when purse in ('main', 'practice') then purse else 'leagues' end as purse, count(*) as wallets
+            from wallets group by 1
+        )
+        select purse, coalesce(wallets, 0)::bigint as wallets, coalesce(total, 0)::bigint as "imbalanceMicros"
+          from unnest(${texts([...PURSES, 'leagues'])}::text[]) with ordinality p (purse, n)
+          left join counts using (purse) left join sums using (purse) order by n`.execute(this.#db),
       sql<Pick<LedgerAudit, 'unbalancedTransactions' | 'mismatchedWallets'>>`
         with by_wallet as (
           select user_id, purse, sum(amount_micros) as total
@@ -242,8 +248,9 @@ const isPriced = <Row extends { readonly [Key in keyof OpenPositionRow]: OpenPos
   row: Row,
 ): row is Row & OpenPositionRow => row.sign !== null && row.price_micros !== null
 
-function unrealizedPnl(row: OpenPositionRow): number {
+function unrealizedPnl(row: OpenPositionRow, purse: Purse): number {
   const position = {
+    purse,
     direction: row.sign === 1 ? 'long' : 'short',
     lots: lots(row.lots_micros),
     openPrice: price(row.open_micros),

@@ -3,7 +3,7 @@
  * So every key expires, except those of the leaderboards.
  */
 import type { UserId } from '../../actors/kernel/ids.ts'
-import type { Purse } from '../../actors/kernel/purse.ts'
+import type { CommonPurse } from '../../actors/kernel/purse.ts'
 
 /** All key names. A new kind of key gets its name here. */
 export const keys = {
@@ -21,7 +21,7 @@ export const keys = {
   /** The part of an allowance that a caller has spent on an action. */
   allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
   /** Prefix of an installation's leaderboards of a purse (boards-redis.ts). A build replaces them. */
-  boards: (installation: string, purse: Purse) => `boards:${installation}:${purse}`,
+  boards: (installation: string, purse: CommonPurse) => `boards:${installation}:${purse}`,
 } as const
 
 export type Fields = Readonly<Record<string, string>>

@@ -136,7 +136,8 @@ begin
       -- caller knows the value of those in this match; mostly there are no others.
       select array_agg(case when d.held = d.open then d.worth when d.held is not null then d.worth + (
                select coalesce(sum(greatest(-p.margin_micros, floor(
-                        p.sign * (exit_price(i, p.sign * p.lots_micros) - p.open_micros)::numeric * p.lots_micros
+                        p.sign * (case when p.purse in ('main', 'practice') then exit_price(i, p.sign * p.lots_micros)
+                                       else greatest(10000, i.base_micros) end - p.open_micros)::numeric * p.lots_micros
                           * 0.000005))), 0)::bigint
                  from positions p join instruments i on i.id = p.instrument_id
                 where p.user_id = d.user_id and p.purse = d.purse and p.match_id <> p_match and p.closed_at is null

@@ -137,7 +137,10 @@ onPostgres((server) => {
     expect(await new Wallets(db(), nothingCached).auditLedger()).toEqual({
       wallets: 2 * users.length,
       imbalanceMicros: 0,
-      purses: PURSES.map((purse) => ({ purse, wallets: users.length, imbalanceMicros: 0 })),
+      purses: [
+        ...PURSES.map((purse) => ({ purse, wallets: users.length, imbalanceMicros: 0 })),
+        { purse: 'leagues', wallets: 0, imbalanceMicros: 0 },
+      ],
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
     })
@@ -294,7 +297,7 @@ onPostgres((server) => {
     }
     const books = await new Wallets(db(), new WalletCache(null, rethrow)).auditLedger()
     expect(books).toMatchObject({ unbalancedTransactions: 0, mismatchedWallets: 0 })
-    expect(books.purses.map(({ imbalanceMicros }) => imbalanceMicros)).toEqual([0, 0])
+    expect(books.purses.map(({ imbalanceMicros }) => imbalanceMicros)).toEqual([0, 0, 0])
     const restored = await sql`select subject from audit_log where action = 'wallet.restored'`.execute(db())
     expect(restored.rows.length).toBeGreaterThanOrEqual(3)
   })

@@ -52,7 +52,7 @@ eachDatabase((open) => {
     world = new TestWorld()
     now = world.now()
     await sql`truncate ticks, recent_trades, journal, tape, tape_checkpoints, fixtures, upkeep, command_results, account_events,
-              notifications, activity`.execute(open().db)
+              notifications, push_outbox, activity`.execute(open().db)
   })
 
   it('thins ticks older than a week to one per minute and player, but keeps in-game events', async () => {

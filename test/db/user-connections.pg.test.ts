@@ -45,5 +45,17 @@ eachDatabase((open) => {
     expect(await connections.alerts(present(ann, 'Ann'))).toMatchObject([{ finding: 'lockstep' }])
     expect(await connections.alerts(present(ben, 'Ben'))).toHaveLength(2)
     expect(await connections.alerts(present(cleo, 'Cleo'))).toEqual([])
+
+    const by = present(ann, 'Ann')
+    const about = { actor: by, subject: present(ben, 'Ben'), before: null }
+    await new AuditLog(db, world).recordAll([
+      { ...about, action: 'user.status', after: { status: 'frozen', reason: 'ten opens before goals' } },
+      { ...about, action: 'user.note', after: { text: 'asked why' } },
+    ])
+    expect(await connections.deeds(present(ben, 'Ben'))).toMatchObject([
+      { action: 'user.note', by: 'ann', text: 'asked why' },
+      { action: 'user.status', by: 'ann', text: 'ten opens before goals' },
+    ])
+    expect(await connections.deeds(present(cleo, 'Cleo'))).toEqual([])
   })
 })

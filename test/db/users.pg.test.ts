@@ -158,7 +158,10 @@ eachDatabase((open) => {
     expect(audit).toEqual({
       wallets: audit.wallets,
       imbalanceMicros: 0,
-      purses: PURSES.map((purse) => ({ purse, wallets: audit.wallets / 2, imbalanceMicros: 0 })),
+      purses: [
+        ...PURSES.map((purse) => ({ purse, wallets: audit.wallets / 2, imbalanceMicros: 0 })),
+        { purse: 'leagues', wallets: 0, imbalanceMicros: 0 },
+      ],
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
     })
@@ -208,7 +211,7 @@ eachDatabase((open) => {
       .execute()
     expect(await wallets().auditLedger()).toMatchObject({
       imbalanceMicros: 1 - STARTING_BALANCE,
-      purses: [{ imbalanceMicros: 1 - STARTING_BALANCE }, { imbalanceMicros: 0 }],
+      purses: [{ imbalanceMicros: 1 - STARTING_BALANCE }, { imbalanceMicros: 0 }, { imbalanceMicros: 0 }],
       unbalancedTransactions: 1,
       mismatchedWallets: 0,
     })

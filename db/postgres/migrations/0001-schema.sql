@@ -130,11 +130,16 @@ create index referrals_referrer on referrals (referrer_id);
 
 -- § Money
 
+-- The purses that everybody has, and the ids of leagues.
+create function is_purse(purse text) returns boolean language sql immutable parallel safe as $$
+  select purse in ('main', 'practice') or purse ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+$$;
+
 -- One per user and purse. Every trade updates its wallet. Free room in the page keeps those updates out of the index
 -- (HOT). `events` counts the user's account events over all purses, in the row of the main one.
 create table wallets (
   user_id uuid not null, -- no foreign key: a commit restores a missing wallet even when its user is gone
-  purse text collate "C" not null check (purse in ('main', 'practice')),
+  purse text collate "C" not null check (is_purse(purse)),
   balance_micros bigint not null check (balance_micros between 0 and 1000000000000000),
   margin_micros bigint not null default 0 check (margin_micros between 0 and 1000000000000000),
   open_positions integer not null default 0 check (open_positions >= 0),
@@ -202,7 +207,7 @@ create table ledger_entries (
   tx uuid not null,
   account text not null check (account in ('user', 'house')),
   user_id uuid,
-  purse text collate "C" not null check (purse in ('main', 'practice')),
+  purse text collate "C" not null check (is_purse(purse)),
   amount_micros bigint not null,
   kind text not null
     check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch', 'referral', 'refill', 'late_close', 'void',
@@ -438,7 +443,7 @@ alter table uploads alter column data set storage external;
 create table positions (
   id uuid primary key,
   user_id uuid not null,
-  purse text collate "C" not null check (purse in ('main', 'practice')),
+  purse text collate "C" not null check (is_purse(purse)),
   match_id bigint not null,
   instrument_id uuid not null,
   sign smallint not null check (sign in (1, -1)),
@@ -691,6 +696,61 @@ create table notifications (
 create index notifications_user on notifications (user_id, id desc);
 create index notifications_unread on notifications (user_id, id desc) where read_at is null;
 create index notifications_at on notifications using brin (created_at);
+
+-- Browsers that are told of notifications, and what each is still to be told.
+create table push_subscriptions (
+  id uuid primary key,
+  user_id uuid not null references users,
+  endpoint text collate "C" not null unique,
+  p256dh text not null, auth text not null,
+  kinds text[] not null,
+  created_at timestamptz not null
+);
+create index push_subscriptions_user on push_subscriptions (user_id);
+create table push_outbox (
+  notification_id bigint not null references notifications on delete cascade,
+  subscription_id uuid not null references push_subscriptions on delete cascade,
+  claimed_until timestamptz,
+  primary key (notification_id, subscription_id)
+);
+create index push_outbox_subscription on push_outbox (subscription_id);
+
+-- § Leagues
+
+-- A league's purse has its id. `members` counts all who ever joined: a wallet is for good.
+create table leagues (
+  id uuid primary key,
+  code text collate "C" not null unique,
+  name text not null,
+  founder_id uuid not null references users,
+  scope text not null check (scope in ('all', 'practice', 'chosen')),
+  starting_micros bigint not null check (starting_micros between 1 and 1000000000000000),
+  created_at timestamptz not null,
+  starts_at timestamptz not null,
+  ends_at timestamptz not null check (ends_at > starts_at),
+  members integer not null default 0 check (members between 0 and 1000),
+  decided_at timestamptz
+);
+create index leagues_undecided on leagues (ends_at) where decided_at is null;
+
+create table league_matches (
+  league_id uuid not null references leagues,
+  match_id bigint not null,
+  primary key (league_id, match_id)
+);
+
+-- `rank` and `result_micros` are the final table; null for those who had left, and until the league is decided.
+create table league_members (
+  league_id uuid not null references leagues,
+  user_id uuid not null references users,
+  joined_at timestamptz not null,
+  left_at timestamptz,
+  rank integer check (rank > 0),
+  result_micros bigint,
+  primary key (league_id, user_id),
+  check ((rank is null) = (result_micros is null))
+);
+create index league_members_user on league_members (user_id);
 
 create table activity (
   id bigint generated always as identity primary key,

@@ -1,4 +1,4 @@
-/** Rows of careers, boards, the spinner, notifications and legacy trades. */
+/** Rows of careers, boards, leagues, the spinner, notifications and legacy trades. */
 import type { Generated } from 'kysely'
 import type { Json, Timestamp } from './columns.ts'
 
@@ -10,8 +10,13 @@ export interface CommunityTables {
   week_scores: WeekScoresTable
   spinner_weeks: SpinnerWeeksTable
   notifications: NotificationsTable
+  push_subscriptions: PushSubscriptionsTable
+  push_outbox: PushOutboxTable
   activity: ActivityTable
   legacy_trades: LegacyTradesTable
+  leagues: LeaguesTable
+  league_matches: LeagueMatchesTable
+  league_members: LeagueMembersTable
 }
 
 /** A `Career`. */
@@ -129,4 +134,56 @@ export interface LegacyTradesTable {
   quantity_micros: number
   price_micros: number
   at: Timestamp
+}
+
+/** A browser that is told of notifications. */
+export interface PushSubscriptionsTable {
+  id: string
+  user_id: string
+  endpoint: string
+  p256dh: string
+  auth: string
+  kinds: string[]
+  created_at: Timestamp
+}
+
+/** A notification that a browser has not been told of. */
+export interface PushOutboxTable {
+  notification_id: number
+  subscription_id: string
+  claimed_until: Timestamp | null
+}
+
+export type LeagueScope = 'all' | 'practice' | 'chosen'
+
+export interface LeaguesTable {
+  id: string
+  /** What members join with. */
+  code: string
+  name: string
+  founder_id: string
+  scope: LeagueScope
+  starting_micros: number
+  created_at: Timestamp
+  starts_at: Timestamp
+  ends_at: Timestamp
+  /** All who ever joined. */
+  members: Generated<number>
+  decided_at: Timestamp | null
+}
+
+/** A match of a league whose scope is `chosen`. */
+export interface LeagueMatchesTable {
+  league_id: string
+  match_id: number
+}
+
+export interface LeagueMembersTable {
+  league_id: string
+  user_id: string
+  joined_at: Timestamp
+  left_at: Timestamp | null
+  /** The final table. */
+  rank: number | null
+  result_micros: number | null
 }

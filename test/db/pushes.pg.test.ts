@@ -1,0 +1,193 @@
+import { createECDH, randomBytes } from 'node:crypto'
+import { default as ece } from 'http_ece'
+import { beforeEach, expect, it } from 'vitest'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import { MINUTE_MS } from '../../actors/kernel/world.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import type { Notice } from '../../actors/community/notices.ts'
+import { insertNotices } from '../../db/announcements.ts'
+import { PUSH_KINDS, type PushKind, Pushes, type PushTarget } from '../../db/pushes.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { PushSender, type SendPush } from '../../src/push/sender.ts'
+import { vapidKeys } from '../../src/push/vapid.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+/** A browser with its keys: it can read what is sent to it. */
+function browser(name: string) {
+  const pair = createECDH('prime256v1')
+  pair.generateKeys()
+  const auth = randomBytes(16)
+  const target: PushTarget = {
+    endpoint: `https://push.example/${name}`,
+    p256dh: pair.getPublicKey('base64url'),
+    auth: auth.toString('base64url'),
+  }
+  const read = (body: Uint8Array): unknown =>
+    JSON.parse(
+      ece
+        .decrypt(Buffer.from(body), { version: 'aes128gcm', privateKey: pair, authSecret: auth.toString('base64url') })
+        .toString('utf8'),
+    )
+  return { target, read }
+}
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  let pushes: Pushes
+  let ada: UserId
+  let bob: UserId
+  let n = 0
+
+  beforeEach(async () => {
+    const { db } = open()
+    await seedDistricts(db)
+    n++
+    const made = await new Users(db, world).createSyntheticMany([`Ada ${n}`, `Bob ${n}`])
+    ada = present(made[0], 'Ada').user.id
+    bob = present(made[1], 'Bob').user.id
+    pushes = new Pushes(db, world)
+  })
+
+  const notice = (userId: UserId, source: string, over: Partial<Notice> = {}): Notice => ({
+    userId,
+    type: 'margin_warning',
+    title: '50 % of a margin lost',
+    body: 'Your long on A. Striker has lost 50 % of its margin.',
+    data: { positionId: 'p1' },
+    source: `${source} ${n}`,
+    at: world.now(),
+    ...over,
+  })
+  const tell = (...notices: readonly Notice[]) =>
+    open()
+      .db.transaction()
+      .execute((tx) => insertNotices(tx, notices))
+
+  /** Sends what waits; the push service answers with this status. Returns where it was sent, and what. */
+  async function send(status: number | 'away' = 201, service = pushes) {
+    const posts: Parameters<SendPush>[0][] = []
+    const outcomes: string[] = []
+    const sender = new PushSender({
+      pushes: service,
+      keys: vapidKeys('a secret of the server'),
+      contact: 'mailto:ops@touchline.example',
+      send: async (post) => {
+        posts.push(post)
+        if (status === 'away') throw new Error('no answer')
+        return status
+      },
+      count: (outcome) => outcomes.push(outcome),
+    })
+    await sender.run()
+    return { posts, outcomes, to: posts.map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }
+  }
+
+  it('[R22] a browser is told, encrypted, what its user has chosen, once, and nobody else is', async () => {
+    const [phone, laptop, other] = [browser(`phone ${n}`), browser(`laptop ${n}`), browser(`other ${n}`)]
+    await pushes.subscribe(ada, phone.target, PUSH_KINDS)
+    await pushes.subscribe(ada, laptop.target, ['settlement'])
+    await pushes.subscribe(bob, other.target, PUSH_KINDS)
+    await tell(
+      notice(ada, 'warned'),
+      notice(ada, 'badge', { type: 'badge' }),
+      notice(ada, 'closed by hand', { type: 'position_closed', data: { closedBy: 'admin' } }),
+    )
+    const first = await send()
+    expect(first.to).toEqual([`phone ${n}`])
+    const [post] = first.posts
+    expect(phone.read(present(post, 'a message').body)).toEqual({
+      title: '50 % of a margin lost',
+      body: 'Your long on A. Striker has lost 50 % of its margin.',
+      open: '/#/positions',
+    })
+    expect(() => laptop.read(present(post, 'a message').body)).toThrow()
+    expect(post?.headers).toMatchObject({ 'Content-Encoding': 'aes128gcm', TTL: 900, Urgency: 'high' })
+    expect(post?.headers['Authorization']).toMatch(/^vapid t=ey/)
+    expect((await send()).to).toEqual([])
+
+    await tell(notice(ada, 'full time', { type: 'settlement', data: {} }), notice(ada, 'warned')) // told already
+    expect((await send()).to.toSorted()).toEqual([`laptop ${n}`, `phone ${n}`])
+  })
+
+  it.each<[PushKind, Partial<Notice>]>([
+    ['stop', { type: 'position_closed', data: { closedBy: 'stop_loss' } }],
+    ['stop', { type: 'position_closed', data: { closedBy: 'take_profit' } }],
+    ['washout', { type: 'position_closed', data: { closedBy: 'washout' } }],
+    ['warning', { type: 'margin_warning' }],
+    ['settlement', { type: 'settlement' }],
+  ])('%s is a kind of its own', async (kind, over) => {
+    const [wanted, unwanted] = [browser(`wanted ${n}`), browser(`unwanted ${n}`)]
+    await pushes.subscribe(ada, wanted.target, [kind])
+    const others = PUSH_KINDS.filter((one) => one !== kind)
+    await pushes.subscribe(ada, unwanted.target, others)
+    await tell(notice(ada, 'it', over))
+    expect((await send()).to).toEqual([`wanted ${n}`])
+  })
+
+  it('what a push service does not take is tried again, for fifteen minutes', async () => {
+    await pushes.subscribe(ada, browser(`slow ${n}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'warned'))
+    expect((await send('away')).outcomes).toEqual(['failed'])
+    expect((await send()).outcomes).toEqual([]) // claimed for half a minute
+    world.pass(31_000)
+    expect((await send(503)).outcomes).toEqual(['failed'])
+    world.pass(31_000)
+    expect((await send()).outcomes).toEqual(['sent'])
+
+    await tell(notice(ada, 'warned later'))
+    world.pass(15 * MINUTE_MS + 1)
+    expect((await send()).outcomes).toEqual([])
+  })
+
+  it('a browser that has unsubscribed is forgotten; a message that is refused is not sent again', async () => {
+    await pushes.subscribe(ada, browser(`gone ${n}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'one'))
+    expect((await send(410)).outcomes).toEqual(['gone'])
+    expect(await pushes.list(ada)).toEqual([])
+    await pushes.subscribe(ada, browser(`strict ${n}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'two'))
+    expect((await send(413)).outcomes).toEqual(['refused'])
+    world.pass(31_000)
+    expect((await send()).outcomes).toEqual([])
+  })
+
+  it('a process that dies loses nothing: another sends what it had claimed, once', async () => {
+    await pushes.subscribe(ada, browser(`phone ${n}`).target, PUSH_KINDS)
+    await tell(...Array.from({ length: 20 }, (_, i) => notice(ada, `warned ${i}`)))
+    expect(await pushes.claim(7)).toHaveLength(7) // and the process is gone
+    const others = [new Pushes(open().db, world), new Pushes(open().db, world)]
+    const sent = await Promise.all(others.map((one) => send(201, one)))
+    expect(sent.flatMap(({ outcomes }) => outcomes)).toHaveLength(13)
+    world.pass(31_000)
+    expect((await send()).outcomes).toHaveLength(7)
+    world.pass(31_000)
+    expect((await send()).outcomes).toEqual([])
+  })
+
+  it('a browser belongs to whoever registered it last, and a user has ten', async () => {
+    const shared = browser(`shared ${n}`)
+    await pushes.subscribe(ada, shared.target, PUSH_KINDS)
+    await tell(notice(ada, 'before the other signed in'))
+    await pushes.subscribe(bob, shared.target, ['washout'])
+    expect((await send()).to).toEqual([])
+    expect(await pushes.list(ada)).toEqual([])
+    expect(await pushes.list(bob)).toMatchObject([{ kinds: ['washout'] }])
+    expect(await pushes.unsubscribe(ada, present((await pushes.list(bob))[0], 'it').id)).toBe(false)
+
+    for (let i = 0; i < 12; i++) {
+      world.pass(1)
+      await pushes.subscribe(ada, browser(`many ${n} ${i}`).target, PUSH_KINDS)
+    }
+    const names = (await pushes.list(ada)).map(({ endpoint }) => endpoint.split('%20').join(' ').split(' ').at(-1))
+    expect(names).toEqual(['11', '10', '9', '8', '7', '6', '5', '4', '3', '2'])
+  })
+})
+
+it('the key pair follows from the secret, and is one that push services accept', () => {
+  const keys = vapidKeys('secret')
+  expect(vapidKeys('secret')).toEqual(keys)
+  expect(vapidKeys('another')).not.toEqual(keys)
+  expect([keys.publicKey.length, keys.privateKey.length]).toEqual([87, 43])
+})
