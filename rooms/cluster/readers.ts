@@ -3,12 +3,12 @@
  * this program's own types or nothing. Unknown fields are dropped: a newer version may send more.
  */
 import { z } from 'zod'
-import { fixtureId, instrumentId, playerId, positionId, sessionId, userId } from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, leagueId, playerId, positionId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { MARGIN_WARNINGS } from '../../actors/kernel/limits.ts'
 import { lots, MICROS_MAX, money, price } from '../../actors/kernel/micros.ts'
 import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
 import type { OwnBounds } from '../../actors/kernel/own-limits.ts'
-import { PURSES } from '../../actors/kernel/purse.ts'
+import { type Purse as PurseName, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EVENT_KINDS, type FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
@@ -27,12 +27,22 @@ export const PositionId = id.transform(positionId)
 export const UserId = id.transform(userId)
 export const SessionId = id.transform(sessionId)
 export const FixtureId = z.int().nonnegative().max(0xffffffff).transform(fixtureId)
+const League = z.guid().transform(leagueId)
+const Purse: z.ZodType<PurseName, string> = z
+  .string()
+  .max(36)
+  .transform((name, ctx) => {
+    const purse = purseNamed(name)
+    if (purse !== null) return purse
+    ctx.addIssue({ code: 'custom', message: 'is no purse' })
+    return z.NEVER
+  })
 const Direction = z.enum(['long', 'short'])
 
 const Position: z.ZodType<Position> = z.object({
   id: PositionId,
   userId: UserId,
-  purse: z.enum(PURSES),
+  purse: Purse,
   instrumentId: InstrumentId,
   fixtureId: FixtureId,
   direction: Direction,
@@ -113,12 +123,13 @@ export const TradeOutcome: z.ZodType<Outcome<Trade>> = outcomeOf(
 
 export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
   instrumentId: InstrumentId,
+  league: League.optional(),
   direction: Direction,
   lots: Lots,
   stopLoss: Price.nullable(),
   takeProfit: Price.nullable(),
-  means: z.partialRecord(
-    z.enum(PURSES),
+  means: z.record(
+    Purse,
     z.object({ available: Money, openPositions: z.int(), frozen: z.boolean().optional(), bounds: Bounds.optional() }),
   ),
 })
@@ -154,6 +165,7 @@ export const Command: z.ZodType<UserCommand> = z.discriminatedUnion('kind', [
     ...traced,
     kind: z.literal('open_position'),
     userId: UserId,
+    league: League.optional(),
     instrumentId: InstrumentId,
     direction: Direction,
     lots: Lots,

@@ -1,7 +1,7 @@
 /** Plays a recording into its match at a given speed, with simulated traders that trade on it. */
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { Purse } from '../../actors/kernel/purse.ts'
+import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { isOver } from '../../actors/market/phase.ts'
 import type { Ending } from '../../actors/match/messages.ts'
@@ -24,7 +24,7 @@ export interface ReplayContext {
   /** A payload as a snapshot of this match, its players named apart by the cast; null when it cannot be parsed. */
   readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
   /** What the match of a recording that begins now is traded with. */
-  readonly purse: () => Purse
+  readonly purse: () => CommonPurse
   /** Returns this many accounts for simulated traders. */
   readonly enrol: (count: number) => Promise<readonly UserId[]>
 }
