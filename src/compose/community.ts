@@ -3,7 +3,7 @@
  * them.
  */
 import { microsNearest, type Money, money } from '../../actors/kernel/micros.ts'
-import { type Purse, PURSES } from '../../actors/kernel/purse.ts'
+import { type CommonPurse, PURSES } from '../../actors/kernel/purse.ts'
 import { type Boards } from '../../db/boards.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import { connectBoards } from '../../db/boards-redis.ts'
@@ -23,7 +23,7 @@ import type { Market } from './market.ts'
 import type { Stores } from './stores.ts'
 
 export interface Community {
-  readonly boards: Readonly<Record<Purse, Boards>>
+  readonly boards: Readonly<Record<CommonPurse, Boards>>
   readonly careers: Careers
   readonly keeper: BoardKeeper
   readonly spinner: Spinner

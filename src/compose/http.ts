@@ -55,6 +55,9 @@ interface HttpParts {
   readonly community: Community
   readonly stream: EventStream
   readonly webhooks: WebhookDesk
+  readonly watching: HttpDeps['watching']
+  readonly push: HttpDeps['push']
+  readonly leagues: HttpDeps['leagues']
 }
 
 export interface HttpApps {
@@ -131,16 +134,23 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     }),
     uploads: parts.uploads,
     tapes: tapesPort(parts),
+    leagues: parts.leagues,
+    leagueUrl: (code) => `${config.corsOrigins[0] ?? ''}/league/${code}`,
+    watching: parts.watching,
+    push: parts.push,
     integrity: integrityDesk(base, parts),
     bot,
     whatIf: parts.whatIf,
     describeFeed,
     securityContact: config.securityContact,
-    web: await loadWebFiles({
-      devSignIn: !config.production,
-      clientId: config.identity.clientId,
-      authorizeUrl: config.identity.authorizeUrl,
-    }),
+    web: await loadWebFiles(
+      {
+        devSignIn: !config.production,
+        clientId: config.identity.clientId,
+        authorizeUrl: config.identity.authorizeUrl,
+      },
+      config.corsOrigins[0] ?? '',
+    ),
   }
   const limits = { ...config.limits, rates: doors.rates }
   const ws = createWsApp({

@@ -7,6 +7,8 @@ import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
 import { AuditChain } from '../../db/audit-chain.ts'
 import { EventStream } from '../../db/event-stream.ts'
 import { Openings } from '../../db/openings.ts'
+import { LeagueResults } from '../../db/league-results.ts'
+import { Leagues } from '../../db/leagues.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { PublicTape } from '../../db/public-tape.ts'
 import { Retention } from '../../db/retention.ts'
@@ -14,6 +16,7 @@ import type { Users } from '../../db/users.ts'
 import { timelineOf } from '../../db/wallet-cache.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Config } from '../config.ts'
+import { DelayedMatches } from '../http/delayed-matches.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { systemWorld } from '../system-world.ts'
 import { WhatIf } from '../what-if/what-if.ts'
@@ -28,6 +31,7 @@ import { buildHttp } from './http.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { openMarket } from './market.ts'
 import { startObservation } from './observation.ts'
+import { buildPush } from './push.ts'
 import { addProvider } from './provider.ts'
 import { buildRealTime } from './real-time.ts'
 import { createBot, openLibrary, uploadsPort } from './replays.ts'
@@ -93,7 +97,26 @@ async function assemble(base: Base): Promise<Touchline> {
   const whatIf = new WhatIf({ library, withinMs: MINUTE_MS })
   const stream = new EventStream(stores.db)
   const webhooks = addWebhooks(base, { stores, accounts, market, stream })
-  const shared = { stores, accounts, market, doors, observation, realTimeSide, bot, community }
+  const watching = new DelayedMatches({
+    catalogue: market.catalogue,
+    rules: () => market.settings.rules,
+    world,
+  })
+  const leagueResults = new LeagueResults(stores.db, world)
+  const push = buildPush(base, { stores, accounts, observation })
+  const shared = {
+    stores,
+    accounts,
+    market,
+    doors,
+    observation,
+    realTimeSide,
+    bot,
+    community,
+    watching,
+    push: push.port,
+    leagues: new Leagues(stores.db, world),
+  }
   const parts = { ...shared, whatIf, uploads, stream, webhooks }
   const apps = await buildHttp(base, parts)
   const addresses = addEndpoints(base, { apps, wsServer })
@@ -119,6 +142,12 @@ async function assemble(base: Base): Promise<Touchline> {
     realTime,
     visitors: doors.visitors,
     bot,
+    watching,
+    pushSender: push.sender,
+    decideLeagues: async () => {
+      const told = await leagueResults.decide()
+      if (told.length > 0) community.notify(told)
+    },
     tapeSigner: new TapeSigner(accounts.signing, new PublicTape(stores.db), world),
     erasures: new Erasures({ deletions: accounts.deletions, desk: realTime.desk, log: base.log }),
   })

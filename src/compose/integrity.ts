@@ -25,6 +25,7 @@ export function integrityDesk(
     void: (request) => voids.void(request),
     connections: (user) => connections.of(user),
     alerts: (user) => connections.alerts(user),
+    deeds: (user) => connections.deeds(user),
     risk: heldFor(RISK_MS, world, () => reader.read()),
   }
 }

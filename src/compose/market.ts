@@ -48,7 +48,7 @@ export async function openMarket({ config, world, log, report }: Base, { db, wal
     anchors: new Anchors({ db, audit, instrumentIdOf: (player) => instrumentIdFor('provider', player) }),
     catalogue: new Catalogue(db, world),
     wallets: new Wallets(db, walletCache),
-    refills: new Refills(db, world),
+    refills: new Refills(db, walletCache, world),
     positions: new Positions(db),
     accountLog: new AccountLog(db),
     prices: new PriceHistory(db),

@@ -16,6 +16,8 @@ import type { SecurityEvents } from '../auth/security-events.ts'
 import type { SocketVisitors } from '../auth/socket-visitors.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
+import type { DelayedMatches } from '../http/delayed-matches.ts'
+import type { PushSender } from '../push/sender.ts'
 import type { Base } from './base.ts'
 import { type Task, TaskRunner } from './task-runner.ts'
 
@@ -38,6 +40,10 @@ export interface TaskParts {
   readonly bot: GameplayBot
   readonly erasures: Erasures
   readonly tapeSigner: TapeSigner
+  readonly watching: DelayedMatches
+  readonly pushSender: PushSender
+  /** Decides leagues and tells their members. */
+  readonly decideLeagues: () => Promise<void>
 }
 
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
@@ -61,6 +67,9 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     bot,
     erasures,
     tapeSigner,
+    watching,
+    pushSender,
+    decideLeagues,
   } = parts
   return [
     {
@@ -195,6 +204,27 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 4_993,
       roles: EVERYWHERE,
       run: () => visitors.closeEnded(realTime),
+    },
+    {
+      name: 'push',
+      everyMs: 1_021,
+      roles: ['api'],
+      run: () => pushSender.run(),
+    },
+    {
+      // About seven seconds, beside the minute that a league rests once it is over.
+      name: 'league-results',
+      everyMs: 7_001,
+      roles: ['api'],
+      run: decideLeagues,
+    },
+    {
+      // What people see who are not signed in is so much older than its delay says, at most.
+      name: 'watching',
+      everyMs: 4_987,
+      roles: ['api'],
+      atStart: 'begin',
+      run: () => watching.keep(),
     },
     {
       // About a second: with the flag's own half a second, `coming_soon` has closed every socket within three.

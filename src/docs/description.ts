@@ -16,6 +16,7 @@ import type { WebFile, WebFiles } from '../http/web-files.ts'
 import { docsPage } from './docs-page.ts'
 import type { Content, FeedDocument, Operation, RestDocument, Schema, Schemas } from './documents.ts'
 import { exampleOf } from './examples.ts'
+import { addHeaders } from './headers.ts'
 import { OPERATION_IDS } from './operation-ids.ts'
 
 const INFO = {
@@ -47,6 +48,10 @@ const TAGS = [
   { name: 'Trading', description: 'Positions and the wallet.' },
   { name: 'Account', description: "The events of the caller's positions." },
   { name: 'Leaderboards', description: 'Ranks of users and districts.' },
+  {
+    name: 'Leagues',
+    description: 'Private contests with a purse of their own, which move no price and count nowhere else.',
+  },
   { name: 'Spinner', description: 'The weekly winner, a verifiable draw among tied leaders, and its proof.' },
   { name: 'Notifications', description: "The caller's notifications." },
   { name: 'Activity', description: 'Notable events of all users.' },
@@ -128,6 +133,7 @@ export function apiDescription(
     addExamples(document as unknown as RestDocument)
     addNotModified(document as unknown as RestDocument)
     nameOperations(document as unknown as RestDocument)
+    addHeaders(document as unknown as RestDocument)
     return Described.parse(document) as unknown as RestDocument
   })
   const feed = once(() => {
@@ -140,7 +146,7 @@ export function apiDescription(
   const feedFile = once(() => jsonFile('asyncapi.json', feed()))
   const page = once((): WebFile => {
     const documents = { rest: whole(), feed: feed() as unknown as FeedDocument }
-    const html = docsPage({ ...documents, base: web.base })
+    const html = docsPage({ ...documents, address: web.address })
     return { name: 'docs.html', type: 'text/html; charset=utf-8', body: new TextEncoder().encode(html) }
   })
   return new OpenAPIHono<HttpEnv>()

@@ -11,11 +11,11 @@ import type { Content, FeedDocument, Operation, RestDocument } from './documents
 export interface DocsOptions {
   readonly rest: RestDocument
   readonly feed: FeedDocument
-  /** The path of the page's style sheet and script. */
-  readonly base: string
+  /** Where the page's style sheet, script and icon are. */
+  readonly address: (source: string) => string
 }
 
-export function docsPage({ rest, feed, base }: DocsOptions): string {
+export function docsPage({ rest, feed, address }: DocsOptions): string {
   const operations = Object.entries(rest.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
@@ -33,9 +33,9 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="dark light">
 <title>${text(rest.info.title)} API</title>
-<link rel="icon" href="${base}/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${base}/docs.css">
-<script type="module" src="${base}/docs.ts"></script>
+<link rel="icon" href="${address('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${address('docs.css')}">
+<script type="module" src="${address('docs.ts')}"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>

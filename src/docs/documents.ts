@@ -42,7 +42,9 @@ export interface Operation {
     example?: unknown
   }[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Content; readonly headers?: object }>
+  >
 }
 
 export interface RestDocument {

@@ -118,6 +118,7 @@ const REFUSALS: readonly (readonly [codes: readonly string[], advice: string])[]
   [['INSUFFICIENT_MARGIN'], 'Order at most `maxLotSize`, or close something.'],
   [['LOT_SIZE_INVALID', 'LEVELS_INVALID', 'LEVEL_TOO_CLOSE'], 'Change the order; the facts say how far.'],
   [['POSITION_LIMIT'], 'Close something first.'],
+  [['PURSE_MISMATCH', 'LEAGUE_NOT_RUNNING'], 'Trade another match, or leave out `purse`.'],
   [['POSITION_NOT_OPEN'], 'It is closed already, maybe by its stop-loss. The answer contains it.'],
   [['UNAUTHORIZED'], 'The key is wrong, expired or deleted. Stop, and create another.'],
   [['SCOPE_MISSING'], 'The key lacks the scope `trade`. Stop, and create one that has it.'],

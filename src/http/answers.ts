@@ -69,6 +69,8 @@ export function answerWith<Code extends ErrorCode>(
 
 /** Sends an answer in the one error form. */
 export function fail<Status extends ErrorStatus>(c: Answering, answer: Answer<Status>) {
+  // Cookies need no challenge, but HTTP demands one with every 401 (RFC 9110, 15.5.2).
+  if (answer.status === 401) c.header('WWW-Authenticate', 'Bearer realm="touchline"')
   if (answer.retryAfterSecs !== undefined) c.header('Retry-After', String(answer.retryAfterSecs))
   return c.json(bodyOf(answer, c.var.requestId), answer.status)
 }

@@ -25,6 +25,7 @@ import { adminPositions } from './routes/admin/positions.ts'
 import { adminRecordings } from './routes/admin/recordings.ts'
 import { adminUploads } from './routes/admin/uploads.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
+import { adminRunbook } from './routes/admin/runbook.ts'
 import { adminSettings } from './routes/admin/settings.ts'
 import { adminRisk } from './routes/admin/risk.ts'
 import { adminUser } from './routes/admin/user.ts'
@@ -72,9 +73,14 @@ import { provePosition } from './routes/positions/proof.ts'
 import { openPosition } from './routes/positions/open.ts'
 import { quoteOrder } from './routes/positions/quote.ts'
 import { whyPosition } from './routes/positions/why.ts'
+import { pushSubscriptions } from './routes/push/push.ts'
 import { validatePublicReferral } from './routes/public/referral.ts'
 import { publicTape } from './routes/public/tape.ts'
+import { watchMatches } from './routes/public/watch.ts'
 import { validateReferral } from './routes/referral/validate.ts'
+import { leagueMembership } from './routes/leagues/membership.ts'
+import { leagueTables } from './routes/leagues/tables.ts'
+import { publicLeague } from './routes/public/league.ts'
 import { createInvite } from './routes/referrals/invites.ts'
 import { listReferrals } from './routes/referrals/list.ts'
 import { currentWeek } from './routes/spinner/current.ts'
@@ -103,7 +109,7 @@ const API: readonly Routes[] = [
   [exportMyData, ownAccount, ownLimits],
   // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
   [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
-  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow, publicTape],
+  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow, publicTape, watchMatches],
   // 4.3 Positions, trades, wallet
   [
     listPositions,
@@ -119,8 +125,9 @@ const API: readonly Routes[] = [
   [legacyTrades, portfolio],
   // 4.4 Leaderboards, social, misc
   [leaderboards, myRank, listDistricts, listStandings, currentWeek, spinnerHistory, runSpinner],
-  [listNotifications, markRead, listActivity, listAchievements],
+  [listNotifications, markRead, pushSubscriptions, listActivity, listAchievements],
   [validateReferral, createInvite, listReferrals],
+  [leagueMembership, leagueTables, publicLeague],
   // 4.5 Admin
   [
     adminAnchors,
@@ -132,6 +139,7 @@ const API: readonly Routes[] = [
     adminUser,
     gameplayBot,
     rebuildBoards,
+    adminRunbook,
     endMatch,
   ],
   [adminEvents, adminWebhooks, adminReactions, adminUploads, adminRecordings, adminRisk, auditLog, auditLedger],

@@ -10,6 +10,8 @@ import type { HttpEnv } from './answers.ts'
 export const PUBLIC = 'public, max-age=60, must-revalidate'
 /** Open to all, and must not be a minute old. */
 const PUBLIC_NOW = 'public, no-cache'
+/** Open to all, and kept anew every five seconds. */
+const PUBLIC_SOON = 'public, max-age=5'
 /** The same for every user who is signed in: kept by their browser alone, and asked about each time. */
 const SHARED = 'private, no-cache'
 
@@ -17,6 +19,8 @@ const SHARED = 'private, no-cache'
 export const CACHED: Readonly<Record<string, string>> = {
   '/api/districts': PUBLIC,
   '/api/flags': PUBLIC_NOW,
+  '/api/public/matches': PUBLIC_SOON,
+  '/api/public/matches/:id': PUBLIC_SOON,
   '/api/districts/standings': SHARED,
   '/api/instruments': SHARED,
   '/api/instruments/movers': SHARED,

@@ -1,5 +1,5 @@
 /** The ports of leaderboards, spinner, notifications, referrals and badges (specification 4.4). */
-import type { Purse } from '../../actors/kernel/purse.ts'
+import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import type { ActivityFeed } from '../../db/activity.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
@@ -12,7 +12,7 @@ import type { Spinner } from '../../db/spinner.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
 
 export interface CommunityPorts {
-  readonly boards: Readonly<Record<Purse, Pick<Boards, 'top' | 'place' | 'standings' | 'districts'>>>
+  readonly boards: Readonly<Record<CommonPurse, Pick<Boards, 'top' | 'place' | 'standings' | 'districts'>>>
   readonly careers: Pick<Careers, 'find' | 'badges' | 'names'>
   readonly keeper: Pick<BoardKeeper, 'rebuild'>
   readonly referrals: Pick<Referrals, 'invite' | 'list' | 'find' | 'isReferred' | 'network'>

@@ -157,11 +157,30 @@ export const ERROR_CODES = {
     when: 'Positions opened in the week are still open, or their closes are being processed. Call again after `Retry-After`.',
     retry: true,
   },
+  LEAGUE_LIMIT: {
+    status: 409,
+    error: 'you take part in as many leagues as a user can; leave one first',
+    when: 'The caller takes part in `maxLeagues` leagues that are not over. Leave one first.',
+  },
+  LEAGUE_FULL: { status: 409, error: 'the league is full', when: '`maxMembers` users have joined the league.' },
+  LEAGUE_OVER: { status: 409, error: 'the league is over', when: 'It has ended. Nobody joins or leaves it any more.' },
+  LEAGUE_NOT_RUNNING: {
+    status: 409,
+    error: 'the league takes no orders now',
+    when: 'A position is opened in a league between `startsAt` and `endsAt`. It can be closed later.',
+  },
+  PURSE_MISMATCH: {
+    status: 409,
+    error: 'this match is not traded with that purse',
+    when: 'Recordings are traded with `practice`, other matches with `main`, and a league chooses its matches.',
+  },
   POSITIONS_OPEN: {
     status: 409,
     error: 'positions of this purse are open',
     when: 'A wallet is refilled only while none of its positions is open. `openPositions` counts them.',
   },
+  NOT_RUINED: { status: 409, error: 'the wallet has enough to go on', when: '`balance` is not below `below` units.' },
+  REFILLED_LATELY: { status: 409, error: 'refilled less than a week ago', when: 'Ask again at `nextAt`.' },
   PROCEEDS_LOCKED: {
     status: 409,
     error: 'late news may still correct closes of this purse',

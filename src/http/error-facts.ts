@@ -52,6 +52,7 @@ export const FACTS = {
         'flag',
         'setting',
         'session',
+        'subscription',
         'key',
         'user',
         'fixture',
@@ -63,6 +64,8 @@ export const FACTS = {
         'recording',
         'proof',
         'webhook',
+        'subscription',
+        'league',
       ])
       .optional()
       .openapi({ description: 'Absent if the path itself is unknown.', example: 'instrument' }),
@@ -78,7 +81,15 @@ export const FACTS = {
     position: ClosedPosition.optional(),
     positionId: z.uuid().optional().openapi({ description: 'In place of a position that cannot be read now.' }),
   },
+  LEAGUE_LIMIT: { maxLeagues: count(25) },
+  LEAGUE_FULL: { maxMembers: count(1_000) },
+  LEAGUE_NOT_RUNNING: {
+    startsAt: timestampText.openapi({ example: '2026-05-01T00:00:00.000Z' }),
+    endsAt: timestampText.openapi({ example: '2026-06-01T00:00:00.000Z' }),
+  },
   POSITIONS_OPEN: { openPositions: count(2) },
+  NOT_RUINED: { balance: units(312.5), below: units(100) },
+  REFILLED_LATELY: { nextAt: timestampText.openapi({ example: '2026-05-09T14:30:00.000Z' }) },
   PROCEEDS_LOCKED: { locked: units(14.5) },
   RULES_MOVE_PRICES: {
     maxMovePct: z.number().openapi({ example: 7.41 }),

@@ -10,7 +10,7 @@ import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { Accounts } from './ports.ts'
-import type { LimitedAction, RateLimits } from './rate-limits.ts'
+import { type LimitedAction, ORDERS, type RateLimits } from './rate-limits.ts'
 
 export interface Caller {
   readonly userId: UserId
@@ -184,7 +184,7 @@ export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }
       if (caller === null) return fail(c, UNAUTHORIZED)
       c.set('caller', caller)
       if (refused !== null) return fail(c, refused)
-      if (caller.keyId !== undefined && action !== 'refill') await keys.markBot(caller.userId)
+      if (caller.keyId !== undefined && ORDERS.has(action)) await keys.markBot(caller.userId)
       return next()
     },
     optional: async (c, next) => {

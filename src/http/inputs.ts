@@ -1,15 +1,17 @@
 /** What requests bring: ids, decimals and pages, read into the types of the domain. */
 import { z } from '@hono/zod-openapi'
-import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { districtId, fixtureId, instrumentId, leagueId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { type Purse, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { purseName } from './schemas.ts'
+import { commonPurse, PURSE_TEXT } from './schemas.ts'
 
 const uuid = (example: string) => z.guid().toLowerCase().openapi({ format: 'uuid', example })
 
 export const InstrumentIdInput = uuid('0198f3a2-7c1d-8e00-8f00-0123456789ab').transform(instrumentId)
 export const PositionIdInput = uuid('0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968').transform(positionId)
+export const LeagueIdInput = uuid('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7').transform(leagueId)
 export const UserIdInput = uuid('0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f').transform(userId)
 
 /** A name or the like: a line of text without control characters. */
@@ -39,6 +41,9 @@ export const FixtureIdInput = z
   .openapi({ example: '19155071' })
   .transform((text) => fixtureId(Number(text)))
 
+/** A fixture's number in a body. */
+export const FixtureNumberInput = z.int().min(1).max(UINT32_MAX).openapi({ example: 19_155_071 }).transform(fixtureId)
+
 export const DistrictIdInput = z.int().min(1).max(2_147_483_647).openapi({ example: 1 }).transform(districtId)
 
 /** A decimal on the wire as micros of one kind. Refuses more than 6 decimals and numbers out of range. */
@@ -50,15 +55,22 @@ export const decimalInput = <T>(kind: (micros: number) => T, wire: z.ZodNumber =
     return z.NEVER
   })
 
+/** A whole number in decimal digits: `Number` also reads "0x10" and an empty text. */
+export const wholeInput = (min: number, max: number) =>
+  z.preprocess(
+    (text) => (typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text),
+    z.int().min(min).max(max),
+  )
+
 /** How many rows a page holds at most. */
-export const limitInput = (byDefault: number, max = 100) => z.coerce.number().int().min(1).max(max).default(byDefault)
+export const limitInput = (byDefault: number, max = 100) => wholeInput(1, max).default(byDefault)
 
 /** How many rows to skip. */
 export const offsetInput = (max = 1_000_000) =>
-  z.coerce.number().int().min(0).max(max).default(0).openapi({ description: 'Rows to skip, after those of `cursor`.' })
+  wholeInput(0, max).default(0).openapi({ description: 'Rows to skip, after those of `cursor`.' })
 
 /** An instant in ISO 8601, UTC. */
-const timeInput = z.iso
+export const timeInput = z.iso
   .datetime()
   .openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
   .transform((text) => instant(Date.parse(text)))
@@ -69,8 +81,20 @@ export const stretchInput = {
   to: timeInput.optional().openapi({ description: 'Before this time.' }),
 }
 
-/** The purse that is asked about. */
-export const purseInput = purseName.default('main')
+/** The purse that is asked about: one that everybody has. */
+export const commonPurseInput = commonPurse.default('main')
+
+/** A purse: one that everybody has, or that of a league. */
+export const purseText = z
+  .string()
+  .transform((name, ctx): Purse => {
+    const purse = purseNamed(name)
+    if (purse !== null) return purse
+    ctx.addIssue({ code: 'custom', message: 'must be main, practice or the id of a league' })
+    return z.NEVER
+  })
+  .openapi({ description: PURSE_TEXT, example: 'main' })
+export const purseInput = purseText.default('main')
 
 /** An idempotency key. */
 export const Key = z
@@ -82,7 +106,8 @@ export const Key = z
     description: 'Chosen by the client. A retry with the same key and body gets the first answer again.',
     example: 'b7f0c1d2',
   })
-export const KeyHeader = z.object({ 'Idempotency-Key': Key.optional() })
+export const IDEMPOTENCY_KEY = 'Idempotency-Key'
+export const KeyHeader = z.object({ [IDEMPOTENCY_KEY]: Key.optional() })
 
 /** The `body` of a request that must have one. */
 export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({

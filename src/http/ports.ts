@@ -1,4 +1,5 @@
 /** The ports of the REST API: what its routes need from the rest of the server. The composition root passes them in. */
+import type { PushKind, PushSubscription, PushTarget } from '../../db/pushes.ts'
 import type { PublicTape } from '../../db/public-tape.ts'
 import type { RecordedMatch } from '../../db/recordings.ts'
 import type { PricePath, Uploads } from '../../db/uploads.ts'
@@ -29,7 +30,7 @@ import type { HeldPosition, ListedPosition, PositionQuery } from '../../db/posit
 import type { Refill } from '../../db/refills.ts'
 import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview, SettingsDraft } from '../../db/settings.ts'
 import type { Risk } from '../../db/risk.ts'
-import type { UserAlert, UserConnection } from '../../db/user-connections.ts'
+import type { UserAlert, UserConnection, UserDeed } from '../../db/user-connections.ts'
 import type {
   ListedUser,
   RoleChange,
@@ -40,6 +41,7 @@ import type {
   UserQuery,
 } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
+import type { Leagues } from '../../db/leagues.ts'
 import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
 import type { describeFeed } from '../../rooms/feed/feed-description.ts'
 import type { Ended } from '../../rooms/cluster/protocol.ts'
@@ -57,6 +59,7 @@ import type { WhatIfOutcome, WhatIfQuestion } from '../what-if/what-if.ts'
 import type { WebhookDesk } from '../webhooks/desk.ts'
 import type { CommunityPorts } from './community-ports.ts'
 import type { ObserveRequest } from './edge.ts'
+import type { DelayedMatches } from './delayed-matches.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
 import type { WebFiles } from './web-files.ts'
@@ -90,7 +93,14 @@ export interface Wallets {
 export interface Refills {
   /** Brings the practice wallet up to the starting balance while nothing is open. A repetition changes nothing. */
   practice(userId: UserId): Promise<Refill>
+  /** The same for a main wallet with next to nothing, once a week. */
+  main(userId: UserId): Promise<Refill>
 }
+
+export type LeaguesPort = Pick<
+  Leagues,
+  'found' | 'join' | 'leave' | 'list' | 'find' | 'byCode' | 'table' | 'matchTable' | 'trading'
+>
 
 export interface Catalogue {
   /** Every active instrument, by match and name. */
@@ -266,6 +276,8 @@ export interface Integrity {
   connections(user: UserId): Promise<readonly UserConnection[]>
   /** The latest alerts about cheats that name the user, newest first. */
   alerts(user: UserId): Promise<readonly UserAlert[]>
+  /** What operators last did about the user, newest first. */
+  deeds(user: UserId): Promise<readonly UserDeed[]>
   /** At most ten seconds old. */
   risk(): Promise<Risk>
 }
@@ -314,9 +326,27 @@ export interface AdminDeps {
   readonly bot: Bot
 }
 
+/** Browsers that are told what happens. */
+export interface PushPort {
+  /** The key of this server, in base64url. */
+  readonly publicKey: string
+  /** Why an endpoint is refused, or null. */
+  problemOf(url: URL): string | null
+  list(user: UserId): Promise<readonly PushSubscription[]>
+  subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription>
+  /** False if the user has no such browser. */
+  unsubscribe(user: UserId, id: string): Promise<boolean>
+}
+
 export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminDeps {
   readonly community: CommunityPorts
   readonly tapes: Tapes
+  readonly leagues: LeaguesPort
+  /** The link under which a league is joined. */
+  readonly leagueUrl: (code: string) => string
+  /** What people see who are not signed in. */
+  readonly push: PushPort
+  readonly watching: Pick<DelayedMatches, 'shown' | 'delayMs'>
   /** Describes the WebSocket address. */
   readonly describeFeed: typeof describeFeed
   /** The page for browsers. */

@@ -8,7 +8,7 @@ import { addressOf } from './client-address.ts'
 import type { Rates } from './ports.ts'
 
 /** What is limited per user. */
-export type LimitedAction = 'open' | 'close' | 'change' | 'refill' | 'export'
+export type LimitedAction = 'open' | 'close' | 'change' | 'refill' | 'league' | 'export'
 /** Positions: 60 times a minute each, with bursts of 10. */
 const TRADE: Allowance = { everyMs: SECOND_MS, burst: 10 }
 const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
@@ -16,10 +16,11 @@ const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
   close: TRADE,
   change: TRADE,
   refill: { everyMs: MINUTE_MS, burst: 3 },
+  league: { everyMs: MINUTE_MS, burst: 10 },
   export: { everyMs: MINUTE_MS, burst: 2 },
 }
 /** Orders skip the limit over all routes, so that a school behind one address can play; this bounds them instead. */
-const ORDERS: ReadonlySet<LimitedAction> = new Set(['open', 'close', 'change'])
+export const ORDERS: ReadonlySet<LimitedAction> = new Set(['open', 'close', 'change'])
 const ORDERS_PER_MINUTE = 3_000
 
 const quotaOf = ({ everyMs, burst }: Allowance): string => `q=${MINUTE_MS / everyMs};w=60;burst=${burst}`

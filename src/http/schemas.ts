@@ -21,11 +21,11 @@ export const positionIdText = z.uuid().openapi({ example: '0197f2a0-5d5b-7cc4-8f
 export const instrumentIdText = z.uuid().openapi({ example: '0198f3a2-7c1d-8e00-8f00-0123456789ab' })
 const fixtureNumber = z.int().openapi({ example: 19_155_071 })
 const replay = z.boolean().openapi({ description: 'True if the match replays a recording.', example: false })
-export const purseName = z.enum(PURSES).openapi({
-  description: '`main`: the game. `practice`: recordings; what is won there counts on the practice boards alone.',
-  example: 'main',
-})
-const role = z.enum(['GK', 'DEF', 'MID', 'FWD']).openapi({ example: 'FWD' })
+const COMMON_TEXT = '`main`: the game. `practice`: recordings; what is won there counts on the practice boards alone.'
+export const commonPurse = z.enum(PURSES).openapi({ description: COMMON_TEXT, example: 'main' })
+export const PURSE_TEXT = `${COMMON_TEXT} The id of a league: its own, which no other purse ever notices.`
+export const purseName = z.string().openapi({ description: PURSE_TEXT, example: 'main' })
+export const role = z.enum(['GK', 'DEF', 'MID', 'FWD']).openapi({ example: 'FWD' })
 const contractSize = z.number().openapi({ example: 5 })
 const leverage = z.number().openapi({ example: 10 })
 const team = z.object({
@@ -63,7 +63,7 @@ export const MatchBody = z
     name: z.string().openapi({ example: 'Harbour vs Hill' }),
     league: z.string().openapi({ example: 'Coastal League' }),
     replay,
-    purse: purseName,
+    purse: commonPurse,
     startsAt: timestampText,
     state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
     stateId: z.int().nullable().openapi({ description: "The provider's state number.", example: 22 }),
@@ -82,7 +82,7 @@ export const InstrumentBody = z
     team,
     fixtureId: fixtureNumber,
     replay,
-    purse: purseName,
+    purse: commonPurse,
     currentPrice: priceNumber.openapi({
       description: '`live_base_price + k_mod × net_position_imbalance`; after the match, the settlement price.',
     }),
@@ -369,6 +369,7 @@ export const NotificationBody = z
         'level',
         'referral_credited',
         'spinner',
+        'league',
       ])
       .openapi({ example: 'margin_warning' }),
     title: z.string().openapi({ example: '50 % of a margin lost' }),

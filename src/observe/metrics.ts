@@ -30,6 +30,8 @@ export interface Measuring {
   /** Counts entries of the audit log that this process has sealed, whichever process wrote them. */
   readonly audited: (entries: readonly SealedEntry[]) => void
   readonly taskFailed: (task: string) => void
+  /** A push message was taken, or not. */
+  readonly pushed: (outcome: 'sent' | 'gone' | 'refused' | 'failed') => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
@@ -70,6 +72,12 @@ export function startMeasuring(): Measuring {
     labelNames: ['task'],
     registers: [],
   })
+  const pushes = new Counter({
+    name: 'touchline_pushes_total',
+    help: 'Push messages to browsers: sent, gone (the browser has unsubscribed), refused, or failed (tried again).',
+    labelNames: ['outcome'],
+    registers: [],
+  })
   const security = securityMetrics()
   const house = houseMetrics()
   const books = booksMetrics()
@@ -77,7 +85,7 @@ export function startMeasuring(): Measuring {
 
   const registry = new Registry()
   const register = (metrics: readonly Metric[]): void => metrics.forEach((metric) => registry.registerMetric(metric))
-  register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, ...house.metrics])
+  register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, pushes, ...house.metrics])
   register([...security.metrics, ...books.metrics, ...work.metrics])
   register(processMetrics(() => lag))
   return {
@@ -92,6 +100,7 @@ export function startMeasuring(): Measuring {
     signIn: security.signIn,
     audited: security.audited,
     taskFailed: (task) => taskFailures.inc({ task }),
+    pushed: (outcome) => pushes.inc({ outcome }),
     books: books.take,
     workLeft: work.take,
     observe: (stats) => register(realTimeMetrics(stats)),

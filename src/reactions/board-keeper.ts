@@ -3,7 +3,7 @@
  * rebuilt.
  */
 import type { Money } from '../../actors/kernel/micros.ts'
-import { type Purse, PURSES } from '../../actors/kernel/purse.ts'
+import { type CommonPurse, PURSES } from '../../actors/kernel/purse.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
 
@@ -11,7 +11,7 @@ import type { Careers } from '../../db/careers.ts'
 const CHANGES_MAX = 250
 
 export interface BoardKeeperOptions {
-  readonly boards: Readonly<Record<Purse, Pick<Boards, 'put' | 'built' | 'build'>>>
+  readonly boards: Readonly<Record<CommonPurse, Pick<Boards, 'put' | 'built' | 'build'>>>
   readonly careers: Pick<Careers, 'changed' | 'shown' | 'standings' | 'allStandings'>
   /** The least stake of a return. Read each time, so that a changed setting takes effect. */
   readonly roiFloor: () => Money
@@ -61,7 +61,7 @@ export class BoardKeeper {
   async #build(): Promise<number | null> {
     const { boards, careers } = this.#options
     const rules = this.#rulesNow()
-    const counts = new Map<Purse, number | null>()
+    const counts = new Map<CommonPurse, number | null>()
     for (const purse of PURSES) counts.set(purse, await boards[purse].build(careers.allStandings(purse)))
     if ([...counts.values()].includes(null)) return null
     this.#rules = rules

@@ -153,7 +153,7 @@ async function announce(commits: readonly Commit[], outcome: Outcome, effects: R
   const reasonOf = (id: PositionId): string | null => reasons.get(id) ?? null
   await effects.notify([
     ...commits.flatMap((c) =>
-      noticesOf({ key: `${c.matchId}:${c.seq}`, at: c.at, events: c.events }, nameOf, reasonOf),
+      noticesOf({ key: `${c.matchId}:${c.seq}`, matchId: c.matchId, at: c.at, events: c.events }, nameOf, reasonOf),
     ),
     ...badges.map(({ userId, badge }) => badgeNotice(userId, badge, at)),
     ...[...careers].flatMap(([user, career]) => {

@@ -6,6 +6,7 @@ import {
   fixtureId,
   type InstrumentId,
   instrumentId,
+  leagueId,
   playerId,
   type PlayerId,
   positionId,
@@ -21,6 +22,7 @@ import { continueStep, findStep, leavingOf, type SharedStep } from '../../actors
 import { Draft, MatchState, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { type Allowed, changeLevels, close, open } from '../../actors/match/trading.ts'
+import { leaguePrice } from '../../actors/position/fills.ts'
 import { byAge, type Position } from '../../actors/position/position.ts'
 import { triggerAt } from '../../actors/position/triggers.ts'
 import { sharing } from '../../actors/replay/sharing.ts'
@@ -165,6 +167,8 @@ export class Rerun {
     let outcome: Outcome<Allowed> | null = null
     if (line.kind === 'open') {
       const player = instrumentId(String(line['player']))
+      const isLeague = line['league'] === true
+      const seen = draft.instrument(player)
       const order = {
         kind: 'open_position',
         userId: userId(id),
@@ -172,8 +176,9 @@ export class Rerun {
         direction: oneOf(['long', 'short'])(line['direction'], 'direction'),
         lots: lots(Number(line['lots'])),
         // Which price the owner saw is between them and the server.
-        clientPrice: draft.instrument(player)?.published ?? price(1),
+        clientPrice: seen === undefined ? price(1) : isLeague ? leaguePrice(seen) : seen.published,
         idempotency: null,
+        ...(isLeague ? { league: SOME_LEAGUE } : {}),
         ...levels,
       } as const
       outcome = open(draft, order, { ...terms, newId: () => id })
@@ -245,6 +250,9 @@ function inOrder(step: SharedStep, ids: readonly string[], room: number): Shared
     .toSorted((a, b) => Number(isWarning(b)) - Number(isWarning(a)))
   return { ...step, due: [...first.slice(0, room), ...rest] }
 }
+
+/** The tape does not say which. All trade alike. */
+const SOME_LEAGUE = leagueId('00000000-0000-4000-8000-000000000000')
 
 const recordOf = (state: MatchState): MatchRecord => ({
   info: state.info,

@@ -18,6 +18,9 @@ export interface Post {
   readonly body: string
 }
 
+/** One whose body may be bytes. */
+type AnyPost = Omit<Post, 'body'> & { readonly body: string | Uint8Array }
+
 export interface PosterOptions {
   readonly targets: WebhookTargets
   /** From the first byte to the end of the answer. */
@@ -46,7 +49,7 @@ export class Poster {
   }
 
   /** The status of the answer. Throws when there is none in time, or the address is refused. */
-  send({ url: text, headers, body }: Post): Promise<number> {
+  send({ url: text, headers, body }: AnyPost): Promise<number> {
     const url = new URL(text)
     const problem = this.#isClosed ? 'this process is stopping' : this.problemOf(url)
     if (problem !== null) return Promise.reject(new Error(problem))

@@ -168,6 +168,7 @@ export function adminPorts(user: User): Pick<
     },
     integrity: {
       connections: async () => [{ kind: 'invited', userId: user.id, username: 'bob' }],
+      deeds: async () => [{ id: 8, at: user.createdAt, action: 'user.note', by: 'alice', text: 'asked for a refund' }],
       alerts: async () => [{ id: 7, at: user.createdAt, finding: 'lockstep' }],
       risk: async () => ({
         asOf: user.createdAt,

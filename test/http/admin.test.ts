@@ -41,6 +41,7 @@ describe('admin routes', () => {
       purses: [
         { purse: 'main', wallets: 1, imbalance: 0 },
         { purse: 'practice', wallets: 1, imbalance: 0 },
+        { purse: 'leagues', wallets: 1, imbalance: 0 },
       ],
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
@@ -226,10 +227,20 @@ describe('admin routes', () => {
         deletionDue: null,
         connections: [{ kind: 'invited', username: 'bob' }],
         alerts: [{ id: 7, finding: 'lockstep' }],
+        deeds: [{ id: 8, action: 'user.note', by: 'alice', text: 'asked for a refund' }],
       },
     ])
     expect((await asAlice(`/api/admin/users/${ALICE.replace('a', 'b')}`)).status).toBe(404)
     expect((await asAlice('/api/admin/users/me')).status).toBe(400)
+  })
+
+  it('notes something about a user, for the audit log', async () => {
+    const { send } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
+    const noted = await send('POST', `/api/admin/users/${ALICE}/notes`, { text: 'asked for a refund' })
+    expect([noted.status, await noted.json()]).toEqual([200, { noted: true }])
+    const nobody = ALICE.replace('a', 'b')
+    expect((await send('POST', `/api/admin/users/${nobody}/notes`, { text: 'x' })).status).toBe(404)
+    expect((await send('POST', `/api/admin/users/${ALICE}/notes`, { text: '' })).status).toBe(400)
   })
 
   it("[C8] shows the house's risk in units and per cent", async () => {

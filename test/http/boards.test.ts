@@ -68,7 +68,17 @@ describe('leaderboards', () => {
     })
   })
 
-  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5', 'offset=-1', 'offset=x'])('%s is 400', async (query) => {
+  it.each([
+    'limit=0',
+    'limit=501',
+    'limit=x',
+    'limit=1.5',
+    'limit=0x10',
+    'limit=1e1',
+    'offset=-1',
+    'offset=x',
+    'offset=',
+  ])('%s is 400', async (query) => {
     expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
   })
 

@@ -5,6 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
 import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
 import { sessionId } from '../../actors/kernel/ids.ts'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { decimal, lots, price } from '../../actors/kernel/micros.ts'
 import { BADGES } from '../../actors/community/badges.ts'
 import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.ts'
@@ -12,7 +13,8 @@ import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { OPERATION_IDS } from '../../src/docs/operation-ids.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
-import { ALICE, alice, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { ALICE, alice, NOW, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { LEAGUE } from './league-ports.ts'
 
 const BodySchema = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
 const Document = z.object({
@@ -55,12 +57,16 @@ const KEY = sessionId('0197f2a0-0000-7000-8000-0000000000e2')
 const concrete = (path: string) =>
   path
     .replace('keys/{id}', `keys/${KEY}`)
+    .replace('push/{id}', 'push/0197f2a0-7a8b-7c1d-9e2f-3a4b5c6d7e8f')
     .replace('{districtId}', '1')
     .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')
+    .replace('matches/{matchId}', 'matches/7')
     .replace('flags/{key}', 'flags/coming_soon')
     .replace('settings/{key}', 'settings/trading.hold_secs')
     .replace('sessions/{id}', `sessions/${SESSION}`)
+    .replace('leagues/{id}', `leagues/${LEAGUE}`)
+    .replace('{code}', '9f2c4b7d01ae')
     .replace('users/{id}', `users/${ALICE}`)
     .replace('instruments/{id}', `instruments/${PLAYER}`)
     .replace('positions/{id}', `positions/${POSITION}`)
@@ -69,6 +75,11 @@ const concrete = (path: string) =>
     .replace('uploads/{name}', 'uploads/old-derby')
     .replace('tape/{id}/recording', 'tape/3/recording')
     .replace('{id}', '19155071')
+
+const PUSH_KEYS = {
+  p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+}
 
 /** The fields of all steps of signing in. */
 const SIGN_IN_STEPS = {
@@ -90,13 +101,21 @@ function bodyFor(path: string, known: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(fieldsFor(path)).filter(([name]) => known.includes(name)))
 }
 
+const timestampAt = (ms: number): string => new Date(NOW + ms).toISOString()
+
 function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path.endsWith('/what-if')) return { settings: { 'trading.hold_secs': 60 }, recordings: ['goal-feast'] }
   if (path.endsWith('{id}/void')) return { reason: 'checked' }
   if (path.includes('positions')) return order
+  if (path.endsWith('/notes')) return { text: 'asked for a refund' }
+  if (path === '/api/push') return { endpoint: 'https://push.example/1', keys: PUSH_KEYS, kinds: ['stop'] }
   if (path === '/api/me') return { confirm: 'alice', hiddenFromBoards: true }
   if (path === '/api/me/limits') return { dailyLoss: 600.5, coolOffUntil: null, excludedUntil: null }
   if (path === '/api/wallet/refill') return { purse: 'practice' }
+  if (path === '/api/leagues') {
+    return { name: 'Friends', startsAt: timestampAt(0), endsAt: timestampAt(HOUR_MS), matches: 'all' }
+  }
+  if (path === '/api/leagues/join') return { code: '9f2c4b7d01ae' }
   if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
   if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
   if (path.endsWith('{id}/status')) return { status: 'active', reason: 'checked' }
@@ -113,7 +132,9 @@ describe('the API description', () => {
     const { app, document, routes } = await openDescribed()
     // The pages, their files, the texts for people and `/metrics` are not described.
     const isOther = (path: string): boolean =>
-      /^\/($|web\/|join|favicon|\.well-known\/|security$|verify$|metrics$)/.test(path)
+      /^\/($|web\/|join|watch\/|league\/|app\.webmanifest|worker\.js|favicon|\.well-known\/|security$|verify$|metrics$)/.test(
+        path,
+      )
     const mounted = app.routes.filter(({ method, path }) => method !== 'ALL' && !isOther(path))
     const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
     expect(document.openapi).toBe('3.1.0')
@@ -128,6 +149,7 @@ describe('the API description', () => {
       'DELETE /api/auth/sessions/{id}',
       'DELETE /api/keys/{id}',
       'DELETE /api/me',
+      'DELETE /api/push/{id}',
       'GET /api/account/changes',
       'GET /api/achievements',
       'GET /api/activity',
@@ -142,6 +164,7 @@ describe('the API description', () => {
       'GET /api/admin/recordings/{id}',
       'GET /api/admin/recordings/{id}/chart',
       'GET /api/admin/risk',
+      'GET /api/admin/runbook',
       'GET /api/admin/settings',
       'GET /api/admin/settings/scoring/multiplier-keys',
       'GET /api/admin/uploads',
@@ -170,6 +193,9 @@ describe('the API description', () => {
       'GET /api/leaderboard/roi/district/{districtId}',
       'GET /api/leaderboard/roi/friends',
       'GET /api/leaderboard/roi/global',
+      'GET /api/leagues',
+      'GET /api/leagues/{id}',
+      'GET /api/leagues/{id}/matches/{matchId}',
       'GET /api/matches',
       'GET /api/matches/{id}',
       'GET /api/matches/{id}/events',
@@ -186,11 +212,15 @@ describe('the API description', () => {
       'GET /api/positions/{id}',
       'GET /api/positions/{id}/proof',
       'GET /api/positions/{id}/why',
+      'GET /api/public/leagues/{code}',
+      'GET /api/public/matches',
+      'GET /api/public/matches/{id}',
       'GET /api/public/referral/validate',
       'GET /api/public/tape/keys',
       'GET /api/public/tape/{id}',
       'GET /api/public/tape/{id}/checkpoints',
       'GET /api/public/tape/{id}/recording',
+      'GET /api/push',
       'GET /api/referrals',
       'GET /api/spinner/current',
       'GET /api/spinner/history',
@@ -210,6 +240,7 @@ describe('the API description', () => {
       'POST /api/admin/reactions/{matchId}/{seq}/retry',
       'POST /api/admin/settings/what-if',
       'POST /api/admin/uploads',
+      'POST /api/admin/users/{id}/notes',
       'POST /api/admin/webhooks',
       'POST /api/admin/webhooks/{id}/test',
       'POST /api/auth/dev',
@@ -222,6 +253,9 @@ describe('the API description', () => {
       'POST /api/auth/resend-otp',
       'POST /api/auth/verify-otp',
       'POST /api/keys',
+      'POST /api/leagues',
+      'POST /api/leagues/join',
+      'POST /api/leagues/{id}/leave',
       'POST /api/notifications/read-all',
       'POST /api/notifications/{id}/read',
       'POST /api/positions/open',
@@ -239,6 +273,7 @@ describe('the API description', () => {
       'PUT /api/admin/users/{id}/role',
       'PUT /api/admin/users/{id}/status',
       'PUT /api/me/limits',
+      'PUT /api/push',
     ])
   })
 
@@ -478,7 +513,8 @@ describe('the API description', () => {
   it('[H2] an answer that is not described fails the check', async () => {
     const { document } = await readDocument()
     const { judge } = createJudge(document)
-    const answer = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json' }
+    const headers = ['x-request-id', 'ratelimit', 'content-type']
+    const answer = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json', headers }
     const sums = { balance: 1, marginUsed: 0, unrealizedPnl: 0, equity: 1, freeMargin: 1 }
     const wallet = { purse: 'main', ...sums, currency: 'UNIT' }
     const error = { error: 'unauthorized', code: 'UNAUTHORIZED', requestId: '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b' }
@@ -488,7 +524,7 @@ describe('the API description', () => {
     expect(judge({ ...answer, body: { ...wallet, currency: 'USD' } })).toContain('currency')
     expect(judge({ ...answer, status: 204, body: null })).toContain('does not declare 204')
     expect(judge({ ...answer, status: 401, body: { ...error, code: 'FORBIDDEN' } })).toContain('code')
-    const opening = { method: 'POST', path: '/api/positions/open', status: 409, contentType: 'application/json' }
+    const opening = { ...answer, method: 'POST', path: '/api/positions/open', status: 409 }
     const moved = { ...error, code: 'PRICE_MOVED', currentPrice: 206.31, lastPublishedPrice: 206.3 }
     expect(judge({ ...opening, body: moved })).toBeNull()
     const { lastPublishedPrice: _, ...withoutFact } = moved
@@ -496,6 +532,9 @@ describe('the API description', () => {
     for (const body of [...wrong, { ...moved, required: 1 }]) expect(judge({ ...opening, body })).toContain('must')
     expect(judge({ ...answer, contentType: 'text/html', body: '' })).toContain('text/html')
     expect(judge({ ...answer, path: '/api/nowhere', body: wallet })).toContain('not described')
+    for (const stray of ['ETag', 'retry-after', 'Idempotent-Replayed', 'deprecation', 'WWW-Authenticate']) {
+      expect(judge({ ...answer, headers: [stray], body: wallet })).toContain(stray)
+    }
   })
 })
 

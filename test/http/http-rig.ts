@@ -18,7 +18,7 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Outcome } from '../../actors/kernel/outcome.ts'
 import { changeLimits, NO_LIMITS } from '../../actors/kernel/own-limits.ts'
-import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -27,6 +27,7 @@ import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createSessions, type EndedSessions, type SessionRows } from '../../src/auth/sessions.ts'
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
+import { DelayedMatches } from '../../src/http/delayed-matches.ts'
 import { loadWebFiles } from '../../src/http/web-files.ts'
 import { createJudge, type Judge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
@@ -36,6 +37,7 @@ import type { LedgerAudit, LedgerEntry } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover } from '../../db/movers.ts'
+import type { PushKind } from '../../db/pushes.ts'
 import type { MoveReason } from '../../actors/market/move-reason.ts'
 import { tickReason } from '../../actors/market/reason-words.ts'
 import type { History } from '../../db/price-history.ts'
@@ -48,6 +50,7 @@ import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
+import { leaguesPort } from './league-ports.ts'
 import { communityPorts } from './community-ports.ts'
 import { keyPorts, type KeyRig } from './key-ports.ts'
 
@@ -55,6 +58,7 @@ export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
 export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
 export const PLAYER = instrumentId('0197f2a0-0000-8000-8000-000000000001')
 export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
+export const SUBSCRIPTION = '0197f2a0-7a8b-7c1d-9e2f-3a4b5c6d7e8f'
 export const FIXTURE = fixtureId(19_155_071)
 const CHECKPOINT = { matchId: FIXTURE, n: 1, hash: 'b1946ac9', at: NOW, kid: 'k1', signature: 'c2lnbmVk' }
 export const ALLOWED_ORIGIN = 'https://play.touchline.example'
@@ -284,7 +288,7 @@ const ledger: readonly LedgerEntry[] = [
 const BALANCED: LedgerAudit = {
   wallets: 2,
   imbalanceMicros: 0,
-  purses: PURSES.map((purse) => ({ purse, wallets: 1, imbalanceMicros: 0 })),
+  purses: [...PURSES, 'leagues' as const].map((purse) => ({ purse, wallets: 1, imbalanceMicros: 0 })),
   unbalancedTransactions: 0,
   mismatchedWallets: 0,
 }
@@ -321,6 +325,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   sessions.onSignedOut((id) => recorded.disconnected.push(id))
   const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
   const keyRig = keyPorts(world, (id) => users.get(id)?.role ?? 'user')
+  const subscribed = new Map<string, { id: string; endpoint: string; kinds: readonly PushKind[] }>()
   const deps: HttpDeps = {
     world,
     log,
@@ -373,7 +378,12 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
       auditLedger: async () => options.audit ?? BALANCED,
     },
-    refills: { practice: async () => ({ kind: 'refilled', amount: money(12_500_000) }) },
+    leagues: leaguesPort(ALICE, FIXTURE, NOW),
+    leagueUrl: (code) => `https://play.example/league/${code}`,
+    refills: {
+      practice: async () => ({ kind: 'refilled', amount: money(12_500_000) }),
+      main: async () => ({ kind: 'not_ruined', balance: money(312_500_000) }),
+    },
     catalogue: {
       instruments: async () => [listing],
       instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
@@ -435,9 +445,21 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
         id === POSITION ? { matchId: FIXTURE, positionId: id, userId: user, n: 3, salt: 'cafe' } : null,
       areRecordingsOpen: () => true,
     },
+    push: {
+      publicKey: 'BPx0n2Hg9vQ7rYb3kTzWm1Lc8sNf5uJd6eAi4oXyKqZtRwVpMhGjUlCbEnSaFoI',
+      problemOf: ({ hostname }) => (hostname === 'inside.example' ? 'must lead to a public address' : null),
+      list: async () => [...subscribed.values()],
+      subscribe: async (_user, { endpoint }, kinds) => {
+        const one = { id: SUBSCRIPTION, endpoint, kinds }
+        subscribed.set(endpoint, one)
+        return one
+      },
+      unsubscribe: async (_user, id) => id === SUBSCRIPTION,
+    },
+    watching: await watchingSince(matchInfo, listing),
     ...adminPorts(alice),
     describeFeed,
-    web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }),
+    web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }, ALLOWED_ORIGIN),
     tracing: null,
     metrics: {
       access: 'private',
@@ -491,7 +513,8 @@ function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
       ? JSON.parse(await textOf(response.clone()))
       : null
     const isApi = url.pathname.startsWith('/api/')
-    const wrong = isApi ? judge({ method, path: url.pathname, status: response.status, contentType, body }) : null
+    const received = { method, path: url.pathname, status: response.status, contentType, body }
+    const wrong = isApi ? judge({ ...received, headers: [...response.headers.keys()] }) : null
     if (wrong !== null) throw new Error(wrong)
     return response
   }
@@ -546,4 +569,19 @@ export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, cl
 /** A fault of the database, which `isFault` above recognises. */
 export const away = async (): Promise<never> => {
   throw new Error('away')
+}
+
+/** A match that was kept a minute ago, and once more since. */
+async function watchingSince(match: typeof matchInfo, onlyPlayer: Listing): Promise<DelayedMatches> {
+  let now = NOW - MINUTE_MS
+  const watching = new DelayedMatches({
+    catalogue: { matches: async () => [match], instruments: async () => [onlyPlayer] },
+    rules: () => DEFAULT_RULES,
+    world: { now: () => instant(now) },
+  })
+  await watching.keep()
+  now = NOW - SECOND_MS
+  await watching.keep()
+  now = NOW
+  return watching
 }

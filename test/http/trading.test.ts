@@ -17,6 +17,7 @@ import {
   trade,
   wallet,
 } from './http-rig.ts'
+import { LEAGUE } from './league-ports.ts'
 
 const OPEN = '/api/positions/open'
 const CLOSE = `/api/positions/${POSITION}/close`
@@ -508,21 +509,27 @@ describe('reading', () => {
     expect((await asAlice('/api/positions?purse=savings')).status).toBe(400)
   })
 
-  it('[D11] a refill says what it added; nothing but practice is refilled, and nothing while positions are open', async () => {
+  it('[D11] a refill says what it added; no league is refilled, and nothing while positions are open', async () => {
     const { send } = await openHttpRig()
     const refilled = await send('POST', '/api/wallet/refill', { purse: 'practice' })
     expect([refilled.status, await refilled.json()]).toMatchObject([
       200,
       { refilled: 12.5, wallet: { purse: 'practice' } },
     ])
-    for (const body of [{}, { purse: 'main' }])
+    for (const body of [{}, { purse: LEAGUE }])
       expect((await send('POST', '/api/wallet/refill', body)).status).toBe(400)
+    const enough = await send('POST', '/api/wallet/refill', { purse: 'main' })
+    expect([enough.status, await enough.json()]).toMatchObject([
+      409,
+      { code: 'NOT_RUINED', balance: 312.5, below: 100 },
+    ])
     const practice = async () => ({ kind: 'positions_open', openPositions: 2 }) as const
-    const busy = await openHttpRig({ deps: { refills: { practice } } })
+    const busy = await openHttpRig({ deps: { refills: { practice, main: practice } } })
     const answer = await busy.send('POST', '/api/wallet/refill', { purse: 'practice' })
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'POSITIONS_OPEN', openPositions: 2 }])
+    const locked = async () => ({ kind: 'proceeds_locked', locked: money(1_500_000) }) as const
     const waiting = await openHttpRig({
-      deps: { refills: { practice: async () => ({ kind: 'proceeds_locked', locked: money(1_500_000) }) as const } },
+      deps: { refills: { practice: locked, main: locked } },
     })
     const later = await waiting.send('POST', '/api/wallet/refill', { purse: 'practice' })
     expect([later.status, await later.json()]).toMatchObject([409, { code: 'PROCEEDS_LOCKED', locked: 1.5 }])

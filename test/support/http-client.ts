@@ -99,7 +99,7 @@ export class HttpClient {
     const answer: Answer = { status: response.status, headers: response.headers, body: await response.json() }
     const { judge } = await apiJudge()
     const contentType = answer.headers.get('content-type')
-    const wrong = judge({ method, path, status: answer.status, contentType, body: answer.body })
+    const wrong = judge({ method, path, ...answer, contentType, headers: [...answer.headers.keys()] })
     if (wrong !== null) throw new Error(wrong)
     return answer
   }
@@ -114,8 +114,8 @@ export class HttpClient {
     return read(answer, 200, z.looseObject({ user: User })).user
   }
 
-  wallet() {
-    return this.get('/api/wallet', Wallet)
+  wallet(purse = 'main') {
+    return this.get(`/api/wallet?purse=${purse}`, Wallet)
   }
 
   async instruments(): Promise<readonly InstrumentSeen[]> {

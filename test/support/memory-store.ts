@@ -3,7 +3,7 @@
  * databases, so what is learnt on it holds for them.
  */
 import { assert, present } from '../../actors/kernel/assert.ts'
-import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, InstrumentId, LeagueId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { type Money, money, price as priceOf } from '../../actors/kernel/micros.ts'
 import { type Purse, PURSES, type WalletKey } from '../../actors/kernel/purse.ts'
 import type { IdempotencyKey, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from '../../actors/match/messages.ts'
@@ -20,10 +20,11 @@ import type {
   Verdict,
   WalletFound,
 } from '../../actors/match/store.ts'
-import { exitPrice, type Instrument, type PastMatches } from '../../actors/market/instrument.ts'
+import { type Instrument, type PastMatches } from '../../actors/market/instrument.ts'
 import type { PricingMemory } from '../../actors/market/pricing.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
-import { byAge, exposureOf, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { closingFill } from '../../actors/position/fills.ts'
+import { byAge, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { isAwaited, type Lock, type RecentClose } from '../../actors/position/recent-close.ts'
 
 interface Wallet {
@@ -67,9 +68,18 @@ export class MemoryMatchStore implements MatchStore, Leases {
   readonly #results = new Map<string, { readonly userId: UserId; readonly stored: StoredResult }>()
   readonly #epochs = new Map<FixtureId, number>()
 
-  /** Gives a new user a wallet in each purse, through the ledger. */
+  /** Gives a new user a wallet in each purse that all have, through the ledger. */
   grant(userId: UserId, amount: Money): void {
-    for (const purse of PURSES) {
+    this.#grant(userId, amount, PURSES)
+  }
+
+  /** Gives a user a wallet in a league. */
+  join(userId: UserId, amount: Money, league: LeagueId): void {
+    this.#grant(userId, amount, [league])
+  }
+
+  #grant(userId: UserId, amount: Money, purses: readonly Purse[]): void {
+    for (const purse of purses) {
       const wallet = { userId, purse }
       assert(!this.#wallets.has(nameOf(wallet)), `${userId} has a wallet`)
       this.#wallets.set(nameOf(wallet), { balance: amount, margin: 0, open: 0 })
@@ -171,7 +181,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
     for (const p of this.positions.values()) {
       const listed = this.#instruments.get(p.instrumentId)
       if (p.userId !== userId || p.purse !== purse || p.close !== null || listed === undefined) continue
-      unrealized += realisedPnl(p, exitPrice(listed.instrument, exposureOf(p)))
+      unrealized += realisedPnl(p, closingFill(listed.instrument, p))
     }
     const locked = money(lockedAt(this.#locks.get(nameOf({ userId, purse }))?.values() ?? [], at))
     return {

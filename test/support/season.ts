@@ -1,9 +1,16 @@
 /** Users who trade in separate matches on the real store, and the reactions to their commits. */
 import { present } from '../../actors/kernel/assert.ts'
-import { type FixtureId, fixtureId, instrumentId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import {
+  type FixtureId,
+  fixtureId,
+  instrumentId,
+  type LeagueId,
+  positionId,
+  type UserId,
+} from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
-import type { Purse } from '../../actors/kernel/purse.ts'
+import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import { instant, type World } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
@@ -32,7 +39,7 @@ let fixtures = 64_000
 export interface Season {
   readonly outbox: Outbox
   readonly careers: Careers
-  readonly boards: Readonly<Record<Purse, Boards>>
+  readonly boards: Readonly<Record<CommonPurse, Boards>>
   readonly keeper: BoardKeeper
   readonly reactor: Reactor
   readonly cache: WalletCache
@@ -43,7 +50,7 @@ export interface Season {
   readonly reports: string[]
   user(name: string): Promise<UserId>
   /** A match in play with one player, worth 200. */
-  match(options?: { readonly purse?: Purse }): Promise<Fixture>
+  match(options?: { readonly purse?: CommonPurse }): Promise<Fixture>
 }
 
 /** A match that commits any events a test passes. */
@@ -51,8 +58,8 @@ export interface Fixture {
   readonly id: FixtureId
   commit(events: readonly MatchEvent[]): Promise<void>
   /** A position to be opened by the caller. */
-  position(user: UserId, over?: { lots?: number; direction?: Direction }): Position
-  open(user: UserId, over?: { lots?: number; direction?: Direction }): Promise<Position>
+  position(user: UserId, over?: { lots?: number; direction?: Direction; league?: LeagueId }): Position
+  open(user: UserId, over?: { lots?: number; direction?: Direction; league?: LeagueId }): Promise<Position>
   /** The base moves with the price, unless it is given. */
   close(position: Position, at: number, by?: ClosedBy, base?: number): Promise<void>
   closed(position: Position, at: number, by?: ClosedBy, base?: number): MatchEvent
@@ -141,7 +148,7 @@ export async function openSeason(
         return {
           id: positionId(world.newId()),
           userId: user,
-          purse,
+          purse: over.league ?? purse,
           instrumentId: listed.id,
           fixtureId: id,
           direction: over.direction ?? 'long',

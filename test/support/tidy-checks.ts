@@ -94,6 +94,7 @@ export const FLOORS: readonly Floor[] = [
   // What proves a match uses the game's rules and the provider's parser, and nothing of the server. Browsers run it.
   { at: 'src/verify/', code: ['actors/', 'src/provider/', 'src/verify/'], packages: [] },
   { at: 'src/reactions/', code: ['actors/', 'src/reactions/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
+  { at: 'src/push/', code: ['src/push/'], types: ['db/'], packages: ['web-push', 'node:'] },
   { at: 'src/webhooks/', code: ['actors/', 'src/webhooks/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
   {
     at: 'src/http/',
@@ -101,6 +102,7 @@ export const FLOORS: readonly Floor[] = [
     types: ['db/', 'rooms/', 'src/'],
     packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
   },
+  { at: 'src/http/page-bundle.ts', code: [], packages: ['esbuild', 'node:'] },
   {
     at: 'src/docs/',
     code: ['actors/', 'src/auth/', 'src/docs/', 'src/http/'],
@@ -117,9 +119,17 @@ export const FLOORS: readonly Floor[] = [
   {
     at: 'src/web/',
     code: ['src/web/'],
-    types: ['actors/tape/', 'src/http/schemas.ts', 'src/http/user-schema.ts', 'src/verify/'],
+    types: [
+      'actors/tape/',
+      'src/http/schemas.ts',
+      'src/http/user-schema.ts',
+      'src/http/league-schema.ts',
+      'src/verify/',
+    ],
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
   },
+  // It runs a match again with the rules of the game themselves.
+  { at: 'src/web/verify.ts', code: ['actors/tape/', 'src/verify/'], packages: ['zod'] },
   // Clients for other programs; the one in TypeScript is the page's own.
   { at: 'src/clients/', code: ['src/clients/', 'src/web/client/'], packages: [] },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
@@ -167,8 +177,10 @@ export const ENTRY_POINTS: readonly string[] = [
   'src/what-if/worker.ts',
   'src/web/main.ts',
   'src/web/verify.ts',
+  'src/web/worker.ts',
   'test/market/run.ts',
   'test/sim/run.ts',
+  'test/support/http-ece.d.ts',
   'vitest.config.ts',
 ]
 

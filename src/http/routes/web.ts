@@ -1,24 +1,69 @@
 /** The page at `/` and the files it loads. Not part of the API: not described, and without rate limits. */
 import { type Context, Hono } from 'hono'
+import { fixtureId } from '../../../actors/kernel/ids.ts'
+import type { League } from '../../../db/leagues.ts'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
 import { sendFile } from '../send-file.ts'
+import { type Share, WEB_BASE, type WebFile } from '../web-files.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-export function webPage({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>) {
-  const sendPage = (c: Context<HttpEnv>, page = web.page) => {
+const INVITED: Share = {
+  title: 'You are invited to Touchline',
+  text: 'Go long or short on footballers while they play. You start with 10,000 units. No money is involved.',
+}
+const WATCHED: Share = { title: 'Touchline', text: 'Watch how footballers are priced while they play.' }
+
+type PageDeps = Pick<HttpDeps, 'web' | 'watching' | 'leagues' | 'wsUrlFor'>
+
+const leagueShare = ({ name, founder, members }: League): Share => ({
+  title: `${founder} invites you to ${name}`,
+  text: `A league on Touchline with ${members} ${members === 1 ? 'member' : 'members'}. ${INVITED.text}`,
+})
+
+export function webPage({ web, watching, leagues, wsUrlFor }: PageDeps) {
+  /** Files that keep their address: the browser asks each time whether they have changed. */
+  const send = (c: Context<HttpEnv>, file: WebFile) => {
     c.header('Cache-Control', 'no-cache')
-    c.header('Content-Security-Policy', policy(web.inlineScript, wsUrlFor(new URL(c.req.url).hostname)))
-    return sendFile(c, web, page)
+    return sendFile(c, web, file)
+  }
+  const sendPage = (c: Context<HttpEnv>, page = web.page) => {
+    c.header('Content-Security-Policy', policy(wsUrlFor(new URL(c.req.url).hostname)))
+    return send(c, page)
+  }
+  /** The page at an address that people share. */
+  const sendShared = (c: Context<HttpEnv>, share: Share) => {
+    c.header('Cache-Control', 'no-cache')
+    c.header('Content-Security-Policy', policy(wsUrlFor(new URL(c.req.url).hostname)))
+    return c.html(web.shared(share))
+  }
+  const scoreOf = (id: number): Share | null => {
+    const match = watching.shown?.matches.get(fixtureId(id))
+    if (match === undefined) return null
+    const { home, away, minute } = match
+    return {
+      title: `${home.name} ${home.score ?? 0}–${away.score ?? 0} ${away.name}`,
+      text: `Minute ${minute ?? 0}. ${WATCHED.text}`,
+    }
   }
   return new Hono<HttpEnv>()
     .get('/', (c) => sendPage(c))
-    .get('/join', (c) => sendPage(c)) // the path of share links
+    .get('/join', (c) => sendShared(c, INVITED))
+    .get('/league/:code{[0-9a-z]+}', async (c) => {
+      const league = await leagues.byCode(c.req.param('code'))
+      return sendShared(c, league === null ? INVITED : leagueShare(league))
+    })
+    .get('/watch/:id{[0-9]+}', (c) => sendShared(c, scoreOf(Number(c.req.param('id'))) ?? WATCHED))
     .get('/verify', (c) => sendPage(c, web.verifyPage))
-    .get('/favicon.ico', (c) => c.redirect(`${web.base}/icon.svg`))
-    .get(`${web.base}/*`, async (c) => {
-      const file = web.find(c.req.path.slice(web.base.length + 1))
+    .get('/app.webmanifest', (c) => send(c, web.manifest))
+    .get('/worker.js', (c) => {
+      c.header('Content-Security-Policy', "default-src 'none'; connect-src 'self'")
+      return send(c, web.worker)
+    })
+    .get('/favicon.ico', (c) => c.redirect(web.address('icon.svg')))
+    .get(`${WEB_BASE}/*`, async (c) => {
+      const file = web.find(c.req.path.slice(WEB_BASE.length + 1))
       if (file === null) return fail(c, answerWith('NOT_FOUND'))
       c.header('Cache-Control', FOREVER)
       return sendFile(c, web, file)
@@ -26,15 +71,16 @@ export function webPage({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>) {
 }
 
 /** Everything comes from this server and the price feed, but profile pictures may come from any host. */
-const policy = (inlineScript: string, wsUrl: string): string =>
+const policy = (wsUrl: string): string =>
   [
     "default-src 'none'",
-    `script-src 'self' '${inlineScript}'`,
+    "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data: https:",
     "font-src 'self'",
     `connect-src 'self' ${wsUrl}`,
     "manifest-src 'self'",
+    "worker-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

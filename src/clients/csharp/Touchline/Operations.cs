@@ -118,6 +118,12 @@ namespace Touchline
             return Ask("GET", "/api/me/export", null, null, null);
         }
 
+        /// <summary>Found a private league and join it.</summary>
+        public Json FoundLeague(object body)
+        {
+            return Ask("POST", "/api/leagues", null, body, null);
+        }
+
         /// <summary>The WebSocket address as an AsyncAPI 3 document.</summary>
         public Json GetAsyncApi()
         {
@@ -170,6 +176,24 @@ namespace Touchline
         public Json GetInstrument(object id)
         {
             return Ask("GET", "/api/instruments/" + Part(id), null, null, null);
+        }
+
+        /// <summary>A league and its table. Query: <c>limit</c>, <c>offset</c>.</summary>
+        public Json GetLeague(object id, IReadOnlyDictionary<string, object> query = null)
+        {
+            return Ask("GET", "/api/leagues/" + Part(id), query, null, null);
+        }
+
+        /// <summary>The table of one match in a league.</summary>
+        public Json GetLeagueMatch(object id, object matchId)
+        {
+            return Ask("GET", "/api/leagues/" + Part(id) + "/matches/" + Part(matchId), null, null, null);
+        }
+
+        /// <summary>What a join link leads to.</summary>
+        public Json GetLeagueOutline(object code)
+        {
+            return Ask("GET", "/api/public/leagues/" + Part(code), null, null, null);
         }
 
         /// <summary>One match, with its trade window.</summary>
@@ -286,6 +310,12 @@ namespace Touchline
             return Ask("GET", "/api/leaderboard/roi/global", query, null, null);
         }
 
+        /// <summary>The runbook.</summary>
+        public Json GetRunbook()
+        {
+            return Ask("GET", "/api/admin/runbook", null, null, null);
+        }
+
         /// <summary>The players of one team of a match. Query: <c>team</c>.</summary>
         public Json GetSquad(object id, IReadOnlyDictionary<string, object> query = null)
         {
@@ -326,6 +356,24 @@ namespace Touchline
         public Json GetWallet(IReadOnlyDictionary<string, object> query = null)
         {
             return Ask("GET", "/api/wallet", query, null, null);
+        }
+
+        /// <summary>A live match, a little behind.</summary>
+        public Json GetWatchedMatch(object id)
+        {
+            return Ask("GET", "/api/public/matches/" + Part(id), null, null, null);
+        }
+
+        /// <summary>Join the league of a code.</summary>
+        public Json JoinLeague(object body)
+        {
+            return Ask("POST", "/api/leagues/join", null, body, null);
+        }
+
+        /// <summary>Leave a league.</summary>
+        public Json LeaveLeague(object id)
+        {
+            return Ask("POST", "/api/leagues/" + Part(id) + "/leave", null, null, null);
         }
 
         /// <summary>The events of the caller's positions after a marker. Query: <c>since</c>, <c>limit</c>, <c>cursor</c>.</summary>
@@ -382,6 +430,12 @@ namespace Touchline
             return Ask("GET", "/api/keys", null, null, null);
         }
 
+        /// <summary>The caller's leagues.</summary>
+        public Json ListLeagues()
+        {
+            return Ask("GET", "/api/leagues", null, null, null);
+        }
+
         /// <summary>The ledger entries of the caller's wallet in a purse, newest first. Query: <c>purse</c>, <c>matchId</c>, <c>instrumentId</c>, <c>from</c>, <c>to</c>, <c>limit</c>, <c>cursor</c>, <c>offset</c>.</summary>
         public Json ListLedgerEntries(IReadOnlyDictionary<string, object> query = null)
         {
@@ -422,6 +476,12 @@ namespace Touchline
         public Json ListPositions(IReadOnlyDictionary<string, object> query = null)
         {
             return Ask("GET", "/api/positions", query, null, null);
+        }
+
+        /// <summary>The caller's browsers that are told what happens.</summary>
+        public Json ListPushSubscriptions()
+        {
+            return Ask("GET", "/api/push", null, null, null);
         }
 
         /// <summary>Recent trades of an instrument, anonymised. Query: <c>limit</c>, <c>cursor</c>.</summary>
@@ -478,10 +538,22 @@ namespace Touchline
             return Ask("GET", "/api/admin/users", query, null, null);
         }
 
+        /// <summary>Live matches, a little behind.</summary>
+        public Json ListWatchedMatches()
+        {
+            return Ask("GET", "/api/public/matches", null, null, null);
+        }
+
         /// <summary>Webhooks and how far they are behind.</summary>
         public Json ListWebhooks()
         {
             return Ask("GET", "/api/admin/webhooks", null, null, null);
+        }
+
+        /// <summary>Note something about a user.</summary>
+        public Json NoteUser(object id, object body)
+        {
+            return Ask("POST", "/api/admin/users/" + Part(id) + "/notes", null, body, null);
         }
 
         /// <summary>Open a position.</summary>
@@ -514,7 +586,7 @@ namespace Touchline
             return Ask("POST", "/api/admin/leaderboard/rebuild-roi", null, null, null);
         }
 
-        /// <summary>Refill the caller's practice wallet.</summary>
+        /// <summary>Refill the caller's practice wallet, or a main wallet that is ruined.</summary>
         public Json RefillWallet(object body)
         {
             return Ask("POST", "/api/wallet/refill", null, body, null);
@@ -616,6 +688,12 @@ namespace Touchline
             return Ask("POST", "/api/admin/gameplay-bot/stop", null, body, null);
         }
 
+        /// <summary>Tell a browser what happens.</summary>
+        public Json SubscribePush(object body)
+        {
+            return Ask("PUT", "/api/push", null, body, null);
+        }
+
         /// <summary>Send a test message to a webhook.</summary>
         public Json TestWebhook(object id)
         {
@@ -626,6 +704,12 @@ namespace Touchline
         public Json TryOutSettings(object body)
         {
             return Ask("POST", "/api/admin/settings/what-if", null, body, null);
+        }
+
+        /// <summary>Tell a browser nothing more.</summary>
+        public Json UnsubscribePush(object id)
+        {
+            return Ask("DELETE", "/api/push/" + Part(id), null, null, null);
         }
 
         /// <summary>Upload a recording. Query: <c>name</c>.</summary>

@@ -98,6 +98,11 @@ public abstract class Operations {
     return ask("GET", "/api/me/export", Map.of(), null, null);
   }
 
+  /** Found a private league and join it. */
+  public Json foundLeague(Object body) {
+    return ask("POST", "/api/leagues", Map.of(), body, null);
+  }
+
   /** The WebSocket address as an AsyncAPI 3 document. */
   public Json getAsyncApi() {
     return ask("GET", "/api/asyncapi.json", Map.of(), null, null);
@@ -141,6 +146,21 @@ public abstract class Operations {
   /** One instrument. */
   public Json getInstrument(Object id) {
     return ask("GET", "/api/instruments/" + part(id), Map.of(), null, null);
+  }
+
+  /** A league and its table. Query: {@code limit}, {@code offset}. */
+  public Json getLeague(Object id, Map<String, ?> query) {
+    return ask("GET", "/api/leagues/" + part(id), query, null, null);
+  }
+
+  /** The table of one match in a league. */
+  public Json getLeagueMatch(Object id, Object matchId) {
+    return ask("GET", "/api/leagues/" + part(id) + "/matches/" + part(matchId), Map.of(), null, null);
+  }
+
+  /** What a join link leads to. */
+  public Json getLeagueOutline(Object code) {
+    return ask("GET", "/api/public/leagues/" + part(code), Map.of(), null, null);
   }
 
   /** One match, with its trade window. */
@@ -238,6 +258,11 @@ public abstract class Operations {
     return ask("GET", "/api/leaderboard/roi/global", query, null, null);
   }
 
+  /** The runbook. */
+  public Json getRunbook() {
+    return ask("GET", "/api/admin/runbook", Map.of(), null, null);
+  }
+
   /** The players of one team of a match. Query: {@code team}. */
   public Json getSquad(Object id, Map<String, ?> query) {
     return ask("GET", "/api/matches/" + part(id) + "/squad", query, null, null);
@@ -271,6 +296,21 @@ public abstract class Operations {
   /** The caller's wallet in a purse. Query: {@code purse}. */
   public Json getWallet(Map<String, ?> query) {
     return ask("GET", "/api/wallet", query, null, null);
+  }
+
+  /** A live match, a little behind. */
+  public Json getWatchedMatch(Object id) {
+    return ask("GET", "/api/public/matches/" + part(id), Map.of(), null, null);
+  }
+
+  /** Join the league of a code. */
+  public Json joinLeague(Object body) {
+    return ask("POST", "/api/leagues/join", Map.of(), body, null);
+  }
+
+  /** Leave a league. */
+  public Json leaveLeague(Object id) {
+    return ask("POST", "/api/leagues/" + part(id) + "/leave", Map.of(), null, null);
   }
 
   /** The events of the caller's positions after a marker. Query: {@code since}, {@code limit}, {@code cursor}. */
@@ -318,6 +358,11 @@ public abstract class Operations {
     return ask("GET", "/api/keys", Map.of(), null, null);
   }
 
+  /** The caller's leagues. */
+  public Json listLeagues() {
+    return ask("GET", "/api/leagues", Map.of(), null, null);
+  }
+
   /** The ledger entries of the caller's wallet in a purse, newest first. Query: {@code purse}, {@code matchId}, {@code instrumentId}, {@code from}, {@code to}, {@code limit}, {@code cursor}, {@code offset}. */
   public Json listLedgerEntries(Map<String, ?> query) {
     return ask("GET", "/api/wallet/ledger", query, null, null);
@@ -351,6 +396,11 @@ public abstract class Operations {
   /** The caller's positions of one purse, newest first. Query: {@code purse}, {@code status}, {@code matchId}, {@code instrumentId}, {@code from}, {@code to}, {@code limit}, {@code cursor}, {@code offset}. */
   public Json listPositions(Map<String, ?> query) {
     return ask("GET", "/api/positions", query, null, null);
+  }
+
+  /** The caller's browsers that are told what happens. */
+  public Json listPushSubscriptions() {
+    return ask("GET", "/api/push", Map.of(), null, null);
   }
 
   /** Recent trades of an instrument, anonymised. Query: {@code limit}, {@code cursor}. */
@@ -398,9 +448,19 @@ public abstract class Operations {
     return ask("GET", "/api/admin/users", query, null, null);
   }
 
+  /** Live matches, a little behind. */
+  public Json listWatchedMatches() {
+    return ask("GET", "/api/public/matches", Map.of(), null, null);
+  }
+
   /** Webhooks and how far they are behind. */
   public Json listWebhooks() {
     return ask("GET", "/api/admin/webhooks", Map.of(), null, null);
+  }
+
+  /** Note something about a user. */
+  public Json noteUser(Object id, Object body) {
+    return ask("POST", "/api/admin/users/" + part(id) + "/notes", Map.of(), body, null);
   }
 
   /** Open a position. */
@@ -428,7 +488,7 @@ public abstract class Operations {
     return ask("POST", "/api/admin/leaderboard/rebuild-roi", Map.of(), null, null);
   }
 
-  /** Refill the caller's practice wallet. */
+  /** Refill the caller's practice wallet, or a main wallet that is ruined. */
   public Json refillWallet(Object body) {
     return ask("POST", "/api/wallet/refill", Map.of(), body, null);
   }
@@ -513,6 +573,11 @@ public abstract class Operations {
     return ask("POST", "/api/admin/gameplay-bot/stop", Map.of(), body, null);
   }
 
+  /** Tell a browser what happens. */
+  public Json subscribePush(Object body) {
+    return ask("PUT", "/api/push", Map.of(), body, null);
+  }
+
   /** Send a test message to a webhook. */
   public Json testWebhook(Object id) {
     return ask("POST", "/api/admin/webhooks/" + part(id) + "/test", Map.of(), null, null);
@@ -521,6 +586,11 @@ public abstract class Operations {
   /** Try settings on recordings before setting them. */
   public Json tryOutSettings(Object body) {
     return ask("POST", "/api/admin/settings/what-if", Map.of(), body, null);
+  }
+
+  /** Tell a browser nothing more. */
+  public Json unsubscribePush(Object id) {
+    return ask("DELETE", "/api/push/" + part(id), Map.of(), null, null);
   }
 
   /** Upload a recording. Query: {@code name}. */

@@ -84,6 +84,10 @@ class Operations:
         """Download everything about the caller."""
         return self.ask('GET', '/api/me/export')
 
+    def found_league(self, body: Any) -> Any:
+        """Found a private league and join it."""
+        return self.ask('POST', '/api/leagues', body=body)
+
     def get_async_api(self) -> Any:
         """The WebSocket address as an AsyncAPI 3 document."""
         return self.ask('GET', '/api/asyncapi.json')
@@ -119,6 +123,18 @@ class Operations:
     def get_instrument(self, id: Any) -> Any:
         """One instrument."""
         return self.ask('GET', f'/api/instruments/{_part(id)}')
+
+    def get_league(self, id: Any, *, limit: Any = None, offset: Any = None) -> Any:
+        """A league and its table."""
+        return self.ask('GET', f'/api/leagues/{_part(id)}', {'limit': limit, 'offset': offset})
+
+    def get_league_match(self, id: Any, match_id: Any) -> Any:
+        """The table of one match in a league."""
+        return self.ask('GET', f'/api/leagues/{_part(id)}/matches/{_part(match_id)}')
+
+    def get_league_outline(self, code: Any) -> Any:
+        """What a join link leads to."""
+        return self.ask('GET', f'/api/public/leagues/{_part(code)}')
 
     def get_match(self, id: Any) -> Any:
         """One match, with its trade window."""
@@ -196,6 +212,10 @@ class Operations:
         """All users by ROI."""
         return self.ask('GET', '/api/leaderboard/roi/global', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
 
+    def get_runbook(self) -> Any:
+        """The runbook."""
+        return self.ask('GET', '/api/admin/runbook')
+
     def get_squad(self, id: Any, *, team: Any = None) -> Any:
         """The players of one team of a match."""
         return self.ask('GET', f'/api/matches/{_part(id)}/squad', {'team': team})
@@ -223,6 +243,18 @@ class Operations:
     def get_wallet(self, *, purse: Any = None) -> Any:
         """The caller's wallet in a purse."""
         return self.ask('GET', '/api/wallet', {'purse': purse})
+
+    def get_watched_match(self, id: Any) -> Any:
+        """A live match, a little behind."""
+        return self.ask('GET', f'/api/public/matches/{_part(id)}')
+
+    def join_league(self, body: Any) -> Any:
+        """Join the league of a code."""
+        return self.ask('POST', '/api/leagues/join', body=body)
+
+    def leave_league(self, id: Any) -> Any:
+        """Leave a league."""
+        return self.ask('POST', f'/api/leagues/{_part(id)}/leave')
 
     def list_account_changes(self, *, since: Any = None, limit: Any = None, cursor: Any = None) -> Any:
         """The events of the caller's positions after a marker."""
@@ -260,6 +292,10 @@ class Operations:
         """The caller's personal keys."""
         return self.ask('GET', '/api/keys')
 
+    def list_leagues(self) -> Any:
+        """The caller's leagues."""
+        return self.ask('GET', '/api/leagues')
+
     def list_ledger_entries(self, *, purse: Any = None, match_id: Any = None, instrument_id: Any = None, from_: Any = None, to: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
         """The ledger entries of the caller's wallet in a purse, newest first."""
         return self.ask('GET', '/api/wallet/ledger', {'purse': purse, 'matchId': match_id, 'instrumentId': instrument_id, 'from': from_, 'to': to, 'limit': limit, 'cursor': cursor, 'offset': offset})
@@ -287,6 +323,10 @@ class Operations:
     def list_positions(self, *, purse: Any = None, status: Any = None, match_id: Any = None, instrument_id: Any = None, from_: Any = None, to: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
         """The caller's positions of one purse, newest first."""
         return self.ask('GET', '/api/positions', {'purse': purse, 'status': status, 'matchId': match_id, 'instrumentId': instrument_id, 'from': from_, 'to': to, 'limit': limit, 'cursor': cursor, 'offset': offset})
+
+    def list_push_subscriptions(self) -> Any:
+        """The caller's browsers that are told what happens."""
+        return self.ask('GET', '/api/push')
 
     def list_recent_trades(self, id: Any, *, limit: Any = None, cursor: Any = None) -> Any:
         """Recent trades of an instrument, anonymised."""
@@ -324,9 +364,17 @@ class Operations:
         """All users, newest first."""
         return self.ask('GET', '/api/admin/users', {'search': search, 'limit': limit, 'cursor': cursor, 'offset': offset})
 
+    def list_watched_matches(self) -> Any:
+        """Live matches, a little behind."""
+        return self.ask('GET', '/api/public/matches')
+
     def list_webhooks(self) -> Any:
         """Webhooks and how far they are behind."""
         return self.ask('GET', '/api/admin/webhooks')
+
+    def note_user(self, id: Any, body: Any) -> Any:
+        """Note something about a user."""
+        return self.ask('POST', f'/api/admin/users/{_part(id)}/notes', body=body)
 
     def open_position(self, body: Any, *, key: Optional[str] = None) -> Any:
         """Open a position."""
@@ -349,7 +397,7 @@ class Operations:
         return self.ask('POST', '/api/admin/leaderboard/rebuild-roi')
 
     def refill_wallet(self, body: Any) -> Any:
-        """Refill the caller's practice wallet."""
+        """Refill the caller's practice wallet, or a main wallet that is ruined."""
         return self.ask('POST', '/api/wallet/refill', body=body)
 
     def refresh_session(self, *, key: Optional[str] = None) -> Any:
@@ -416,6 +464,10 @@ class Operations:
         """Stop one replay, or all."""
         return self.ask('POST', '/api/admin/gameplay-bot/stop', body=body)
 
+    def subscribe_push(self, body: Any) -> Any:
+        """Tell a browser what happens."""
+        return self.ask('PUT', '/api/push', body=body)
+
     def test_webhook(self, id: Any) -> Any:
         """Send a test message to a webhook."""
         return self.ask('POST', f'/api/admin/webhooks/{_part(id)}/test')
@@ -423,6 +475,10 @@ class Operations:
     def try_out_settings(self, body: Any) -> Any:
         """Try settings on recordings before setting them."""
         return self.ask('POST', '/api/admin/settings/what-if', body=body)
+
+    def unsubscribe_push(self, id: Any) -> Any:
+        """Tell a browser nothing more."""
+        return self.ask('DELETE', f'/api/push/{_part(id)}')
 
     def upload_recording(self, *, name: Any) -> Any:
         """Upload a recording."""

@@ -6,7 +6,7 @@ import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
-import { limitInput } from '../../inputs.ts'
+import { limitInput, wholeInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
@@ -47,7 +47,7 @@ const route = createRoute({
   request: {
     query: z.object({
       scope: z.enum(['global', 'district']).default('global'),
-      districtId: z.coerce.number().int().min(1).max(999_999_999).optional().openapi({
+      districtId: wholeInput(1, 999_999_999).optional().openapi({
         description: "For scope `district`; the caller's own district if left out.",
         example: 1,
       }),

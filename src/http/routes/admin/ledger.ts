@@ -5,7 +5,7 @@ import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, purseName } from '../../schemas.ts'
+import { json } from '../../schemas.ts'
 
 const AuditBody = z
   .object({
@@ -18,12 +18,14 @@ const AuditBody = z
     purses: z
       .array(
         z.object({
-          purse: purseName,
+          purse: z.enum(['main', 'practice', 'leagues']).openapi({ example: 'main' }),
           wallets: z.int().openapi({ example: 6_465 }),
           imbalance: z.number().openapi({ description: 'Σ of the entries of this purse in units.', example: 0 }),
         }),
       )
-      .openapi({ description: 'Each purse by itself. No money passes from one to another.' }),
+      .openapi({
+        description: 'Each purse by itself, those of leagues in one sum. No money passes from one to another.',
+      }),
     unbalancedTransactions: z.int().openapi({
       description: 'Transactions whose entries do not add up to 0 in each purse.',
       example: 0,

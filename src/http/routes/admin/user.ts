@@ -2,14 +2,15 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Purse, PURSES } from '../../../../actors/kernel/purse.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
-import { ADMIN, INPUT } from '../../error-codes.ts'
-import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
-import { UserIdInput } from '../../inputs.ts'
+import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody, reasonInput, UserIdInput } from '../../inputs.ts'
 import { ledgerEntryJson, positionJson, timestamp, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, PositionBody, timestampText, userIdText, usernameText, WalletBody } from '../../schemas.ts'
 import { SessionBody, sessionJson } from '../auth/sessions.ts'
 import { KeyBody, keyJson } from '../keys/keys.ts'
+import { strictBody } from '../../unknown-names.ts'
 import { LedgerEntryBody } from '../wallet/ledger.ts'
 import { ListedUserBody, listedUserJson } from './users.ts'
 
@@ -40,6 +41,16 @@ const UserAlertBody = z
   })
   .openapi('UserAlert')
 
+const DeedBody = z
+  .object({
+    id: z.int().openapi({ description: 'Of the entry in the audit log.', example: 4_813 }),
+    at: timestampText,
+    action: z.string().openapi({ example: 'user.note' }),
+    by: usernameText.nullable(),
+    text: z.string().nullable().openapi({ description: 'The reason or the note.', example: 'asked for a refund' }),
+  })
+  .openapi('UserDeed')
+
 const UserFileBody = z
   .object({
     user: ListedUserBody,
@@ -56,6 +67,7 @@ const UserFileBody = z
     alerts: z.array(UserAlertBody).openapi({
       description: 'The latest alerts about cheats that name the user, among the last 1,000 of all.',
     }),
+    deeds: z.array(DeedBody).openapi({ description: `What was done about the user, the last ${NEWEST}.` }),
   })
   .openapi('UserFile')
 
@@ -70,11 +82,34 @@ const route = createRoute({
   responses: { 200: json(UserFileBody, 'The user.'), ...errors(...ADMIN, ...INPUT, 'NOT_FOUND') },
 })
 
-type Deps = Pick<HttpDeps, 'userList' | 'accounts' | 'wallets' | 'positions' | 'sessions' | 'keys' | 'integrity'>
+const note = createRoute({
+  method: 'post',
+  path: '/api/admin/users/{id}/notes',
+  tags: ['Admin'],
+  summary: 'Note something about a user',
+  description:
+    'An entry `user.note` of the audit log, which every admin reads and which is kept for good: it must name nobody.',
+  security: ADMIN_WRITE_SECURITY,
+  request: { params: z.object({ id: UserIdInput }), body: jsonBody(strictBody({ text: reasonInput })) },
+  responses: { 200: json(z.object({ noted: z.literal(true) }), 'Noted.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
+})
+
+type Deps = Pick<
+  HttpDeps,
+  'audit' | 'userList' | 'accounts' | 'wallets' | 'positions' | 'sessions' | 'keys' | 'integrity'
+>
 
 export function adminUser(deps: Deps, gates: Gates) {
   const { userList, accounts, wallets, positions, sessions, keys, integrity } = deps
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
+  const app = new OpenAPIHono<HttpEnv>()
+  app.openapi({ ...note, middleware: gates.admin }, async (c) => {
+    const { id } = c.req.valid('param')
+    if ((await userList.find(id)) === null) return fail(c, notFound('user'))
+    const after = { text: c.req.valid('json').text }
+    await deps.audit.record({ actor: c.var.caller.userId, action: 'user.note', subject: id, before: null, after })
+    return c.json({ noted: true as const }, 200)
+  })
+  return app.openapi({ ...route, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
     const [listed, user] = await Promise.all([userList.find(id), accounts.find(id)])
     if (listed === null || user === null) return fail(c, notFound('user'))
@@ -99,6 +134,7 @@ export function adminUser(deps: Deps, gates: Gates) {
       keys: (await keys.list(id)).map(keyJson),
       connections: [...(await integrity.connections(id))],
       alerts: (await integrity.alerts(id)).map((alert) => ({ ...alert, at: timestamp(alert.at) })),
+      deeds: (await integrity.deeds(id)).map((deed) => ({ ...deed, at: timestamp(deed.at) })),
     }
     return c.json(body, 200)
   })

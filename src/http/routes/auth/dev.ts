@@ -16,6 +16,10 @@ const TOKEN_EXAMPLE = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 const SyntheticUser = strictBody({
   displayName: LineInput.openapi({ example: 'Ada' }),
   districtId: DistrictIdInput.optional().openapi({ description: 'Any district if left out.' }),
+  referralCode: z.string().max(64).optional().openapi({
+    description: 'Of whoever invites a new user. One that is not known is ignored.',
+    example: '5d0f9a3c71',
+  }),
 })
 
 const one = createRoute({
@@ -90,8 +94,8 @@ export function syntheticUsers(deps: SessionDeps & Pick<HttpDeps, 'accounts'>) {
       return c.json({ users }, 200)
     })
     .openapi(one, async (c) => {
-      const { displayName, districtId = null } = c.req.valid('json')
-      const signedIn = await accounts.signInSynthetic({ displayName, districtId })
+      const { displayName, districtId = null, referralCode = null } = c.req.valid('json')
+      const signedIn = await accounts.signInSynthetic({ displayName, districtId, referralCode })
       if (signedIn === null) return fail(c, invalid('districtId', 'unknown district'))
       const { user, isNew } = signedIn
       return c.json({ user: await openSession(c, user, deps), isNew, ...cancelled(signedIn) }, 200)

@@ -1,12 +1,12 @@
 /** `GET /api/districts/standings`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { rankDistricts } from '../../../../actors/community/ranking.ts'
-import type { Purse } from '../../../../actors/kernel/purse.ts'
+import type { CommonPurse } from '../../../../actors/kernel/purse.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import type { CommunityPorts } from '../../community-ports.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { purseInput } from '../../inputs.ts'
+import { commonPurseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { Accounts, HttpDeps } from '../../ports.ts'
 import { districtNumber, json } from '../../schemas.ts'
@@ -28,7 +28,7 @@ const route = createRoute({
   summary: 'All districts by the average ROI of their ranked members',
   description: 'Districts without a ranked member come last, without rank and score.',
   security: READ_SECURITY,
-  request: { query: z.object({ purse: purseInput }) },
+  request: { query: z.object({ purse: commonPurseInput }) },
   responses: {
     200: json(z.object({ districts: z.array(DistrictBody) }), 'Sorted by rank.'),
     ...errors(...SIGNED_IN, ...INPUT),
@@ -44,7 +44,7 @@ export function listStandings({ accounts, community }: Pick<HttpDeps, 'accounts'
 
 interface StandingsDeps {
   readonly accounts: Pick<Accounts, 'districts'>
-  readonly boards: Pick<CommunityPorts['boards'][Purse], 'districts'>
+  readonly boards: Pick<CommunityPorts['boards'][CommonPurse], 'districts'>
 }
 
 /** The standing of every district, sorted by rank. */

@@ -6,7 +6,7 @@ import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
-import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
+import { limitInput, offsetInput, commonPurseInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { DistrictBody, districtStandings } from '../districts/standings.ts'
@@ -21,7 +21,7 @@ const DistrictBoardBody = z.object({ ...BoardBody.shape, district: DistrictBody 
 const cursors = cursorsOf('board', z.tuple([z.int().min(1)]), [50])
 
 const Page = z.object({
-  purse: purseInput,
+  purse: commonPurseInput,
   limit: limitInput(50, LIMIT_MAX),
   cursor: cursors.input,
   offset: offsetInput(10_000_000),

@@ -2,11 +2,11 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Ranked, roiPpm, type Standing } from '../../../../actors/community/ranking.ts'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
-import type { Purse } from '../../../../actors/kernel/purse.ts'
+import type { CommonPurse } from '../../../../actors/kernel/purse.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { purseInput } from '../../inputs.ts'
+import { commonPurseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -37,7 +37,7 @@ const ContextBody = z.discriminatedUnion('ranked', [
   }),
 ])
 
-const InPurse = z.object({ purse: purseInput })
+const InPurse = z.object({ purse: commonPurseInput })
 
 const UNRANKED =
   '`ranked: false` before the first closed position, and for users who are on no board: bots, and hidden users.'
@@ -65,7 +65,7 @@ const context = createRoute({
 })
 
 export function myRank({ community: { boards, careers } }: Pick<HttpDeps, 'community'>, gates: Gates) {
-  const place = async (caller: UserId, purse: Purse) => {
+  const place = async (caller: UserId, purse: CommonPurse) => {
     const found = await boards[purse].place({ by: 'roi', districtId: null }, caller)
     if (found === null) return null
     const names = await careers.names([caller])

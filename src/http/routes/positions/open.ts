@@ -1,11 +1,12 @@
 /** `POST /api/positions/open`: a body becomes a command to the match, and its outcome an answer. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
-import { errors, type HttpEnv } from '../../answers.ts'
+import { errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
+import { purseForOrder } from './order-purse.ts'
 import { keyOf, Order, originOf, refusing, seenPriceInput, tradeJson } from './order.ts'
 
 const OpenOrder = Order.extend({
@@ -34,6 +35,8 @@ const route = createRoute({
       ...SIGNED_IN,
       ...BODY,
       'NOT_FOUND',
+      'PURSE_MISMATCH',
+      'LEAGUE_NOT_RUNNING',
       'MARKET_CLOSED',
       'MARKET_SUSPENDED',
       'PRICE_MOVED',
@@ -53,17 +56,22 @@ const route = createRoute({
   },
 })
 
-export function openPosition({ desk, positions }: Pick<HttpDeps, 'desk' | 'positions'>, gates: Gates) {
+export function openPosition(deps: Pick<HttpDeps, 'desk' | 'positions' | 'catalogue' | 'leagues'>, gates: Gates) {
+  const { desk, positions } = deps
   const refuse = refusing(positions)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('open') }, async (c) => {
     const order = c.req.valid('json')
     const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
     const { userId } = c.var.caller
-    const fields = [instrumentId, direction, lotSize, clientPrice, stopLoss, takeProfit]
+    const purse = await purseForOrder(deps, userId, order)
+    if (!purse.ok) return fail(c, purse.answer)
+    const named = order.purse === undefined ? [] : [order.purse]
+    const fields = [instrumentId, direction, lotSize, clientPrice, stopLoss, takeProfit, ...named]
     const outcome = await desk.submit({
       kind: 'open_position',
       userId,
       ...originOf(c),
+      league: purse.league,
       instrumentId,
       direction,
       lots: lotSize,

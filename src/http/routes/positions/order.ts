@@ -11,7 +11,7 @@ import type { IdempotencyKey, KeyedRoute, Trade } from '../../../../actors/match
 import { type Answer, answerTo, answerWith, fail, type RefusalStatus } from '../../answers.ts'
 import { commandId } from '../../command-ids.ts'
 import type { SignedInEnv } from '../../gates.ts'
-import { decimalInput, InstrumentIdInput, PositionIdInput } from '../../inputs.ts'
+import { decimalInput, InstrumentIdInput, PositionIdInput, purseText } from '../../inputs.ts'
 import { levelWarningsJson, positionJson, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import type { TradeBody } from '../../schemas.ts'
@@ -37,6 +37,9 @@ export const takeProfitInput = level.openapi({ example: 220 }).optional()
 
 export const Order = strictBody({
   instrumentId: InstrumentIdInput,
+  purse: purseText
+    .optional()
+    .openapi({ description: 'Absent: that of the match. The id of a league: its own.', example: 'main' }),
   direction: z.enum(['long', 'short']),
   lotSize: lotsInput.openapi({ example: 0.5 }),
   stopLoss: stopLossInput,

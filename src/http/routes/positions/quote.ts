@@ -1,6 +1,6 @@
 /** `POST /api/positions/quote`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { answerTo, bodyOf, errors, type HttpEnv } from '../../answers.ts'
+import { answerTo, bodyOf, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import type { ErrorBody } from '../../error-facts.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
@@ -8,6 +8,7 @@ import { jsonBody } from '../../inputs.ts'
 import { levelWarningsJson, quoteJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, levelWarnings } from '../../schemas.ts'
+import { purseForOrder } from './order-purse.ts'
 import { Order, refusing } from './order.ts'
 
 /** The example is an order for 0.5 lots, long at 206.31, with the levels 190 and 220. */
@@ -52,18 +53,30 @@ const route = createRoute({
   request: { body: jsonBody(Order) },
   responses: {
     200: json(QuoteBody, 'As of now.'),
-    ...errors(...SIGNED_IN, ...BODY, 'NOT_FOUND', 'MARKET_CLOSED', 'BUSY'),
+    ...errors(...SIGNED_IN, ...BODY, 'NOT_FOUND', 'PURSE_MISMATCH', 'LEAGUE_NOT_RUNNING', 'MARKET_CLOSED', 'BUSY'),
   },
 })
 
-type Deps = Pick<HttpDeps, 'desk' | 'positions' | 'wallets'>
+type Deps = Pick<HttpDeps, 'desk' | 'positions' | 'wallets' | 'catalogue' | 'leagues'>
 
-export function quoteOrder({ desk, positions, wallets }: Deps, gates: Gates) {
+export function quoteOrder(deps: Deps, gates: Gates) {
+  const { desk, positions, wallets } = deps
   const refuse = refusing(positions)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { instrumentId, direction, lotSize, stopLoss = null, takeProfit = null } = c.req.valid('json')
-    const means = await wallets.means(c.var.caller.userId)
-    const outcome = await desk.quote({ instrumentId, direction, lots: lotSize, stopLoss, takeProfit, means })
+    const { userId } = c.var.caller
+    const purse = await purseForOrder(deps, userId, c.req.valid('json'))
+    if (!purse.ok) return fail(c, purse.answer)
+    const means = await wallets.means(userId)
+    const outcome = await desk.quote({
+      instrumentId,
+      league: purse.league,
+      direction,
+      lots: lotSize,
+      stopLoss,
+      takeProfit,
+      means,
+    })
     if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
     const { refusal, fillPrice } = outcome.value
     const warnings = levelWarningsJson({ direction, openPrice: fillPrice, stopLoss })

@@ -1,8 +1,9 @@
 /** `GET /api/wallet`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
+import { errors, fail, type HttpEnv, notFound, UNAUTHORIZED } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
+import { isCommon } from '../../../../actors/kernel/purse.ts'
 import { purseInput } from '../../inputs.ts'
 import { walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -20,14 +21,15 @@ const route = createRoute({
     '(`trading.late_lock_secs`).',
   security: READ_SECURITY,
   request: { query: z.object({ purse: purseInput }) },
-  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT) },
+  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 export function walletBalance({ wallets }: Pick<HttpDeps, 'wallets'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { purse } = c.req.valid('query')
     const held = await wallets.find(c.var.caller.userId, purse)
-    if (held === null) return fail(c, UNAUTHORIZED) // a token may outlive its user
+    // A token may outlive its user.
+    if (held === null) return fail(c, isCommon(purse) ? UNAUTHORIZED : notFound('league'))
     return c.json(walletJson(held, purse), 200)
   })
 }

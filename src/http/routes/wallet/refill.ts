@@ -1,17 +1,20 @@
 /** `POST /api/wallet/refill`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { REFILL_BELOW } from '../../../../actors/kernel/limits.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import { answerWith, errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
-import { walletJson } from '../../json.ts'
+import { timestamp, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, WalletBody } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const RefillOrder = strictBody({
-  purse: z.literal('practice').openapi({ description: 'No other purse can be refilled.', example: 'practice' }),
+  purse: z
+    .enum(['main', 'practice'])
+    .openapi({ description: 'The purse of a league is not refilled.', example: 'practice' }),
 })
 
 const RefillBody = z
@@ -25,15 +28,16 @@ const route = createRoute({
   method: 'post',
   path: '/api/wallet/refill',
   tags: ['Trading'],
-  summary: "Refill the caller's practice wallet",
+  summary: "Refill the caller's practice wallet, or a main wallet that is ruined",
   description:
-    'Brings it up to 10,000 units, which takes nothing away from a wallet with more. Refused while one of its positions ' +
+    'Brings it up to 10,000 units, which takes nothing away from a wallet with more. The main wallet only below 100 ' +
+    'units and once a week; no board counts it. Refused while one of its positions ' +
     'is open or late news may still correct a close. Booked in the ledger as `refill`; a repetition adds nothing. Once a minute per user, in bursts of 3.',
   security: TRADE_SECURITY,
   request: { body: jsonBody(RefillOrder) },
   responses: {
     200: json(RefillBody, 'The wallet as it is now.'),
-    ...errors(...SIGNED_IN, ...BODY, 'POSITIONS_OPEN', 'PROCEEDS_LOCKED'),
+    ...errors(...SIGNED_IN, ...BODY, 'POSITIONS_OPEN', 'PROCEEDS_LOCKED', 'NOT_RUINED', 'REFILLED_LATELY'),
   },
 })
 
@@ -41,12 +45,19 @@ export function refillWallet({ refills, wallets }: Pick<HttpDeps, 'refills' | 'w
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('refill') }, async (c) => {
     const { purse } = c.req.valid('json')
     const { userId } = c.var.caller
-    const outcome = await refills.practice(userId)
+    const outcome = await refills[purse](userId)
     if (outcome.kind === 'positions_open') {
       return fail(c, answerWith('POSITIONS_OPEN', { facts: { openPositions: outcome.openPositions } }))
     }
     if (outcome.kind === 'proceeds_locked') {
       return fail(c, answerWith('PROCEEDS_LOCKED', { facts: { locked: decimal(outcome.locked) } }))
+    }
+    if (outcome.kind === 'not_ruined') {
+      const facts = { balance: decimal(outcome.balance), below: decimal(REFILL_BELOW) }
+      return fail(c, answerWith('NOT_RUINED', { facts }))
+    }
+    if (outcome.kind === 'too_soon') {
+      return fail(c, answerWith('REFILLED_LATELY', { facts: { nextAt: timestamp(outcome.nextAt) } }))
     }
     const wallet = await wallets.find(userId, purse)
     if (outcome.kind === 'unknown' || wallet === null) return fail(c, UNAUTHORIZED) // a token may outlive its user

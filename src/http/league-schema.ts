@@ -1,0 +1,106 @@
+/** A league as the API shows it. */
+import { z } from '@hono/zod-openapi'
+import { decimal, type Money } from '../../actors/kernel/micros.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
+import type { League, OwnLeague } from '../../db/leagues.ts'
+import { timestamp } from './json.ts'
+import { timestampText, userIdText, usernameText } from './schemas.ts'
+
+const leagueIdText = z
+  .uuid()
+  .openapi({ description: 'Also the name of its purse.', example: '0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7' })
+
+/** What somebody sees who has the code of a league. */
+const outline = {
+  name: z.string().openapi({ example: 'Harbour Friends' }),
+  founder: usernameText.openapi({ description: 'Who invites.', example: 'grace_h' }),
+  startsAt: timestampText,
+  endsAt: timestampText,
+  startingBalance: z.number().openapi({ description: 'Units.', example: 10_000 }),
+  matches: z.enum(['all', 'practice', 'chosen']).openapi({
+    description: '`all`: every match that is no recording. `practice`: recordings. `chosen`: those of `matchIds`.',
+    example: 'all',
+  }),
+  matchIds: z.array(z.int()).openapi({ description: 'Empty unless `matches` is `chosen`.', example: [] }),
+  members: z.int().openapi({ description: 'Who takes part now.', example: 8 }),
+  state: z.enum(['upcoming', 'running', 'ended', 'decided']).openapi({
+    description: '`ended`: nothing can be opened any more; the table is final once it is `decided`.',
+    example: 'running',
+  }),
+}
+export const LeagueOutlineBody = z.object(outline).openapi('LeagueOutline')
+
+export const LeagueBody = z
+  .object({
+    ...outline,
+    id: leagueIdText,
+    code: z.string().openapi({ description: 'For those who are to join.', example: '9f2c4b7d01ae' }),
+    url: z.string().openapi({
+      description: "The link to share. A path on the page's own host if `CORS_ORIGINS` is empty.",
+      example: 'https://play.touchline.example/league/9f2c4b7d01ae',
+    }),
+    joinedAt: timestampText,
+    decidedAt: timestampText.nullable(),
+  })
+  .openapi('League')
+
+const memberFields = {
+  rank: z.int().openapi({ description: 'Equals share a rank.', example: 2 }),
+  userId: userIdText,
+  username: usernameText,
+  isMe: z.boolean().openapi({ example: false }),
+}
+
+export const LeaguePlaceBody = z
+  .object({
+    ...memberFields,
+    value: z.number().openapi({
+      description: 'Units that leaving everything now would leave; the result once the league is decided.',
+      example: 10_420.5,
+    }),
+    gainPct: z.number().openapi({ description: 'Over the starting balance.', example: 4.205 }),
+    openPositions: z.int().openapi({ example: 1 }),
+  })
+  .openapi('LeaguePlace')
+
+export const LeagueMatchPlaceBody = z
+  .object({
+    ...memberFields,
+    pnl: z.number().openapi({ description: 'Units, of the positions that they closed in the match.', example: 120.25 }),
+    closed: z.int().openapi({ description: 'How many.', example: 3 }),
+  })
+  .openapi('LeagueMatchPlace')
+
+const stateOf = (league: League, now: Instant): z.output<typeof LeagueBody>['state'] => {
+  if (league.decidedAt !== null) return 'decided'
+  if (now < league.startsAt) return 'upcoming'
+  return now < league.endsAt ? 'running' : 'ended'
+}
+
+export const outlineJson = (league: League, now: Instant): z.output<typeof LeagueOutlineBody> => ({
+  name: league.name,
+  founder: league.founder,
+  startsAt: timestamp(league.startsAt),
+  endsAt: timestamp(league.endsAt),
+  startingBalance: decimal(league.startingBalance),
+  matches: typeof league.matches === 'string' ? league.matches : 'chosen',
+  matchIds: typeof league.matches === 'string' ? [] : [...league.matches],
+  members: league.members,
+  state: stateOf(league, now),
+})
+
+export const leagueJson = (
+  league: OwnLeague,
+  now: Instant,
+  urlOf: (code: string) => string,
+): z.output<typeof LeagueBody> => ({
+  ...outlineJson(league, now),
+  id: league.id,
+  code: league.code,
+  url: urlOf(league.code),
+  joinedAt: timestamp(league.joinedAt),
+  decidedAt: league.decidedAt === null ? null : timestamp(league.decidedAt),
+})
+
+/** A gain over what all began with, in per cent with four decimals. */
+export const gainPct = (value: Money, start: Money): number => Math.round(((value - start) / start) * 1e6) / 1e4

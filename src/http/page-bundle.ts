@@ -1,0 +1,104 @@
+/**
+ * The files of the page, bundled by esbuild when the server starts: nothing is built beforehand, and a page that is
+ * opened for the first time asks for a handful of files. Their names contain a hash of their content, so browsers keep
+ * them for ever, and a release changes only the names of what it changed.
+ */
+import { join, posix } from 'node:path'
+import { build, type BuildOptions, stop } from 'esbuild'
+
+/** A bundled file. */
+export interface Bundled {
+  /** With a hash, below the address of the page's files. */
+  readonly name: string
+  readonly body: Uint8Array<ArrayBuffer>
+  /** The names of the modules that it imports at once, directly or not. */
+  readonly imports: readonly string[]
+}
+
+export interface PageBundle {
+  /** Every file. */
+  readonly files: readonly Bundled[]
+  /** The file made of this one in `src/web`. Throws if it is not an entry point. */
+  of(source: string): Bundled
+}
+
+const ROOT = join(import.meta.dirname, '../..')
+const WEB = 'src/web'
+/** What a page, a manifest or a browser itself asks for by name. */
+const ENTRIES = [
+  'main.ts',
+  'docs.ts',
+  'verify.ts',
+  'worker.ts',
+  'style.css',
+  'docs.css',
+  'verify.css',
+  'icon.svg',
+  'icon-180.png',
+  'icon-192.png',
+  'icon-512.png',
+  'icon-maskable.png',
+  'preview.png',
+]
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  entryPoints: ENTRIES.map((name) => `${WEB}/${name}`),
+  outbase: WEB,
+  outdir: 'out',
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  target: 'es2023',
+  minify: true,
+  loader: { '.svg': 'copy', '.png': 'copy', '.woff2': 'file' },
+  metafile: true,
+  write: false,
+  logLevel: 'silent',
+} as const satisfies BuildOptions
+
+let made: Promise<PageBundle> | null = null
+
+/** Made once for a process. Throws if a file is missing or is not valid. */
+export const pageBundle = (): Promise<PageBundle> => (made ??= bundle())
+
+async function bundle(): Promise<PageBundle> {
+  const { outputFiles, metafile } = await build(OPTIONS)
+  await stop() // ends the program that has built
+  const bodies = new Map(outputFiles.map(({ path, contents }) => [posix.basename(path), new Uint8Array(contents)]))
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: posix.basename(path), output }))
+  const byName = new Map(outputs.map(({ name, output }) => [name, output]))
+  const importsOf = (name: string, known = new Set<string>()): ReadonlySet<string> => {
+    for (const { path, kind } of byName.get(name)?.imports ?? []) {
+      const imported = posix.basename(path)
+      if (kind !== 'import-statement' || known.has(imported)) continue
+      known.add(imported)
+      importsOf(imported, known)
+    }
+    return known
+  }
+  const files = outputs.map(({ name }) => ({
+    name,
+    body: bodies.get(name) ?? new Uint8Array(),
+    imports: [...importsOf(name)],
+  }))
+  return {
+    files,
+    of: (source) => {
+      const path = `${WEB}/${source}`
+      const { name } = outputs.find(({ output }) => output.entryPoint === path || copied(output, path)) ?? {}
+      const file = files.find((other) => other.name === name)
+      if (file === undefined) throw new Error(`${path} is not an entry point of the page`)
+      return file
+    },
+  }
+}
+
+/** Copied files have no entry point in esbuild's description. */
+const copied = ({ inputs }: { readonly inputs: object }, path: string): boolean => {
+  const [only, ...others] = Object.keys(inputs)
+  return only === path && others.length === 0
+}

@@ -1,0 +1,76 @@
+/** `/api/public/matches`: live matches, a little behind, for people who are not signed in. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { SECOND_MS } from '../../../../actors/kernel/world.ts'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { INPUT } from '../../error-codes.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
+import { FixtureIdInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, MatchBody, MatchEventsBody, playerName, priceNumber, role, timestampText } from '../../schemas.ts'
+
+const { tradeWindow: _, ...shape } = MatchBody.shape
+const WatchedBody = z.object(shape).openapi('WatchedMatchSummary')
+
+export const WatchedMatchBody = z
+  .object({
+    ...shape,
+    players: z.array(
+      z.object({
+        name: playerName,
+        position: role,
+        side: z.enum(['home', 'away']),
+        price: priceNumber,
+        changePct: z.number().openapi({ description: 'Since the start price.', example: 1.25 }),
+      }),
+    ),
+    events: MatchEventsBody.shape.events,
+  })
+  .openapi('WatchedMatch')
+
+const delaySecs = z.number().openapi({ description: 'How far behind it is, in seconds.', example: 45 })
+const at = timestampText.nullable().openapi({
+  description: 'How things stood then. Null while the server has not run for so long.',
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/public/matches',
+  tags: ['Public'],
+  summary: 'Live matches, a little behind',
+  description:
+    'At most 100, as they stood `trading.late_void_secs` ago: what is seen here is too old to trade on. Kept for every ' +
+    'five seconds.',
+  security: PUBLIC_SECURITY,
+  responses: { 200: json(z.object({ at, delaySecs, matches: z.array(WatchedBody) }), 'Those in play.'), ...errors() },
+})
+
+const one = createRoute({
+  method: 'get',
+  path: '/api/public/matches/{id}',
+  tags: ['Public'],
+  summary: 'A live match, a little behind',
+  description: 'Score, events, and the price of every player, as they stood `trading.late_void_secs` ago.',
+  security: PUBLIC_SECURITY,
+  request: { params: z.object({ id: FixtureIdInput }) },
+  responses: {
+    200: json(z.object({ at: timestampText, delaySecs, match: WatchedMatchBody }), 'The match.'),
+    ...errors(...INPUT, 'NOT_FOUND'),
+  },
+})
+
+export function watchMatches({ watching }: Pick<HttpDeps, 'watching'>) {
+  const behind = () => watching.delayMs / SECOND_MS
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(list, (c) => {
+      const { shown } = watching
+      const matches = [...(shown?.matches.values() ?? [])].map(({ players: __, events: ___, ...match }) => match)
+      return c.json({ at: shown === null ? null : timestamp(shown.at), delaySecs: behind(), matches }, 200)
+    })
+    .openapi(one, (c) => {
+      const { shown } = watching
+      const match = shown?.matches.get(c.req.valid('param').id)
+      if (shown === null || match === undefined) return fail(c, notFound('match'))
+      return c.json({ at: timestamp(shown.at), delaySecs: behind(), match }, 200)
+    })
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { ALICE, NOW, openHttpRig, PLAYER } from './http-rig.ts'
+import { ELSEWHERE, LEAGUE } from './league-ports.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+const friends = { name: 'Friends', startsAt: iso(NOW), endsAt: iso(NOW + HOUR_MS), matches: 'all' }
+const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
+
+async function ask(method: string, path: string, body?: unknown) {
+  const rig = await openHttpRig()
+  const answer = await (body === undefined && method === 'GET' ? rig.asAlice(path) : rig.send(method, path, body))
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, rig }
+}
+
+describe('leagues', () => {
+  it('are founded with a name, a time, a balance and matches', async () => {
+    const { status, body } = await ask('POST', '/api/leagues', friends)
+    expect([status, body]).toMatchObject([
+      201,
+      {
+        id: LEAGUE,
+        state: 'running',
+        startingBalance: 1_000,
+        matches: 'all',
+        matchIds: [],
+        url: 'https://play.example/league/9f2c4b7d01ae',
+      },
+    ])
+    expect((await ask('POST', '/api/leagues', { ...friends, name: 'Too many' })).body).toMatchObject({
+      code: 'LEAGUE_LIMIT',
+      maxLeagues: 25,
+    })
+  })
+
+  it.each([
+    ['ends before it begins', { endsAt: iso(NOW - 1) }],
+    ['is over', { startsAt: iso(NOW - 2 * HOUR_MS), endsAt: iso(NOW - HOUR_MS) }],
+    ['runs for years', { endsAt: iso(NOW + 401 * 24 * HOUR_MS) }],
+    ['began last week', { startsAt: iso(NOW - 200 * HOUR_MS) }],
+    ['has no name', { name: '  ' }],
+    ['has a name with a line break', { name: 'a\nb' }],
+    ['gives nothing', { startingBalance: 0 }],
+    ['gives too much', { startingBalance: 1_000_001 }],
+    ['chooses no match', { matches: [] }],
+    ['chooses too many', { matches: Array.from({ length: 65 }, (_, n) => n + 1) }],
+    ['has an unknown field', { prize: 1 }],
+  ])('one that %s is refused', async (_what, over) => {
+    expect(await ask('POST', '/api/leagues', { ...friends, ...over })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED' },
+    })
+  })
+
+  it('begin at once without a start', async () => {
+    expect((await ask('POST', '/api/leagues', { ...friends, startsAt: undefined })).status).toBe(201)
+  })
+
+  it('are joined by code, whatever its case', async () => {
+    const join = async (code: string) => {
+      const { status, body } = await ask('POST', '/api/leagues/join', { code })
+      return [status, body['code'] ?? body['id']]
+    }
+    expect(await join(' 9F2C4B7D01AE ')).toEqual([200, '9f2c4b7d01ae'])
+    expect(await join('full')).toEqual([409, 'LEAGUE_FULL'])
+    expect(await join('over')).toEqual([409, 'LEAGUE_OVER'])
+    expect(await join('many')).toEqual([409, 'LEAGUE_LIMIT'])
+    expect(await join('unknown')).toEqual([404, 'NOT_FOUND'])
+  })
+
+  it('are left once; their table is for their members', async () => {
+    expect((await ask('POST', `/api/leagues/${LEAGUE}/leave`)).body).toEqual({ left: true })
+    expect((await ask('POST', `/api/leagues/${ELSEWHERE}/leave`)).status).toBe(404)
+    const { body } = await ask('GET', `/api/leagues/${LEAGUE}?limit=1`)
+    expect(body).toMatchObject({
+      total: 2,
+      entries: [{ rank: 1, username: 'bob', value: 1_100, gainPct: 10, isMe: false }],
+      me: { rank: 2, userId: ALICE, value: 987.654321, gainPct: -1.2346, isMe: true, openPositions: 1 },
+    })
+    expect((await ask('GET', `/api/leagues/${ELSEWHERE}`)).body).toMatchObject({ code: 'NOT_FOUND', what: 'league' })
+    expect((await ask('GET', `/api/leagues/${LEAGUE}/matches/7`)).body).toMatchObject({
+      entries: [{ rank: 1, pnl: 100, closed: 2 }],
+    })
+    expect((await ask('GET', `/api/leagues/${ELSEWHERE}/matches/7`)).status).toBe(404)
+    expect((await ask('GET', '/api/leagues')).body).toMatchObject({ leagues: [{ id: LEAGUE }] })
+  })
+
+  it('a join link says what it leads to, and nothing about its members', async () => {
+    const { app } = await openHttpRig()
+    const answer = await app.request('/api/public/leagues/9F2C4B7D01AE')
+    const body = (await answer.json()) as Record<string, unknown>
+    expect(body).toMatchObject({ name: 'Harbour Friends', founder: 'bob', matches: 'chosen', members: 2 })
+    expect(Object.keys(body)).not.toContain('id')
+    expect((await app.request('/api/public/leagues/unknown')).status).toBe(404)
+  })
+
+  it('[G4] an order names the purse that pays: that of the match, or a league that takes it', async () => {
+    const open = async (purse?: string) => {
+      const { status, body, rig } = await ask('POST', '/api/positions/open', { ...order, purse })
+      return { status, code: body['code'], command: rig.commands[0] }
+    }
+    expect(await open()).toMatchObject({ status: 201, command: { league: undefined } })
+    expect(await open('main')).toMatchObject({ status: 201, command: { league: undefined } })
+    expect(await open(LEAGUE)).toMatchObject({ status: 201, command: { league: LEAGUE } })
+    expect(await open('practice')).toMatchObject({ status: 409, code: 'PURSE_MISMATCH', command: undefined })
+    expect(await open(ELSEWHERE)).toMatchObject({ status: 404, code: 'NOT_FOUND', command: undefined })
+    expect(await open('savings')).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' })
+    const quoted = await ask('POST', '/api/positions/quote', { ...order, clientPrice: undefined, purse: LEAGUE })
+    expect([quoted.status, quoted.rig.quotes[0]?.league]).toEqual([200, LEAGUE])
+  })
+
+  it('a wallet of a league is asked for by its id', async () => {
+    expect((await ask('GET', `/api/wallet?purse=${LEAGUE}`)).body).toMatchObject({ purse: LEAGUE })
+  })
+})

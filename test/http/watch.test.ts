@@ -1,0 +1,79 @@
+import { beforeAll, expect, it } from 'vitest'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { price } from '../../actors/kernel/micros.ts'
+import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import { DelayedMatches } from '../../src/http/delayed-matches.ts'
+import { FIXTURE, type HttpRig, NOW, openHttpRig } from './http-rig.ts'
+
+let rig: HttpRig
+beforeAll(async () => {
+  rig = await openHttpRig()
+})
+
+const DELAY_MS = DEFAULT_RULES.lateVoidMs
+
+/** One match whose only price says how many seconds ago it was kept first. */
+async function watchFor(seconds: readonly number[]) {
+  const [match] = await rig.deps.catalogue.matches()
+  const [listing] = await rig.deps.catalogue.instruments()
+  if (match === undefined || listing === undefined) throw new Error('the rig has a match and a player')
+  let now: number = NOW
+  let rules = DEFAULT_RULES
+  const watching = new DelayedMatches({
+    catalogue: {
+      matches: async () => [match],
+      instruments: async () => [{ ...listing, price: price(((now - NOW) / SECOND_MS + 1) * 1_000_000) }],
+    },
+    rules: () => rules,
+    world: { now: () => instant(now) },
+  })
+  for (const second of seconds) {
+    now = NOW + second * SECOND_MS
+    await watching.keep()
+  }
+  return {
+    watching,
+    shownAt: (second: number): number | null => {
+      now = NOW + second * SECOND_MS
+      const shown = watching.shown?.matches.get(FIXTURE)?.players[0]?.price
+      return shown === undefined ? null : shown - 1
+    },
+    delay: (secs: number) => (rules = { ...DEFAULT_RULES, lateVoidMs: secs * SECOND_MS }),
+  }
+}
+
+it('[H29] who is not signed in sees matches as late as news can void what was traded, never earlier', async () => {
+  const everyFive = Array.from({ length: 40 }, (_, n) => n * 5)
+  const { shownAt, delay } = await watchFor(everyFive)
+  const last = everyFive.at(-1) ?? 0
+  const delaySecs = DELAY_MS / SECOND_MS
+  expect(shownAt(last)).toBe(last - delaySecs)
+  expect(shownAt(last + 4)).toBe(last - delaySecs)
+  expect(shownAt(last + delaySecs)).toBe(last)
+  delay(0)
+  expect(shownAt(last)).toBe(last)
+})
+
+it('shows nothing until it has kept matches for so long, and keeps no more than it needs', async () => {
+  const young = await watchFor([0, 5, 10])
+  expect(young.shownAt(10)).toBeNull()
+  expect(young.shownAt(DELAY_MS / SECOND_MS)).toBe(0)
+
+  // A longer delay finds what is kept; only then nothing older is left.
+  const { shownAt, delay } = await watchFor(Array.from({ length: 100 }, (_, n) => n * 5))
+  delay(180)
+  expect(shownAt(495)).toBeNull()
+})
+
+it('a match is answered without signing in, with prices and events, and without anything personal', async () => {
+  const list = await rig.app.request('/api/public/matches')
+  expect(list.status).toBe(200)
+  expect(list.headers.get('cache-control')).toBe('public, max-age=5')
+  const at = new Date(NOW - 60 * SECOND_MS).toISOString()
+  expect(await list.json()).toMatchObject({ at, delaySecs: DELAY_MS / SECOND_MS, matches: [{ id: FIXTURE }] })
+
+  const one = await rig.app.request(`/api/public/matches/${FIXTURE}`)
+  const { match } = (await one.json()) as { match: { players: object[] } }
+  expect(Object.keys(match.players[0] ?? {})).toEqual(['name', 'position', 'side', 'price', 'changePct'])
+  expect((await rig.app.request('/api/public/matches/1')).status).toBe(404)
+})
