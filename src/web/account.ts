@@ -1,9 +1,11 @@
 /** The user's wallet and positions, kept current by the account stream and valued at live prices. */
-import { batch, computed, signal } from '@preact/signals'
+import { batch, computed, effect, signal } from '@preact/signals'
 import { newKey } from './client/api.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
-import { signed, units } from './format.ts'
-import { instruments, quoteOf, selectedMatch } from './market.ts'
+import { lots, signed, units } from './format.ts'
+import { nameOf } from './names.ts'
+import { forgetLeagues, isLeague, leagueHere, leagues, purse, purseName } from './leagues.ts'
+import { quoteOf } from './market.ts'
 import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
@@ -12,8 +14,6 @@ const PURSES: readonly Purse[] = ['main', 'practice']
 const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
 /** What every wallet begins with. */
 const START = 10_000
-/** What the match on the screen is traded with. */
-export const purse = computed<Purse>(() => selectedMatch.value?.purse ?? 'main')
 /** The wallet of that purse. */
 export const wallet = computed<Wallet | null>(() => wallets.value[purse.value] ?? null)
 /** The part of its balance that late news may still correct: it opens nothing yet. */
@@ -48,8 +48,16 @@ const pnlAt = (position: Position, price: number): number =>
  * What closing it alone would fill at: as far from the price on the screen as the server last said, since that is half
  * of what the position itself moves it.
  */
-export const liveExit = ({ instrumentId, exitPrice, currentPrice }: Position): number =>
-  quoteOf(instrumentId).value.price + exitPrice - currentPrice
+export function liveExit({ instrumentId, exitPrice, currentPrice, purse: of }: Position): number {
+  const { price, base } = quoteOf(instrumentId).value
+  return isLeague(of) ? base : price + exitPrice - currentPrice
+}
+
+/** The price that the purse on the screen trades at: leagues leave the crowd out. */
+export function tradePrice(instrumentId: string): number {
+  const { price, base } = quoteOf(instrumentId).value
+  return isLeague(purse.value) ? base : price
+}
 
 export const livePnl = (position: Position): number => pnlAt(position, liveExit(position))
 
@@ -115,8 +123,6 @@ export function closedByWords({ closedBy, voidReason, voidNote }: Position): str
   return CLOSED_BY[closedBy ?? ''] ?? 'Closed'
 }
 
-export const nameOf = (instrumentId: string): string => instruments.value.get(instrumentId)?.name ?? 'Player'
-
 function toastEvent(
   type: 'opened' | 'changed' | 'margin_warning' | 'closed' | 'corrected',
   position: Position,
@@ -127,8 +133,8 @@ function toastEvent(
     case 'opened':
       return toast({
         tone: 'plain',
-        title: `${practiceWords(position)}${position.direction === 'long' ? 'Long' : 'Short'} ${name}`,
-        text: `${position.lotSize} lots at ${units(position.openPrice)}`,
+        title: `${purseWords(position)}${position.direction === 'long' ? 'Long' : 'Short'} ${name}`,
+        text: `${lots(position.lotSize)} at ${units(position.openPrice)}`,
       })
     case 'changed':
       return toast({ tone: 'plain', title: `Levels set on ${name}`, text: levelsWords(position) })
@@ -143,7 +149,7 @@ function toastEvent(
       if (position.closedBy === 'full_time') return
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
-        title: `${practiceWords(position)}${closedByWords(position)} · ${name}`,
+        title: `${purseWords(position)}${closedByWords(position)} · ${name}`,
         text: `${signed(position.realizedPnl ?? 0)} at ${units(position.closePrice ?? 0)}`,
       })
     case 'corrected':
@@ -157,7 +163,7 @@ function toastEvent(
   }
 }
 
-const practiceWords = ({ purse: of }: Position): string => (of === 'practice' ? 'Practice: ' : '')
+const purseWords = ({ purse: of }: Position): string => (of === 'main' ? '' : `${purseName(of)}: `)
 
 const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
   [
@@ -165,13 +171,18 @@ const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
     takeProfit === null ? 'no take-profit' : `take-profit ${units(takeProfit)}`,
   ].join(' · ')
 
+/** Leagues whose closed positions are in the list. */
+const LEAGUES_SHOWN = 3
 const LOCKED_MS = 10_000
+
+/** Those whose wallet can be on the screen. */
+const shownPurses = (): readonly Purse[] => [...PURSES, ...(leagueHere.peek() === null ? [] : [purse.peek()])]
 
 let pending: Promise<void> | null = null
 
 /** One request at a time, however many events arrive at once. */
 export function refreshWallet(): Promise<void> {
-  pending ??= Promise.all(PURSES.map((each) => api.wallet(each)))
+  pending ??= Promise.all(shownPurses().map((each) => api.wallet(each)))
     .then((found) => {
       found.forEach(takeWallet)
       // What closes have paid is locked for a while, and no event says when it is not any more.
@@ -183,7 +194,9 @@ export function refreshWallet(): Promise<void> {
 }
 
 export async function refreshHistory(): Promise<void> {
-  const each = await Promise.all(PURSES.map((one) => api.positions('closed', one)))
+  const running = leagues.peek().filter(({ state }) => state === 'running')
+  const purses = [...PURSES, ...running.slice(0, LEAGUES_SHOWN).map(({ id }) => id)]
+  const each = await Promise.all(purses.map((one) => api.positions('closed', one)))
   history.value = each.flatMap(({ positions: found }) => found).toSorted((a, b) => b.openedAt.localeCompare(a.openedAt))
 }
 
@@ -191,12 +204,13 @@ function takeWallet(found: Wallet): void {
   wallets.value = { ...wallets.peek(), [found.purse]: found }
 }
 
-/** Brings the practice wallet back to its start, if nothing of it is open. */
-export const refill = async (): Promise<void> => takeWallet((await api.refill('practice')).wallet)
+/** Brings a wallet back to its start, if nothing of it is open; the main one only when it is ruined. */
+export const refill = async (of: 'main' | 'practice'): Promise<void> => takeWallet((await api.refill(of)).wallet)
 
 /** Forgets the account of the user who was signed in before. */
 export function forgetAccount(): void {
   closed.clear()
+  forgetLeagues()
   batch(() => {
     wallets.value = {}
     positions.value = new Map()
@@ -247,3 +261,9 @@ export async function close(id: string): Promise<Position> {
     throw error
   }
 }
+
+// The wallet of a league is known once it is chosen.
+effect(() => {
+  const of = purse.value
+  if (isLeague(of) && wallets.peek()[of] === undefined) refreshWallet().catch(() => undefined) // the next event asks again
+})

@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { html } from './html.ts'
+import { leagueCode } from './leagues.ts'
+import { showMatch } from './market.ts'
 import { Account } from './pages/account.ts'
 import { Club } from './pages/club.ts'
 import { Inbox } from './pages/inbox.ts'
@@ -12,28 +14,53 @@ import { SignIn } from './pages/sign-in.ts'
 import { Trade } from './pages/trade.ts'
 import { Toasts } from './parts/toast-list.ts'
 import { BottomNav, TopBar } from './parts/navigation.ts'
-import { isTrading, view } from './route.ts'
+import { watchedId } from './parts/watch.ts'
+import { go, isTrading, view } from './route.ts'
 import { facts, recall, user } from './session.ts'
 
 /** The signed-in user could not be loaded; another attempt follows. */
 const isUnreachable = signal(false)
 
+let retry: ReturnType<typeof setTimeout> | undefined
+
 async function loadUser(): Promise<void> {
+  clearTimeout(retry)
   try {
     await recall()
     isUnreachable.value = false
   } catch {
     isUnreachable.value = true
-    setTimeout(() => void loadUser(), 3_000)
+    retry = setTimeout(() => void loadUser(), 3_000)
   }
 }
 
 export function App() {
-  useEffect(() => void loadUser(), [])
+  useEffect(() => {
+    const again = (): void => {
+      if (user.peek() === undefined) void loadUser()
+    }
+    window.addEventListener('online', again)
+    again()
+    return () => window.removeEventListener('online', again)
+  }, [])
+  const isSignedIn = typeof user.value === 'object' && user.value !== null
+  useEffect(() => {
+    const id = watchedId()
+    if (!isSignedIn) return
+    if (leagueCode() !== null) {
+      history.replaceState(null, '', '/')
+      return go('league')
+    }
+    if (id === null) return
+    history.replaceState(null, '', '/')
+    showMatch(id)
+    go('match')
+  }, [isSignedIn])
   if (user.value === undefined) return html`<${Splash} />`
   if (user.value === null) return html`<${SignIn} facts=${facts} /><${Toasts} />`
   return html`
-    <a class="skip" href="#main">Skip to content</a>
+    <a class="skip" href="#main" onClick=${skipTo('#main')}>Skip to content</a>
+    ${isTrading.value ? html`<a class="skip" href="#main" onClick=${skipTo('.ways button')}>Skip to the order</a>` : null}
     <${TopBar} />
     <main id="main" tabindex="-1">${isTrading.value ? html`<${Trade} />` : html`<${Elsewhere} />`}</main>
     <${BottomNav} />
@@ -41,9 +68,20 @@ export function App() {
   `
 }
 
+/** The address stays: it names the view. */
+const skipTo = (selector: string) => (event: Event) => {
+  event.preventDefault()
+  document.querySelector<HTMLElement>(selector)?.focus()
+}
+
+const unreachableWords = (): string =>
+  navigator.onLine
+    ? 'The server cannot be reached. Retrying.'
+    : 'You are offline. Your positions and their levels are safe: the server watches them.'
+
 const Splash = () => html`
   <main class="splash" aria-busy="true">
-    <p>${isUnreachable.value ? 'The server cannot be reached. Retrying.' : 'Touchline'}</p>
+    <p role="status">${isUnreachable.value ? unreachableWords() : 'Touchline'}</p>
   </main>
 `
 

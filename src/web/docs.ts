@@ -163,3 +163,14 @@ function pretty(text: string): string {
 }
 
 main()
+
+/** A table that does not fit scrolls, and then the keyboard must be able to scroll it. */
+const reach = (): void => {
+  for (const box of document.querySelectorAll<HTMLElement>('.table')) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
+    else box.removeAttribute('tabindex')
+  }
+}
+addEventListener('resize', reach)
+document.addEventListener('toggle', reach, true)
+reach()

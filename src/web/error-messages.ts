@@ -1,7 +1,7 @@
 /** Error messages for the user: what happened and what to do next. */
 import { ApiError } from './client/api.ts'
 import type { ErrorBody } from './client/wire.ts'
-import { countdown, units } from './format.ts'
+import { countdown, lots, units } from './format.ts'
 
 /** By error code; other errors show the server's text. */
 const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
@@ -9,7 +9,7 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   PRICE_MOVED: (facts) => `The price has moved to ${number(facts, 'currentPrice')}. Check it and try again.`,
   INSUFFICIENT_MARGIN: (facts) =>
     `This needs ${number(facts, 'required')} and you have ${number(facts, 'available')}. ` +
-    `The largest size that fits is ${String(facts['maxLotSize'])} lots.`,
+    `The largest size that fits is ${lots(Number(facts['maxLotSize']))}.`,
   LOT_SIZE_INVALID: (facts) =>
     `Between ${String(facts['minLot'])} and ${String(facts['maxLot'])} lots, in steps of ${String(facts['lotStep'])}.`,
   LEVELS_INVALID: (facts) =>
@@ -29,11 +29,27 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,
   POSITION_NOT_OPEN: () => 'This position is already closed.',
   RATE_LIMITED: () => 'Too many requests. Wait a moment and try again.',
+  LEAGUE_LIMIT: (facts) => `You take part in ${String(facts['maxLeagues'])} leagues. Leave one first.`,
+  LEAGUE_FULL: (facts) => `${String(facts['maxMembers'])} people have joined. The league is full.`,
+  LEAGUE_OVER: () => 'This league is over.',
+  LEAGUE_NOT_RUNNING: (facts) =>
+    `This league takes trades from ${new Date(String(facts['startsAt'])).toLocaleString()} to ` +
+    `${new Date(String(facts['endsAt'])).toLocaleString()}.`,
+  PURSE_MISMATCH: () => 'This match is not part of that league.',
   POSITIONS_OPEN: () => 'Close your practice positions first. Then it can be refilled.',
+  NOT_RUINED: (facts) => `Your wallet is refilled only below ${number(facts, 'below')} units.`,
+  REFILLED_LATELY: (facts) =>
+    `You had a refill less than a week ago. The next one: ${new Date(String(facts['nextAt'])).toLocaleString()}.`,
   PROCEEDS_LOCKED: () => 'News may still correct what you have just closed. Try again in a few minutes.',
   RULES_MOVE_PRICES: movingPrices,
   KEY_LIMIT: () => 'You have 10 keys. Delete one first.',
   COMING_SOON: () => 'Not open yet. Come back soon.',
+  INVALID_CODE: (facts) =>
+    `That is not the code. ${count(Number(facts['attemptsRemaining']), 'try is', 'tries are')} left.`,
+  VALIDATION_FAILED: ({ error, issues }) => {
+    const [first] = (issues ?? []) as readonly { readonly path: string; readonly message: string }[]
+    return first === undefined ? sentence(error) : sentence(`${first.path} ${first.message}`.trim())
+  },
   UNAUTHORIZED: () => 'You have been signed out.',
 }
 

@@ -9,6 +9,8 @@ const withSign = new Intl.NumberFormat('en-GB', {
 
 /** 1,234.50 */
 export const units = (amount: number): string => plain.format(amount)
+/** 1 lot, 0.5 lots */
+export const lots = (count: number): string => `${count} ${count === 1 ? 'lot' : 'lots'}`
 /** +12.30, −4.00, 0.00; a proper minus. */
 export const signed = (amount: number): string => withSign.format(amount).replace('-', '−')
 /** +1.25 % */

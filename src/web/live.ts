@@ -2,6 +2,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { ApiError } from './client/api.ts'
 import { Feed, type FeedState } from './client/feed.ts'
+import { refreshLeagues } from './leagues.ts'
 import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } from './account.ts'
 import { now, setClock } from './server-clock.ts'
 import {
@@ -123,7 +124,7 @@ async function begin(): Promise<void> {
   feed.start()
   try {
     await refreshMatches()
-    await Promise.all([refreshInstruments(), refreshWallet(), refreshHistory(), refreshUnread()])
+    await Promise.all([refreshInstruments(), refreshWallet(), refreshLeagues().then(refreshHistory), refreshUnread()])
     obstacle.value = null
   } catch (error) {
     obstacle.value = messageFor(error)

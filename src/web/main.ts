@@ -3,9 +3,14 @@ import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'
 import { startLive } from './live.ts'
+import { startRoving } from './roving.ts'
 import { followAddress } from './route.ts'
 
 followAddress()
+startRoving()
 startLive()
 const root = document.getElementById('app')
 if (root !== null) render(html`<${App} />`, root)
+
+// Absent where the page has no TLS. Without the worker everything works but a start without a network.
+window.addEventListener('load', () => void navigator.serviceWorker?.register('/worker.js').catch(() => undefined))

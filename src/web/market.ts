@@ -7,6 +7,8 @@ import { api } from './session.ts'
 
 export interface LiveQuote {
   readonly price: number
+  /** The price without the crowd, at which leagues trade. */
+  readonly base: number
   /** The price before the last move; the difference shows its direction. */
   readonly previous: number
   readonly at: number
@@ -53,6 +55,7 @@ export function onMove(listener: (frame: PriceFrame) => void): () => void {
 
 const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
   price: instrument?.currentPrice ?? 0,
+  base: instrument?.live_base_price ?? 0,
   previous: instrument?.currentPrice ?? 0,
   at: 0,
   status: instrument?.tradingStatus ?? 'CLOSED',
@@ -78,6 +81,7 @@ export function takeFrame(frame: PriceFrame): void {
   const isMove = (frame.flags & FLAG.snapshot) === 0
   quote.value = {
     price: frame.price,
+    base: frame.liveBase,
     previous: isMove ? frame.previousPrice : price,
     at: frame.at,
     status: frame.tradingStatus,

@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { createApi } from './client/api.ts'
 import type { Me, User } from './client/wire.ts'
+import { forgetThisDevice } from './this-device.ts'
 
 /** `undefined` until the server has answered; null when no user is signed in. */
 export const user = signal<User | null | undefined>(undefined)
@@ -39,6 +40,7 @@ export function signedIn(who: User | null): void {
 }
 
 export async function signOut(): Promise<void> {
+  await forgetThisDevice(api).catch(() => undefined) // the push service tells the server sooner or later
   await api.signOut()
   signedIn(null)
 }

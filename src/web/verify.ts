@@ -1,9 +1,5 @@
 /** The page that proves a match in the browser, from the server's own tape or from files. */
-import type * as Tape from '../../actors/tape/read-tape.ts'
-import type * as Verifier from '../verify/verify.ts'
 import type { Checkpoint, Evidence, Proof, Proven } from '../verify/verify.ts'
-
-type Modules = Pick<typeof Verifier, 'verify'> & Pick<typeof Tape, 'Flaw'>
 
 /** The element with this id. The page is our own: a missing one is a mistake. */
 function at<E extends Element>(id: string, kind: new () => E): E {
@@ -12,18 +8,15 @@ function at<E extends Element>(id: string, kind: new () => E): E {
   return found
 }
 
-const root = new URL('root/', import.meta.url).href
 /** Loaded on demand: the rules of the game are a hundred modules. */
-const verifier = async (): Promise<Modules> => {
-  const { config }: { config: (options: object) => void } = await import(
-    new URL('vendor/zod/index.js', import.meta.url).href
-  )
-  config({ jitless: true }) // the page may not make functions of texts
-  const [verify, tape]: [typeof Verifier, typeof Tape] = await Promise.all([
-    import(`${root}src/verify/verify.ts`),
-    import(`${root}actors/tape/read-tape.ts`),
+async function verifier() {
+  const [{ verify }, { Flaw }, { config }] = await Promise.all([
+    import('../verify/verify.ts'),
+    import('../../actors/tape/read-tape.ts'),
+    import('zod'),
   ])
-  return { ...verify, ...tape }
+  config({ jitless: true }) // the page may not make functions of texts
+  return { verify, Flaw }
 }
 
 function say(text: string): void {

@@ -443,6 +443,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       { timeout: 30_000, interval: 200 },
     )
     await page.goto(`${server.url}/#/control/settings`)
+    await page.getByLabel('Find a setting').fill('scoring.scale')
     const field = page.getByLabel('scoring.scale', { exact: true })
     const before = await field.inputValue()
     const asked: string[] = []
@@ -518,10 +519,11 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.locator('.replays').getByRole('button', { name: 'Stop' }).last().click()
 
     await page.goto(`${server.url}/#/control`)
-    await page.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=false]')).click()
-    await page.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=true]')).waitFor()
-    await page.getByRole('button', { name: 'Open', exact: true }).click()
-    await page.getByRole('button', { name: 'Open', exact: true }).and(page.locator('[aria-pressed=true]')).waitFor()
+    const everywhere = page.getByRole('group', { name: 'Trading on every match' })
+    await everywhere.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=false]')).click()
+    await everywhere.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=true]')).waitFor()
+    await everywhere.getByRole('button', { name: 'Open', exact: true }).click()
+    await everywhere.getByRole('button', { name: 'Open' }).and(page.locator('[aria-pressed=true]')).waitFor()
     await page.goto(`${server.url}/#/control/audit`)
     await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
   })
@@ -548,12 +550,32 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const before = await prices()
     await server.play(30)
     await expect.poll(prices, { timeout: 20_000 }).not.toEqual(before)
-    await page
-      .getByRole('button', { name: /^Go long/ })
-      .and(page.locator(':enabled'))
-      .waitFor({ timeout: 20_000 })
+    const send = page.getByRole('button', { name: /^Go long/ }).and(page.locator(':enabled'))
+    // The chosen player may be suspended for a while.
+    await vi.waitUntil(
+      async () => {
+        server.jump(2)
+        return (await send.count()) > 0
+      },
+      { timeout: 20_000, interval: 300 },
+    )
     await goLong(page)
     await openCount(page, 1)
+
+    // The match of before stays in the inbox as a card, with the names of its players.
+    await page.goto(`${server.url}/#/inbox`)
+    await page.getByRole('button', { name: 'Show the card' }).first().click()
+    const card = page.getByRole('region', { name: 'Your match' })
+    await card.getByText('One position').waitFor()
+    await card.getByText('Best call').waitFor()
+    expect(await card.locator('dd').textContent()).toMatch(/^(?!Player)\S.* [+−]?\d+\.\d\d$/)
+    const [picture] = await Promise.all([
+      page.waitForEvent('download'),
+      card.getByRole('button', { name: 'Share the card' }).click(),
+    ])
+    expect(picture.suggestedFilename()).toBe('touchline.png')
+    if (SHOTS !== undefined) await picture.saveAs(`${SHOTS}/card.png`)
+    expect(await accessProblems(page)).toEqual([])
   })
 
   it('passes axe in dark and light, signed in and signed out', async () => {
@@ -578,5 +600,58 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.getByLabel('Lots', { exact: true }).focus()
     await page.keyboard.press('Enter')
     await openCount(page, 1)
+  })
+
+  it('a level moved with many key presses is sent once, when the keys rest', async () => {
+    await findOpenMatch()
+    const { page } = await visit('Ada U15 levels')
+    await goLong(page)
+    await openCount(page, 1)
+    const own = page.locator('.held > li').first()
+    const entry = Number(
+      (await own.locator('.what .num').textContent())?.split('·')[1]?.split('→')[0]?.replace(',', ''),
+    )
+    await own.getByLabel(/^Stop-loss|^SL/).fill((entry * 0.95).toFixed(2))
+    await page.keyboard.press('Enter')
+    const grip = page.getByRole('slider', { name: /^Stop-loss of/ })
+    await grip.waitFor()
+    const before = Number(await grip.getAttribute('aria-valuenow'))
+    let sent = 0
+    page.on('request', (request) => {
+      if (request.method() === 'PATCH') sent++
+    })
+    await grip.focus()
+    for (let n = 0; n < 30; n++) await page.keyboard.press('ArrowDown')
+    await page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
+    await expect.poll(async () => Number(await grip.getAttribute('aria-valuenow'))).toBeCloseTo(before - 3, 2)
+    expect(sent).toBe(1)
+  })
+
+  it('a keyboard is at the order button after at most fifteen stops, and arrows choose within a group', async () => {
+    await findOpenMatch()
+    const { page } = await visit('Ada U15 tabs')
+    await page.reload()
+    await page
+      .getByRole('button', { name: /^Go long/ })
+      .and(page.locator(':enabled'))
+      .waitFor()
+    let stops = 0
+    const tab = async (): Promise<void> => {
+      await page.keyboard.press('Tab')
+      stops++
+    }
+    const isAt = (selector: string) => page.evaluate<boolean>(`document.activeElement.matches('${selector}')`)
+    await tab()
+    await tab()
+    await page.keyboard.press('Enter') // skips to the order
+    expect(await isAt('.way')).toBe(true)
+    await page.keyboard.press('ArrowRight')
+    expect(await isAt('.way.short')).toBe(true)
+    await page.keyboard.press('Enter')
+    while (!(await isAt('.send')) && stops < 40) await tab()
+    expect(stops).toBeLessThanOrEqual(15)
+    await page.keyboard.press('Enter')
+    await openCount(page, 1)
+    await page.locator('.held').getByText('▼ short').waitFor()
   })
 })

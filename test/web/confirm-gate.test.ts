@@ -15,9 +15,9 @@ it('the confirm gate leaves 1 % of the free margin, and the largest size offered
   for (const direction of ['long', 'short'] as const) {
     for (const free of [20, 1_000, 9_950]) {
       const player = instrument(1, { base: price(283_000_000), slope: slope(4_004) })
-      const maxLotSize = largestLots(player, direction, money(free * 1e6), DEFAULT_RULES) / 1e6
+      const maxLotSize = largestLots(player, { purse: 'main', direction }, money(free * 1e6), DEFAULT_RULES) / 1e6
       const size = mostLots({ maxLotSize }, limits)
-      const order = { direction, lots: lots(Math.round(size * 1e6)) }
+      const order = { purse: 'main', direction, lots: lots(Math.round(size * 1e6)) } as const
       const fill = fillPrice(player, exposureOf(order))
       expect(passesGate(marginFor(fill, order.lots) / 1e6, free), `${direction} ${free}`).toBe(true)
       expect(size).toBeGreaterThan(maxLotSize * 0.8)

@@ -55,6 +55,10 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', { timeout: 90_00
     await page.getByRole('link', { name: 'Account' }).waitFor()
 
     await page.goto(`${server.url}/#/control/risk`)
+    await page
+      .getByRole('region', { name: 'Open by match: list' })
+      .getByText('Port Ellery – Valdoro Athletic')
+      .waitFor()
     await page.getByRole('region', { name: 'Open by player: list' }).getByRole('row').nth(1).waitFor()
     expect(await accessProblems(page)).toEqual([])
     await shoot(page, 'risk-1440')
@@ -72,6 +76,10 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', { timeout: 90_00
     await page.getByText('Void: an operator took it out. beside the pitch').waitFor()
     expect(await fan.positions('open')).toEqual([])
 
+    page.once('dialog', (dialog) => void dialog.accept('asked why trades are void'))
+    await page.getByRole('button', { name: 'Note something' }).click()
+    await page.getByText('user.note by boss: asked why trades are void').waitFor()
+
     page.once('dialog', (dialog) => void dialog.accept('ten opens before goals'))
     await page.getByRole('button', { name: 'Freeze' }).click()
     await page.getByRole('button', { name: 'Unfreeze' }).waitFor()
@@ -85,6 +93,85 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', { timeout: 90_00
     await shoot(page, 'person-390-dark')
     expect(new URL(page.url()).hash).toBe(`#/control/users/${userId}`)
     expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  it('brakes one match and one player, sees what users see, and releases both where they need attention', async () => {
+    const { fan, order } = await holder('Bea Brake')
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Boss')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: 'Account' }).waitFor()
+    await page.goto(`${server.url}/#/control`)
+
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void dialog.accept()
+    })
+    const row = page.locator('.brakes .rows > li').first()
+    const modes = row.getByRole('group', { name: /^Trading on/ }).first()
+    await modes.getByRole('button', { name: 'Close only' }).click()
+    await modes.getByRole('button', { name: 'Close only', pressed: true }).waitFor()
+    await row.getByText('users see it suspended').waitFor()
+    expect(asked[0]).toMatch(/Nobody can open there\. Users can still close\./)
+    await expect.poll(async () => (await fan.open(order, 'braked')).status).toBe(409)
+
+    const attention = page.getByRole('region', { name: 'Needs attention' })
+    await attention.getByText(/A brake is on \S.* – .*: close only/).waitFor({ timeout: 20_000 })
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'brakes-1440-dark')
+    await attention.getByRole('button', { name: 'Release' }).click()
+    await modes.getByRole('button', { name: 'Open', pressed: true }).waitFor({ timeout: 20_000 })
+
+    await row.getByRole('button', { name: 'Players and ending' }).click()
+    const player = row.locator('.players-of > li').first()
+    await player.getByRole('button', { name: 'Halted' }).click()
+    await player.getByRole('button', { name: 'Halted', pressed: true }).waitFor()
+    await player.getByText('suspended').waitFor()
+    await player.getByRole('button', { name: 'Open', exact: true }).click()
+    await player.getByRole('button', { name: 'Open', pressed: true }).waitFor()
+    expect(asked).toHaveLength(2)
+
+    await page.goto(`${server.url}/#/control/runbook/the-brake`)
+    await page.getByRole('heading', { name: 'The brake' }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'runbook-1440-dark')
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  it('settings are in groups with a search, and a dangerous one asks whom it concerns', async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'light' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Boss')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: 'Account' }).waitFor()
+    await page.goto(`${server.url}/#/control/settings`)
+    await page.getByText('Points: multipliers of forwards').waitFor()
+    expect(await page.locator('.groups details[open]').count()).toBe(0)
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'settings-390-light')
+
+    const isOn = async () =>
+      ((await (await page.request.get(`${server.url}/api/flags`)).json()) as { coming_soon?: boolean }).coming_soon
+    page.once('dialog', (dialog) => {
+      expect(dialog.message()).toContain('Nobody but admins can use the service')
+      void dialog.dismiss()
+    })
+    await page.getByLabel('coming_soon').click()
+    expect(await isOn()).not.toBe(true)
+
+    await page.getByLabel('Find a setting').fill('hold_secs')
+    await page.getByLabel('trading.hold_secs', { exact: true }).fill('-5')
+    await page.keyboard.press('Tab')
+    await page.getByText('must be a whole number from 0 to 3600').waitFor()
     await context.close()
   })
 

@@ -12,12 +12,18 @@ import type {
   ErrorBody,
   Instrument,
   KeyOrder,
+  League,
+  LeagueMatchTable,
+  LeagueOutline,
+  LeagueTable,
   Levels,
   Match,
   MatchEvents,
   Me,
   Movers,
   MyRank,
+  NewLeague,
+  NewPush,
   Notification,
   OpenOrder,
   Order,
@@ -28,6 +34,7 @@ import type {
   PositionWhy,
   PriceHistory,
   Profile,
+  PushState,
   Purse,
   Quote,
   Referral,
@@ -40,6 +47,8 @@ import type {
   TradeWindow,
   WantedLimits,
   Wallet,
+  WatchedMatch,
+  WatchedMatches,
 } from './wire.ts'
 
 /** The server refused, or (status 0) could not be reached. */
@@ -164,10 +173,10 @@ export function createApi({
     ask,
     me: () => ask<Me>('/api/me'),
     /** Development only: the same name is the same user. */
-    signInByName: (displayName: string) =>
+    signInByName: (displayName: string, referralCode: string | null = null) =>
       ask<SignedIn>('/api/auth/dev', {
         method: 'POST',
-        body: { displayName },
+        body: { displayName, ...(referralCode === null ? {} : { referralCode }) },
         isSigningIn: true,
       }),
     /** With the identity provider's token; 422 `NEEDS_PROFILE` brings a newcomer's registration ticket. */
@@ -199,6 +208,18 @@ export function createApi({
     socketToken: () => ask<{ token: string; wsUrl: string }>('/api/ws/token', { method: 'POST' }),
 
     matches: () => ask<{ matches: Match[] }>('/api/matches'),
+    match: (id: number) => ask<Match>(`/api/matches/${id}`),
+    instrument: (id: string) => ask<Instrument>(`/api/instruments/${id}`),
+    /** The caller's positions in a match that have closed. */
+    closedIn: (matchId: number, purse: Purse) =>
+      ask<{ positions: Position[] }>('/api/positions', { query: { purse, status: 'closed', matchId, limit: 100 } }),
+    /** Live matches, a little behind, without signing in. */
+    watched: () => ask<WatchedMatches>('/api/public/matches'),
+    watchedMatch: (id: number) => ask<WatchedMatch>(`/api/public/matches/${id}`),
+    invitation: (code: string) =>
+      ask<{ valid: boolean; invitedBy: string | null }>('/api/public/referral/validate', {
+        query: { code },
+      }),
     tradeWindow: (fixtureId: number) => ask<TradeWindow>(`/api/matches/${fixtureId}/trade-window`),
     matchEvents: (fixtureId: number) => ask<MatchEvents>(`/api/matches/${fixtureId}/events`),
     squad: (fixtureId: number, team: 'home' | 'away') =>
@@ -217,7 +238,15 @@ export function createApi({
       ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
     why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
     wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
-    refill: (purse: Purse) => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
+    refill: (purse: 'main' | 'practice') => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
+
+    leagues: () => ask<{ leagues: League[] }>('/api/leagues'),
+    league: (id: string, limit = 50) => ask<LeagueTable>(`/api/leagues/${id}`, { query: { limit } }),
+    leagueMatch: (id: string, matchId: number) => ask<LeagueMatchTable>(`/api/leagues/${id}/matches/${matchId}`),
+    leagueOutline: (code: string) => ask<LeagueOutline>(`/api/public/leagues/${encodeURIComponent(code)}`),
+    foundLeague: (league: NewLeague) => ask<League>('/api/leagues', { method: 'POST', body: league }),
+    joinLeague: (code: string) => ask<League>('/api/leagues/join', { method: 'POST', body: { code } }),
+    leaveLeague: (id: string) => ask<{ left: true }>(`/api/leagues/${id}/leave`, { method: 'POST' }),
 
     board: (board: BoardName, purse: Purse, limit = 50) =>
       ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),
@@ -227,6 +256,9 @@ export function createApi({
     spinnerHistory: () => ask<{ weeks: SpinnerWeek[] }>('/api/spinner/history'),
     notifications: () =>
       ask<{ notifications: Notification[]; unreadCount: number }>('/api/notifications', { query: { limit: 50 } }),
+    push: () => ask<PushState>('/api/push'),
+    subscribePush: (browser: NewPush) => ask<unknown>('/api/push', { method: 'PUT', body: browser }),
+    unsubscribePush: (id: string) => ask<unknown>(`/api/push/${id}`, { method: 'DELETE' }),
     unreadCount: () => ask<{ unreadCount: number }>('/api/notifications/unread-count'),
     readAll: () => ask<unknown>('/api/notifications/read-all', { method: 'POST' }),
     activity: () => ask<{ events: ActivityEvent[] }>('/api/activity', { query: { limit: 30 } }),

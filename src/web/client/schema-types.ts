@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod'
 import type * as schemas from '../../http/schemas.ts'
+import type * as leagues from '../../http/league-schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
 
 export type Match = z.output<typeof schemas.MatchBody>
@@ -19,3 +20,7 @@ export type Trade = z.output<typeof schemas.TradeBody>
 export type AccountChangesPage = z.output<typeof schemas.AccountChangesBody> & { nextCursor: string | null }
 export type User = z.output<typeof UserBody>
 export type Notification = z.output<typeof schemas.NotificationBody>
+export type League = z.output<typeof leagues.LeagueBody>
+export type LeagueOutline = z.output<typeof leagues.LeagueOutlineBody>
+export type LeaguePlace = z.output<typeof leagues.LeaguePlaceBody>
+export type LeagueMatchPlace = z.output<typeof leagues.LeagueMatchPlaceBody>

@@ -1,5 +1,17 @@
 /** The types of the REST contract: those that the server's schemas give, and those of the requests. */
-import type { AccountChangesPage, MatchEvents, Position, PriceHistory, Trade, User, Wallet } from './schema-types.ts'
+import type {
+  AccountChangesPage,
+  League,
+  LeagueMatchPlace,
+  LeaguePlace,
+  Match,
+  MatchEvents,
+  Position,
+  PriceHistory,
+  Trade,
+  User,
+  Wallet,
+} from './schema-types.ts'
 
 export type * from './schema-types.ts'
 export type Period = PriceHistory['period']
@@ -10,10 +22,71 @@ export type Me = { readonly loggedIn: false } | ({ readonly loggedIn: true } & U
 export type Direction = Position['direction']
 export type Purse = Wallet['purse']
 
+/** Live matches as they stood `delaySecs` before. */
+export interface WatchedMatches {
+  readonly at: string | null
+  readonly delaySecs: number
+  readonly matches: readonly Omit<Match, 'tradeWindow'>[]
+}
+
+export interface WatchedMatch {
+  readonly at: string
+  readonly delaySecs: number
+  readonly match: Omit<Match, 'tradeWindow'> & {
+    readonly players: readonly {
+      readonly name: string
+      readonly position: string
+      readonly side: 'home' | 'away'
+      readonly price: number
+      readonly changePct: number
+    }[]
+    readonly events: readonly MatchEvent[]
+  }
+}
+
+export type PushKind = 'stop' | 'washout' | 'warning' | 'settlement' | 'league'
+
+/** Browsers that are told what happens, and the key of the server for one more. */
+export interface PushState {
+  readonly publicKey: string
+  readonly subscriptions: readonly {
+    readonly id: string
+    readonly endpoint: string
+    readonly kinds: readonly PushKind[]
+  }[]
+}
+
+export interface NewPush {
+  readonly endpoint: string
+  readonly keys: { readonly p256dh: string; readonly auth: string }
+  readonly kinds: readonly PushKind[]
+}
+
 /** What moved the price of a position, and what closed it. */
 export interface PositionWhy {
   readonly moves: readonly { readonly at: string; readonly sentence: string }[]
   readonly close: { readonly sentence: string } | null
+}
+
+/** What a league is founded with. The starting balance is 10,000 units if absent. */
+export interface NewLeague {
+  readonly name: string
+  /** Absent: at once. */
+  readonly startsAt?: string
+  readonly endsAt: string
+  readonly startingBalance?: number
+  readonly matches: 'all' | 'practice' | readonly number[]
+}
+
+export interface LeagueTable {
+  readonly league: League
+  readonly total: number
+  readonly entries: readonly LeaguePlace[]
+  readonly me: LeaguePlace
+}
+
+export interface LeagueMatchTable {
+  readonly entries: readonly LeagueMatchPlace[]
 }
 
 export interface Refill {
@@ -23,6 +96,8 @@ export interface Refill {
 
 export interface Order {
   readonly instrumentId: string
+  /** Absent: that of the match. The id of a league: its own. */
+  readonly purse?: Purse
   readonly direction: Direction
   readonly lotSize: number
   readonly stopLoss?: number | null

@@ -8,6 +8,7 @@ import { Health } from './health.ts'
 import { Replays } from './replays.ts'
 import { SettingsPanel } from './settings.ts'
 import { Person } from './person.ts'
+import { Runbook } from './runbook.ts'
 import { RiskView } from './risk.ts'
 import { Users } from './users.ts'
 import { Webhooks } from './webhooks.ts'
@@ -22,6 +23,7 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
   ['risk', 'Risk', RiskView],
   ['webhooks', 'Webhooks', Webhooks],
   ['audit', 'Audit', AuditLog],
+  ['runbook', 'Runbook', Runbook],
 ]
 
 export function ControlRoom() {

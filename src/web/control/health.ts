@@ -3,11 +3,12 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
-import { matches, onMove } from '../market.ts'
+import { onMove } from '../market.ts'
 import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
-import { runAction } from './run-action.ts'
+import { Attention } from './attention.ts'
+import { Brakes } from './brake.ts'
 import { greatest, meanBetween, type Metrics, readMetrics, total } from './metrics.ts'
-import { operations, TRADING_MODE } from './operations.ts'
+import { operations } from './operations.ts'
 
 const KEPT = 90
 const REFRESH_MS = 2_000
@@ -56,7 +57,7 @@ export function Health() {
       ${gauges.map(([name, label, unit]) => html`<${Gauge} key=${name} label=${label} unit=${unit} values=${drawn[name].value} />`)}
     </div>
     <div class="columns">
-      <div><${Mode} /><${Games} /></div>
+      <div><${Attention} /><${Brakes} /></div>
       <div>
         <section class="card" aria-labelledby="ready-title">
           <header><h2 id="ready-title">Services</h2></header>
@@ -135,50 +136,6 @@ function Gauge({ label, unit, values }: Series) {
   `
 }
 
-const MODE_WORDS: Readonly<Record<string, string>> = { open: 'Open', reduce_only: 'Close only', halted: 'Halted' }
-
-/** The trading mode of the whole platform. */
-function Mode() {
-  const { answer, again } = useRequest(() => operations.settings())
-  const mode = answer?.settings.find(({ key }) => key === TRADING_MODE)
-  if (mode === undefined) return null
-  const set = async (value: string): Promise<void> => {
-    if (value !== 'open' && !confirm(`Set trading to "${MODE_WORDS[value]}" everywhere?`)) return
-    if (await runAction(`Trading: ${MODE_WORDS[value]}`, () => operations.setSetting(TRADING_MODE, value))) again()
-  }
-  return html`
-    <section class="card" aria-labelledby="mode-title">
-      <header>
-        <h2 id="mode-title">Trading</h2>
-        <div class="choice" role="group" aria-label="Trading mode">
-          ${(mode.options ?? []).map(
-            (value) =>
-              html`<button aria-pressed=${mode.value === value} onClick=${() => void set(value)}>
-                ${MODE_WORDS[value] ?? value}
-              </button>`,
-          )}
-        </div>
-      </header>
-    </section>
-  `
-}
-
-const Games = () => html`
-  <section class="card" aria-labelledby="games-title">
-    <header><h2 id="games-title">Matches</h2></header>
-    <ul class="rows inside">
-      ${matches.value.slice(0, 12).map(
-        ({ id, home, away, minute, state, tradeWindow }) => html`
-          <li key=${id}>
-            <b>${home.name} ${home.score ?? 0}–${away.score ?? 0} ${away.name}</b>
-            <small>${minute === null ? '' : `${minute}′ · `}${state ?? ''} · ${tradeWindow.status.toLowerCase()}</small>
-          </li>
-        `,
-      )}
-    </ul>
-  </section>
-`
-
 /** The result of a ledger audit, on demand. */
 function Books() {
   const { answer, trouble, again } = useRequest(() => operations.books())
@@ -186,6 +143,7 @@ function Books() {
     <section class="card" aria-labelledby="books-title">
       <header>
         <h2 id="books-title">Ledger</h2>
+        <a href="#/control/runbook/the-books-do-not-balance">If it does not balance</a>
         <button class="small" onClick=${again}>Audit again</button>
       </header>
       ${
@@ -196,7 +154,7 @@ function Books() {
                 .filter(([name]) => name !== 'purses')
                 .map(
                   ([name, value]) =>
-                    html`<li><b>${words(name)}</b><small class="num">${JSON.stringify(value)}</small></li>`,
+                    html`<li><b>${words(name)}</b><small class="num">${shownValue(value)}</small></li>`,
                 )}
               ${answer.purses.map(
                 ({ purse, wallets, imbalance }) => html`
@@ -211,6 +169,8 @@ function Books() {
     </section>
   `
 }
+
+const shownValue = (value: unknown): string => (value === true ? 'yes' : value === false ? 'no' : JSON.stringify(value))
 
 /** `unbalancedTransactions` → Unbalanced transactions */
 const words = (name: string): string => {

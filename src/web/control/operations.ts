@@ -147,12 +147,20 @@ export interface UserFile {
   }[]
   readonly connections: readonly (Who & { readonly kind: string })[]
   readonly alerts: readonly { readonly id: number; readonly at: string; readonly finding: string }[]
+  readonly deeds: readonly {
+    readonly id: number
+    readonly at: string
+    readonly action: string
+    readonly by: string | null
+    readonly text: string | null
+  }[]
 }
 
 export interface Risk {
   readonly asOf: string
   readonly houseToday: number
   readonly exposures: readonly {
+    readonly matchId: number
     readonly name: string
     readonly positions: number
     readonly long: number
@@ -244,6 +252,7 @@ export const operations = {
   setStatus: (id: string, status: 'active' | 'frozen', reason: string) =>
     put(`/api/admin/users/${id}/status`, { status, reason }),
   voidPosition: (id: string, reason: string) => post(`/api/admin/positions/${id}/void`, { reason }),
+  note: (id: string, text: string) => post(`/api/admin/users/${id}/notes`, { text }),
   risk: () => api.ask<Risk>('/api/admin/risk'),
   setRole: (id: string, role: 'admin' | 'user') => put(`/api/admin/users/${id}/role`, { role }),
   audit: () => api.ask<{ entries: AuditEntry[] }>('/api/admin/audit', { query: { limit: 100 } }),
@@ -257,5 +266,8 @@ export const operations = {
     api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'PATCH', body: { state } }),
   deleteWebhook: (id: string) => api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'DELETE' }),
   reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
+  retryReaction: (matchId: number, seq: number) => post(`/api/admin/reactions/${matchId}/${seq}/retry`, {}),
+  endMatch: (id: number, outcome: 'settle' | 'void') => post(`/api/admin/matches/${id}/end`, { outcome }),
+  runbook: () => api.ask<{ markdown: string }>('/api/admin/runbook'),
   ready: () => api.ask<{ checks: Readonly<Record<string, 'ok' | 'failed'>> }>('/ready'),
 }

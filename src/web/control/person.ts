@@ -1,6 +1,7 @@
 /** One user: wallets, positions, ledger, sessions, keys and connections, and what an operator can do about them. */
-import { closedByWords, nameOf } from '../account.ts'
-import { dayTime, signed, units } from '../format.ts'
+import { closedByWords } from '../account.ts'
+import { nameOf } from '../names.ts'
+import { dayTime, lots, signed, units } from '../format.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { runAction } from './run-action.ts'
@@ -39,16 +40,23 @@ async function setStatus({ userId, username, status }: ListedUser, again: () => 
   if (await runAction(`${username}: ${next}`, () => operations.setStatus(userId, next, reason))) again()
 }
 
+async function note({ userId, username }: ListedUser, again: () => void): Promise<void> {
+  const text =
+    prompt(`A note about ${username}. The audit log keeps it for good, so it must name nobody.`)?.trim() ?? ''
+  if (text === '') return
+  if (await runAction(`Note about ${username}`, () => operations.note(userId, text))) again()
+}
+
 async function voidPosition(position: Holding, again: () => void): Promise<void> {
   const { id, instrumentId, lotSize, direction, openPrice } = position
-  const what = `${nameOf(instrumentId)}, ${direction} ${lotSize} lots at ${units(openPrice)}`
+  const what = `${nameOf(instrumentId)}, ${direction} ${lots(lotSize)} at ${units(openPrice)}`
   const reason = reasonFor(`Void this position (${what})? It then counts nowhere, and its owner is told the reason.`)
   if (reason === null) return
   if (await runAction(`Void ${what}`, () => operations.voidPosition(id, reason))) again()
 }
 
 function Head({ file, again }: { file: UserFile; again: () => void }) {
-  const { user, hiddenFromBoards, deletionDue, connections, alerts } = file
+  const { user, hiddenFromBoards, deletionDue, connections, alerts, deeds } = file
   return html`
     <section class="card" aria-labelledby="person-title">
       <header>
@@ -85,6 +93,20 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
                 ${alerts.map(({ id, at, finding }) => html`<li key=${id}>${dayTime(at)}: ${finding.replaceAll('_', ' ')}</li>`)}
               </ul>`
         }
+        <h3>What was done</h3>
+        ${
+          deeds.length === 0
+            ? html`<p class="empty">Nothing.</p>`
+            : html`<ul>
+                ${deeds.map(
+                  ({ id, at, action, by, text }) =>
+                    html`<li key=${id}>
+                      ${dayTime(at)}: ${action}${by === null ? '' : ` by ${by}`}${text === null ? '' : `: ${text}`}
+                    </li>`,
+                )}
+              </ul>`
+        }
+        <button class="small" onClick=${() => void note(user, again)}>Note something</button>
       </div>
     </section>
   `

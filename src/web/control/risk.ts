@@ -2,7 +2,8 @@
 import { dayTime, percent, signed, units } from '../format.ts'
 import { html } from '../html.ts'
 import { useRepeated, useRequest, Waiting } from '../parts/use-request.ts'
-import { operations } from './operations.ts'
+import { matches } from '../market.ts'
+import { operations, type Risk } from './operations.ts'
 
 const AGAIN_MS = 15_000
 
@@ -27,6 +28,11 @@ export function RiskView() {
       As of ${dayTime(asOf)}. The house has ${houseToday < 0 ? 'lost' : 'earned'} ${units(Math.abs(houseToday))} today.
     </p>
     <${List}
+      title="Open by match"
+      columns=${['Match', 'Positions', 'Long', 'Short', 'Margin', 'House today']}
+      rows=${byMatch(exposures).map((one) => [one.name, one.positions, units(one.long), units(one.short), units(one.margin), signed(one.houseToday)])}
+    />
+    <${List}
       title="Open by player"
       columns=${['Player', 'Positions', 'Long', 'Short', 'Margin', 'House today']}
       rows=${exposures.map((one) => [one.name, one.positions, units(one.long), units(one.short), units(one.margin), signed(one.houseToday)])}
@@ -44,6 +50,23 @@ export function RiskView() {
       rows=${groups.map(({ finding, at, users }) => [finding.replaceAll('_', ' '), dayTime(at), html`${users.map((one) => html`${person(one)} `)}`])}
     />
   `
+}
+
+/** Sums over the players of each match. */
+function byMatch(exposures: Risk['exposures']) {
+  return [...Map.groupBy(exposures, ({ matchId }) => matchId)].map(([id, players]) => {
+    const sum = (of: (one: Risk['exposures'][number]) => number): number =>
+      players.reduce((all, one) => all + of(one), 0)
+    const match = matches.value.find((one) => one.id === id)
+    return {
+      name: match === undefined ? `Match ${id}` : `${match.home.name} – ${match.away.name}`,
+      positions: sum((one) => one.positions),
+      long: sum((one) => one.long),
+      short: sum((one) => one.short),
+      margin: sum((one) => one.margin),
+      houseToday: sum((one) => one.houseToday),
+    }
+  })
 }
 
 const person = ({ userId, username }: { readonly userId: string; readonly username: string }) =>

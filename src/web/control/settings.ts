@@ -10,11 +10,58 @@ import { operations, type Setting, type SettingValue } from './operations.ts'
 
 const sought = signal('')
 
+/** By the first part of their keys; of the multipliers by role, because there are many. */
+const groupOf = ({ key }: Setting): string => {
+  const [first = '', second = '', third = ''] = key.split('.')
+  return first === 'scoring' && second === 'multiplier' ? `multiplier.${third}` : first
+}
+const GROUPS: Readonly<Record<string, string>> = {
+  auth: 'Signing in',
+  boards: 'Boards',
+  community: 'Community',
+  feed: 'Match data',
+  privacy: "People's data",
+  pricing: 'Prices',
+  referrals: 'Referrals',
+  replays: 'Replays',
+  retention: 'What is kept, and for how long',
+  rules: 'Changing rules',
+  scoring: 'Points',
+  settlement: 'Full time',
+  spinner: 'The spinner',
+  tape: 'Public tapes',
+  trading: 'Trading',
+  'multiplier.GK': 'Points: multipliers of goalkeepers',
+  'multiplier.DEF': 'Points: multipliers of defenders',
+  'multiplier.MID': 'Points: multipliers of midfielders',
+  'multiplier.FWD': 'Points: multipliers of forwards',
+}
+const changedWords = (settings: readonly Setting[]): string => {
+  const changed = settings.filter(({ value, default: usual }) => value !== usual).length
+  return changed === 0 ? '' : `, ${changed} not as usual`
+}
+
+/** Whom a dangerous change concerns, or null. */
+function dangerOf(key: string, value: SettingValue): string | null {
+  if (key === 'coming_soon' && value === true)
+    return 'Nobody but admins can use the service: everybody else is cut off within three seconds.'
+  if (key.startsWith('trading.mode') && value === 'halted') return 'Nobody can open or close a position there.'
+  if (key.startsWith('trading.mode') && value === 'reduce_only') return 'Nobody can open a position there.'
+  return null
+}
+
+/** Asks before a dangerous change. */
+const isMeant = (key: string, value: SettingValue): boolean => {
+  const danger = dangerOf(key, value)
+  return danger === null || confirm(`${key}: ${String(value)}? ${danger} You can take it back here at any time.`)
+}
+
 export const SettingsPanel = () => html`<${Flags} /><${Settings} />`
 
 function Flags() {
   const { answer, trouble, again } = useRequest(() => operations.flags())
   const set = async (key: string, enabled: boolean): Promise<void> => {
+    if (!isMeant(key, enabled)) return again()
     await runAction(`${key}: ${enabled ? 'on' : 'off'}`, () => operations.setFlag(key, enabled))
     again()
   }
@@ -50,6 +97,7 @@ function Flags() {
 function Settings() {
   const { answer, trouble, again } = useRequest(() => operations.settings())
   const set = async (key: string, value: SettingValue): Promise<void> => {
+    if (!isMeant(key, value)) return again()
     await runAction(`${key}: ${value}`, () => setOrAsk(key, value))
     again()
   }
@@ -70,9 +118,19 @@ function Settings() {
       ${
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
-          : html`<ul class="settings">
-              ${shown.map((setting) => html`<${Row} key=${setting.key} setting=${setting} set=${set} />`)}
-            </ul>`
+          : html`<div class="groups">
+              ${[...Map.groupBy(shown, groupOf)].map(
+                ([group, own]) => html`
+                  <details key=${group} open=${words !== '' || own.length === shown.length}>
+                    <summary>${GROUPS[group] ?? group} <small>${own.length}${changedWords(own)}</small></summary>
+                    <ul class="settings">
+                      ${own.map((setting) => html`<${Row} key=${setting.key} setting=${setting} set=${set} />`)}
+                    </ul>
+                  </details>
+                `,
+              )}
+              ${shown.length === 0 ? html`<p class="empty">No setting has these words.</p>` : null}
+            </div>`
       }
     </section>
   `

@@ -3,6 +3,7 @@ import { html } from '../html.ts'
 import { OwnData } from '../parts/own-data.ts'
 import { OwnLimitsCard } from '../parts/own-limits.ts'
 import { Keys } from '../parts/keys.ts'
+import { PushCard } from '../parts/push.ts'
 import { signOut, user } from '../session.ts'
 
 export const Account = () => html`
@@ -14,7 +15,7 @@ export const Account = () => html`
     </p>
     <div class="columns">
       <div><${OwnLimitsCard} /><${OwnData} /></div>
-      <div><${Keys} /></div>
+      <div><${PushCard} /><${Keys} /></div>
     </div>
   </div>
 `

@@ -3,8 +3,15 @@ import { useEffect } from 'preact/hooks'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
 import { arrived, unread } from '../notifications.ts'
+import { FullTimeButton } from '../parts/full-time.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
+
+/** Notices of before say no match. */
+const Card = ({ data: { matchId, purse } }: { data: Readonly<Record<string, unknown>> }) =>
+  typeof matchId === 'number'
+    ? html`<${FullTimeButton} matchId=${matchId} purse=${typeof purse === 'string' ? purse : 'main'} />`
+    : null
 
 export function Inbox() {
   const { answer, trouble } = useRequest(() => api.notifications(), [arrived.value])
@@ -26,11 +33,12 @@ export function Inbox() {
               ? html`<p class="empty">No notifications yet. Settlements, badges and friends who join appear here.</p>`
               : html`<ul class="notices">
                   ${answer.notifications.map(
-                    ({ id, title, body, read, createdAt }) => html`
+                    ({ id, type, title, body, data, read, createdAt }) => html`
                       <li key=${id} class=${read ? '' : 'unread'}>
                         <div>
                           <b>${title}</b>${read ? null : html` <em>new</em>`}
                           <p>${body}</p>
+                          ${type === 'settlement' ? html`<${Card} data=${data} />` : null}
                         </div>
                         <small>${dayTime(createdAt)}</small>
                       </li>

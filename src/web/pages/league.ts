@@ -5,6 +5,8 @@ import type { BoardEntry, Purse, SpinnerWeek } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
 import { dayTime, percent, signed, way } from '../format.ts'
 import { html } from '../html.ts'
+import { LeagueTable, PrivateLeagues } from '../parts/private-leagues.ts'
+import { section } from '../route.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
 
@@ -43,8 +45,10 @@ export const League = () => html`
   <div class="page">
     <h1>League</h1>
     <div class="columns">
-      <div><${MyRank} /><${Boards} /></div>
-      <div><${Spinner} /><${Districts} /></div>
+      <div>
+        ${section.value === '' ? html`<${MyRank} /><${Boards} />` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
+      </div>
+      <div><${PrivateLeagues} /><${Spinner} /><${Districts} /></div>
     </div>
   </div>
 `

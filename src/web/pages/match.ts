@@ -7,7 +7,7 @@ import { MatchEvents } from '../parts/match-events.ts'
 import { MatchMovers, MatchTrades } from '../parts/match-market.ts'
 import { MatchTimeline } from '../parts/match-timeline.ts'
 import { Pitch, Reserves } from '../parts/pitch.ts'
-import { PracticeBanner } from '../parts/practice.ts'
+import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { TeamStats } from '../parts/team-stats.ts'
 import { loadSquads } from '../squads.ts'
@@ -25,7 +25,7 @@ export function MatchPage() {
     <div class="match-page">
       <h1 class="sr-only">Match</h1>
       <${Scoreboard} />
-      <${PracticeBanner} />
+      <${PurseBanner} />
       ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
       <${MatchTimeline} />
       <div class="match-columns">

@@ -4,6 +4,8 @@ import { ApiError, newKey } from '../client/api.ts'
 import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
+import { leagueCode } from '../leagues.ts'
+import { Watch } from '../parts/watch.ts'
 import { api, type PageFacts, signedIn } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
@@ -46,9 +48,11 @@ export function SignIn({ facts }: { facts: PageFacts }) {
           newcomer === null
             ? html`
                 <h1>Back your eye<br />for the game.</h1>
+                <${Inviter} />
                 <p>Go long or short on the players while they play. Prices follow the match and other traders.</p>
                 ${facts.devSignIn ? html`<${ByName} />` : html`<${WithProvider} facts=${facts} />`}
                 <p class="trouble" role="alert">${trouble}</p>
+                <${Watch} />
               `
             : newcomer.isVerified
               ? html`<${ProfileStep} newcomer=${newcomer} />`
@@ -104,14 +108,35 @@ function leaveForProvider({ authorizeUrl, clientId }: PageFacts): void {
 
 /** Takes the identity provider's token from the address; it is used once. */
 function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
-  const invitation = new URLSearchParams(location.search).get('ref')
-  if (invitation !== null) sessionStorage.setItem(INVITATION, invitation)
   const idToken = new URLSearchParams(location.hash.slice(1)).get('id_token')
   const nonce = sessionStorage.getItem(NONCE)
   if (idToken === null || nonce === null) return null
   sessionStorage.removeItem(NONCE)
   history.replaceState(null, '', '/')
   return { idToken, nonce }
+}
+
+/** The code of a share link, kept until the visitor has registered. */
+function invitation(): string | null {
+  const code = new URLSearchParams(location.search).get('ref')
+  if (code !== null) sessionStorage.setItem(INVITATION, code)
+  return sessionStorage.getItem(INVITATION)
+}
+
+/** Who invites the visitor. */
+function Inviter() {
+  const code = invitation()
+  const { answer } = useRequest(async () => (code === null ? null : api.invitation(code)))
+  const league = leagueCode()
+  const found = useRequest(async () => (league === null ? null : api.leagueOutline(league).catch(() => null)))
+  if (found.answer !== null) {
+    const { founder, name, members } = found.answer
+    return html`<p class="inviter">
+      <b>${founder}</b> invites you to the league <b>${name}</b>${members > 1 ? `, with ${members} members` : ''}.
+    </p>`
+  }
+  const by = answer?.invitedBy ?? null
+  return by === null ? null : html`<p class="inviter"><b>${by}</b> invites you to play.</p>`
 }
 
 const WithProvider = ({ facts }: { facts: PageFacts }) => html`
@@ -143,7 +168,10 @@ const typed = (event: Event): string => (event.target as HTMLInputElement).value
 
 function ByName() {
   const [name, setName] = useState('')
-  const { trouble, isBusy, onSubmit } = useSending(async () => enter(await api.signInByName(name.trim())))
+  const { trouble, isBusy, onSubmit } = useSending(async () => {
+    enter(await api.signInByName(name.trim(), invitation()))
+    sessionStorage.removeItem(INVITATION)
+  })
   return html`
     <form onSubmit=${onSubmit}>
       <label for="name">Your name</label>
@@ -221,7 +249,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
   const { answer } = useRequest(() => api.districts())
   const { trouble, isBusy, onSubmit } = useSending(async () => {
     if (districtId === null) return
-    const referralCode = sessionStorage.getItem(INVITATION)
+    const referralCode = invitation()
     const profile = { username, firstName, districtId, ...(referralCode === null ? {} : { referralCode }) }
     enter(await api.register(newcomer.ticket, profile))
     sessionStorage.removeItem(INVITATION)

@@ -7,7 +7,7 @@ import { ChartCard } from '../parts/chart-card.ts'
 import { MarketList } from '../parts/market-list.ts'
 import { MatchEvents } from '../parts/match-events.ts'
 import { PositionList } from '../parts/position-list.ts'
-import { PracticeBanner } from '../parts/practice.ts'
+import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { Ticket } from '../parts/ticket.ts'
 import { Tour } from '../parts/tour.ts'
@@ -21,7 +21,7 @@ export function Trade() {
       <div class="left"><${MarketList} /></div>
       <div class="middle">
         <${Scoreboard} />
-        <${PracticeBanner} />
+        <${PurseBanner} />
         ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
         ${
           selected.value === null

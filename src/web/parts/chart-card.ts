@@ -1,7 +1,8 @@
 /** One player: price, price history, and the levels of the user's positions. */
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { change, history, nameOf, positions } from '../account.ts'
+import { change, history, positions } from '../account.ts'
+import { nameOf } from '../names.ts'
 import type { Instrument, MatchEvent, Period, Position, PriceHistory } from '../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
@@ -13,7 +14,7 @@ import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 import { draft } from './order-draft.ts'
 import { eventWords } from './match-events.ts'
-import { type ChartLevel, type ChartMark, PriceChart } from './price-chart.ts'
+import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { LastReason } from './reasons.ts'
 
 const MINUTE_MS = 60_000
@@ -112,28 +113,37 @@ interface News {
 
 function Chart({ instrument }: { instrument: Instrument }) {
   const box = useRef<HTMLDivElement>(null)
-  const chart = useRef<PriceChart | null>(null)
+  const [chart, setChart] = useState<PriceChart | null>(null)
   const [past, setPast] = useState<PriceHistory | null>(null)
   const [news, setNews] = useState<readonly News[]>([])
 
+  // The library that draws is as large as the rest of the page, so the page does not wait for it.
   useEffect(() => {
-    if (box.current === null) return
-    const made = new PriceChart(box.current)
-    chart.current = made
+    let made: PriceChart | null = null
+    let isWanted = true
+    import('./price-chart.ts')
+      .then(({ PriceChart: Drawn }) => {
+        if (!isWanted || box.current === null) return
+        made = new Drawn(box.current)
+        setChart(made)
+      })
+      .catch((error: unknown) => toast({ tone: 'bad', title: 'Chart not loaded', text: messageFor(error) }))
     const stop = onMove((frame) => {
       if (frame.instrumentId !== instrument.id) return
-      made.add(frame.at, frame.price)
+      made?.add(frame.at, frame.price)
       if (frame.eventId !== 0) setNews((known) => [...known, { at: frame.at, eventId: frame.eventId }])
     })
     return () => {
+      isWanted = false
       stop()
-      made.remove()
-      chart.current = null
+      made?.remove()
+      setChart(null)
     }
   }, [instrument.id])
 
   // Requested again after every reconnection, because it contains the missed moves.
   useEffect(() => {
+    if (chart === null) return
     let isWanted = true
     api
       .priceHistory(instrument.id, period.value)
@@ -141,20 +151,20 @@ function Chart({ instrument }: { instrument: Instrument }) {
         if (!isWanted) return
         setPast(found)
         setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
-        chart.current?.show(found, PERIODS.find(([key]) => key === period.peek())?.[3] ?? null)
+        chart.show(found, PERIODS.find(([key]) => key === period.peek())?.[3] ?? null)
       })
       .catch((error: unknown) => toast({ tone: 'bad', title: 'Price history not loaded', text: messageFor(error) }))
     return () => (isWanted = false)
-  }, [instrument.id, period.value, arrivals.value])
+  }, [chart, instrument.id, period.value, arrivals.value])
 
-  useEffect(() => chart.current?.paint(), [theme.value])
+  useEffect(() => chart?.paint(), [chart, theme.value])
   useEffect(
-    () => chart.current?.levels(levels.value, areLevelsInView.value),
-    [levels.value, areLevelsInView.value, theme.value],
+    () => chart?.levels(levels.value, areLevelsInView.value),
+    [chart, levels.value, areLevelsInView.value, theme.value],
   )
   useEffect(
-    () => chart.current?.marks([...newsMarks(news, matchEvents.value?.events ?? []), ...ownTrades.value]),
-    [past, news, ownTrades.value, matchEvents.value],
+    () => chart?.marks([...newsMarks(news, matchEvents.value?.events ?? []), ...ownTrades.value]),
+    [chart, past, news, ownTrades.value, matchEvents.value],
   )
 
   return html`
@@ -190,7 +200,7 @@ function summary(instrument: Instrument, past: PriceHistory | null): string {
 }
 
 /** Grips on the levels of open positions, moved by dragging or with the arrow keys. */
-function Handles({ chart }: { chart: { current: PriceChart | null } }) {
+function Handles({ chart }: { chart: PriceChart | null }) {
   const grips = inSelected.value.flatMap((position) =>
     (['stopLoss', 'takeProfit'] as const).flatMap((kind) => {
       const price = position[kind]
@@ -221,8 +231,11 @@ function Handles({ chart }: { chart: { current: PriceChart | null } }) {
   )}`
 }
 
+/** A level moved by keys is sent when they have rested for this long, not at each press. */
+const KEYS_REST_MS = 300
+
 interface GripProps {
-  readonly chart: { readonly current: PriceChart | null }
+  readonly chart: PriceChart | null
   readonly position: Position
   readonly kind: 'stopLoss' | 'takeProfit'
   readonly price: number
@@ -232,7 +245,8 @@ interface GripProps {
 
 function Grip({ chart, position, kind, price }: GripProps) {
   const [dragged, setDragged] = useState<number | null>(null)
-  const top = chart.current?.topOf(dragged ?? price)
+  const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const top = chart?.topOf(dragged ?? price)
   if (top === null || top === undefined) return null
   const label = kind === 'stopLoss' ? 'Stop-loss' : 'Take-profit'
   const moveTo = (to: number): void => {
@@ -243,7 +257,7 @@ function Grip({ chart, position, kind, price }: GripProps) {
   }
   const priceUnder = (event: PointerEvent): number | null => {
     const frame = (event.currentTarget as HTMLElement).parentElement?.getBoundingClientRect()
-    return frame === undefined ? null : (chart.current?.priceAt(event.clientY - frame.top) ?? null)
+    return frame === undefined ? null : (chart?.priceAt(event.clientY - frame.top) ?? null)
   }
   const step = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 } as const
   return html`
@@ -266,7 +280,10 @@ function Grip({ chart, position, kind, price }: GripProps) {
         const by = step[event.key as keyof typeof step]
         if (by === undefined) return
         event.preventDefault()
-        moveTo(price + by)
+        const to = cents((dragged ?? price) + by)
+        setDragged(to)
+        clearTimeout(rest.current)
+        rest.current = setTimeout(() => moveTo(to), KEYS_REST_MS)
       }}
     >
       <span>⇕ ${kind === 'stopLoss' ? 'Stop' : 'Target'}${dragged === null ? '' : ` ${units(dragged)}`}</span>

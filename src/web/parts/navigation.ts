@@ -1,5 +1,6 @@
 /** The bars at the top and the bottom: navigation, wallet and connection. */
-import { accountValue, locked, marginUsed, purse, unrealized, wallet } from '../account.ts'
+import { accountValue, locked, marginUsed, unrealized, wallet } from '../account.ts'
+import { isLeague, purse, purseName } from '../leagues.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
@@ -76,9 +77,12 @@ export function TopBar() {
 }
 
 const Money = () => html`
-  <dl class="money ${purse.value}" aria-label=${purse.value === 'practice' ? 'Practice wallet' : 'Wallet'}>
+  <dl
+    class="money ${isLeague(purse.value) ? 'league' : purse.value}"
+    aria-label=${purse.value === 'main' ? 'Wallet' : `${purseName(purse.value)} wallet`}
+  >
     <div>
-      <dt>${purse.value === 'practice' ? 'Practice value' : 'Account value'}</dt>
+      <dt>${purseName(purse.value)} value</dt>
       <dd class="num">${wallet.value === null ? '–' : units(accountValue.value)}</dd>
     </div>
     <div class="wide">

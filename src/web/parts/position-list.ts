@@ -10,20 +10,20 @@ import {
   liveExit,
   livePnl,
   marginUsed,
-  nameOf,
   positions,
-  purse,
   refreshHistory,
   wallet,
 } from '../account.ts'
+import { purse, purseName } from '../leagues.ts'
+import { nameOf } from '../names.ts'
 import type { Levels, Position } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
-import { arrow, countdown, dayTime, percent, signed, units, way } from '../format.ts'
+import { arrow, countdown, dayTime, lots, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
-import { PracticeBadge } from './practice.ts'
+import { PurseBadge } from './purse.ts'
 import { ClosedReason } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
 
@@ -56,7 +56,7 @@ const Worth = () =>
   wallet.value === null
     ? null
     : html`
-        <dl class="worth" aria-label=${purse.value === 'practice' ? 'Practice wallet' : 'Wallet'}>
+        <dl class="worth" aria-label=${purse.value === 'main' ? 'Wallet' : `${purseName(purse.value)} wallet`}>
           <div>
             <dt>Account value</dt>
             <dd class="num">${units(accountValue.value)}</dd>
@@ -105,9 +105,9 @@ function Held({ position }: { position: Position }) {
         <button class="link" onClick=${pick}>${nameOf(position.instrumentId)}</button>
         <small>
           <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
-          <${PracticeBadge} purse=${position.purse} />
+          <${PurseBadge} purse=${position.purse} />
           <span class="num">
-            ${position.lotSize} lots · ${units(position.openPrice)} → ${units(liveExit(position))}</span
+            ${lots(position.lotSize)} · ${units(position.openPrice)} → ${units(liveExit(position))}</span
           >
         </small>
       </div>
@@ -219,9 +219,9 @@ function ClosedList() {
             <b>${nameOf(position.instrumentId)}</b>
             <small>
               <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
-              <${PracticeBadge} purse=${position.purse} />
+              <${PurseBadge} purse=${position.purse} />
               <span class="num">
-                ${position.lotSize} lots · ${units(position.openPrice)} → ${units(position.closePrice ?? 0)}</span
+                ${lots(position.lotSize)} · ${units(position.openPrice)} → ${units(position.closePrice ?? 0)}</span
               >
             </small>
           </div>

@@ -22,7 +22,12 @@ const STATES: Readonly<Record<string, string>> = {
 }
 
 /** The state of the match, with the score of a shoot-out. */
-function stateWords({ state, startsAt, home, away }: Match): string {
+export function stateWords({
+  state,
+  startsAt,
+  home,
+  away,
+}: Pick<Match, 'state' | 'startsAt' | 'home' | 'away'>): string {
   const words = state === 'NS' ? `Kick-off ${timeOfDay(startsAt)}` : (STATES[state ?? ''] ?? state ?? 'Unknown')
   if (home.shootout === null && away.shootout === null) return words
   return `${words}: ${home.shootout ?? 0}–${away.shootout ?? 0}`

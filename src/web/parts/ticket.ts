@@ -1,9 +1,11 @@
 /** The order ticket: direction, size and levels, with a preview of the cost. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { open, sendOrder, signOf, wallet } from '../account.ts'
+import { untracked } from '@preact/signals'
+import { open, sendOrder, tradePrice, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
-import { countdown, percent, signed, units, way } from '../format.ts'
+import { countdown, lots as lotWords, units } from '../format.ts'
 import { html } from '../html.ts'
+import { isLeague, purse, purseName } from '../leagues.ts'
 import { connection } from '../live.ts'
 import { instruments, quoteOf, selectedMatch } from '../market.ts'
 import { isUnsure, type UnsureOrder, unsureOrder } from '../orders.ts'
@@ -12,8 +14,9 @@ import { refusalMessage, messageFor } from '../error-messages.ts'
 import { toast } from '../toasts.ts'
 import { mostLots, passesGate } from './confirm-gate.ts'
 import { Explained, Help } from './help.ts'
+import { LevelField } from './level-field.ts'
 import { draft } from './order-draft.ts'
-import { PracticeBadge } from './practice.ts'
+import { PurseBadge, PurseSwitch } from './purse.ts'
 import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
 
@@ -22,21 +25,19 @@ const TYPING_MS = 250
 /** So often at most it is requested again while nobody edits: when the price has moved far, or after a refusal. */
 const REPEAT_MS = 20_000
 const ASK_AGAIN_MS = 10_000
-/** Where a level starts when it is switched on, as a fraction of the price. */
-const STOP_AT = 0.03
-const TARGET_AT = 0.06
 /** Stakes to choose from, in units. */
 const CHIPS = [25, 50, 100, 250] as const
 
 export function Ticket({ instrument }: { instrument: Instrument }) {
   const quote = quoteOf(instrument.id).value
+  const price = tradePrice(instrument.id)
   const direction = draft.direction.value
   const lots = Number(draft.lots.value)
   const { contractSize } = instrument
   const isSized = Number.isFinite(lots) && lots > 0
   const [asked, setAsked] = useState<Asked | null>(null)
   const isCurrent = asked !== null && isAbout(asked, { instrumentId: instrument.id, direction, lots })
-  const preview = isCurrent ? previewAt(asked, quote.price) : null
+  const preview = isCurrent ? previewAt(asked, price) : null
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
@@ -48,7 +49,15 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const takeProfit = draft.takeProfit.value
 
   // The stake stays when another player is chosen; what it buys does not.
-  useEffect(() => setStake(draft.stake.peek(), quoteOf(instrument.id).peek().price, instrument), [instrument.id])
+  useEffect(
+    () =>
+      setStake(
+        draft.stake.peek(),
+        untracked(() => tradePrice(instrument.id)),
+        instrument,
+      ),
+    [instrument.id],
+  )
 
   // Levels belong to a player and a direction; a change of either clears them.
   useEffect(() => {
@@ -61,9 +70,16 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
     let isWanted = true
     const asking = setTimeout(() => {
       api
-        .quote({ instrumentId: instrument.id, direction, lotSize: lots, stopLoss, takeProfit })
+        .quote({
+          instrumentId: instrument.id,
+          direction,
+          lotSize: lots,
+          stopLoss,
+          takeProfit,
+          ...(isLeague(purse.value) ? { purse: purse.value } : {}),
+        })
         .then((found) => {
-          const at = quoteOf(instrument.id).peek().price
+          const at = untracked(() => tradePrice(instrument.id))
           if (isWanted) setAsked({ quote: found, at, instrumentId: instrument.id, direction, lots, contractSize })
         })
         .catch((error: unknown) => {
@@ -74,12 +90,24 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
       isWanted = false
       clearTimeout(asking)
     }
-  }, [instrument.id, direction, lots, stopLoss, takeProfit, connection.value, quote.status, window, free, turn])
+  }, [
+    instrument.id,
+    direction,
+    lots,
+    stopLoss,
+    takeProfit,
+    connection.value,
+    quote.status,
+    window,
+    free,
+    turn,
+    purse.value,
+  ])
 
   useEffect(() => {
     const again = setInterval(() => {
-      const price = quoteOf(instrument.id).peek().price
-      const isOld = asked !== null && (asked.quote.refusal !== null || isFar(asked, price))
+      const at = untracked(() => tradePrice(instrument.id))
+      const isOld = asked !== null && (asked.quote.refusal !== null || isFar(asked, at))
       if (document.visibilityState === 'visible' && isOld) setTurn((n) => n + 1)
     }, REPEAT_MS)
     return () => clearInterval(again)
@@ -105,7 +133,8 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         instrumentId: instrument.id,
         direction,
         lotSize: lots,
-        clientPrice: quote.price,
+        clientPrice: price,
+        ...(isLeague(purse.value) ? { purse: purse.value } : {}),
         stopLoss,
         takeProfit,
       })
@@ -123,7 +152,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const isTight = preview !== null && free !== undefined && !passesGate(preview.margin, free)
   const most = preview === null ? 0 : mostLots(preview, instrument)
   const doubt = refusal !== null ? refusalMessage(refusal) : isTight ? tightWords(most) : null
-  const least = stakeOf(instrument.minLot, quote.price, instrument)
+  const least = stakeOf(instrument.minLot, price, instrument)
   const problem =
     trouble ?? (isSized ? doubt : `Enter a stake of at least ${units(Math.ceil(least * 100) / 100)} units.`)
   const isLarge = preview !== null && wallet.value !== null && needsReview(preview.margin, wallet.value.balance)
@@ -134,12 +163,13 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
       <header>
         <h2 id="ticket-title">Order</h2>
         <span class="who">${instrument.name}</span>
-        <${PracticeBadge} purse=${instrument.purse} />
+        <${PurseBadge} purse=${purse.value} />
       </header>
+      <${PurseSwitch} />
       <form onSubmit=${submit}>
         <div class="ways" role="group" aria-label="Direction">
-          <${Way} way="long" words="Price goes up" price=${quote.price} />
-          <${Way} way="short" words="Price goes down" price=${quote.price} />
+          <${Way} way="long" words="Price goes up" price=${price} />
+          <${Way} way="short" words="Price goes down" price=${price} />
         </div>
         <p class="asked">Which way? <${Help} word="direction" about="long and short" /></p>
         <${Explained} word="direction" />
@@ -151,24 +181,29 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             inputmode="decimal"
             autocomplete="off"
             value=${draft.stake.value}
-            onInput=${(event: InputEvent) => setStake(decimalOf(event), quote.price, instrument)}
+            onInput=${(event: InputEvent) => setStake(decimalOf(event), price, instrument)}
           />
           <${Explained} word="stake" />
         </div>
         <div class="chips">
           ${CHIPS.map(
             (stake) => html`
-              <button type="button" onClick=${() => setStake(String(stake), quote.price, instrument)}>${stake}</button>
+              <button type="button" onClick=${() => setStake(String(stake), price, instrument)}>${stake}</button>
             `,
           )}
-          <button type="button" disabled=${most <= 0} onClick=${() => setLots(String(most), quote.price, instrument)}>
+          <button type="button" disabled=${most <= 0} onClick=${() => setLots(String(most), price, instrument)}>
             Max
           </button>
         </div>
         <div class="field">
           <span><label for="lots">Lots</label> <${Help} word="lots" about="lots" /></span>
           <span class="stepper">
-            <button type="button" aria-label="Fewer lots" onClick=${() => stepLots(quote.price, instrument, -1)}>
+            <button
+              type="button"
+              tabindex="-1"
+              aria-label="Fewer lots"
+              onClick=${() => stepLots(price, instrument, -1)}
+            >
               −
             </button>
             <input
@@ -177,16 +212,22 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
               inputmode="decimal"
               autocomplete="off"
               value=${draft.lots.value}
-              onInput=${(event: InputEvent) => setLots(decimalOf(event), quote.price, instrument)}
+              onInput=${(event: InputEvent) => setLots(decimalOf(event), price, instrument)}
+              onKeyDown=${(event: KeyboardEvent) => {
+                const step = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0
+                if (step === 0) return
+                event.preventDefault()
+                stepLots(price, instrument, step)
+              }}
             />
-            <button type="button" aria-label="More lots" onClick=${() => stepLots(quote.price, instrument, 1)}>
+            <button type="button" tabindex="-1" aria-label="More lots" onClick=${() => stepLots(price, instrument, 1)}>
               +
             </button>
           </span>
           <${Explained} word="lots" />
         </div>
-        <${LevelField} kind="stopLoss" price=${quote.price} pnl=${preview?.pnlAtStopLoss ?? null} />
-        <${LevelField} kind="takeProfit" price=${quote.price} pnl=${preview?.pnlAtTakeProfit ?? null} />
+        <${LevelField} kind="stopLoss" price=${price} pnl=${preview?.pnlAtStopLoss ?? null} />
+        <${LevelField} kind="takeProfit" price=${price} pnl=${preview?.pnlAtTakeProfit ?? null} />
         <p class="risk">
           <b>${instrument.leverage}×:</b> a move of ${100 / instrument.leverage} % against you takes it all.
         </p>
@@ -223,8 +264,10 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
           ${isBusy ? 'Sent, waiting for the answer' : `${isReviewing ? 'Yes, go' : 'Go'} ${direction}`}
           <small
             >${preview === null ? '' : `${units(preview.margin)} units`}${
-              instrument.purse === 'practice' ? ' of practice money' : ''
-            }${isSized ? ` · ${draft.lots.value} lots` : ''}</small
+              purse.value === 'main'
+                ? ''
+                : ` of ${purse.value === 'practice' ? 'practice' : purseName(purse.value)} money`
+            }${isSized ? ` · ${lotWords(lots)}` : ''}</small
           >
         </button>
       </form>
@@ -294,7 +337,7 @@ function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
   }, [connection.value, unsure.key])
   const who = instruments.value.get(instrumentId)?.name ?? 'a player'
   const words =
-    `We do not know yet whether your order went through: ${direction} ${lotSize} lots of ${who}. ` +
+    `We do not know yet whether your order went through: ${direction} ${lotWords(lotSize)} of ${who}. ` +
     'It is asked again under the same key, so it opens one position at most. '
   return html`
     <p class="hint caution" role="status">
@@ -321,51 +364,8 @@ function Way({ way: name, words, price }: { way: Direction; words: string; price
   `
 }
 
-const LEVELS = {
-  stopLoss: { label: 'Stop-loss', side: -1, away: STOP_AT },
-  takeProfit: { label: 'Take-profit', side: 1, away: TARGET_AT },
-} as const
-
-function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; price: number; pnl: number | null }) {
-  const { label, side, away } = LEVELS[kind]
-  const level = draft[kind]
-  const value = level.value
-  const offered = Math.round(price * (1 + side * signOf(draft.direction.value) * away) * 100) / 100
-  return html`
-    <div class="field level">
-      <label class="check">
-        <input
-          type="checkbox"
-          checked=${value !== null}
-          onChange=${() => (level.value = value === null ? offered : null)}
-        />
-        <span>${label}</span>
-      </label>
-      <${Help} word=${kind} about=${label.toLowerCase()} />
-      ${
-        value === null
-          ? html`<span class="none">none</span>`
-          : html`
-              <input
-                class="num"
-                type="number"
-                step="0.01"
-                aria-label="${label} price"
-                value=${value}
-                onChange=${(event: Event) => (level.value = Number(valueOf(event)) || null)}
-              />
-              <span class="num outcome ${way(pnl ?? 0)}">
-                ${pnl === null ? percent((value / price - 1) * 100) : signed(pnl)}
-              </span>
-            `
-      }
-      <${Explained} word=${kind} />
-    </div>
-  `
-}
-
 const tightWords = (most: number): string =>
-  `Leave 1 % of your free margin, because the price may move before the order fills${most > 0 ? `: ${most} lots at most` : ''}.`
+  `Leave 1 % of your free margin, because the price may move before the order fills${most > 0 ? `: ${lotWords(most)} at most` : ''}.`
 
 const holdWords = (secs: number | null): string =>
   secs === null ? '–' : secs === 0 ? 'at once' : countdown(secs * 1_000)

@@ -1,7 +1,8 @@
 /** Four steps through a first trade, for somebody who has never traded. */
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { hasNeverTraded, purse } from '../account.ts'
+import { hasNeverTraded } from '../account.ts'
+import { purse } from '../leagues.ts'
 import { html } from '../html.ts'
 import { go, type View } from '../route.ts'
 

@@ -1,0 +1,59 @@
+/** The user's private leagues, and the purse they have chosen to trade with. */
+import { computed, signal } from '@preact/signals'
+import type { League, Match, Purse } from './client/wire.ts'
+import { selectedMatch } from './market.ts'
+import { api } from './session.ts'
+
+export const leagues = signal<readonly League[]>([])
+/** The league that pays for orders where it can; null for the purse of the match. */
+const chosen = signal<string | null>(null)
+
+export async function refreshLeagues(): Promise<void> {
+  leagues.value = (await api.leagues()).leagues
+}
+
+const takes = (league: League, match: Match): boolean => {
+  if (league.matches === 'chosen') return league.matchIds.includes(match.id)
+  return match.purse === (league.matches === 'all' ? 'main' : 'practice')
+}
+
+/** The leagues that take orders in the match on the screen. */
+export const leaguesHere = computed<readonly League[]>(() => {
+  const match = selectedMatch.value
+  return match === null ? [] : leagues.value.filter((league) => league.state === 'running' && takes(league, match))
+})
+
+/** The league that pays for the next order, or null. */
+export const leagueHere = computed<League | null>(() => leaguesHere.value.find(({ id }) => id === chosen.value) ?? null)
+
+/** What the next order is paid from. */
+export const purse = computed<Purse>(() => leagueHere.value?.id ?? selectedMatch.value?.purse ?? 'main')
+
+export function choosePurse(league: string | null): void {
+  chosen.value = league
+}
+
+export const isLeague = (of: Purse): boolean => of !== 'main' && of !== 'practice'
+
+/** What a purse is called, as in "value of …". */
+export function purseName(of: Purse): string {
+  if (of === 'main') return 'Account'
+  if (of === 'practice') return 'Practice'
+  return leagues.value.find(({ id }) => id === of)?.name ?? 'League'
+}
+
+/** Where a visitor with a join link has come to: kept until they have signed in and decided. */
+const CODE = 'touchline.league'
+
+export function leagueCode(): string | null {
+  const [, code] = /^\/league\/(\w+)$/.exec(location.pathname) ?? []
+  if (code !== undefined) sessionStorage.setItem(CODE, code)
+  return sessionStorage.getItem(CODE)
+}
+
+export const forgetLeagueCode = (): void => sessionStorage.removeItem(CODE)
+
+export function forgetLeagues(): void {
+  leagues.value = []
+  chosen.value = null
+}

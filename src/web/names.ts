@@ -1,0 +1,26 @@
+/** The names of players, also of matches that are over and no longer listed. */
+import { signal } from '@preact/signals'
+import { instruments } from './market.ts'
+import { api } from './session.ts'
+
+/** Names that are asked for in one visit. */
+const ASKED_MAX = 60
+
+const learned = signal<ReadonlyMap<string, string>>(new Map())
+const asked = new Set<string>()
+
+/** `Player` until it is known. */
+export function nameOf(instrumentId: string): string {
+  const known = instruments.value.get(instrumentId)?.name ?? learned.value.get(instrumentId)
+  if (known === undefined && instruments.value.size > 0) ask(instrumentId)
+  return known ?? 'Player'
+}
+
+function ask(id: string): void {
+  if (asked.has(id) || asked.size >= ASKED_MAX) return
+  asked.add(id)
+  api
+    .instrument(id)
+    .then(({ name }) => (learned.value = new Map([...learned.peek(), [id, name]])))
+    .catch(() => undefined) // it stays a player without a name
+}

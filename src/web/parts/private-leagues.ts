@@ -1,0 +1,295 @@
+/** Private leagues: the list, founding and joining one, and its table. */
+import { useEffect, useState } from 'preact/hooks'
+import type { League, LeaguePlace } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { dayTime, percent, signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { choosePurse, forgetLeagueCode, leagueCode, leagues, refreshLeagues } from '../leagues.ts'
+import { matches } from '../market.ts'
+import { go } from '../route.ts'
+import { now } from '../server-clock.ts'
+import { api } from '../session.ts'
+import { toast } from '../toasts.ts'
+import { useRepeated, useRequest, Waiting } from './use-request.ts'
+
+const STATE = {
+  upcoming: 'begins',
+  running: 'ends',
+  ended: 'over since',
+  decided: 'final since',
+} as const
+
+const whenWords = ({ state, startsAt, endsAt, decidedAt }: League): string =>
+  `${STATE[state]} ${dayTime(state === 'upcoming' ? startsAt : state === 'decided' ? (decidedAt ?? endsAt) : endsAt)}`
+
+export function PrivateLeagues() {
+  const [isFounding, setFounding] = useState(false)
+  useEffect(() => {
+    refreshLeagues().catch(() => undefined) // the list stays as it was
+  }, [])
+  return html`
+    <section class="card" aria-labelledby="private-title">
+      <header>
+        <h2 id="private-title">Private leagues</h2>
+        <button class="small" aria-expanded=${isFounding} onClick=${() => setFounding(!isFounding)}>
+          ${isFounding ? 'Cancel' : 'Found one'}
+        </button>
+      </header>
+      ${isFounding ? html`<${Found} onFounded=${() => setFounding(false)} />` : null}
+      ${
+        leagues.value.length === 0
+          ? html`<p class="empty">
+              Play against people you know: each begins with the same money, and only the league sees how it goes.
+            </p>`
+          : html`<ul class="rows inside leagues">
+              ${leagues.value.map(
+                (league) => html`
+                  <li key=${league.id}>
+                    <a href="#/league/${league.id}"><b>${league.name}</b></a>
+                    <small
+                      >${league.members === 1 ? 'only you' : `${league.members} members`} · ${whenWords(league)}</small
+                    >
+                  </li>
+                `,
+              )}
+            </ul>`
+      }
+      <${Join} />
+    </section>
+  `
+}
+
+/** What a form has typed, how it is sent, and what went wrong. */
+function useForm(send: () => Promise<void>) {
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    setBusy(true)
+    setTrouble(null)
+    await send().catch((error: unknown) => setTrouble(messageFor(error)))
+    setBusy(false)
+  }
+  return { trouble, isBusy, onSubmit: (event: Event) => void submit(event) }
+}
+
+const typed = (event: Event): string => (event.target as HTMLInputElement).value
+
+const DAY_MS = 86_400_000
+const LENGTHS = [
+  [1, 'a day'],
+  [7, 'a week'],
+  [30, 'a month'],
+] as const
+
+function Found({ onFounded }: { onFounded: () => void }) {
+  const [name, setName] = useState('')
+  const [days, setDays] = useState(7)
+  const [which, setWhich] = useState<'all' | 'practice'>('all')
+  const { trouble, isBusy, onSubmit } = useForm(async () => {
+    const endsAt = new Date(now.peek() + days * DAY_MS).toISOString()
+    const league = await api.foundLeague({ name: name.trim(), endsAt, matches: which })
+    await refreshLeagues()
+    onFounded()
+    location.hash = `#/league/${league.id}`
+  })
+  return html`
+    <form class="inside" onSubmit=${onSubmit}>
+      <label for="league-name">Its name</label>
+      <input
+        id="league-name"
+        maxlength="64"
+        required
+        autocomplete="off"
+        value=${name}
+        onInput=${(event: Event) => setName(typed(event))}
+      />
+      <div class="choice" role="group" aria-label="How long">
+        ${LENGTHS.map(
+          ([count, words]) =>
+            html`<button type="button" aria-pressed=${days === count} onClick=${() => setDays(count)}>
+              ${words}
+            </button>`,
+        )}
+      </div>
+      <div class="choice" role="group" aria-label="Which matches">
+        <button type="button" aria-pressed=${which === 'all'} onClick=${() => setWhich('all')}>Live matches</button>
+        <button type="button" aria-pressed=${which === 'practice'} onClick=${() => setWhich('practice')}>
+          Recordings
+        </button>
+      </div>
+      <p class="hint">Everybody begins with 10,000 units of this league. Who has the link can join.</p>
+      <p class="trouble" role="alert">${trouble}</p>
+      <button class="primary" disabled=${isBusy || name.trim() === ''}>Found the league</button>
+    </form>
+  `
+}
+
+function Join() {
+  const invited = leagueCode()
+  const [code, setCode] = useState(invited ?? '')
+  const asked = useRequest(
+    async () => (invited === null ? null : api.leagueOutline(invited).catch(() => null)),
+    [invited],
+  )
+  const { trouble, isBusy, onSubmit } = useForm(async () => {
+    const league = await api.joinLeague(code.trim())
+    forgetLeagueCode()
+    await refreshLeagues()
+    toast({
+      tone: 'good',
+      title: `You are in: ${league.name}`,
+      text: `You begin with ${units(league.startingBalance)} units there.`,
+    })
+    location.hash = `#/league/${league.id}`
+  })
+  const outline = asked.answer
+  return html`
+    <form class="inside join" onSubmit=${onSubmit}>
+      ${
+        outline === null
+          ? null
+          : html`<p role="status">
+              <b>${outline.founder}</b> invites you to <b>${outline.name}</b>: ${outline.members}
+              ${outline.members === 1 ? 'member' : 'members'}, until ${dayTime(outline.endsAt)}.
+            </p>`
+      }
+      <label for="league-code">Code of a league</label>
+      <div class="row">
+        <input
+          id="league-code"
+          autocomplete="off"
+          spellcheck="false"
+          maxlength="64"
+          required
+          value=${code}
+          onInput=${(event: Event) => setCode(typed(event))}
+        />
+        <button class=${outline === null ? '' : 'primary'} disabled=${isBusy || code.trim() === ''}>Join</button>
+      </div>
+      <p class="trouble" role="alert">${trouble}</p>
+    </form>
+  `
+}
+
+const EVERY_MS = 5_000
+
+export function LeagueTable({ id }: { id: string }) {
+  const { answer, trouble, again } = useRequest(() => api.league(id), [id])
+  useRepeated(again, EVERY_MS)
+  if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
+  const { league, entries, me, total } = answer
+  const isBelow = entries.every(({ isMe }) => !isMe)
+  return html`
+    <section class="card" aria-labelledby="table-title">
+      <header>
+        <h2 id="table-title">${league.name}</h2>
+        <small>${league.members === 1 ? 'only you' : `${league.members} members`} · ${whenWords(league)}</small>
+      </header>
+      <div class="scroll board" tabindex="0" role="region" aria-label="Table">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Rank</th>
+              <th scope="col">Member</th>
+              <th scope="col">Value</th>
+              <th scope="col">Gain</th>
+              <th scope="col">Open</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${[...entries, ...(isBelow ? [me] : [])].map((place) => html`<${Place} key=${place.userId} place=${place} />`)}
+          </tbody>
+        </table>
+      </div>
+      ${total > entries.length ? html`<p class="hint inside">The first ${entries.length} of ${total}.</p>` : null}
+      <${Trading} league=${league} />
+      <${Invite} league=${league} />
+      <${Matches} league=${league} />
+      <${Leave} league=${league} />
+    </section>
+  `
+}
+
+const Place = ({ place: { rank, username, value, gainPct, openPositions, isMe } }: { place: LeaguePlace }) => html`
+  <tr class=${isMe ? 'me' : ''}>
+    <td class="num">${rank}</td>
+    <th scope="row">${username}${isMe ? ' (you)' : ''}</th>
+    <td class="num">${units(value)}</td>
+    <td class="num ${way(gainPct)}">${percent(gainPct)}</td>
+    <td class="num">${openPositions}</td>
+  </tr>
+`
+
+function Trading({ league }: { league: League }) {
+  if (league.state !== 'running') return null
+  const trade = (): void => {
+    choosePurse(league.id)
+    go('trade')
+  }
+  return html`<p class="inside"><button class="primary" onClick=${trade}>Trade in this league</button></p>`
+}
+
+function Invite({ league: { url, code, state } }: { league: League }) {
+  if (state === 'ended' || state === 'decided') return null
+  const link = new URL(url, location.origin).href
+  const share = async (): Promise<void> => {
+    if (navigator.share !== undefined) return navigator.share({ url: link })
+    await navigator.clipboard.writeText(link)
+    toast({ tone: 'good', title: 'The link is copied', text: link })
+  }
+  return html`
+    <div class="inside invite">
+      <p>Invite with the code <code>${code}</code> or the link <a href=${link}>${link}</a></p>
+      <button class="small" onClick=${() => void share().catch(() => undefined)}>Share the link</button>
+    </div>
+  `
+}
+
+/** Who has made what in one match. */
+function Matches({ league }: { league: League }) {
+  const [match, setMatch] = useState<number | null>(null)
+  const { answer } = useRequest(async () => (match === null ? null : api.leagueMatch(league.id, match)), [match])
+  if (matches.value.length === 0) return null
+  return html`
+    <details class="inside">
+      <summary>A match by itself</summary>
+      <select aria-label="Match" onChange=${(event: Event) => setMatch(Number(typed(event)) || null)}>
+        <option value="">Choose a match</option>
+        ${matches.value.map(({ id, home, away }) => html`<option key=${id} value=${id}>${home.name} – ${away.name}</option>`)}
+      </select>
+      ${
+        answer === null
+          ? null
+          : answer.entries.length === 0
+            ? html`<p class="empty">Nobody has closed a position there yet.</p>`
+            : html`<ol class="standings">
+                ${answer.entries.map(
+                  ({ rank, userId, username, pnl, closed, isMe }) => html`
+                    <li key=${userId} class=${isMe ? 'me' : ''}>
+                      <span class="num">${rank}</span><b>${username}</b><small>${closed} closed</small>
+                      <span class="num ${way(pnl)}">${signed(pnl)}</span>
+                    </li>
+                  `,
+                )}
+              </ol>`
+      }
+    </details>
+  `
+}
+
+function Leave({ league }: { league: League }) {
+  if (league.state === 'decided') return null
+  const leave = async (): Promise<void> => {
+    if (!confirm(`Leave ${league.name}? Its table goes on without you. You can join again with the same money.`)) return
+    try {
+      await api.leaveLeague(league.id)
+      choosePurse(null)
+      await refreshLeagues()
+      go('league')
+    } catch (error) {
+      toast({ tone: 'bad', title: 'You are still in the league', text: messageFor(error) })
+    }
+  }
+  return html`<p class="inside"><button class="link" onClick=${() => void leave()}>Leave this league</button></p>`
+}

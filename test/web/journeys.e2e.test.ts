@@ -1,0 +1,188 @@
+/** What four people come for, from the first look to the end: a fan, a phone in a stadium, an operator, a developer. */
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createApi } from '../../src/web/client/api.ts'
+import { complaintsOf, hasBrowser, launch } from '../support/browser.ts'
+import { ComposedServer } from '../support/composed-server.ts'
+import { embeddedPlace } from '../support/data-place.ts'
+
+/** The presses from the first look to the first open position. */
+const PRESSES_MAX = 6
+const HOLD_SECS = 181
+
+describe.skipIf(!hasBrowser)('journeys', { timeout: 90_000 }, () => {
+  let server: ComposedServer
+  let browser: Browser
+  beforeAll(async () => {
+    const place = await embeddedPlace()
+    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'olga@synthetic.invalid' } })
+    browser = await launch()
+  }, 60_000)
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  /** Somebody with a browser, who counts what they press. */
+  async function somebody(options: Parameters<Browser['newContext']>[0] = {}) {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    let presses = 0
+    const press = async (what: Locator): Promise<void> => {
+      presses++
+      await (options.hasTouch === true ? what.tap() : what.click())
+    }
+    return { context, page, complaints, press, presses: () => presses }
+  }
+  /** Closes the only position once its hold is over; after news trading is suspended for a while. */
+  const closes = async (page: Page, press: (what: Locator) => Promise<void>): Promise<void> => {
+    server.jump(HOLD_SECS)
+    await page.reload()
+    const close = page.locator('.held').getByRole('button', { name: 'Close', exact: true })
+    await close.waitFor()
+    const none = page.getByRole('button', { name: 'Open 0', exact: true })
+    while ((await none.count()) === 0) {
+      if ((await close.count()) > 0) await press(close)
+      server.jump(2)
+      await page.waitForTimeout(500)
+    }
+  }
+  /** The button of an order, once its player can be bought: news suspends trading for a while. */
+  const tradable = async (page: Page): Promise<Locator> => {
+    const send = enabled(page, /^Go long/)
+    while ((await send.count()) === 0) {
+      server.jump(2)
+      await page.waitForTimeout(300)
+    }
+    return send
+  }
+  const enabled = (page: Page, name: RegExp) => page.getByRole('button', { name }).and(page.locator(':enabled'))
+
+  it('the fan, who knows nothing, has a position after a few presses, understands it, and closes it', async () => {
+    const { page, complaints, press, presses } = await somebody({ viewport: { width: 1280, height: 800 } })
+    await page.goto(server.url)
+    await page.locator('#name:focus').waitFor()
+    await page.keyboard.type('Fay Fan')
+    await press(page.getByRole('button', { name: 'Kick off' }))
+    await page.getByText('Choose a player').waitFor()
+    await press(page.locator('.player').first())
+    // Before they buy they read what they risk.
+    await page.getByText('a move of 10 % against you takes it all').waitFor()
+    await page.getByText('Washes out at').waitFor()
+    await page.getByText('You can close it after').waitFor()
+    await press(await tradable(page))
+    await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
+    expect(presses()).toBeLessThanOrEqual(PRESSES_MAX)
+
+    await closes(page, press)
+    await press(page.getByRole('button', { name: 'Closed', exact: true }))
+    await page.locator('.held.closed > li').getByText('Closed ·').waitFor()
+    // The browser reports every refusal, and trading may have been suspended.
+    expect(complaints.filter((text) => !text.includes('status of 409'))).toEqual([])
+  })
+
+  it('the phone in the stadium loses the network while an order is sent, and has exactly one position', async () => {
+    const { context, page, press } = await somebody({
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Stan Stadium')
+    await press(page.getByRole('button', { name: 'Kick off' }))
+    await press(page.locator('.shirt').nth(5))
+    // The button is within reach of a thumb, whatever is above it.
+    const send = await tradable(page)
+    const box = await send.boundingBox()
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(844)
+
+    // The server takes the order, and its answer is lost.
+    let lost = 0
+    await context.route('**/api/positions/open', async (route) => {
+      if (lost++ > 0) return route.abort()
+      await route.fetch()
+      await context.setOffline(true)
+      return route.abort()
+    })
+    await press(send)
+    await page
+      .getByText(/Offline|offline/)
+      .first()
+      .waitFor()
+    await context.unroute('**/api/positions/open')
+    await context.setOffline(false)
+    const nav = page.getByRole('navigation', { name: 'Views' })
+    await press(nav.getByRole('button', { name: 'Positions' }))
+    await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
+    const fan = await server.user('Stan Stadium')
+    await expect.poll(async () => (await fan.positions('open')).length).toBe(1)
+
+    await closes(page, press)
+    expect(await fan.positions('open')).toEqual([])
+  })
+
+  it('the operator halts trading, sees that fans cannot trade, and takes it back', async () => {
+    const fan = await somebody({ viewport: { width: 1280, height: 800 } })
+    await fan.page.goto(server.url)
+    await fan.page.getByLabel('Your name').fill('Fern Fan')
+    await fan.press(fan.page.getByRole('button', { name: 'Kick off' }))
+    await tradable(fan.page)
+
+    const { page, press, complaints } = await somebody({ viewport: { width: 1440, height: 900 } })
+    page.on('dialog', (dialog) => void dialog.accept('the provider reports nonsense'))
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Olga')
+    await press(page.getByRole('button', { name: 'Kick off' }))
+    await press(page.getByRole('link', { name: 'Control' }))
+    const mode = (name: string, isPressed: boolean) =>
+      page
+        .getByRole('button', { name, exact: true })
+        .and(page.locator(`[aria-pressed=${isPressed}]`))
+        .first()
+    await press(mode('Halted', false))
+    await mode('Halted', true).waitFor()
+    await fan.page
+      .locator('.scoreboard')
+      .getByText(/halted|Suspended|Closed/i)
+      .waitFor()
+    expect(await enabled(fan.page, /^Go long/).count()).toBe(0)
+    await press(mode('Open', false))
+    await mode('Open', true).waitFor()
+    await tradable(fan.page)
+    await press(page.getByRole('link', { name: 'Audit' }))
+    await page.getByText('trading.mode').first().waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('the developer makes a key on the page, and their program trades with it', async () => {
+    const { page, press } = await somebody({ viewport: { width: 1280, height: 800 } })
+    await page.goto(`${server.url}/api/docs`)
+    await page.getByRole('heading', { name: 'A bot in five minutes' }).waitFor()
+    await press(page.getByRole('link', { name: 'Touchline' }))
+    await page.getByLabel('Your name').fill('Dev Eloper')
+    await press(page.getByRole('button', { name: 'Kick off' }))
+    await press(page.getByRole('link', { name: /^Account of/ }))
+    const keys = page.getByRole('region', { name: 'Keys for programs' })
+    await keys.getByLabel('Name').fill('First bot')
+    for (const scope of await keys.getByRole('checkbox').all()) await scope.check()
+    await press(keys.getByRole('button', { name: 'Create key' }))
+    const shown = await keys.getByText(/^tl_/).first().textContent()
+
+    const api = createApi({ baseUrl: server.url, key: shown?.trim() ?? '' })
+    const { instruments } = await api.instruments()
+    const player = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
+    if (player === undefined) throw new Error('nobody can be bought')
+    const order = {
+      instrumentId: player.id,
+      direction: 'short',
+      lotSize: 0.1,
+      clientPrice: player.currentPrice,
+    } as const
+    const { position } = await api.open(order, 'first-trade')
+    expect((await api.open(order, 'first-trade')).position.id).toBe(position.id)
+    expect((await api.positions('open')).positions.map(({ id }) => id)).toEqual([position.id])
+  })
+})

@@ -1,0 +1,106 @@
+/** Two people play against each other in a private league, each in their own browser. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
+import { ComposedServer } from '../support/composed-server.ts'
+import { embeddedPlace } from '../support/data-place.ts'
+
+const HOLD_SECS = 181
+
+describe.skipIf(!hasBrowser)('a private league', { timeout: 120_000 }, () => {
+  let server: ComposedServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await ComposedServer.open(await embeddedPlace())
+    browser = await launch()
+  }, 60_000)
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  async function visitor(path = '/') {
+    const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
+    page.setDefaultTimeout(20_000)
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    await page.goto(`${server.url}${path}`)
+    return { page, complaints }
+  }
+  const enter = async (page: Page, name: string): Promise<void> => {
+    await page.getByLabel('Your name').fill(name)
+    await page.getByRole('button', { name: 'Kick off' }).click()
+  }
+  const enabled = (page: Page, name: RegExp) => page.getByRole('button', { name }).and(page.locator(':enabled'))
+
+  it('is founded, joined by a link, traded and ranked, and nobody else notices', async () => {
+    const ada = await visitor()
+    await enter(ada.page, 'Ada Founder')
+    await ada.page.getByRole('link', { name: 'League', exact: true }).click()
+    await ada.page.getByRole('button', { name: 'Found one' }).click()
+    await ada.page.getByLabel('Its name').fill('Harbour <b>Friends</b>')
+    const rival = await server.user('Rival Member')
+    const [match] = await rival.matches()
+    if (match?.purse === 'practice') await ada.page.getByRole('button', { name: 'Recordings' }).click()
+    await ada.page.getByRole('button', { name: 'Found the league' }).click()
+    await ada.page.getByRole('heading', { name: 'Harbour <b>Friends</b>' }).waitFor()
+    const link = await ada.page.locator('.invite a').getAttribute('href')
+    expect(await accessProblems(ada.page)).toEqual([])
+
+    // The link names who invites, and leads to the league after the sign-in.
+    const bob = await visitor(new URL(link ?? '').pathname)
+    await bob.page.getByText(/invites you to the league/).waitFor()
+    expect(await bob.page.locator('.inviter').innerText()).toContain('Harbour <b>Friends</b>')
+    expect(await accessProblems(bob.page)).toEqual([])
+    await enter(bob.page, 'Bob Guest')
+    await bob.page.getByText(/invites you to/).waitFor()
+    await bob.page.getByRole('button', { name: 'Join', exact: true }).click()
+    await bob.page.getByRole('heading', { name: 'Harbour <b>Friends</b>' }).waitFor()
+
+    // What pays is on the switch, in the top bar, over the match and on the button.
+    const before = new Map<string, unknown>()
+    for (const purse of ['main', 'practice'] as const)
+      before.set(purse, await (await server.user('Bob Guest')).wallet(purse))
+    await bob.page.getByRole('button', { name: 'Trade in this league' }).click()
+    const money = bob.page.getByRole('group', { name: 'Which money you trade with' })
+    await money
+      .getByRole('button', { name: 'Harbour <b>Friends</b>' })
+      .and(bob.page.locator('[aria-pressed=true]'))
+      .waitFor()
+    await bob.page.getByRole('region', { name: 'League' }).getByText('It moves no price').waitFor()
+    await bob.page.locator('.money.league').getByText('Harbour <b>Friends</b> value').waitFor()
+    const send = enabled(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)
+    while ((await send.count()) === 0) {
+      server.jump(2)
+      await bob.page.waitForTimeout(300)
+    }
+    expect(await accessProblems(bob.page)).toEqual([])
+    await send.click()
+    await bob.page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
+    await bob.page.locator('.held').getByText('Harbour <b>Friends</b>').waitFor()
+
+    server.jump(HOLD_SECS)
+    await bob.page.reload()
+    const none = bob.page.getByRole('button', { name: 'Open 0', exact: true })
+    const close = bob.page.locator('.held').getByRole('button', { name: 'Close', exact: true })
+    await close.waitFor()
+    while ((await none.count()) === 0) {
+      if ((await close.count()) > 0) await close.click()
+      server.jump(2)
+      await bob.page.waitForTimeout(500)
+    }
+    for (const purse of ['main', 'practice'] as const) {
+      expect(await (await server.user('Bob Guest')).wallet(purse), purse).toEqual(before.get(purse))
+    }
+
+    await ada.page.reload()
+    const table = ada.page.getByRole('region', { name: 'Table' })
+    await table.getByText('bob_guest').waitFor()
+    expect(await table.getByRole('row').count()).toBe(3)
+    await ada.page.getByText('A match by itself').click()
+    await ada.page.getByLabel('Match').selectOption({ index: 1 })
+    await ada.page.locator('.standings').getByText('bob_guest').waitFor()
+    expect(bob.complaints.filter((text) => !text.includes('status of 409'))).toEqual([])
+    expect(ada.complaints).toEqual([])
+  })
+})

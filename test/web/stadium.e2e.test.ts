@@ -1,0 +1,186 @@
+/** The page in a full stadium: a slow network, none at all, a small screen. */
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser, launch } from '../support/browser.ts'
+import { ComposedServer } from '../support/composed-server.ts'
+import { embeddedPlace } from '../support/data-place.ts'
+
+const REQUESTS_MAX = 20
+const BYTES_MAX = 200_000
+/** Of a browser, as the Push API gives them. */
+const KEYS = {
+  p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+}
+
+describe.skipIf(!hasBrowser)('in a stadium', { timeout: 60_000 }, () => {
+  let server: ComposedServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await ComposedServer.open(await embeddedPlace())
+    browser = await launch()
+  }, 60_000)
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    page.setDefaultTimeout(15_000)
+    return { context, page }
+  }
+  const signIn = async (page: Page, name: string): Promise<void> => {
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill(name)
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
+  }
+  /** The worker controls the page from its second visit on. */
+  const isKept = (page: Page) => page.evaluate('navigator.serviceWorker.ready.then(() => true)')
+
+  it('a first visit until the door asks for few files, which weigh little', async () => {
+    const { context, page } = await open()
+    const wire = await measure(context, page)
+    await page.goto(server.url)
+    await page.getByRole('button', { name: 'Kick off' }).waitFor()
+    await isKept(page)
+    await page.waitForLoadState('networkidle')
+    expect(wire.requests.length).toBeGreaterThan(5)
+    expect(wire.requests.length, wire.requests.join('\n')).toBeLessThanOrEqual(REQUESTS_MAX)
+    expect(wire.bytes()).toBeGreaterThan(50_000)
+    expect(wire.bytes()).toBeLessThan(BYTES_MAX)
+  })
+
+  it('opens without a network, says so, and goes on when it is back', async () => {
+    const { context, page } = await open()
+    await signIn(page, 'Tess Tunnel')
+    await isKept(page)
+    await context.setOffline(true)
+    await page.reload()
+    await page.getByText('You are offline.').waitFor()
+    await context.setOffline(false)
+    await page.getByRole('link', { name: 'Account of Tess Tunnel' }).waitFor()
+  })
+
+  it('shows the kept page where a proxy answers with an error, and a new one as soon as there is one', async () => {
+    const { context, page } = await open()
+    await signIn(page, 'Pia Proxy')
+    await isKept(page)
+    let failed = 0
+    await context.route(`${server.url}/`, (route) => {
+      failed++
+      return route.fulfill({ status: 502, body: 'Bad gateway' })
+    })
+    await page.reload()
+    await page.getByRole('link', { name: 'Account of Pia Proxy' }).waitFor()
+    expect(failed).toBeGreaterThan(0)
+    await context.unroute(`${server.url}/`)
+    await page.reload()
+    await page.getByRole('link', { name: 'Account of Pia Proxy' }).waitFor()
+  })
+
+  it('a visitor watches a match without signing in, and sees it live once they have', async () => {
+    const { context, page } = await open({ viewport: { width: 390, height: 844 } })
+    // The server keeps how matches stand every five seconds of its own; it shows what is as old as its delay.
+    await expect
+      .poll(
+        async () => {
+          server.jump(30)
+          const answer = await context.request.get(`${server.url}/api/public/matches`)
+          const { matches } = (await answer.json()) as { matches: { id: number }[] }
+          return matches.some(({ id }) => id === server.matchId)
+        },
+        { timeout: 40_000, interval: 2_500 },
+      )
+      .toBe(true)
+    await page.goto(`${server.url}/watch/${server.matchId}`)
+    const watch = page.getByRole('region', { name: 'On now' })
+    await watch.getByText('45 s behind').waitFor()
+    expect(await watch.locator('.rows li').count()).toBeGreaterThan(20)
+    await page.getByLabel('Your name').fill('Wim Watches')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.locator('.grass').waitFor()
+    expect(page.url()).toBe(`${server.url}/#/match`)
+  })
+
+  it('an invitation names who invites, and is kept when signing in by name', async () => {
+    const host = await server.user('Ivy Invites')
+    const { code } = (await host.request('GET', '/api/referrals')).body as { code: string }
+    const { page } = await open()
+    await page.goto(`${server.url}/join?ref=${code}`)
+    await page.getByText('invites you to play').waitFor()
+    await page.getByLabel('Your name').fill('Jo Joins')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
+    const { summary } = (await host.request('GET', '/api/referrals')).body as { summary: { pending: number } }
+    expect(summary.pending).toBe(1)
+  })
+
+  it('a device chooses what it is told, and is told nothing more once its user has signed out', async () => {
+    const { context, page } = await open()
+    await context.grantPermissions(['notifications'])
+    // This browser reaches no push service.
+    await page.addInitScript(`
+      const endpoint = 'https://push.example/this-device'
+      const keys = ${JSON.stringify(KEYS)}
+      let own = null
+      PushManager.prototype.subscribe = async () => (own = {
+        endpoint, toJSON: () => ({ endpoint, keys }), unsubscribe: async () => { own = null; return true },
+      })
+      PushManager.prototype.getSubscription = async () => own
+    `)
+    await signIn(page, 'Pam Push')
+    await isKept(page)
+    await page.goto(`${server.url}/#/account`)
+    const card = page.getByRole('region', { name: 'Messages on this device' })
+    const turn = async (kind: string, isOn: boolean): Promise<void> => {
+      await card.getByLabel(kind).click()
+      await card.getByRole('checkbox', { name: kind, checked: isOn }).and(page.locator(':enabled')).waitFor()
+    }
+    await turn('Full time settles your positions', true)
+    await turn('A position is washed out', true)
+    const fan = await server.user('Pam Push')
+    const told = async () =>
+      ((await fan.request('GET', '/api/push')).body as { subscriptions: { kinds: string[] }[] }).subscriptions
+    await expect.poll(told).toMatchObject([{ kinds: ['washout', 'settlement'] }])
+    await turn('Full time settles your positions', false)
+    await expect.poll(told).toMatchObject([{ kinds: ['washout'] }])
+    expect(await accessProblems(page)).toEqual([])
+    await page.locator('main').getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Kick off' }).waitFor()
+    const again = await server.user('Pam Push')
+    const { body } = await again.request('GET', '/api/push')
+    expect(body).toMatchObject({ subscriptions: [] })
+  })
+
+  it('no view is wider than a screen of 320 px', async () => {
+    const { page } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
+    await signIn(page, 'Sam Small')
+    const widths: Record<string, number> = {}
+    for (const view of ['match', 'trade', 'league', 'club', 'inbox', 'account']) {
+      await page.goto(`${server.url}/#/${view}`)
+      await page.locator('main#main').waitFor()
+      await page.waitForLoadState('networkidle')
+      widths[view] = await page.evaluate<number>('document.documentElement.scrollWidth')
+    }
+    await page.goto(`${server.url}/api/docs`)
+    widths['docs'] = await page.evaluate<number>('document.documentElement.scrollWidth')
+    await page.goto(`${server.url}/verify`)
+    widths['verify'] = await page.evaluate<number>('document.documentElement.scrollWidth')
+    expect(Object.entries(widths).filter(([, width]) => width > 320)).toEqual([])
+  })
+})
+
+/** Counts what goes over the wire, also what the service worker asks for. */
+async function measure(context: BrowserContext, page: Page) {
+  const requests: string[] = []
+  let bytes = 0
+  const session = await context.newCDPSession(page)
+  await session.send('Network.enable')
+  session.on('Network.requestWillBeSent', ({ request }) => requests.push(request.url))
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+  return { requests, bytes: () => bytes }
+}

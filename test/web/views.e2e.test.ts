@@ -1,0 +1,73 @@
+/** Every view against the rules of axe (WCAG 2.2 AA), dark and light, on a wide screen and on a phone. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser, launch } from '../support/browser.ts'
+import { ComposedServer } from '../support/composed-server.ts'
+import { embeddedPlace } from '../support/data-place.ts'
+
+/** Each with what is there once it is drawn. */
+const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
+  ['/#/match', '.grass'],
+  ['/#/market', '.player'],
+  ['/#/trade', '.ticket'],
+  ['/#/positions', '.positions, .held, .empty'],
+  ['/#/league', '.page .card'],
+  ['/#/club', '.page .card'],
+  ['/#/inbox', '.page .card'],
+  ['/#/account', '.page .card'],
+  ['/#/control/', '.gauges'],
+  ['/#/control/replays', '.page .card'],
+  ['/#/control/settings', '.groups'],
+  ['/#/control/what-if', '.page .card'],
+  ['/#/control/users', '.page .card'],
+  ['/#/control/risk', '.page .card'],
+  ['/#/control/webhooks', '.page .card'],
+  ['/#/control/audit', '.page .card'],
+  ['/#/control/runbook/the-brake', '.runbook pre'],
+  ['/verify', '#match'],
+  ['/api/docs', '#quickstart'],
+]
+
+describe.skipIf(!hasBrowser)('every view', { timeout: 180_000 }, () => {
+  let server: ComposedServer
+  let browser: Browser
+  beforeAll(async () => {
+    const place = await embeddedPlace()
+    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'axel@synthetic.invalid' } })
+    browser = await launch()
+  }, 60_000)
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  const signIn = async (page: Page): Promise<void> => {
+    await page.goto(server.url)
+    await page.getByRole('button', { name: 'Kick off' }).waitFor()
+    expect(await accessProblems(page), 'signed out').toEqual([])
+    await page.getByLabel('Your name').fill('Axel')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
+  }
+
+  it.each([
+    ['dark', 1280],
+    ['light', 390],
+  ] as const)('breaks no rule of axe, %s at %d px, and is not wider than the screen', async (colorScheme, width) => {
+    const viewport = { width, height: 844 }
+    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    await signIn(page)
+    const problems: string[] = []
+    for (const [address, drawn] of VIEWS) {
+      await page.goto(`${server.url}${address}`)
+      await page.locator(drawn).first().waitFor()
+      problems.push(...(await accessProblems(page)).map((problem) => `${address}: ${problem}`))
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+      if (wide > width) problems.push(`${address}: ${wide} px wide`)
+    }
+    expect(problems).toEqual([])
+    await context.close()
+  })
+})
