@@ -32,6 +32,9 @@ export const TOOLS: readonly Tool[] = [
   tool('client-pack', './clients/pack.ts', 'make the package of the client for TypeScript, ready to publish'),
   tool('quickstart', './clients/quickstart.ts', "follow the quickstart of a server's API page word for word"),
   tool('client-generate', './clients/generate.ts', 'write the parts of clients made from the API description'),
+  // The page
+  tool('page-shots', './page/shots.ts', 'pictures of every view: three widths, light and dark'),
+  tool('page-speed', './page/speed.ts', 'what a first visit asks for, and its time on a slow network'),
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),
   tool('replay-make', './replays/make.ts', 'make the bundled recordings from their seeds'),

@@ -101,7 +101,7 @@ const isOpening = (command: UserCommand | undefined, outcome: Outcome<Trade>): b
 /** What a trader would have after closing every position alone. */
 function worthOf(run: MatchRun, user: UserId): number {
   const { balance, margin } = run.funds(user)
-  const [holding] = holdingsOf(run.view, [user])
+  const [holding] = holdingsOf(run.view, [{ userId: user, purse: run.view.info.purse }])
   return (balance + margin + (holding?.unrealizedPnl ?? 0)) / 1e6
 }
 

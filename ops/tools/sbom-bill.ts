@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 const Names = z.record(z.string(), z.string()).default({})
+const Platforms = z.union([z.string().transform((one) => [one]), z.array(z.string())]).optional()
 const Package = z.looseObject({
   version: z.string().default(''),
   integrity: z.string().optional(),
@@ -9,6 +10,8 @@ const Package = z.looseObject({
   dev: z.boolean().default(false),
   devOptional: z.boolean().default(false),
   optional: z.boolean().default(false),
+  os: Platforms,
+  cpu: Platforms,
   dependencies: Names,
   peerDependencies: Names,
   peerDependenciesMeta: z.record(z.string(), z.looseObject({ optional: z.boolean().default(false) })).default({}),
@@ -38,10 +41,13 @@ interface Component {
 const NODE_MODULES = 'node_modules/'
 const nameAt = (folder: string): string => folder.slice(folder.lastIndexOf(NODE_MODULES) + NODE_MODULES.length)
 
-/** Every package that the image installs: none for development alone, and no optional one. */
+/** The Node of the image is its own, and it compiles nothing. The Dockerfile removes these. */
+const REMOVED = /^(node-linux-|@typescript\/)/
+
+/** Every package that the image installs: none for development alone, and of optional ones those for its platforms. */
 export function billOf({ packages }: Lock): Bill {
   const components = Object.entries(packages)
-    .filter(([folder, { dev, devOptional, optional }]) => folder !== '' && !dev && !devOptional && !optional)
+    .filter(([folder, one]) => folder !== '' && !one.dev && !one.devOptional && isInImage(nameAt(folder), one))
     .map(([folder, one]) => componentOf(nameAt(folder), one))
     .toSorted((a, b) => (a.purl < b.purl ? -1 : 1))
   return {
@@ -51,6 +57,11 @@ export function billOf({ packages }: Lock): Bill {
     metadata: { component: { type: 'application', name: 'touchline' } },
     components,
   }
+}
+
+function isInImage(name: string, { optional, os = ['linux'], cpu = ['x64'] }: Package): boolean {
+  if (!optional) return true
+  return os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64')) && !REMOVED.test(name)
 }
 
 function componentOf(name: string, { version, integrity, license }: Package): Component {

@@ -23,7 +23,7 @@ describe('requests made from the API description', () => {
     const document = await readDocument()
     const made = (seed: number) => {
       const make = requestMaker(document, new KnownValues())
-      return Array.from({ length: 12_000 }, (_, n) => make(chanceFrom(seed * 1_000_003 + n)))
+      return Array.from({ length: 25_000 }, (_, n) => make(chanceFrom(seed * 1_000_003 + n)))
     }
     // Unknown ids are made up.
     const plain = (requests: ReturnType<typeof made>) => requests.map(({ method, headers }) => ({ method, headers }))

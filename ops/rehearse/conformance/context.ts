@@ -139,6 +139,10 @@ export class OwnMatch {
     return this.fixture.id
   }
 
+  get instrumentIds(): readonly string[] {
+    return [...this.#instruments.values()].map(({ id }) => id)
+  }
+
   /** The nth player of this role in the home team. */
   player(role: Role, n = 0): Footballer {
     const found = this.fixture.players.filter((one) => one.side === 'home' && one.role === role)[n]

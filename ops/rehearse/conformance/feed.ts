@@ -3,12 +3,18 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import { z } from 'zod'
 import { type PriceFrame, readPriceFrame } from './price-frame.ts'
 
 export type Message = Readonly<Record<string, unknown>> & { readonly type: string }
 
 const PATIENCE_MS = 10_000
 const LOOK_MS = 5
+/** Before what was "busy" is asked for again, with an id of its own. */
+const BUSY_MS = 1_000
+const LATER = 1_000
+
+const Rejections = z.array(z.looseObject({ instrumentId: z.string(), code: z.string() }))
 
 export class FeedSocket {
   readonly ws: WebSocket
@@ -66,10 +72,26 @@ export class FeedSocket {
     this.ws.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  /** Sends a request with this id and waits for the answer to it. */
+  /**
+   * Sends a request with this id and waits for the answer to it. Players whose match is just being taken up, or of
+   * which a socket has asked for too many at once, are "busy": they are asked for again.
+   */
   async ask(message: Readonly<Record<string, unknown>> & { readonly id: number }): Promise<Message> {
     this.say(message)
-    return this.message(`the answer to ${JSON.stringify(message).slice(0, 200)}`, ({ id }) => id === message.id)
+    const answer = await this.message(
+      `the answer to ${JSON.stringify(message).slice(0, 200)}`,
+      ({ id }) => id === message.id,
+    )
+    const rejected = Rejections.safeParse(answer['rejected']).data ?? []
+    const busy = rejected.flatMap(({ instrumentId, code }) => (code === 'busy' ? [instrumentId] : []))
+    if (busy.length === 0) return answer
+    await pause(BUSY_MS)
+    const later = await this.ask({ ...message, id: message.id + LATER, instrumentIds: busy })
+    return {
+      ...answer,
+      instrumentIds: [answer['instrumentIds'], later['instrumentIds']].flat(),
+      rejected: [...rejected.filter(({ code }) => code !== 'busy'), later['rejected']].flat(),
+    }
   }
 
   /** The first message of this kind, once there is one. */

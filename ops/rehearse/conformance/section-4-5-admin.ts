@@ -31,6 +31,7 @@ const ROUTES = [
   ['GET', '/api/admin/users/export.csv'],
   ['GET', '/api/admin/users/0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f'],
   ['GET', '/api/admin/risk'],
+  ['GET', '/api/admin/runbook'],
   ['PUT', '/api/admin/users/0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f/status', { status: 'frozen', reason: 'a check' }],
   ['POST', '/api/admin/positions/0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968/void', { reason: 'a check' }],
   ['GET', '/api/admin/gameplay-bot/fixtures'],

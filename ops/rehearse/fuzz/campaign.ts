@@ -13,6 +13,8 @@ import { SocketFuzz } from './sockets.ts'
 
 /** After this many requests all users sign in again, and settings are restored. */
 const ROUND = 3_000
+/** How long a stream of events is read. */
+const FOLLOWED_MS = 1_000
 const SILENCE_MS = 20_000
 /** A busy match recovers: one that is still busy after these pauses is stuck. */
 const RETRIES = [200, 1_000, 3_000]
@@ -160,7 +162,8 @@ export class Campaign {
     const isToCome = status === 503 && (codeOf(answer) === 'COMING_SOON' || request.method === 'HEAD')
     if (status >= 500 && !isToCome) return `${status} ${JSON.stringify(body)}`
     if (status >= 429 && status !== 431 && headers['retry-after'] === undefined) return `${status} without Retry-After`
-    return judge.judge({ ...request, status, contentType: headers['content-type'] ?? null, body })
+    const contentType = headers['content-type'] ?? null
+    return judge.judge({ ...request, status, contentType, headers: Object.keys(headers), body })
   }
 
   #count({ method, path }: FuzzRequest, status: number, judge: Judge): void {
@@ -190,7 +193,7 @@ export class Campaign {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
-        response.on('end', () => {
+        const finish = (): void => {
           const text = Buffer.concat(chunks).toString('utf8')
           const isJson = response.headers['content-type']?.startsWith('application/json') === true && text !== ''
           try {
@@ -202,7 +205,14 @@ export class Campaign {
           } catch {
             reject(new Error(`not JSON: ${text.slice(0, 200)}`))
           }
-        })
+        }
+        response.on('end', finish)
+        if (response.statusCode !== 200 || !/[?&]follow=true/.test(path)) return
+        // What is followed has no end of its own.
+        setTimeout(() => {
+          finish()
+          response.destroy()
+        }, FOLLOWED_MS)
       })
       request.on('timeout', () => request.destroy(new Error(`silent for ${SILENCE_MS / 1_000} s`)))
       request.on('error', reject)

@@ -1,6 +1,6 @@
 /**
- * Checks answers against the API description. An undeclared status, a body that does not fit, an undeclared code and an
- * undescribed field are wrong.
+ * Checks answers against the API description. An undeclared status, a body that does not fit, an undeclared code, an
+ * undescribed field and a described header where the description does not expect it are wrong.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { default as addFormats } from 'ajv-formats'
@@ -11,6 +11,7 @@ export interface OpenApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
     readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+    readonly headers: Readonly<Record<string, unknown>>
   }
 }
 export interface Operation {
@@ -20,7 +21,9 @@ export interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Content; readonly headers?: Readonly<Record<string, unknown>> }>
+  >
 }
 export interface Parameter {
   readonly name: string
@@ -43,6 +46,8 @@ export interface Received {
   readonly path: string
   readonly status: number
   readonly contentType: string | null
+  /** The names of its headers. */
+  readonly headers: readonly string[]
   /** The value of a JSON body, otherwise the text. */
   readonly body: unknown
 }
@@ -83,6 +88,7 @@ export function createJudge(document: OpenApi): Judge {
     return known
   }
 
+  const described = new Set([...lower(document.components.headers), 'retry-after'])
   const find = (method: string, plain: string) => {
     // HEAD is answered like GET.
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
@@ -94,7 +100,7 @@ export function createJudge(document: OpenApi): Judge {
     return route === undefined ? null : `${method === 'HEAD' ? 'GET' : method} ${route.path}`
   }
 
-  const judge = ({ method, path, status, contentType, body }: Received): string | null => {
+  const judge = ({ method, path, status, contentType, headers, body }: Received): string | null => {
     // Node itself answers headers of more than 16 KiB, before there is a request.
     if (status === 431 && body === '') return null
     const plain = plainOf(path)
@@ -105,6 +111,9 @@ export function createJudge(document: OpenApi): Judge {
     }
     const declared = operation.responses[status]
     if (declared === undefined) return `${method} ${route.path} does not declare ${status}: ${JSON.stringify(body)}`
+    const names = lower(declared.headers)
+    const stray = headers.find((name) => described.has(name.toLowerCase()) && !names.has(name.toLowerCase()))
+    if (stray !== undefined) return `${method} ${route.path} does not declare the header ${stray} for ${status}`
     if (method === 'HEAD') return null
     const type = contentType?.split(';')[0]?.trim() ?? ''
     // Not Modified has no body.
@@ -122,6 +131,9 @@ export function createJudge(document: OpenApi): Judge {
   }
   return { document, judge, routeOf, check }
 }
+
+const lower = (headers: object = {}): ReadonlySet<string> =>
+  new Set(Object.keys(headers).map((name) => name.toLowerCase()))
 
 const plainOf = (path: string): string => path.split(/[?#]/)[0] ?? ''
 

@@ -1,0 +1,29 @@
+/** A demo server of its own, and a browser to look at it. */
+import { type Browser, chromium } from 'playwright-core'
+import { folderPlace } from '../rehearse/rig/data-place.ts'
+import { Program, type Settings } from '../rehearse/rig/program.ts'
+
+const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+export interface Demo {
+  readonly url: string
+  readonly browser: Browser
+  close(): Promise<void>
+}
+
+/** Throws if there is no Chromium. */
+export async function openDemo(settings: Settings = {}): Promise<Demo> {
+  const place = folderPlace()
+  const server = new Program({ ...place.settings, ...settings })
+  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] })
+  const url = await server.listening
+  return {
+    url,
+    browser,
+    async close() {
+      await browser.close()
+      await server.stop()
+      await place.remove([])
+    },
+  }
+}
