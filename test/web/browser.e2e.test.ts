@@ -420,7 +420,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       ['control/audit', 'Audit log'],
     ] as const) {
       await page.goto(`${server.url}/#/${address}`)
-      await page.getByRole('heading', { name: heading }).waitFor()
+      await page.getByRole('heading', { name: heading, exact: true }).waitFor()
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), address).toBe(0)
       expect(await accessProblems(page), address).toEqual([])

@@ -3,10 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
+import { present } from '../../../actors/kernel/assert.ts'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
-import { demand } from '../rig/account.ts'
+import { demand, isLeague } from '../rig/account.ts'
 import { type SimulatedClient, micros } from '../rig/simulated-client.ts'
 import { checkConsistency } from '../rig/consistency.ts'
+import { readTable } from '../rig/league.ts'
 import type { SimulatedTrader } from '../rig/simulated-trader.ts'
 
 const Entry = z
@@ -35,7 +37,8 @@ export async function audit(url: string, traders: readonly SimulatedTrader[], ad
   const open = traders.reduce((sum, { account }) => sum + account.open.size, 0)
   demand(open === 0, () => `${open} positions are open after the end of the match`)
   await untilReacted(url, admin)
-  const due = sorted(traders.filter(({ account }) => account.closed.size > 0).map(placeOf))
+  const due = sorted(traders.map(placeOf).filter(({ trades }) => trades > 0))
+  await checkTable(url, traders)
   await untilShown(url, admin, due)
   const reply = await admin.ask(url, 'POST', '/api/admin/leaderboard/rebuild-roi', {})
   demand(reply !== 'lost' && reply.status === 200, () => `the boards cannot be rebuilt: ${JSON.stringify(reply)}`)
@@ -68,6 +71,17 @@ async function untilReacted(url: string, admin: SimulatedClient): Promise<void> 
   }
 }
 
+/** The table of the league must equal what the accounts imply. */
+async function checkTable(url: string, traders: readonly SimulatedTrader[]): Promise<void> {
+  const members = traders.filter(({ league }) => league !== null)
+  const table = await readTable(url, present(members[0], 'a member'))
+  demand(table.size === members.length, () => `${table.size} places in the table of ${members.length} members`)
+  for (const { client, account, league } of members) {
+    const [shown, { balance }] = [table.get(client.userId), account.holding(league ?? '')]
+    demand(shown === balance, () => `${client.name} is worth ${shown} in the league instead of ${balance}`)
+  }
+}
+
 /** The board must equal what the accounts imply. */
 async function untilShown(url: string, admin: SimulatedClient, due: Places): Promise<void> {
   const until = performance.now() + PATIENCE_MS
@@ -83,8 +97,8 @@ const places = async (url: string, admin: SimulatedClient): Promise<Places> =>
   sorted((await admin.read(url, '/api/leaderboard/roi/global?limit=500', Board)).entries)
 
 function placeOf({ client, account }: SimulatedTrader): Places[number] {
-  // A void position counts nowhere.
-  const counted = [...account.closed.values()].filter(({ closedBy }) => closedBy !== 'void')
+  // A void position counts nowhere, and what happens in a league counts there only.
+  const counted = [...account.closed.values()].filter(({ purse, closedBy }) => closedBy !== 'void' && !isLeague(purse))
   const pnl = counted.reduce((sum, { realizedPnl }) => sum + (realizedPnl ?? 0), 0)
   return { userId: client.userId, pnl, trades: counted.length }
 }

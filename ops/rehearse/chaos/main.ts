@@ -26,6 +26,7 @@ import { demand } from '../rig/account.ts'
 import { SimulatedClient, Instruments } from '../rig/simulated-client.ts'
 import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
 import { serverPlace } from '../rig/data-place.ts'
+import { formLeague } from '../rig/league.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
@@ -93,6 +94,7 @@ async function begin(): Promise<void> {
   await cluster.makeWhole()
   await admin.signIn(cluster.url)
   for (const { client } of traders) await client.signIn(cluster.url)
+  await formLeague(cluster.url, traders)
   await waitForTrading(cluster.url, admin)
 }
 

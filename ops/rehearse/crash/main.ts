@@ -14,6 +14,7 @@ import { whole } from '../rig/options.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
 import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
 import { folderPlace, type DataPlace, serverPlace } from '../rig/data-place.ts'
+import { formLeague } from '../rig/league.ts'
 import { type Market, SimulatedTrader } from '../rig/simulated-trader.ts'
 import { tradeable } from '../rig/trading-load.ts'
 import { Program, type Settings } from '../rig/program.ts'
@@ -116,6 +117,7 @@ class CrashRun {
     if (this.#admin.userId === '') {
       await this.#admin.signIn(url)
       for (const { client } of this.#traders) await client.signIn(url)
+      await formLeague(url, this.#traders)
     }
     await waitForTrading(url, this.#admin)
     this.#tally.tradingMs.push(performance.now() - program.startedAt)

@@ -54,8 +54,9 @@ async function auditAccount(rest: Rest, token: string): Promise<string | null> {
         more = changes.more
       }
       const { wallet } = Me.parse(await read(rest, token, '/api/me'))
-      if (wallet.balance === account.balance && wallet.marginUsed === account.marginUsed) return null
-      if (looks === LOOKS_MAX) return `events add up to ${account.balance}, the wallet says ${wallet.balance}`
+      const { balance, marginUsed } = account.holding('main')
+      if (wallet.balance === balance && wallet.marginUsed === marginUsed) return null
+      if (looks === LOOKS_MAX) return `events add up to ${balance}, the wallet says ${wallet.balance}`
     } catch (error) {
       if (error instanceof Violation) return error.message
       throw error

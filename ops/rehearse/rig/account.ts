@@ -1,9 +1,11 @@
 /**
- * A user's account, derived from its events: open positions, closed positions, and the balance that follows from both.
+ * A user's account, derived from its events: open positions, closed positions, and what follows from both for each
+ * purse.
  */
 import { present } from '../../../actors/kernel/assert.ts'
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../../actors/kernel/micros.ts'
+import { purseNamed, isCommon } from '../../../actors/kernel/purse.ts'
 import { realisedPnl } from '../../../actors/position/position.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
@@ -17,14 +19,26 @@ export function demand(holds: boolean, otherwise: () => string): void {
   if (!holds) throw new Violation(otherwise())
 }
 
+/** What a purse holds, in micros. */
+export interface Holding {
+  /** The start − Σ margins of open positions + Σ realised PnL of closed ones. */
+  balance: number
+  marginUsed: number
+}
+
 export class Account {
   readonly open = new Map<string, PositionSeen>()
   readonly closed = new Map<string, PositionSeen>()
   /** The last event that was read. */
   marker = 0
-  /** 10,000 − Σ margins of open positions + Σ realised PnL of closed ones, in micros. */
-  balance: number = STARTING_BALANCE
-  marginUsed = 0
+  readonly #holdings = new Map<string, Holding>()
+
+  /** What is in a purse. Every purse begins with 10,000 units. */
+  holding(purse: string): Holding {
+    let holding = this.#holdings.get(purse)
+    if (holding === undefined) this.#holdings.set(purse, (holding = { balance: STARTING_BALANCE, marginUsed: 0 }))
+    return holding
+  }
 
   /** Applies the next event. Throws a Violation if one is missing, repeated, or contradicts those before. */
   apply(event: EventSeen): void {
@@ -35,8 +49,9 @@ export class Account {
     if (type === 'opened') {
       demand(known === undefined && !this.closed.has(position.id), () => `position ${position.id} opens twice`)
       this.open.set(position.id, position)
-      this.balance -= position.margin
-      this.marginUsed += position.margin
+      const holding = this.holding(position.purse)
+      holding.balance -= position.margin
+      holding.marginUsed += position.margin
       return
     }
     if (type === 'corrected') return this.#correct(event)
@@ -46,9 +61,10 @@ export class Account {
     else this.open.set(position.id, position)
   }
 
-  /** Σ signed lots of open positions, by instrument. */
+  /** Σ signed lots of open positions that count for prices, by instrument. */
   addExposureTo(exposure: Map<string, number>): void {
-    for (const { instrumentId: id, direction, lotSize } of this.open.values()) {
+    for (const { instrumentId: id, purse, direction, lotSize } of this.open.values()) {
+      if (isLeague(purse)) continue
       exposure.set(id, (exposure.get(id) ?? 0) + (direction === 'long' ? lotSize : -lotSize))
     }
   }
@@ -63,11 +79,11 @@ export class Account {
     const [before, after] = [present(known.realizedPnl, 'PnL before'), present(position.realizedPnl, 'PnL after')]
     demand(after >= -position.margin, () => `position ${position.id} lost ${-after} of a margin of ${position.margin}`)
     this.closed.set(position.id, position)
-    this.balance += after - before
+    this.holding(position.purse).balance += after - before
   }
 
   #close(position: PositionSeen): void {
-    const { id, margin, closePrice, realizedPnl, closedBy, voidReason } = position
+    const { id, purse, margin, closePrice, realizedPnl, closedBy, voidReason } = position
     if (closePrice === null || realizedPnl === null) throw new Violation(`position ${id} is closed without a price`)
     // A late opening leaves at the price before the news; a match that is called off gives back the margin.
     const isOff = closedBy === 'void' && voidReason === null
@@ -75,15 +91,23 @@ export class Account {
     demand(realizedPnl === due, () => `position ${id} paid ${realizedPnl} instead of ${due}: ${brief(position)}`)
     this.open.delete(id)
     this.closed.set(id, position)
-    this.balance += margin + realizedPnl
-    this.marginUsed -= margin
+    const holding = this.holding(purse)
+    holding.balance += margin + realizedPnl
+    holding.marginUsed -= margin
   }
+}
+
+/** What is traded in a league moves no price. */
+export function isLeague(name: string): boolean {
+  const purse = purseNamed(name)
+  return purse !== null && !isCommon(purse)
 }
 
 /** Whether two readings of a position agree on how it was opened. */
 export function sameTerms(a: PositionSeen, b: PositionSeen): boolean {
   return (
     a.id === b.id &&
+    a.purse === b.purse &&
     a.instrumentId === b.instrumentId &&
     a.direction === b.direction &&
     a.lotSize === b.lotSize &&
@@ -101,8 +125,8 @@ const sameExit = (a: PositionSeen, b: PositionSeen): boolean =>
   a.closePrice === b.closePrice && a.closedBy === b.closedBy
 
 export function brief(p: PositionSeen): string {
-  const { id, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy } = p
-  return JSON.stringify({ id, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy })
+  const { id, purse, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy } = p
+  return JSON.stringify({ id, purse, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy })
 }
 
 function termsOf({ direction, lotSize, openPrice, margin }: PositionSeen) {

@@ -48,11 +48,12 @@ async function look(url: string, traders: readonly SimulatedTrader[], admin: Sim
     if (await haveMoved(url, traders)) return false
     throw error
   }
+  const members = traders.filter(({ league }) => league !== null).length
   const audit = await admin.read(url, '/api/admin/ledger/audit', Audit)
   demand(audit.balanced, () => `the books do not balance: ${JSON.stringify(audit)}`)
   demand(
-    audit.purses.every(({ wallets }) => wallets === traders.length + 1),
-    () => `${JSON.stringify(audit.purses)} are the wallets for ${traders.length} traders and an admin`,
+    audit.purses.every(({ purse, wallets }) => wallets === (purse === 'leagues' ? members : traders.length + 1)),
+    () => `${JSON.stringify(audit.purses)}: the wallets of ${traders.length} traders, ${members} of them in a league`,
   )
   return !(await haveMoved(url, traders))
 }

@@ -2,7 +2,7 @@
  * The commands of one user, in order, with their answers. The account's events must agree: every acknowledged command
  * appears once and in order, every other command at most once, and nothing else appears.
  */
-import { brief, demand, sameClose, sameTerms, Violation } from './account.ts'
+import { brief, demand, isLeague, sameClose, sameTerms, Violation } from './account.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
 export interface Order {
@@ -12,6 +12,8 @@ export interface Order {
   readonly clientPrice: number
   readonly stopLoss: number | null
   readonly takeProfit: number | null
+  /** The id of a league; absent for the purse of the match. */
+  readonly purse?: string
 }
 
 export interface Levels {
@@ -98,6 +100,7 @@ function accountsFor(command: Command, { type, position }: EventSeen): boolean {
       return (
         type === 'opened' &&
         position.instrumentId === command.order.instrumentId &&
+        (command.order.purse === undefined ? !isLeague(position.purse) : position.purse === command.order.purse) &&
         position.direction === command.order.direction &&
         position.lotSize === micros(command.order.lotSize) &&
         sameLevels(position, command.order)

@@ -11,6 +11,7 @@ export const micros = z.number().transform((value) => present(microsFromDecimal(
 const Position = z.looseObject({
   id: z.string(),
   instrumentId: z.string(),
+  purse: z.string(),
   direction: z.enum(['long', 'short']),
   lotSize: micros,
   openPrice: micros,
@@ -33,6 +34,7 @@ const Event = z.looseObject({
 const Instrument = z.looseObject({
   id: z.string(),
   currentPrice: z.number(),
+  live_base_price: z.number(),
   net_position_imbalance: micros,
   tradingStatus: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
 })

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import type { Chance } from '../../../actors/replay/chance.ts'
-import { Account, demand } from './account.ts'
+import { Account, demand, isLeague } from './account.ts'
 import {
   type Answer,
   Changes,
@@ -33,6 +33,8 @@ const HOLDINGS = 30
 /** Answered commands that may be sent again. */
 const REMEMBERED = 20
 const THINK_MS = 25
+/** Of the orders of a trader in a league. */
+const LEAGUE_SHARE = 0.25
 /** The largest order, which few wallets can pay, and none twice. */
 const LOTS_MAX = 100
 /** How long an answer to a retry may take: longer than a dead owner's lease, on a machine that others use as well. */
@@ -47,6 +49,8 @@ interface Done {
 export class SimulatedTrader {
   readonly client: SimulatedClient
   readonly account = new Account()
+  /** The league in which it places some of its orders. */
+  league: string | null = null
   readonly #journal = new Journal()
   readonly #chance: Chance
   readonly #tally: TradingTally
@@ -118,30 +122,42 @@ export class SimulatedTrader {
 
   /** Compares wallet and open positions as the server shows them with the events. Call it only when nothing trades. */
   async compare(url: string): Promise<void> {
+    this.#held.clear()
+    for (const purse of this.#purses()) await this.#compareIn(purse, url)
+  }
+
+  async #compareIn(purse: string, url: string): Promise<void> {
     const [wallet, { positions }] = await Promise.all([
-      this.client.read(url, '/api/wallet', Wallet),
-      this.client.read(url, '/api/positions?status=open&limit=100', Positions),
+      this.client.read(url, `/api/wallet?purse=${purse}`, Wallet),
+      this.client.read(url, `/api/positions?purse=${purse}&status=open&limit=100`, Positions),
     ])
-    const { balance, marginUsed, open } = this.account
+    const { balance, marginUsed } = this.account.holding(purse)
+    const open = [...this.account.open.values()].filter((position) => position.purse === purse).map(({ id }) => id)
     const shown = `${wallet.balance} with ${wallet.marginUsed} in use`
     const due = `${balance} with ${marginUsed}`
     demand(wallet.balance === balance && wallet.marginUsed === marginUsed, () =>
-      this.#says(`the wallet holds ${shown} instead of ${due}`),
+      this.#says(`the wallet of ${purse} holds ${shown} instead of ${due}`),
     )
-    demand(wallet.balance >= 0, () => this.#says(`the wallet is overdrawn: ${shown}`))
+    demand(wallet.balance >= 0, () => this.#says(`the wallet of ${purse} is overdrawn: ${shown}`))
     const ids = positions.map(({ id }) => id).toSorted()
-    demand(isDeepStrictEqual(ids, [...open.keys()].toSorted()), () =>
-      this.#says(`${ids.length} positions are open instead of ${open.size}`),
+    demand(isDeepStrictEqual(ids, open.toSorted()), () =>
+      this.#says(`${ids.length} positions are open in ${purse} instead of ${open.length}`),
     )
-    this.#held.clear()
     for (const position of positions) this.#held.set(position.id, position)
   }
 
   /** Compares every position, open or closed, with the events. Call it only when nothing trades. */
   async compareAll(url: string): Promise<number> {
     const known = new Map([...this.account.open, ...this.account.closed])
+    for (const purse of this.#purses()) await this.#compareList(url, purse, known)
+    demand(known.size === 0, () => this.#says(`${known.size} positions are not listed`))
+    return this.account.open.size + this.account.closed.size
+  }
+
+  /** Takes what is listed for a purse from the positions that are known. */
+  async #compareList(url: string, purse: string, known: Map<string, PositionSeen>): Promise<void> {
     for (let offset = 0; ; offset += 100) {
-      const path = `/api/positions?status=all&limit=100&offset=${offset}`
+      const path = `/api/positions?purse=${purse}&status=all&limit=100&offset=${offset}`
       const { positions } = await this.client.read(url, path, Positions)
       for (const position of positions) {
         const [shown, derived] = [lasting(position), lasting(known.get(position.id))]
@@ -152,8 +168,10 @@ export class SimulatedTrader {
       }
       if (positions.length < 100) break
     }
-    demand(known.size === 0, () => this.#says(`${known.size} positions are not listed`))
-    return this.account.open.size + this.account.closed.size
+  }
+
+  #purses(): readonly string[] {
+    return ['main', ...(this.league === null ? [] : [this.league])]
   }
 
   /** Sends one command. False if the server is gone. */
@@ -201,12 +219,15 @@ export class SimulatedTrader {
     if (instrument === null) return null
     if (market.isRushed === true) return { kind: 'open', key: this.#nextKey(), order: this.#rushing(instrument) }
     const direction = this.#chance.happens(0.5) ? 'long' : 'short'
+    const purse = this.league !== null && this.#chance.happens(LEAGUE_SHARE) ? { purse: this.league } : {}
+    const price = priceIn(purse.purse ?? 'main', instrument)
     const order: Order = {
+      ...purse,
       instrumentId: instrument.id,
       direction,
       lotSize: (1 + this.#chance.below(400)) / 100,
-      clientPrice: instrument.currentPrice,
-      ...this.#levels(direction, instrument.currentPrice),
+      clientPrice: price,
+      ...this.#levels(direction, price),
     }
     return { kind: 'open', key: this.#nextKey(), order }
   }
@@ -221,7 +242,7 @@ export class SimulatedTrader {
   #changing(position: PositionSeen, market: Market): Command | null {
     const instrument = market.instruments.find(({ id }) => id === position.instrumentId)
     if (instrument === undefined) return null
-    const levels = this.#levels(position.direction, instrument.currentPrice)
+    const levels = this.#levels(position.direction, priceIn(position.purse, instrument))
     const asked = `${position.id} ${levels.stopLoss} ${levels.takeProfit}`
     if (this.#asked.has(asked)) return null
     this.#asked.add(asked)
@@ -317,6 +338,10 @@ const HABITS: readonly (readonly [string, number])[] = [
   ['double-click', 5],
   ['resend', 5],
 ]
+
+/** In a league one trades at the price from match data alone. */
+const priceIn = (purse: string, instrument: InstrumentSeen): number =>
+  isLeague(purse) ? instrument.live_base_price : instrument.currentPrice
 
 const cents = (units: number): number => Math.round(units * 10_000) / 10_000
 

@@ -25,6 +25,7 @@ import { demand } from '../rig/account.ts'
 import { SimulatedClient, Instruments } from '../rig/simulated-client.ts'
 import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
 import { serverPlace } from '../rig/data-place.ts'
+import { formLeague } from '../rig/league.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
@@ -126,6 +127,7 @@ async function run(cluster: Cluster, rotation: KeyRotation): Promise<void> {
   const { url } = cluster
   await admin.signIn(url)
   for (const { client } of traders) await client.signIn(url)
+  await formLeague(url, traders)
   await waitForTrading(url, admin)
   const { instruments } = await admin.read(url, '/api/instruments', Listing)
   const followed = instruments.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
