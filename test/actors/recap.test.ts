@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { recapOf, weekAt, weekNamed } from '../../actors/community/recap.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { ClosedBy } from '../../actors/position/position.ts'
+import type { ClosedPosition } from '../../actors/position/recent-close.ts'
+import { p, trade, u } from '../support/fixtures.ts'
+
+const START = money(u(10_000))
+
+const closed = (at: number, pnl: number, by: ClosedBy = 'user'): ClosedPosition => ({
+  ...trade().position,
+  openedAt: instant(at - 60_000),
+  close: { price: p(200), base: p(200), pnl: money(pnl), at: instant(at), by, voidReason: null },
+})
+
+describe('a recap', () => {
+  it('[R23] adds up what was closed, in the order of the closes', () => {
+    const recap = recapOf(START, [closed(3_000_000, u(-5)), closed(1_000_000, u(20)), closed(2_000_000, u(1))])
+    expect(recap).toMatchObject({ start: START, result: u(16), trades: 3, wins: 2 })
+    expect(recap.curve).toEqual([
+      { at: 940_000, value: u(10_000) },
+      { at: 1_000_000, value: u(10_020) },
+      { at: 2_000_000, value: u(10_021) },
+      { at: 3_000_000, value: u(10_016) },
+    ])
+    expect(recap.best?.close.pnl).toBe(u(20))
+    expect(recap.worst?.close.pnl).toBe(u(-5))
+  })
+
+  it('[R23] a void position is booked, and is neither a trade nor the best', () => {
+    const recap = recapOf(START, [closed(1_000_000, u(50), 'void'), closed(2_000_000, u(1))])
+    expect(recap).toMatchObject({ result: u(51), trades: 1, wins: 1, worst: null })
+    expect(recap.best?.close.pnl).toBe(u(1))
+  })
+
+  it('[R23] nothing is nothing', () => {
+    expect(recapOf(START, [])).toEqual({
+      start: START,
+      result: 0,
+      trades: 0,
+      wins: 0,
+      curve: [],
+      best: null,
+      worst: null,
+    })
+  })
+
+  it('[R23] a long curve is thinned, and keeps its ends', () => {
+    const closes = Array.from({ length: 5_000 }, (_, n) => closed(1_000_000 + n, n % 2 === 0 ? 3 : -1))
+    const { curve, result } = recapOf(START, closes)
+    expect(curve.length).toBe(200)
+    expect(curve[0]).toEqual({ at: 940_000, value: START })
+    expect(curve.at(-1)).toEqual({ at: 1_004_999, value: START + result })
+  })
+
+  it('[R23] the curve ends where start and result lead, whatever is closed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 1e6, max: 1e7 }), fc.integer({ min: -1e9, max: 1e9 }))),
+        (all) => {
+          const recap = recapOf(
+            START,
+            all.map(([at, pnl]) => closed(at, pnl)),
+          )
+          expect(recap.result).toBe(all.reduce((sum, [, pnl]) => sum + pnl, 0))
+          if (all.length > 0) expect(recap.curve.at(-1)?.value).toBe(START + recap.result)
+        },
+      ),
+    )
+  })
+})
+
+describe('weeks', () => {
+  it.each([
+    ['2026-11-24T02:00:00Z', '2026-W48', '2026-11-23', '2026-11-30'],
+    ['2027-01-03T23:59:59Z', '2026-W53', '2026-12-28', '2027-01-04'],
+    ['2024-12-30T00:00:00Z', '2025-W01', '2024-12-30', '2025-01-06'],
+  ])('[R23] %s lies in %s', (at, id, from, to) => {
+    const week = { id, from: Date.parse(from), to: Date.parse(to) }
+    expect(weekAt(instant(Date.parse(at)))).toEqual(week)
+    expect(weekNamed(id)).toEqual(week)
+  })
+
+  it.each(['2026-W00', '2026-W54', '2025-W53', '2026-W1', '26-W01', 'W01', '2026-W1x', ''])(
+    '[R23] %j is none',
+    (id) => {
+      expect(weekNamed(id)).toBeNull()
+    },
+  )
+
+  it('[R23] every moment lies in the week that its name names', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2090, 0) }), (at) => {
+        const week = weekAt(instant(at))
+        expect(week.from <= at && at < week.to).toBe(true)
+        expect(weekNamed(week.id)).toEqual(week)
+      }),
+    )
+  })
+})
