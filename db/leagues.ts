@@ -3,12 +3,12 @@
  * with the same balance; what they trade there moves no price and counts nowhere else.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
-import { readLimits } from '../actors/kernel/own-limits.ts'
 import type { CommonPurse } from '../actors/kernel/purse.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import { limitsOf } from './own-limits.ts'
+import { admit } from './league-members.ts'
 import { bigints } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LeagueScope } from './postgres/schema/community.ts'
@@ -17,6 +17,8 @@ import type { LeagueScope } from './postgres/schema/community.ts'
 export const LEAGUES_MAX = 25
 /** The users who ever joined a league. */
 export const MEMBERS_MAX = 1_000
+/** Lines of a table. */
+const PLACES_MAX = 10_000
 /** 48 bits: a guess that is right once in 10¹³, at ten a minute. */
 const CODE_BYTES = 6
 
@@ -30,10 +32,22 @@ export interface NewLeague {
   readonly matches: 'all' | 'practice' | readonly FixtureId[]
 }
 
+/** A month, by its name `2026-11`, and the group of a division in it. */
+export interface SeasonGroup {
+  readonly id: string
+  readonly division: number
+  readonly group: number
+}
+
 export interface League extends NewLeague {
   readonly id: LeagueId
+  readonly kind: 'private' | 'season' | 'tournament'
+  /** What members of a private league join with. */
   readonly code: string
-  readonly founder: string
+  /** Null if the house runs it. */
+  readonly founder: string | null
+  /** Which group of which season it is; null unless it is one. */
+  readonly season: SeasonGroup | null
   /** Who takes part now. */
   readonly members: number
   /** When its table became final; null before. */
@@ -114,7 +128,7 @@ export class Leagues {
           tx,
         )
       }
-      await this.#admit(tx, founder, { id, starting: league.startingBalance })
+      await admit(tx, this.#world, founder, { id, starting: league.startingBalance })
       return { kind: 'joined', league: id }
     })
   }
@@ -128,6 +142,7 @@ export class Leagues {
         .selectFrom('leagues')
         .select(['id', 'members', 'ends_at', 'starting_micros'])
         .where('code', '=', code)
+        .where('kind', '=', 'private')
         .forUpdate()
         .executeTakeFirst()
       if (league === undefined) return { kind: 'unknown' }
@@ -151,12 +166,15 @@ export class Leagues {
         return joined
       }
       if (league.members >= MEMBERS_MAX) return { kind: 'full' }
-      await this.#admit(tx, user, { id: joined.league, starting: money(league.starting_micros) })
+      await admit(tx, this.#world, user, { id: joined.league, starting: money(league.starting_micros) })
       return joined
     })
   }
 
-  /** Leaves a league: its table goes on without the user. False if they take no part, or it is decided. */ // G2
+  /**
+   * Leaves a private league: its table goes on without the user. False if they take no part, it is decided, or the
+   * house runs it.
+   */ // G2
   async leave(user: UserId, league: LeagueId): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('league_members')
@@ -165,6 +183,9 @@ export class Leagues {
       .where('user_id', '=', user)
       .where('left_at', 'is', null)
       .where('rank', 'is', null)
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('leagues').select('id').where('id', '=', league).where('kind', '=', 'private')),
+      )
       .executeTakeFirst()
     return numUpdatedRows > 0n
   }
@@ -197,7 +218,7 @@ export class Leagues {
 
   /** The league of a code, for somebody who may join it; null for an unknown code. */
   async byCode(code: string): Promise<League | null> {
-    const row = await this.#outlines().where('code', '=', code).executeTakeFirst()
+    const row = await this.#outlines().where('code', '=', code).where('kind', '=', 'private').executeTakeFirst()
     return row === undefined ? null : leagueFrom(row)
   }
 
@@ -214,7 +235,7 @@ export class Leagues {
         from league_members m
         join users u on u.id = m.user_id
         join positions p on p.user_id = m.user_id and p.match_id = ${match}::bigint and p.purse = ${league}
-                        and p.closed_at is not null and p.closed_by <> 'void'
+                        and p.purse not in ('main', 'practice') and p.closed_at is not null and p.closed_by <> 'void'
        where m.league_id = ${league}::uuid and m.left_at is null
        group by m.user_id, u.username order by rank, u.username`.execute(this.#db)
     return rows.map((row) => ({
@@ -263,55 +284,22 @@ export class Leagues {
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('m.user_id', '=', user)
       .where('m.left_at', 'is', null)
+      .where('l.kind', '=', 'private')
       .where('l.ends_at', '>', new Date(this.#world.now()))
       .executeTakeFirstOrThrow()
     return count < LEAGUES_MAX
   }
 
-  /** Makes somebody a member, with a wallet that the house fills. */
-  async #admit(tx: Transaction<Database>, user: UserId, { id, starting }: { id: LeagueId; starting: Money }) {
-    const at = new Date(this.#world.now())
-    const {
-      limits,
-      status,
-      erased_at: erased,
-    } = await tx
-      .selectFrom('users')
-      .select(['limits', 'status', 'erased_at'])
-      .where('id', '=', user)
-      .executeTakeFirstOrThrow()
-    await tx.insertInto('league_members').values({ league_id: id, user_id: user, joined_at: at }).execute()
-    await tx
-      .updateTable('leagues')
-      .set(({ eb }) => ({ members: eb('members', '+', 1) }))
-      .where('id', '=', id)
-      .execute()
-    await tx
-      .insertInto('wallets')
-      .values({
-        user_id: user,
-        purse: id,
-        balance_micros: starting,
-        frozen: status === 'frozen' || erased !== null,
-        limits: limits === null ? null : limitsOf(id, readLimits(limits, 'limits')),
-      })
-      .execute()
-    const entry = { tx: this.#world.newId(), purse: id, kind: 'grant', reference: user, at } as const
-    await tx
-      .insertInto('ledger_entries')
-      .values([
-        { ...entry, account: 'user', user_id: user, amount_micros: starting },
-        { ...entry, account: 'house', amount_micros: -starting },
-      ])
-      .execute()
-  }
-
   #outlines() {
     return this.#db
       .selectFrom('leagues')
-      .innerJoin('users as founder', 'founder.id', 'leagues.founder_id')
+      .leftJoin('users as founder', 'founder.id', 'leagues.founder_id')
       .select([
         'leagues.id',
+        'kind',
+        'season',
+        'division',
+        'season_group',
         'code',
         'leagues.name',
         'scope',
@@ -339,13 +327,14 @@ export async function tableOf(db: Kysely<Database>, league: LeagueId): Promise<r
                + case when w.open_positions > 0 then (
                    select coalesce(sum(${WORTH}), 0)
                      from positions p join instruments i on i.id = p.instrument_id
-                    where p.user_id = m.user_id and p.purse = ${league} and p.closed_at is null) else 0 end) as value
+                    where p.user_id = m.user_id and p.purse = ${league} and p.purse not in ('main', 'practice')
+                      and p.closed_at is null) else 0 end) as value
         from league_members m
         left join wallets w on w.user_id = m.user_id and w.purse = ${league}
        where m.league_id = ${league}::uuid and m.left_at is null
     )
     select rank() over (order by value desc)::integer as rank, worth.user_id, u.username, value::bigint, open
-      from worth join users u on u.id = worth.user_id order by rank, u.username limit ${MEMBERS_MAX}::integer`.execute(
+      from worth join users u on u.id = worth.user_id order by rank, u.username limit ${PLACES_MAX}::integer`.execute(
     db,
   )
   return rows.map((row) => ({
@@ -361,6 +350,10 @@ const isScope = (matches: NewLeague['matches']): matches is 'all' | 'practice' =
 
 interface LeagueRow {
   readonly id: string
+  readonly kind: League['kind']
+  readonly season: string | null
+  readonly division: number | null
+  readonly season_group: number | null
   readonly code: string
   readonly name: string
   readonly scope: LeagueScope
@@ -368,13 +361,22 @@ interface LeagueRow {
   readonly starts_at: Date
   readonly ends_at: Date
   readonly decided_at: Date | null
-  readonly founder: string
+  readonly founder: string | null
   readonly taking_part: number
   readonly chosen: readonly number[]
 }
 
 const leagueFrom = (row: LeagueRow): League => ({
   id: leagueId(row.id),
+  kind: row.kind,
+  season:
+    row.season === null
+      ? null
+      : {
+          id: row.season,
+          division: present(row.division, 'the division'),
+          group: present(row.season_group, 'the group'),
+        },
   code: row.code,
   name: row.name,
   startsAt: instant(row.starts_at.getTime()),

@@ -22,6 +22,8 @@ export interface ReplayRun {
   readonly demo: boolean
   /** Whether it plays every frame, late if need be, from the anchors. */
   readonly lossless: boolean
+  /** The names that its players and clubs get for a tournament; null for their own. */
+  readonly disguise: { readonly seed: string; readonly startsAt: Instant } | null
   /** How an operator ended it; null while it plays. */
   readonly ending: Ending | null
   readonly startedAt: Instant
@@ -53,57 +55,64 @@ export class ReplayRuns {
 
   /** The latest run of the demo, finished or not. */
   async latestDemo(): Promise<ReplayRun | null> {
-    const row = await this.#rows().where('demo', '=', true).orderBy('match_id', 'desc').limit(1).executeTakeFirst()
+    const row = await this.#rows()
+      .where('demo', '=', true)
+      .orderBy('replays.match_id', 'desc')
+      .limit(1)
+      .executeTakeFirst()
     return row === undefined ? null : runFrom(row)
   }
 
   /**
    * Records a new run under a fixture number that no provider uses, one higher than that of the last run. Null when
-   * REPLAYS_MAX are running, or a demo is requested and one is running.
+   * REPLAYS_MAX are running, or a demo is requested and one is running. Within `tx` if there is one.
    */
-  async begin(plan: ReplayPlan): Promise<ReplayRun | null> {
+  async begin(plan: ReplayPlan, tx?: Transaction<Database>): Promise<ReplayRun | null> {
+    return tx === undefined ? this.#db.transaction().execute((own) => this.#begin(plan, own)) : this.#begin(plan, tx)
+  }
+
+  async #begin(plan: ReplayPlan, tx: Transaction<Database>): Promise<ReplayRun | null> {
     const { recording, speed, traders, demo, lossless, by } = plan
-    return this.#db.transaction().execute(async (tx) => {
-      await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
-      const running = await tx
-        .selectFrom('replays')
-        .select(['recording', 'slot', 'demo'])
-        .where('state', '=', 'running')
-        .execute()
-      if (running.length >= REPLAYS_MAX || (demo && running.some((run) => run.demo))) return null
-      const taken = new Set(running.filter((run) => run.recording === recording).map((run) => run.slot))
-      const slot = present(
-        Array.from({ length: REPLAYS_MAX }, (_, n) => n).find((n) => !taken.has(n)),
-        'free cast',
-      )
-      const { last } = await tx
-        .selectFrom('replays')
-        .select((row) => row.fn.max<number | null>('match_id').as('last'))
-        .executeTakeFirstOrThrow()
-      const id = this.#world.newId()
-      const matchId = fixtureId((last ?? REPLAY_FIXTURES_FROM) + 1)
-      const startedAt = this.#world.now()
-      await tx
-        .insertInto('replays')
-        .values({
-          id,
-          recording,
-          slot,
-          match_id: matchId,
-          speed,
-          traders,
-          demo,
-          lossless,
-          state: 'running',
-          started_at: new Date(startedAt),
-        })
-        .execute()
-      if (by !== null) {
-        const after = { recording, speed, traders, lossless, matchId }
-        await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
-      }
-      return { id, recording, slot, matchId, speed, traders, demo, lossless, ending: null, startedAt, match: null }
-    })
+    await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
+    const running = await tx
+      .selectFrom('replays')
+      .select(['recording', 'slot', 'demo'])
+      .where('state', '=', 'running')
+      .execute()
+    if (running.length >= REPLAYS_MAX || (demo && running.some((run) => run.demo))) return null
+    const taken = new Set(running.filter((run) => run.recording === recording).map((run) => run.slot))
+    const slot = present(
+      Array.from({ length: REPLAYS_MAX }, (_, n) => n).find((n) => !taken.has(n)),
+      'free cast',
+    )
+    const { last } = await tx
+      .selectFrom('replays')
+      .select((row) => row.fn.max<number | null>('match_id').as('last'))
+      .executeTakeFirstOrThrow()
+    const id = this.#world.newId()
+    const matchId = fixtureId((last ?? REPLAY_FIXTURES_FROM) + 1)
+    const startedAt = this.#world.now()
+    await tx
+      .insertInto('replays')
+      .values({
+        id,
+        recording,
+        slot,
+        match_id: matchId,
+        speed,
+        traders,
+        demo,
+        lossless,
+        state: 'running',
+        started_at: new Date(startedAt),
+      })
+      .execute()
+    if (by !== null) {
+      const after = { recording, speed, traders, lossless, matchId }
+      await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
+    }
+    const begun = { id, recording, slot, matchId, speed, traders, demo, lossless, startedAt }
+    return { ...begun, disguise: null, ending: null, match: null }
   }
 
   /** Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending. */
@@ -142,8 +151,10 @@ export class ReplayRuns {
     return this.#db
       .selectFrom('replays')
       .leftJoin('matches', 'matches.id', 'replays.match_id')
+      .leftJoin('tournaments', 'tournaments.replay_id', 'replays.id')
+      .leftJoin('leagues', 'leagues.id', 'tournaments.league_id')
       .selectAll('replays')
-      .select(['matches.id as known', 'settled_at'])
+      .select(['matches.id as known', 'settled_at', 'tournaments.seed', 'leagues.starts_at'])
       .select([
         sql<number | null>`(matches.info ->> 'minute')::integer`.as('minute'),
         sql<number | null>`(matches.info ->> 'feedSeq')::integer`.as('frames'),
@@ -163,6 +174,8 @@ type RunRow = Selectable<ReplaysTable> & {
   readonly settled_at: Date | null
   readonly minute: number | null
   readonly frames: number | null
+  readonly seed: string | null
+  readonly starts_at: Date | null
 }
 
 const runFrom = (row: RunRow): ReplayRun => ({
@@ -174,6 +187,8 @@ const runFrom = (row: RunRow): ReplayRun => ({
   traders: row.traders,
   demo: row.demo,
   lossless: row.lossless,
+  disguise:
+    row.seed === null || row.starts_at === null ? null : { seed: row.seed, startsAt: instant(row.starts_at.getTime()) },
   ending: row.ending,
   startedAt: instant(row.started_at.getTime()),
   match: row.known === null ? null : { minute: row.minute, frames: row.frames ?? 0, settled: row.settled_at !== null },

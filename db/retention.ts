@@ -28,6 +28,7 @@ export interface Forgotten {
   readonly fixtures: number
   readonly singleUse: number
   readonly departed: number
+  readonly matchRanks: number
   readonly registrationNetworks: number
 }
 
@@ -57,6 +58,7 @@ type Aged =
   | 'activity'
   | 'single_use'
   | 'departed'
+  | 'match_ranks'
   | 'registration_networks'
 
 export class Retention {
@@ -88,6 +90,7 @@ export class Retention {
       fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),
       singleUse: await this.#drop('single_use', this.#before(0), 'expires_at'),
       departed: await this.#drop('departed', this.#before(DEPARTED_MS), 'left_at'),
+      matchRanks: await this.#drop('match_ranks', this.#before(NOTICES_MS), 'settled_at'),
       registrationNetworks: await this.#drop('registration_networks', this.#before(2 * DAY_MS), 'day'),
     }
   }
@@ -96,7 +99,11 @@ export class Retention {
     return new Date(this.#world.now() - ms)
   }
 
-  #drop(table: Aged, before: Date, by: 'at' | 'created_at' | 'expires_at' | 'left_at' | 'day' = 'at'): Promise<number> {
+  #drop(
+    table: Aged,
+    before: Date,
+    by: 'at' | 'created_at' | 'expires_at' | 'left_at' | 'settled_at' | 'day' = 'at',
+  ): Promise<number> {
     const [name, column] = [sql.table(table), sql.ref(by)]
     return inChunks(async () => {
       const { numAffectedRows } = await sql`

@@ -485,6 +485,8 @@ create table positions (
 create index positions_open on positions (user_id, match_id) where closed_at is null;
 -- The few closes that late news has found.
 create index positions_late on positions (match_id) where late is not null;
+-- Tables of leagues. Trades of the purses that everybody has do not pay for it.
+create index positions_league on positions (purse, user_id) where purse not in ('main', 'practice');
 
 -- The positions that an operator voids, with the reason: noted before the position is closed, or rebooked, as void.
 create table position_voids (
@@ -717,19 +719,28 @@ create index push_outbox_subscription on push_outbox (subscription_id);
 
 -- § Leagues
 
--- A league's purse has its id. `members` counts all who ever joined: a wallet is for good.
+-- A league's purse has its id. `members` counts all who ever joined: a wallet is for good. The house founds the groups of
+-- a season and the tournaments, which nobody joins by code.
 create table leagues (
   id uuid primary key,
+  kind text not null default 'private' check (kind in ('private', 'season', 'tournament')),
   code text collate "C" not null unique,
   name text not null,
-  founder_id uuid not null references users,
+  founder_id uuid references users,
   scope text not null check (scope in ('all', 'practice', 'chosen')),
   starting_micros bigint not null check (starting_micros between 1 and 1000000000000000),
   created_at timestamptz not null,
   starts_at timestamptz not null,
   ends_at timestamptz not null check (ends_at > starts_at),
-  members integer not null default 0 check (members between 0 and 1000),
-  decided_at timestamptz
+  members integer not null default 0 check (members between 0 and 10000),
+  decided_at timestamptz,
+  season text collate "C" check (season ~ '^\d{4}-\d{2}$'),
+  division smallint check (division between 1 and 5),
+  season_group integer check (season_group > 0),
+  unique (season, division, season_group),
+  check ((kind = 'private') = (founder_id is not null)),
+  check ((kind = 'season') = (season is not null and division is not null and season_group is not null)),
+  check (kind = 'tournament' or members <= 1000)
 );
 create index leagues_undecided on leagues (ends_at) where decided_at is null;
 
@@ -751,6 +762,38 @@ create table league_members (
   check ((rank is null) = (result_micros is null))
 );
 create index league_members_user on league_members (user_id);
+
+-- Who takes part in a season, and in which of its groups.
+create table season_entries (
+  season text collate "C" not null,
+  user_id uuid not null references users,
+  league_id uuid not null references leagues,
+  primary key (season, user_id)
+);
+create index season_entries_user on season_entries (user_id);
+
+-- A recording that is played as an event, under other names. `seed` gives the names, and is told when it is decided.
+create table tournaments (
+  league_id uuid primary key references leagues,
+  recording text not null,
+  seed text collate "C" not null check (seed ~ '^[0-9a-f]{32}$'),
+  speed double precision not null check (speed > 0),
+  replay_id uuid unique references replays
+);
+create index tournaments_waiting on tournaments (league_id) where replay_id is null;
+
+-- What a settled match did to the ranks of those who have closed a position in it.
+create table match_ranks (
+  user_id uuid not null references users,
+  purse text collate "C" not null check (purse in ('main', 'practice')),
+  match_id bigint not null,
+  settled_at timestamptz not null,
+  rank_before integer check (rank_before > 0),
+  rank_after integer check (rank_after > 0),
+  primary key (user_id, purse, match_id)
+);
+create index match_ranks_settled on match_ranks using brin (settled_at);
+create table ranked_matches (match_id bigint primary key);
 
 create table activity (
   id bigint generated always as identity primary key,

@@ -17,6 +17,10 @@ export interface CommunityTables {
   leagues: LeaguesTable
   league_matches: LeagueMatchesTable
   league_members: LeagueMembersTable
+  season_entries: SeasonEntriesTable
+  match_ranks: MatchRanksTable
+  ranked_matches: { match_id: number }
+  tournaments: TournamentsTable
 }
 
 /** A `Career`. */
@@ -158,10 +162,12 @@ export type LeagueScope = 'all' | 'practice' | 'chosen'
 
 export interface LeaguesTable {
   id: string
+  kind: Generated<'private' | 'season' | 'tournament'>
   /** What members join with. */
   code: string
   name: string
-  founder_id: string
+  /** Null for those of the house. */
+  founder_id: string | null
   scope: LeagueScope
   starting_micros: number
   created_at: Timestamp
@@ -170,6 +176,34 @@ export interface LeaguesTable {
   /** All who ever joined. */
   members: Generated<number>
   decided_at: Timestamp | null
+  /** A month, `2026-11`. These three are null unless it is a group of a season. */
+  season: Generated<string | null>
+  division: Generated<number | null>
+  season_group: Generated<number | null>
+}
+
+export interface MatchRanksTable {
+  user_id: string
+  purse: 'main' | 'practice'
+  match_id: number
+  settled_at: Timestamp
+  /** Null for a user who is on no board. */
+  rank_before: number | null
+  rank_after: number | null
+}
+
+export interface SeasonEntriesTable {
+  season: string
+  user_id: string
+  league_id: string
+}
+
+export interface TournamentsTable {
+  league_id: string
+  recording: string
+  seed: string
+  speed: number
+  replay_id: string | null
 }
 
 /** A match of a league whose scope is `chosen`. */

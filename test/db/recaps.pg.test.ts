@@ -1,0 +1,168 @@
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import { recapOf } from '../../actors/community/recap.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import type { Purse } from '../../actors/kernel/purse.ts'
+import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import { Leagues } from '../../db/leagues.ts'
+import { Recaps } from '../../db/recaps.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { u } from '../support/fixtures.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  const real = systemWorld()
+  let ahead = 0
+  const world = { ...real, now: () => instant(real.now() + ahead) }
+  let rig: Season
+  const recaps = () => new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
+  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
+  const worth = async (user: UserId, purse: Purse = 'main') => {
+    const wallet = present((await wallets().find(user, purse)) ?? undefined, 'wallet')
+    return wallet.balance + wallet.marginUsed
+  }
+  const stretch = (match: FixtureId | null, purse: Purse = 'main') => ({
+    purse,
+    match,
+    from: instant(world.now() - HOUR_MS),
+    to: instant(world.now() + 1),
+  })
+  const closesOf = async (user: UserId, match: FixtureId | null, purse: Purse = 'main') =>
+    present((await recaps().closes(user, stretch(match, purse))) ?? undefined, 'a wallet')
+
+  beforeAll(async () => {
+    await seedDistricts(open().db)
+    rig = await openSeason(open(), world)
+  })
+
+  it('[R23] adds up to what the ledger has booked, for random lives', async () => {
+    const chance = chanceFrom(23)
+    const [one, other] = [await rig.match(), await rig.match()]
+    const users = await Promise.all(Array.from({ length: 12 }, (_, n) => rig.user(`Life ${n}`)))
+    for (let n = 0; n < 120; n++) {
+      const user = present(chance.pick(users, () => 1) ?? undefined, 'a user')
+      const match = chance.happens(0.6) ? one : other
+      const position = await match.open(user, {
+        lots: 1 + chance.below(3),
+        direction: chance.happens(0.5) ? 'long' : 'short',
+      })
+      if (chance.happens(0.9))
+        await match.close(position, 185 + chance.below(30), chance.happens(0.1) ? 'washout' : 'user')
+      if (n === 60) ahead += MINUTE_MS
+    }
+    for (const user of users) {
+      for (const match of [one.id, null]) {
+        const { start, closes } = await closesOf(user, match)
+        const { rows } = await sql<{ booked: number }>`
+          select coalesce(sum(e.amount_micros), 0)::bigint as booked from ledger_entries e
+            join positions p on p.id = e.reference
+           where e.user_id = ${user}::uuid and e.account = 'user' and p.closed_at is not null
+             and (${match}::bigint is null or p.match_id = ${match}::bigint)`.execute(open().db)
+        const recap = recapOf(start, closes)
+        expect(recap.result).toBe(rows[0]?.booked)
+        if (match === null) expect(recap.start + recap.result).toBe(await worth(user))
+      }
+    }
+  })
+
+  it('[R23] begins with what the purse was worth, whatever it was given since', async () => {
+    const user = await rig.user('Gifted')
+    const match = await rig.match()
+    await match.close(await match.open(user), 210)
+    ahead += MINUTE_MS
+    const later = await rig.match()
+    await later.close(await later.open(user), 190)
+    await sql`
+      with given as (insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+        values (gen_random_uuid(), 'user', ${user}::uuid, 'main', 7000000, 'refill', gen_random_uuid(), now() + interval '1 day'))
+      update wallets set balance_micros = balance_micros + 7000000, version = version + 1
+       where user_id = ${user}::uuid and purse = 'main'`.execute(open().db)
+    expect(await closesOf(user, later.id)).toMatchObject({ start: u(10_050) })
+    expect(await closesOf(user, match.id)).toMatchObject({ start: u(10_000) })
+    expect((await closesOf(user, null)).closes).toHaveLength(2)
+    const nothing = await rig.match()
+    expect(await closesOf(user, nothing.id)).toMatchObject({ closes: [] })
+    expect(await recaps().closes(user, { ...stretch(null), purse: 'practice' }), 'practice is its own').toMatchObject({
+      closes: [],
+    })
+  })
+
+  it('[R23] finds old closes behind thousands of newer ones', async () => {
+    const user = await rig.user('Busy')
+    const first = await rig.match()
+    await first.close(await first.open(user), 202)
+    const later = await rig.match()
+    for (let n = 0; n < 13; n++) {
+      const batch = Array.from({ length: 40 }, () => later.position(user, { lots: 0.01 }))
+      await later.commit(batch.map((position) => ({ kind: 'position_opened', position })))
+      await later.commit(batch.map((position) => later.closed(position, 201)))
+    }
+    expect((await closesOf(user, first.id)).closes).toHaveLength(1)
+    expect((await closesOf(user, later.id)).closes).toHaveLength(520)
+    expect((await closesOf(user, later.id)).start).toBe(u(10_010))
+  })
+
+  it('[R23] ranks are those of the board without the match and with it', async () => {
+    const names = ['Ada', 'Bob', 'Cyd', 'Dan']
+    const [ada, bob, cyd, dan] = (await Promise.all(names.map((name) => rig.user(name)))) as [
+      UserId,
+      UserId,
+      UserId,
+      UserId,
+    ]
+    await sql`update users set hidden_from_boards = true where id <> all (${`{${[ada, bob, cyd, dan].join(',')}}`}::uuid[])`.execute(
+      open().db,
+    )
+    const [before, match] = [await rig.match(), await rig.match()]
+    await before.close(await before.open(ada), 220)
+    await before.close(await before.open(bob), 210)
+    await before.close(await before.open(cyd), 205)
+    await match.close(await match.open(ada), 190)
+    await match.close(await match.open(cyd), 240)
+    await match.close(await match.open(dan), 230)
+    await match.settle()
+    await rig.reactor.drain()
+    expect(await recaps().rank(ada, stretch(match.id)), 'too early').toBeNull()
+    ahead += 3 * MINUTE_MS
+    expect((await Promise.all([recaps().rankMatches(), recaps().rankMatches()])).reduce((a, b) => a + b)).toBe(1)
+    const board = [...(await rig.careers.standings([ada, bob, cyd, dan], 'main'))]
+    expect(board).toHaveLength(4)
+    const rank = (user: UserId) => recaps().rank(user, stretch(match.id))
+    expect(await rank(ada)).toEqual({ before: 1, after: 4 })
+    expect(await rank(cyd)).toEqual({ before: 3, after: 2 })
+    expect(await rank(dan), 'was on no board before').toEqual({ before: null, after: 1 })
+    expect(await rank(bob), 'has not played').toBeNull()
+    expect(await recaps().rank(ada, stretch(null)), 'the week').toEqual({ before: 1, after: 4 })
+    expect(await recaps().rankMatches(), 'once').toBe(0)
+  })
+
+  it('[R23] in a league the rank is that among its members', async () => {
+    const leagues = new Leagues(open().db, world)
+    const [founder, friend] = [await rig.user('Founder'), await rig.user('Friend')]
+    const made = await leagues.found(founder, {
+      name: 'Friends',
+      startsAt: instant(world.now() - 1),
+      endsAt: instant(world.now() + HOUR_MS),
+      startingBalance: money(u(1_000)),
+      matches: 'all',
+    })
+    if (made.kind !== 'joined') throw new Error(made.kind)
+    const { league } = made
+    await leagues.join(friend, present((await leagues.find(founder, league)) ?? undefined, 'league').code)
+    const [one, two] = [await rig.match(), await rig.match()]
+    await one.close(await one.open(founder, { league }), 210)
+    ahead += MINUTE_MS
+    await two.close(await two.open(friend, { league }), 230)
+    expect(await recaps().rank(founder, stretch(two.id, league))).toEqual({ before: 1, after: 2 })
+    expect(await recaps().rank(friend, stretch(two.id, league))).toEqual({ before: 2, after: 1 })
+    expect(await closesOf(friend, two.id, league)).toMatchObject({ start: u(1_000) })
+    expect(await worth(founder), 'main is untouched').toBe(u(10_000))
+  })
+})

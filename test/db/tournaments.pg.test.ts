@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { type LeagueId, leagueId, type UserId } from '../../actors/kernel/ids.ts'
+import { REPLAYS_MAX } from '../../actors/kernel/limits.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { LeagueResults } from '../../db/league-results.ts'
+import { Leagues } from '../../db/leagues.ts'
+import { ReplayRuns } from '../../db/replays.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { type NewTournament, Tournaments, TOURNAMENTS_MAX } from '../../db/tournaments.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { u } from '../support/fixtures.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  const real = systemWorld()
+  let ahead = 0
+  const world = { ...real, now: () => instant(real.now() + ahead) }
+  let rig: Season
+  let operator: UserId
+  const audit = () => new AuditLog(open().db, world)
+  const runs = () => new ReplayRuns(open().db, world, audit())
+  const tournaments = () => new Tournaments(open().db, { world, audit: audit(), runs: runs() })
+  const leagues = () => new Leagues(open().db, world)
+  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
+  const terms = (over: Partial<NewTournament> = {}): NewTournament => ({
+    name: 'Cup',
+    recording: 'cup-night',
+    startsAt: instant(world.now() + MINUTE_MS),
+    endsAt: instant(world.now() + HOUR_MS),
+    speed: 10,
+    startingBalance: money(u(5_000)),
+    ...over,
+  })
+  const scheduled = async (over: Partial<NewTournament> = {}): Promise<LeagueId> =>
+    present((await tournaments().schedule(terms(over), operator)) ?? undefined, 'tournament')
+  const found = async (id: LeagueId) => present((await tournaments().find(id)) ?? undefined, 'tournament')
+  const clear = async () => {
+    await sql`update leagues set decided_at = now() where kind = 'tournament' and decided_at is null`.execute(open().db)
+    await sql`update replays set state = 'finished'`.execute(open().db)
+  }
+
+  beforeAll(async () => {
+    await seedDistricts(open().db)
+    rig = await openSeason(open(), world)
+    operator = await rig.user('Operator')
+  })
+
+  it('[G6] is entered once, by anybody, with the same purse', async () => {
+    const id = await scheduled()
+    const fan = await rig.user('Fan')
+    const entries = await Promise.all([1, 2, 3].map(() => tournaments().enter(fan, id)))
+    expect(entries.every(({ kind }) => kind === 'entered')).toBe(true)
+    expect((await wallets().find(fan, id))?.balance).toBe(u(5_000))
+    expect(await found(id)).toMatchObject({ entrants: 1, match: null, decidedAt: null })
+    expect(await tournaments().entered(fan, [id])).toEqual(new Set([id]))
+    expect(await tournaments().enter(fan, leagueId(real.newId()))).toEqual({ kind: 'unknown' })
+    expect((await tournaments().list(5)).map((one) => one.id)).toContain(id)
+    expect(await wallets().auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+    await clear()
+  })
+
+  it('[G6] begins once, at its time, in one of several processes, and plays without loss under other names', async () => {
+    const id = await scheduled()
+    expect(await tournaments().begin(), 'before its time').toEqual([])
+    ahead += 2 * MINUTE_MS
+    const begun = (await Promise.all([1, 2, 3, 4].map(() => tournaments().begin()))).flat()
+    expect(begun).toEqual([id])
+    const { match, seed, startsAt } = await found(id)
+    const run = (await runs().unfinished()).find(({ matchId }) => matchId === match)
+    expect(run).toMatchObject({ recording: 'cup-night', lossless: true, traders: 0, disguise: { seed, startsAt } })
+    const fan = await rig.user('Late fan')
+    await tournaments().enter(fan, id)
+    const practice = { id: present(match ?? undefined, 'match'), purse: 'practice' } as const
+    expect((await leagues().trading(fan, id, practice)).kind).toBe('open')
+    await clear()
+  })
+
+  it('[G6] one that finds too many replays running begins when one has ended', async () => {
+    const plan = { recording: 'goal-feast', speed: 10, traders: 0, lossless: false, demo: false, by: null }
+    const others = await Promise.all(Array.from({ length: REPLAYS_MAX }, () => runs().begin(plan)))
+    const id = await scheduled()
+    ahead += 2 * MINUTE_MS
+    expect(await tournaments().begin()).toEqual([])
+    await runs().finish(present(others[0] ?? undefined, 'a run').id)
+    expect(await tournaments().begin()).toEqual([id])
+    await clear()
+  })
+
+  it('[G3] is decided with its match, however long its time would be', async () => {
+    const id = await scheduled({ endsAt: instant(world.now() + 24 * HOUR_MS) })
+    const [winner, idle] = [await rig.user('Winner'), await rig.user('Idle')]
+    for (const user of [winner, idle]) await tournaments().enter(user, id)
+    ahead += 2 * MINUTE_MS
+    await tournaments().begin()
+    const { match } = await found(id)
+    const played = await rig.match({ purse: 'practice' })
+    // Its replay plays in the match of the rig.
+    await sql`update replays set match_id = ${played.id}::bigint where match_id = ${match}::bigint`.execute(open().db)
+    await played.close(await played.open(winner, { league: id }), 210)
+    const decide = () => new LeagueResults(open().db, world).decide()
+    await decide()
+    expect((await found(id)).decidedAt, 'while it is played').toBeNull()
+    await played.settle()
+    const told = (await Promise.all([decide(), decide()])).flat().filter(({ data }) => data['league'] === id)
+    expect((await found(id)).decidedAt).not.toBeNull()
+    expect(told.map(({ userId, title }) => [userId, title])).toEqual([
+      [winner, 'Cup: you have won'],
+      [idle, 'Cup: you are number 2 of 2'],
+    ])
+    expect(await tournaments().enter(await rig.user('Too late'), id)).toEqual({ kind: 'over' })
+    await clear()
+  })
+
+  it('there are so many at a time, and each is audited', async () => {
+    const made = await Promise.all(
+      Array.from({ length: TOURNAMENTS_MAX + 3 }, () => tournaments().schedule(terms(), operator)),
+    )
+    expect(made.filter((id) => id !== null)).toHaveLength(TOURNAMENTS_MAX)
+    const entries = await open()
+      .db.selectFrom('audit_log')
+      .select('subject')
+      .where('action', '=', 'tournament.schedule')
+      .execute()
+    expect(entries.map(({ subject }) => subject)).toEqual(expect.arrayContaining(made.filter((id) => id !== null)))
+    await clear()
+  })
+})
