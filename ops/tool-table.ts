@@ -27,6 +27,7 @@ export const TOOLS: readonly Tool[] = [
   tool('journal-verify', './tools/journal-verify.ts', 'derive all bases again from the journals of matches'),
   tool('tape-verify', './tools/tape-verify.ts', 'prove the public tapes of matches as they are stored'),
   tool('prices-verify', './tools/prices-verify.ts', 'hold the prices of recordings against those published before'),
+  tool('disguise', './tools/disguise.ts', 'the names that a seed gives the players of a recording in a tournament'),
   tool('api-release', '../test/http/release-api.ts', 'what breaks clients of the last release of the REST API'),
   tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),
   tool('client-pack', './clients/pack.ts', 'make the package of the client for TypeScript, ready to publish'),

@@ -46,6 +46,8 @@ export interface ReplayOrder {
   readonly traders: number
   /** Plays every frame, late if need be, from the anchors of the recording: all runs have the same bases. */
   readonly lossless: boolean
+  /** Whether it is traded with practice money, whatever other replays are. */
+  readonly practice: boolean
 }
 
 export interface ReplayStatus {
@@ -177,7 +179,7 @@ export class ReplayPlayer {
         atAnchors: order.lossless,
         source,
       } as const
-      const fed = await desk.feed(update, { replay: true, purse: context.purse() })
+      const fed = await desk.feed(update, { replay: true, purse: order.practice ? 'practice' : context.purse() })
       if (fed === 'elsewhere') return this.#standBy()
       this.#played = due
       if (fed === 'dropped' && desk.view(order.matchId) === undefined) return this.#end() // it was settled already

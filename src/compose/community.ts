@@ -30,6 +30,8 @@ export interface Community {
   readonly outbox: Outbox
   readonly reaction: Reaction
   readonly notify: (notifications: readonly Notification[]) => void
+  /** What decides places on the boards. Read each time, so that a changed setting takes effect. */
+  readonly boardRules: () => { readonly roiFloor: Money; readonly ranksBots: boolean }
 }
 
 interface CommunityParts {
@@ -45,14 +47,14 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
     lifecycle.add({ name: `boards:${purse}`, kind: 'store', stop: () => boards[purse].close() })
   const roiFloor = (): Money => money(microsNearest(market.settings.value('boards.roi_floor')))
   const ranksBots = (): boolean => market.settings.value('boards.bots')
+  const boardRules = () => ({ roiFloor: roiFloor(), ranksBots: ranksBots() })
   const careers = new Careers(stores.db, roiFloor, ranksBots)
   const keeper = new BoardKeeper({ boards, careers, roiFloor, ranksBots })
   const spinner = new Spinner(stores.db, world, {
     terms: () => ({
       closesMin: market.settings.value('spinner.closes_min'),
       playersMin: market.settings.value('spinner.players_min'),
-      roiFloor: roiFloor(),
-      ranksBots: ranksBots(),
+      ...boardRules(),
     }),
   })
   const reaction = reactionUnder(() => referralTermsOf(market.settings))
@@ -76,7 +78,7 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
     },
     stop: () => reactor.stop(),
   })
-  return { boards, careers, keeper, spinner, outbox, reaction, notify }
+  return { boards, careers, keeper, spinner, outbox, reaction, notify, boardRules }
 }
 
 async function openBoards({ config, world }: Base, { db }: Stores): Promise<Community['boards']> {

@@ -39,6 +39,7 @@ import type { Doors } from './doors.ts'
 import { integrityDesk } from './integrity.ts'
 import type { Market } from './market.ts'
 import type { Observation } from './observation.ts'
+import { picture } from '../pictures/draw.ts'
 import type { RealTimeSide } from './real-time.ts'
 import type { Stores } from './stores.ts'
 
@@ -58,6 +59,9 @@ interface HttpParts {
   readonly watching: HttpDeps['watching']
   readonly push: HttpDeps['push']
   readonly leagues: HttpDeps['leagues']
+  readonly seasons: HttpDeps['seasons']
+  readonly tournaments: HttpDeps['tournaments']
+  readonly recaps: HttpDeps['recaps']
 }
 
 export interface HttpApps {
@@ -135,6 +139,10 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     uploads: parts.uploads,
     tapes: tapesPort(parts),
     leagues: parts.leagues,
+    seasons: parts.seasons,
+    tournaments: parts.tournaments,
+    recaps: parts.recaps,
+    picture,
     leagueUrl: (code) => `${config.corsOrigins[0] ?? ''}/league/${code}`,
     watching: parts.watching,
     push: parts.push,

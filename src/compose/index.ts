@@ -9,6 +9,10 @@ import { EventStream } from '../../db/event-stream.ts'
 import { Openings } from '../../db/openings.ts'
 import { LeagueResults } from '../../db/league-results.ts'
 import { Leagues } from '../../db/leagues.ts'
+import { Recaps } from '../../db/recaps.ts'
+import { ReplayRuns } from '../../db/replays.ts'
+import { Seasons } from '../../db/seasons.ts'
+import { Tournaments } from '../../db/tournaments.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { PublicTape } from '../../db/public-tape.ts'
 import { Retention } from '../../db/retention.ts'
@@ -103,6 +107,12 @@ async function assemble(base: Base): Promise<Touchline> {
     world,
   })
   const leagueResults = new LeagueResults(stores.db, world)
+  const tournaments = new Tournaments(stores.db, {
+    world,
+    audit: market.audit,
+    runs: new ReplayRuns(stores.db, world, market.audit),
+  })
+  const recaps = new Recaps(stores.db, world, community.boardRules)
   const push = buildPush(base, { stores, accounts, observation })
   const shared = {
     stores,
@@ -116,6 +126,9 @@ async function assemble(base: Base): Promise<Touchline> {
     watching,
     push: push.port,
     leagues: new Leagues(stores.db, world),
+    seasons: new Seasons(stores.db, world),
+    tournaments,
+    recaps,
   }
   const parts = { ...shared, whatIf, uploads, stream, webhooks }
   const apps = await buildHttp(base, parts)
@@ -148,6 +161,10 @@ async function assemble(base: Base): Promise<Touchline> {
       const told = await leagueResults.decide()
       if (told.length > 0) community.notify(told)
     },
+    beginTournaments: async () => {
+      for (const tournament of await tournaments.begin()) base.log.info('tournament_begun', { tournament })
+    },
+    rankMatches: async () => void (await recaps.rankMatches()),
     tapeSigner: new TapeSigner(accounts.signing, new PublicTape(stores.db), world),
     erasures: new Erasures({ deletions: accounts.deletions, desk: realTime.desk, log: base.log }),
   })

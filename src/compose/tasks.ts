@@ -44,6 +44,10 @@ export interface TaskParts {
   readonly pushSender: PushSender
   /** Decides leagues and tells their members. */
   readonly decideLeagues: () => Promise<void>
+  /** Starts the replays of tournaments whose time has come. */
+  readonly beginTournaments: () => Promise<void>
+  /** Notes what settled matches did to ranks. */
+  readonly rankMatches: () => Promise<void>
 }
 
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
@@ -70,6 +74,8 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     watching,
     pushSender,
     decideLeagues,
+    beginTournaments,
+    rankMatches,
   } = parts
   return [
     {
@@ -217,6 +223,20 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 7_001,
       roles: ['api'],
       run: decideLeagues,
+    },
+    {
+      // About a second: how late a tournament may begin.
+      name: 'tournaments',
+      everyMs: 1_031,
+      roles: ['api'],
+      run: beginTournaments,
+    },
+    {
+      // About thirty seconds, beside the minutes that a settled match rests.
+      name: 'match-ranks',
+      everyMs: 30_011,
+      roles: ['api'],
+      run: rankMatches,
     },
     {
       // What people see who are not signed in is so much older than its delay says, at most.

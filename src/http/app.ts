@@ -81,6 +81,10 @@ import { validateReferral } from './routes/referral/validate.ts'
 import { leagueMembership } from './routes/leagues/membership.ts'
 import { leagueTables } from './routes/leagues/tables.ts'
 import { publicLeague } from './routes/public/league.ts'
+import { recapRoutes } from './routes/recaps/recaps.ts'
+import { seasonRoutes } from './routes/seasons/seasons.ts'
+import { tournamentRoutes } from './routes/tournaments/tournaments.ts'
+import { adminTournaments } from './routes/admin/tournaments.ts'
 import { createInvite } from './routes/referrals/invites.ts'
 import { listReferrals } from './routes/referrals/list.ts'
 import { currentWeek } from './routes/spinner/current.ts'
@@ -127,7 +131,7 @@ const API: readonly Routes[] = [
   [leaderboards, myRank, listDistricts, listStandings, currentWeek, spinnerHistory, runSpinner],
   [listNotifications, markRead, pushSubscriptions, listActivity, listAchievements],
   [validateReferral, createInvite, listReferrals],
-  [leagueMembership, leagueTables, publicLeague],
+  [leagueMembership, leagueTables, publicLeague, seasonRoutes, tournamentRoutes, recapRoutes],
   // 4.5 Admin
   [
     adminAnchors,
@@ -138,6 +142,7 @@ const API: readonly Routes[] = [
     adminUsers,
     adminUser,
     gameplayBot,
+    adminTournaments,
     rebuildBoards,
     adminRunbook,
     endMatch,

@@ -3,15 +3,7 @@
  * what it carries. Each route lists the codes it may answer with, and the API description is made from this table.
  */
 
-interface Meaning {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
-  /** For people; the exact text of the specification if it has one. */
-  readonly error: string
-  /** When it happens, and what the caller should do. */
-  readonly when: string
-  /** Set if the header `Retry-After` says when to try again. */
-  readonly retry?: true
-}
+import { LEAGUE_CODES, type Meaning } from './league-codes.ts'
 
 export const ERROR_CODES = {
   VALIDATION_FAILED: {
@@ -157,23 +149,7 @@ export const ERROR_CODES = {
     when: 'Positions opened in the week are still open, or their closes are being processed. Call again after `Retry-After`.',
     retry: true,
   },
-  LEAGUE_LIMIT: {
-    status: 409,
-    error: 'you take part in as many leagues as a user can; leave one first',
-    when: 'The caller takes part in `maxLeagues` leagues that are not over. Leave one first.',
-  },
-  LEAGUE_FULL: { status: 409, error: 'the league is full', when: '`maxMembers` users have joined the league.' },
-  LEAGUE_OVER: { status: 409, error: 'the league is over', when: 'It has ended. Nobody joins or leaves it any more.' },
-  LEAGUE_NOT_RUNNING: {
-    status: 409,
-    error: 'the league takes no orders now',
-    when: 'A position is opened in a league between `startsAt` and `endsAt`. It can be closed later.',
-  },
-  PURSE_MISMATCH: {
-    status: 409,
-    error: 'this match is not traded with that purse',
-    when: 'Recordings are traded with `practice`, other matches with `main`, and a league chooses its matches.',
-  },
+  ...LEAGUE_CODES,
   POSITIONS_OPEN: {
     status: 409,
     error: 'positions of this purse are open',
@@ -347,7 +323,7 @@ export const ERROR_CODES = {
   BUSY: {
     status: 503,
     error: 'too busy; please retry',
-    when: 'The match is overloaded or moving to another process. Nothing was done; retry.',
+    when: 'The match is overloaded or moving, or too many pictures are drawn. Nothing was done; retry.',
     retry: true,
   },
   UNKNOWN_OUTCOME: {

@@ -66,6 +66,8 @@ export const FACTS = {
         'webhook',
         'subscription',
         'league',
+        'tournament',
+        'recap',
       ])
       .optional()
       .openapi({ description: 'Absent if the path itself is unknown.', example: 'instrument' }),
@@ -83,6 +85,7 @@ export const FACTS = {
   },
   LEAGUE_LIMIT: { maxLeagues: count(25) },
   LEAGUE_FULL: { maxMembers: count(1_000) },
+  TOURNAMENT_LIMIT: { maxTournaments: count(20) },
   LEAGUE_NOT_RUNNING: {
     startsAt: timestampText.openapi({ example: '2026-05-01T00:00:00.000Z' }),
     endsAt: timestampText.openapi({ example: '2026-06-01T00:00:00.000Z' }),

@@ -6,14 +6,31 @@ import type { League, OwnLeague } from '../../db/leagues.ts'
 import { timestamp } from './json.ts'
 import { timestampText, userIdText, usernameText } from './schemas.ts'
 
-const leagueIdText = z
+export const leagueIdText = z
   .uuid()
   .openapi({ description: 'Also the name of its purse.', example: '0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7' })
+
+export const seasonIdText = z.string().openapi({ description: 'A month in UTC.', example: '2026-11' })
+export const divisionNumber = z.int().openapi({ description: 'From 1, the highest, to 5.', example: 5 })
 
 /** What somebody sees who has the code of a league. */
 const outline = {
   name: z.string().openapi({ example: 'Harbour Friends' }),
-  founder: usernameText.openapi({ description: 'Who invites.', example: 'grace_h' }),
+  kind: z.enum(['private', 'season', 'tournament']).openapi({
+    description: 'The house runs seasons and tournaments. Only a private league is joined by a code, and can be left.',
+    example: 'private',
+  }),
+  founder: usernameText
+    .nullable()
+    .openapi({ description: 'Who invites; null if the house runs it.', example: 'grace_h' }),
+  season: z
+    .object({
+      id: seasonIdText,
+      division: divisionNumber,
+      group: z.int().openapi({ description: 'Each division has groups of at most 50.', example: 12 }),
+    })
+    .nullable()
+    .openapi({ description: 'Which group of which season it is; null unless it is one.', example: null }),
   startsAt: timestampText,
   endsAt: timestampText,
   startingBalance: z.number().openapi({ description: 'Units.', example: 10_000 }),
@@ -34,8 +51,11 @@ export const LeagueBody = z
   .object({
     ...outline,
     id: leagueIdText,
-    code: z.string().openapi({ description: 'For those who are to join.', example: '9f2c4b7d01ae' }),
-    url: z.string().openapi({
+    code: z
+      .string()
+      .nullable()
+      .openapi({ description: 'For those who are to join; null unless it is private.', example: '9f2c4b7d01ae' }),
+    url: z.string().nullable().openapi({
       description: "The link to share. A path on the page's own host if `CORS_ORIGINS` is empty.",
       example: 'https://play.touchline.example/league/9f2c4b7d01ae',
     }),
@@ -79,7 +99,9 @@ const stateOf = (league: League, now: Instant): z.output<typeof LeagueBody>['sta
 
 export const outlineJson = (league: League, now: Instant): z.output<typeof LeagueOutlineBody> => ({
   name: league.name,
+  kind: league.kind,
   founder: league.founder,
+  season: league.season,
   startsAt: timestamp(league.startsAt),
   endsAt: timestamp(league.endsAt),
   startingBalance: decimal(league.startingBalance),
@@ -96,8 +118,8 @@ export const leagueJson = (
 ): z.output<typeof LeagueBody> => ({
   ...outlineJson(league, now),
   id: league.id,
-  code: league.code,
-  url: urlOf(league.code),
+  code: league.kind === 'private' ? league.code : null,
+  url: league.kind === 'private' ? urlOf(league.code) : null,
   joinedAt: timestamp(league.joinedAt),
   decidedAt: league.decidedAt === null ? null : timestamp(league.decidedAt),
 })

@@ -42,6 +42,9 @@ import type {
 } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { Leagues } from '../../db/leagues.ts'
+import type { Recaps } from '../../db/recaps.ts'
+import type { Seasons } from '../../db/seasons.ts'
+import type { Tournaments } from '../../db/tournaments.ts'
 import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
 import type { describeFeed } from '../../rooms/feed/feed-description.ts'
 import type { Ended } from '../../rooms/cluster/protocol.ts'
@@ -193,6 +196,8 @@ export interface UserList {
 export interface Bot {
   fixtures(): Promise<readonly PlayableFixture[]>
   start(order: BotOrder): Promise<BotStart>
+  /** How long a recording plays at real time, in milliseconds; null for an unknown one. */
+  lengthMs(recording: string): Promise<number | null>
   status(): Promise<readonly ReplayReport[]>
   stop(order: BotStop): Promise<readonly string[]>
 }
@@ -342,6 +347,11 @@ export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminDeps {
   readonly community: CommunityPorts
   readonly tapes: Tapes
   readonly leagues: LeaguesPort
+  readonly seasons: Pick<Seasons, 'current' | 'entry' | 'enter' | 'past'>
+  readonly tournaments: Pick<Tournaments, 'schedule' | 'list' | 'find' | 'entered' | 'enter'>
+  readonly recaps: Pick<Recaps, 'closes' | 'rank'>
+  /** Draws an SVG as a PNG; null when too many are being drawn. */
+  readonly picture: (svg: string) => Promise<Uint8Array<ArrayBuffer> | null>
   /** The link under which a league is joined. */
   readonly leagueUrl: (code: string) => string
   /** What people see who are not signed in. */

@@ -3,13 +3,15 @@
  * process follows them once a second, so that a replay can be started and stopped through any process and survives a
  * restart. The process that holds the lease of the match plays it; the others stand by.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../../actors/kernel/limits.ts'
-import { type Instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { type Instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
 import type { Ending } from '../../actors/match/messages.ts'
+import { disguiseOf } from '../../actors/replay/disguise.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayRun, ReplayRuns } from '../../db/replays.ts'
 import type { Replays } from '../../rooms/sources/replays.ts'
@@ -118,6 +120,13 @@ export class GameplayBot {
     ]
   }
 
+  /** How long a recording plays at real time, in milliseconds; null for an unknown one. */
+  async lengthMs(script: string): Promise<number | null> {
+    if ((await this.#options.library.version(script)) === null) return null
+    const { recording, from } = await this.#prepare(script)
+    return (recording.frames.length - from) * FRAME_MS
+  }
+
   /** Starts a replay at its kick-off, in its own match. */
   async start({ fixtureId: script, speed, traders, lossless, by }: BotOrder): Promise<BotStart> {
     if ((await this.#options.library.version(script)) === null) return { kind: 'unknown' }
@@ -183,12 +192,14 @@ export class GameplayBot {
 
   async #play(run: ReplayRun): Promise<void> {
     const { replays, cast, demo } = this.#options
-    const { recording, from } = await this.#prepare(run.recording)
+    const { recording: own, from } = await this.#prepare(run.recording)
+    const recording = run.disguise === null ? own : await disguised(own, run.disguise)
     const name = castOf(run)
     await cast(recording, name)
     const { speed, traders } = run.demo && demo !== null ? demo : run
     const { id, matchId, lossless } = run
-    const order = { id, recording, cast: name, from, matchId, speed, traders, lossless }
+    const practice = run.disguise !== null
+    const order = { id, recording, cast: name, from, matchId, speed, traders, lossless, practice }
     await replays.start(order, () => this.#lookSoon())
   }
 
@@ -245,8 +256,28 @@ export class GameplayBot {
   }
 }
 
-/** Concurrent replays of one recording have players of their own; a single one always has the same players. */
-const castOf = ({ recording, slot }: ReplayRun): string => (slot === 0 ? recording : `${recording}/${slot + 1}`)
+/**
+ * Concurrent replays of one recording have players of their own; a single one always has the same players. Those of a
+ * tournament play once.
+ */
+const castOf = ({ id, recording, slot, disguise }: ReplayRun): string =>
+  disguise !== null ? `tournament/${id}` : slot === 0 ? recording : `${recording}/${slot + 1}`
+
+/** Frames that are renamed before others get a turn. */
+const FRAMES_A_TURN = 32
+
+async function disguised(
+  recording: Recording,
+  { seed, startsAt }: NonNullable<ReplayRun['disguise']>,
+): Promise<Recording> {
+  const disguise = disguiseOf(recording, seed, Math.floor(startsAt / SECOND_MS))
+  const frames: unknown[] = []
+  for (const frame of recording.frames) {
+    frames.push(disguise.frame(frame))
+    if (frames.length % FRAMES_A_TURN === 0) await nextTurn()
+  }
+  return { ...recording, fixtureName: disguise.clubs.join(' vs '), anchors: disguise.anchors, frames }
+}
 
 /** The first frame in play, or else the first frame. */
 function kickOffFrame(recording: Recording, parse: (frame: unknown) => FixtureSnapshot | null): number {

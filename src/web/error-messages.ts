@@ -35,6 +35,7 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   LEAGUE_NOT_RUNNING: (facts) =>
     `This league takes trades from ${new Date(String(facts['startsAt'])).toLocaleString()} to ` +
     `${new Date(String(facts['endsAt'])).toLocaleString()}.`,
+  SEASON_UNDECIDED: () => 'Your last season is still being decided. Try again in a few minutes.',
   PURSE_MISMATCH: () => 'This match is not part of that league.',
   POSITIONS_OPEN: () => 'Close your practice positions first. Then it can be refilled.',
   NOT_RUINED: (facts) => `Your wallet is refilled only below ${number(facts, 'below')} units.`,

@@ -251,6 +251,7 @@ export function adminPorts(user: User): Pick<
         orders.push(order)
         return { kind: 'started', id: REPLAY }
       },
+      lengthMs: async (recording) => (recording === 'goal-feast' ? 6_000_000 : null),
       status: async () => [replay],
       stop: async (order) => {
         orders.push(order)

@@ -14,7 +14,7 @@ import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { OPERATION_IDS } from '../../src/docs/operation-ids.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
 import { ALICE, alice, NOW, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
-import { LEAGUE } from './league-ports.ts'
+import { LEAGUE, TOURNAMENT } from './league-ports.ts'
 
 const BodySchema = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
 const Document = z.object({
@@ -61,11 +61,14 @@ const concrete = (path: string) =>
     .replace('{districtId}', '1')
     .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')
+    .replace('recaps/matches/{matchId}', 'recaps/matches/19155071')
     .replace('matches/{matchId}', 'matches/7')
     .replace('flags/{key}', 'flags/coming_soon')
     .replace('settings/{key}', 'settings/trading.hold_secs')
     .replace('sessions/{id}', `sessions/${SESSION}`)
     .replace('leagues/{id}', `leagues/${LEAGUE}`)
+    .replace('tournaments/{id}', `tournaments/${TOURNAMENT}`)
+    .replace('{week}', '2026-W18')
     .replace('{code}', '9f2c4b7d01ae')
     .replace('users/{id}', `users/${ALICE}`)
     .replace('instruments/{id}', `instruments/${PLAYER}`)
@@ -114,6 +117,9 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path === '/api/wallet/refill') return { purse: 'practice' }
   if (path === '/api/leagues') {
     return { name: 'Friends', startsAt: timestampAt(0), endsAt: timestampAt(HOUR_MS), matches: 'all' }
+  }
+  if (path === '/api/admin/tournaments') {
+    return { name: 'Friday Night Cup', recording: 'goal-feast', startsAt: timestampAt(HOUR_MS) }
   }
   if (path === '/api/leagues/join') return { code: '9f2c4b7d01ae' }
   if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
@@ -221,9 +227,16 @@ describe('the API description', () => {
       'GET /api/public/tape/{id}/checkpoints',
       'GET /api/public/tape/{id}/recording',
       'GET /api/push',
+      'GET /api/recaps/matches/{matchId}',
+      'GET /api/recaps/matches/{matchId}/card',
+      'GET /api/recaps/weeks/{week}',
+      'GET /api/recaps/weeks/{week}/card',
       'GET /api/referrals',
+      'GET /api/seasons',
+      'GET /api/seasons/current',
       'GET /api/spinner/current',
       'GET /api/spinner/history',
+      'GET /api/tournaments',
       'GET /api/trades',
       'GET /api/wallet',
       'GET /api/wallet/ledger',
@@ -239,6 +252,7 @@ describe('the API description', () => {
       'POST /api/admin/positions/{id}/void',
       'POST /api/admin/reactions/{matchId}/{seq}/retry',
       'POST /api/admin/settings/what-if',
+      'POST /api/admin/tournaments',
       'POST /api/admin/uploads',
       'POST /api/admin/users/{id}/notes',
       'POST /api/admin/webhooks',
@@ -263,7 +277,9 @@ describe('the API description', () => {
       'POST /api/positions/{id}/close',
       'POST /api/referral/validate',
       'POST /api/referrals/invites',
+      'POST /api/seasons/enter',
       'POST /api/spinner/run',
+      'POST /api/tournaments/{id}/enter',
       'POST /api/users/check-username',
       'POST /api/wallet/refill',
       'POST /api/ws/token',
@@ -306,7 +322,7 @@ describe('the API description', () => {
       )
       const declared: unknown = route?.route.responses[response.status]
       const type = response.headers.get('content-type')?.split(';')[0] ?? ''
-      if (type.startsWith('text/') || DOWNLOADS.has(type)) {
+      if (/^(text|image)\//.test(type) || DOWNLOADS.has(type)) {
         expect(declared, name).toHaveProperty(['content', type])
         continue
       }

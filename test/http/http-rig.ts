@@ -50,7 +50,7 @@ import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
-import { leaguesPort } from './league-ports.ts'
+import { contestPorts, leaguesPort } from './league-ports.ts'
 import { communityPorts } from './community-ports.ts'
 import { keyPorts, type KeyRig } from './key-ports.ts'
 
@@ -379,6 +379,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       auditLedger: async () => options.audit ?? BALANCED,
     },
     leagues: leaguesPort(ALICE, FIXTURE, NOW),
+    ...contestPorts(position, NOW),
     leagueUrl: (code) => `https://play.example/league/${code}`,
     refills: {
       practice: async () => ({ kind: 'refilled', amount: money(12_500_000) }),

@@ -1,9 +1,13 @@
 /** Leagues as the routes see them: one that Alice is a member of, and what becomes of codes. */
-import { type FixtureId, leagueId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import { money } from '../../actors/kernel/micros.ts'
+import { seasonAt } from '../../actors/community/seasons.ts'
+import { type FixtureId, leagueId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { money, type Price } from '../../actors/kernel/micros.ts'
+import type { Position } from '../../actors/position/position.ts'
+import type { ClosedPosition } from '../../actors/position/recent-close.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import type { Joined, OwnLeague } from '../../db/leagues.ts'
-import type { LeaguesPort } from '../../src/http/ports.ts'
+import type { Tournament } from '../../db/tournaments.ts'
+import type { HttpDeps, LeaguesPort } from '../../src/http/ports.ts'
 
 export const LEAGUE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7')
 /** A league of which Alice is no member. */
@@ -14,6 +18,8 @@ const BOB = userId('0197f2a0-0000-7000-8000-00000000000b')
 
 const ownLeague = (now: number): OwnLeague => ({
   id: LEAGUE,
+  kind: 'private',
+  season: null,
   code: CODE,
   name: 'Harbour Friends',
   founder: 'bob',
@@ -50,3 +56,64 @@ export const leaguesPort = (alice: UserId, fixture: FixtureId, now: number): Lea
     return { kind: match.purse === 'main' ? 'open' : 'other_match' }
   },
 })
+
+export const TOURNAMENT = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e9')
+
+const tournament = (now: number): Tournament => ({
+  id: TOURNAMENT,
+  name: 'Friday Night Cup',
+  recording: 'cup-night',
+  seed: '00112233445566778899aabbccddeeff',
+  startsAt: instant(now + HOUR_MS),
+  endsAt: instant(now + 2 * HOUR_MS),
+  speed: 10,
+  startingBalance: money(10_000_000_000),
+  match: null,
+  entrants: 2,
+  decidedAt: null,
+})
+
+/** Seasons, tournaments and recaps as the routes see them. */
+export const contestPorts = (
+  position: Position,
+  now: number,
+): Pick<HttpDeps, 'seasons' | 'tournaments' | 'recaps' | 'picture'> => ({
+  seasons: {
+    current: () => seasonAt(instant(now)),
+    entry: async () => null,
+    enter: async () => ({ kind: 'entered', league: LEAGUE }),
+    past: async () => [
+      {
+        season: { id: '2026-04', division: 5, group: 12 },
+        league: LEAGUE,
+        rank: 3,
+        members: 50,
+        value: money(11_000_000_000),
+        outcome: 'promoted',
+      },
+    ],
+  },
+  tournaments: {
+    schedule: async () => TOURNAMENT,
+    list: async () => [tournament(now)],
+    find: async (id) => (id === TOURNAMENT ? tournament(now) : null),
+    entered: async () => new Set([TOURNAMENT]),
+    enter: async (_user, id) => ({ kind: id === TOURNAMENT ? 'entered' : 'unknown' }),
+  },
+  recaps: {
+    closes: async (user) => {
+      if (user !== position.userId) return null
+      const closes = [closedIn(position, now - HOUR_MS, 50_000_000), closedIn(position, now, -20_000_000)]
+      return { since: instant(now - 2 * HOUR_MS), start: money(10_000_000_000), closes }
+    },
+    rank: async () => ({ before: 9, after: 7 }),
+  },
+  picture: async (svg) => new Uint8Array(Buffer.from(svg)),
+})
+
+function closedIn(position: Position, at: number, pnl: number): ClosedPosition {
+  const price: Price = position.openPrice
+  const close = { price, base: price, pnl: money(pnl), at: instant(at), by: 'user', voidReason: null } as const
+  const id = positionId(`0197f2a0-0000-7000-8000-${String(at).slice(-12)}`)
+  return { ...position, id, openedAt: instant(at - HOUR_MS), close }
+}

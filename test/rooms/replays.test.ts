@@ -39,6 +39,7 @@ const start = (
       speed: SPEED,
       traders: 0,
       lossless: false,
+      practice: false,
       ...over,
     },
     onEnded,

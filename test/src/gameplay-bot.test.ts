@@ -84,6 +84,7 @@ class Venue {
       traders,
       demo,
       lossless,
+      disguise: null,
       ending: null,
       startedAt: instant(0),
     }

@@ -95,6 +95,12 @@ export const FLOORS: readonly Floor[] = [
   { at: 'src/verify/', code: ['actors/', 'src/provider/', 'src/verify/'], packages: [] },
   { at: 'src/reactions/', code: ['actors/', 'src/reactions/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
   { at: 'src/push/', code: ['src/push/'], types: ['db/'], packages: ['web-push', 'node:'] },
+  {
+    at: 'src/pictures/',
+    code: ['src/pictures/'],
+    types: [],
+    packages: ['@resvg/resvg-js', 'node:'],
+  },
   { at: 'src/webhooks/', code: ['actors/', 'src/webhooks/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
   {
     at: 'src/http/',

@@ -112,6 +112,18 @@ namespace Touchline
             return Ask("DELETE", "/api/auth/sessions/" + Part(id), null, null, null);
         }
 
+        /// <summary>Enter the season of this month.</summary>
+        public Json EnterSeason()
+        {
+            return Ask("POST", "/api/seasons/enter", null, null, null);
+        }
+
+        /// <summary>Enter a tournament.</summary>
+        public Json EnterTournament(object id)
+        {
+            return Ask("POST", "/api/tournaments/" + Part(id) + "/enter", null, null, null);
+        }
+
         /// <summary>Download everything about the caller.</summary>
         public Json ExportMyData()
         {
@@ -200,6 +212,12 @@ namespace Touchline
         public Json GetMatch(object id)
         {
             return Ask("GET", "/api/matches/" + Part(id), null, null, null);
+        }
+
+        /// <summary>What a match made of the caller's positions. Query: <c>purse</c>.</summary>
+        public Json GetMatchRecap(object matchId, IReadOnlyDictionary<string, object> query = null)
+        {
+            return Ask("GET", "/api/recaps/matches/" + Part(matchId), query, null, null);
         }
 
         /// <summary>The caller's profile and wallet.</summary>
@@ -316,6 +334,12 @@ namespace Touchline
             return Ask("GET", "/api/admin/runbook", null, null, null);
         }
 
+        /// <summary>The season of this month.</summary>
+        public Json GetSeason()
+        {
+            return Ask("GET", "/api/seasons/current", null, null, null);
+        }
+
         /// <summary>The players of one team of a match. Query: <c>team</c>.</summary>
         public Json GetSquad(object id, IReadOnlyDictionary<string, object> query = null)
         {
@@ -362,6 +386,12 @@ namespace Touchline
         public Json GetWatchedMatch(object id)
         {
             return Ask("GET", "/api/public/matches/" + Part(id), null, null, null);
+        }
+
+        /// <summary>What a week made of the caller's positions. Query: <c>purse</c>.</summary>
+        public Json GetWeekRecap(object week, IReadOnlyDictionary<string, object> query = null)
+        {
+            return Ask("GET", "/api/recaps/weeks/" + Part(week), query, null, null);
         }
 
         /// <summary>Join the league of a code.</summary>
@@ -472,6 +502,12 @@ namespace Touchline
             return Ask("GET", "/api/notifications", query, null, null);
         }
 
+        /// <summary>The seasons that the caller has finished.</summary>
+        public Json ListPastSeasons()
+        {
+            return Ask("GET", "/api/seasons", null, null, null);
+        }
+
         /// <summary>The caller's positions of one purse, newest first. Query: <c>purse</c>, <c>status</c>, <c>matchId</c>, <c>instrumentId</c>, <c>from</c>, <c>to</c>, <c>limit</c>, <c>cursor</c>, <c>offset</c>.</summary>
         public Json ListPositions(IReadOnlyDictionary<string, object> query = null)
         {
@@ -524,6 +560,12 @@ namespace Touchline
         public Json ListSpinnerWeeks(IReadOnlyDictionary<string, object> query = null)
         {
             return Ask("GET", "/api/spinner/history", query, null, null);
+        }
+
+        /// <summary>Tournaments: recorded matches that are played as events.</summary>
+        public Json ListTournaments()
+        {
+            return Ask("GET", "/api/tournaments", null, null, null);
         }
 
         /// <summary>Recordings that were uploaded.</summary>
@@ -626,6 +668,12 @@ namespace Touchline
         public Json RunSpinner()
         {
             return Ask("POST", "/api/spinner/run", null, null, null);
+        }
+
+        /// <summary>Schedule a recorded match as a tournament.</summary>
+        public Json ScheduleTournament(object body)
+        {
+            return Ask("POST", "/api/admin/tournaments", null, body, null);
         }
 
         /// <summary>Set the season values of players.</summary>

@@ -93,6 +93,16 @@ public abstract class Operations {
     return ask("DELETE", "/api/auth/sessions/" + part(id), Map.of(), null, null);
   }
 
+  /** Enter the season of this month. */
+  public Json enterSeason() {
+    return ask("POST", "/api/seasons/enter", Map.of(), null, null);
+  }
+
+  /** Enter a tournament. */
+  public Json enterTournament(Object id) {
+    return ask("POST", "/api/tournaments/" + part(id) + "/enter", Map.of(), null, null);
+  }
+
   /** Download everything about the caller. */
   public Json exportMyData() {
     return ask("GET", "/api/me/export", Map.of(), null, null);
@@ -166,6 +176,11 @@ public abstract class Operations {
   /** One match, with its trade window. */
   public Json getMatch(Object id) {
     return ask("GET", "/api/matches/" + part(id), Map.of(), null, null);
+  }
+
+  /** What a match made of the caller's positions. Query: {@code purse}. */
+  public Json getMatchRecap(Object matchId, Map<String, ?> query) {
+    return ask("GET", "/api/recaps/matches/" + part(matchId), query, null, null);
   }
 
   /** The caller's profile and wallet. */
@@ -263,6 +278,11 @@ public abstract class Operations {
     return ask("GET", "/api/admin/runbook", Map.of(), null, null);
   }
 
+  /** The season of this month. */
+  public Json getSeason() {
+    return ask("GET", "/api/seasons/current", Map.of(), null, null);
+  }
+
   /** The players of one team of a match. Query: {@code team}. */
   public Json getSquad(Object id, Map<String, ?> query) {
     return ask("GET", "/api/matches/" + part(id) + "/squad", query, null, null);
@@ -301,6 +321,11 @@ public abstract class Operations {
   /** A live match, a little behind. */
   public Json getWatchedMatch(Object id) {
     return ask("GET", "/api/public/matches/" + part(id), Map.of(), null, null);
+  }
+
+  /** What a week made of the caller's positions. Query: {@code purse}. */
+  public Json getWeekRecap(Object week, Map<String, ?> query) {
+    return ask("GET", "/api/recaps/weeks/" + part(week), query, null, null);
   }
 
   /** Join the league of a code. */
@@ -393,6 +418,11 @@ public abstract class Operations {
     return ask("GET", "/api/notifications", query, null, null);
   }
 
+  /** The seasons that the caller has finished. */
+  public Json listPastSeasons() {
+    return ask("GET", "/api/seasons", Map.of(), null, null);
+  }
+
   /** The caller's positions of one purse, newest first. Query: {@code purse}, {@code status}, {@code matchId}, {@code instrumentId}, {@code from}, {@code to}, {@code limit}, {@code cursor}, {@code offset}. */
   public Json listPositions(Map<String, ?> query) {
     return ask("GET", "/api/positions", query, null, null);
@@ -436,6 +466,11 @@ public abstract class Operations {
   /** Decided weeks, newest first. Query: {@code limit}, {@code cursor}. */
   public Json listSpinnerWeeks(Map<String, ?> query) {
     return ask("GET", "/api/spinner/history", query, null, null);
+  }
+
+  /** Tournaments: recorded matches that are played as events. */
+  public Json listTournaments() {
+    return ask("GET", "/api/tournaments", Map.of(), null, null);
   }
 
   /** Recordings that were uploaded. */
@@ -521,6 +556,11 @@ public abstract class Operations {
   /** Decide the last finished week. */
   public Json runSpinner() {
     return ask("POST", "/api/spinner/run", Map.of(), null, null);
+  }
+
+  /** Schedule a recorded match as a tournament. */
+  public Json scheduleTournament(Object body) {
+    return ask("POST", "/api/admin/tournaments", Map.of(), body, null);
   }
 
   /** Set the season values of players. */

@@ -80,6 +80,14 @@ class Operations:
         """End one of the caller's sessions."""
         return self.ask('DELETE', f'/api/auth/sessions/{_part(id)}')
 
+    def enter_season(self) -> Any:
+        """Enter the season of this month."""
+        return self.ask('POST', '/api/seasons/enter')
+
+    def enter_tournament(self, id: Any) -> Any:
+        """Enter a tournament."""
+        return self.ask('POST', f'/api/tournaments/{_part(id)}/enter')
+
     def export_my_data(self) -> Any:
         """Download everything about the caller."""
         return self.ask('GET', '/api/me/export')
@@ -139,6 +147,10 @@ class Operations:
     def get_match(self, id: Any) -> Any:
         """One match, with its trade window."""
         return self.ask('GET', f'/api/matches/{_part(id)}')
+
+    def get_match_recap(self, match_id: Any, *, purse: Any = None) -> Any:
+        """What a match made of the caller's positions."""
+        return self.ask('GET', f'/api/recaps/matches/{_part(match_id)}', {'purse': purse})
 
     def get_me(self) -> Any:
         """The caller's profile and wallet."""
@@ -216,6 +228,10 @@ class Operations:
         """The runbook."""
         return self.ask('GET', '/api/admin/runbook')
 
+    def get_season(self) -> Any:
+        """The season of this month."""
+        return self.ask('GET', '/api/seasons/current')
+
     def get_squad(self, id: Any, *, team: Any = None) -> Any:
         """The players of one team of a match."""
         return self.ask('GET', f'/api/matches/{_part(id)}/squad', {'team': team})
@@ -247,6 +263,10 @@ class Operations:
     def get_watched_match(self, id: Any) -> Any:
         """A live match, a little behind."""
         return self.ask('GET', f'/api/public/matches/{_part(id)}')
+
+    def get_week_recap(self, week: Any, *, purse: Any = None) -> Any:
+        """What a week made of the caller's positions."""
+        return self.ask('GET', f'/api/recaps/weeks/{_part(week)}', {'purse': purse})
 
     def join_league(self, body: Any) -> Any:
         """Join the league of a code."""
@@ -320,6 +340,10 @@ class Operations:
         """The caller's notifications, newest first."""
         return self.ask('GET', '/api/notifications', {'limit': limit, 'unreadOnly': unread_only, 'cursor': cursor})
 
+    def list_past_seasons(self) -> Any:
+        """The seasons that the caller has finished."""
+        return self.ask('GET', '/api/seasons')
+
     def list_positions(self, *, purse: Any = None, status: Any = None, match_id: Any = None, instrument_id: Any = None, from_: Any = None, to: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
         """The caller's positions of one purse, newest first."""
         return self.ask('GET', '/api/positions', {'purse': purse, 'status': status, 'matchId': match_id, 'instrumentId': instrument_id, 'from': from_, 'to': to, 'limit': limit, 'cursor': cursor, 'offset': offset})
@@ -355,6 +379,10 @@ class Operations:
     def list_spinner_weeks(self, *, limit: Any = None, cursor: Any = None) -> Any:
         """Decided weeks, newest first."""
         return self.ask('GET', '/api/spinner/history', {'limit': limit, 'cursor': cursor})
+
+    def list_tournaments(self) -> Any:
+        """Tournaments: recorded matches that are played as events."""
+        return self.ask('GET', '/api/tournaments')
 
     def list_uploads(self) -> Any:
         """Recordings that were uploaded."""
@@ -423,6 +451,10 @@ class Operations:
     def run_spinner(self) -> Any:
         """Decide the last finished week."""
         return self.ask('POST', '/api/spinner/run')
+
+    def schedule_tournament(self, body: Any) -> Any:
+        """Schedule a recorded match as a tournament."""
+        return self.ask('POST', '/api/admin/tournaments', body=body)
 
     def set_anchors(self, body: Any = None) -> Any:
         """Set the season values of players."""

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { leagueId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import type { Tournament } from '../../db/tournaments.ts'
+import { picture } from '../../src/pictures/draw.ts'
+import type { HttpDeps } from '../../src/http/ports.ts'
+import { FIXTURE, NOW, openHttpRig } from './http-rig.ts'
+import { contestPorts, LEAGUE, TOURNAMENT } from './league-ports.ts'
+
+type Contests = ReturnType<typeof contestPorts>
+
+async function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  deps: Partial<HttpDeps> = {},
+  role: 'user' | 'admin' = 'user',
+) {
+  const rig = await openHttpRig({ deps, role })
+  const answer = await (method === 'GET' ? rig.asAlice(path) : rig.send(method, path, body))
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
+}
+
+describe('seasons', () => {
+  it('[G5] show the month, and where the caller plays', async () => {
+    expect((await ask('GET', '/api/seasons/current')).body).toMatchObject({
+      id: '2026-05',
+      name: 'May 2026',
+      mine: null,
+    })
+    expect((await ask('POST', '/api/seasons/enter')).body).toMatchObject({ id: LEAGUE })
+    expect((await ask('GET', '/api/seasons')).body).toMatchObject({
+      seasons: [{ season: { id: '2026-04', division: 5, group: 12 }, rank: 3, members: 50, outcome: 'promoted' }],
+    })
+  })
+
+  it('[G5] cannot be entered while the last one is being decided', async () => {
+    const rig = await openHttpRig()
+    const seasons = { ...rig.deps.seasons, enter: async () => ({ kind: 'undecided' as const }) }
+    const { status, body, headers } = await ask('POST', '/api/seasons/enter', undefined, { seasons })
+    expect([status, body['code'], headers.get('retry-after')]).toEqual([409, 'SEASON_UNDECIDED', '60'])
+  })
+})
+
+describe('tournaments', () => {
+  const listed = async (over: Partial<Tournament>) => {
+    const rig = await openHttpRig()
+    const [known] = await rig.deps.tournaments.list(1)
+    const tournaments: Contests['tournaments'] = {
+      ...rig.deps.tournaments,
+      list: async () => (known === undefined ? [] : [{ ...known, ...over }]),
+    }
+    const { body } = await ask('GET', '/api/tournaments', undefined, { tournaments })
+    return (body['tournaments'] as Record<string, unknown>[])[0]
+  }
+
+  it('[G6] tell what was played only when the table is final; the hash commits to it before', async () => {
+    const before = await listed({})
+    expect(before).toMatchObject({ id: TOURNAMENT, state: 'upcoming', revealed: null, isEntered: true, matchId: null })
+    expect(JSON.stringify(before)).not.toContain('cup-night')
+    expect(await listed({ startsAt: instant(NOW - 1) })).toMatchObject({ state: 'running', revealed: null })
+    const after = await listed({ startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) })
+    expect(after).toMatchObject({ state: 'decided', commitment: before?.['commitment'] })
+    const { seed, recording } = after?.['revealed'] as { seed: string; recording: string }
+    expect(createHash('sha256').update(`${seed} ${recording}`).digest('hex')).toBe(after?.['commitment'])
+  })
+
+  it('[G6] are entered by id', async () => {
+    expect(await ask('POST', `/api/tournaments/${TOURNAMENT}/enter`)).toMatchObject({
+      status: 200,
+      body: { isEntered: true },
+    })
+    const enter = async (kind: 'full' | 'over' | 'unknown') => {
+      const rig = await openHttpRig()
+      const tournaments = { ...rig.deps.tournaments, enter: async () => ({ kind }) }
+      const { status, body } = await ask('POST', `/api/tournaments/${TOURNAMENT}/enter`, undefined, { tournaments })
+      return [status, body['code']]
+    }
+    expect(await enter('full')).toEqual([409, 'LEAGUE_FULL'])
+    expect(await enter('over')).toEqual([409, 'LEAGUE_OVER'])
+    expect(await enter('unknown')).toEqual([404, 'NOT_FOUND'])
+  })
+
+  it('are scheduled by admins, with a recording that exists and a time to come', async () => {
+    const wanted = { name: 'Cup', recording: 'goal-feast', startsAt: new Date(NOW + HOUR_MS).toISOString() }
+    const schedule = async (over: object, role: 'user' | 'admin' = 'admin') => {
+      const { status, body } = await ask('POST', '/api/admin/tournaments', { ...wanted, ...over }, {}, role)
+      return [status, body['code'] ?? body['id']]
+    }
+    expect(await schedule({})).toEqual([201, TOURNAMENT])
+    expect(await schedule({}, 'user')).toEqual([403, 'FORBIDDEN'])
+    expect(await schedule({ recording: 'unknown' })).toEqual([404, 'NOT_FOUND'])
+    expect(await schedule({ startsAt: new Date(NOW).toISOString() })).toEqual([400, 'VALIDATION_FAILED'])
+    expect(await schedule({ startsAt: new Date(NOW + 2_200 * HOUR_MS).toISOString() })).toEqual([
+      400,
+      'VALIDATION_FAILED',
+    ])
+    expect(await schedule({ speed: 0 })).toEqual([400, 'VALIDATION_FAILED'])
+    expect(await schedule({ prize: 1 })).toEqual([400, 'VALIDATION_FAILED'])
+  })
+
+  it('end after the recording at its speed, with time to spare', async () => {
+    let endsAt = 0
+    const rig = await openHttpRig()
+    const schedule: Contests['tournaments']['schedule'] = async (tournament) => {
+      endsAt = tournament.endsAt
+      return leagueId(TOURNAMENT)
+    }
+    const startsAt = NOW + HOUR_MS
+    const body = { name: 'Cup', recording: 'goal-feast', startsAt: new Date(startsAt).toISOString(), speed: 10 }
+    await ask('POST', '/api/admin/tournaments', body, { tournaments: { ...rig.deps.tournaments, schedule } }, 'admin')
+    expect(endsAt).toBe(startsAt + 600_000 + 2 * HOUR_MS)
+  })
+})
+
+describe('recaps', () => {
+  it('[R23] of a match and of a week say what was made, and by which trade', async () => {
+    const match = (await ask('GET', `/api/recaps/matches/${FIXTURE}`)).body
+    expect(match).toMatchObject({
+      purse: 'main',
+      matchId: FIXTURE,
+      week: null,
+      start: 10_000,
+      result: 30,
+      trades: 2,
+      wins: 1,
+      best: { pnl: 50, direction: 'long' },
+      worst: { pnl: -20 },
+      rank: { before: 9, after: 7 },
+    })
+    const week = (await ask('GET', '/api/recaps/weeks/2026-W18')).body
+    expect(week).toMatchObject({ matchId: null, week: '2026-W18', title: 'Week 18 of 2026', result: 30 })
+    expect(await ask('GET', '/api/recaps/weeks/2026-W54')).toMatchObject({ status: 400 })
+    expect(await ask('GET', '/api/recaps/matches/999')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+  })
+
+  it('[R23] of nothing are empty, and of a purse that one has not are none', async () => {
+    const rig = await openHttpRig()
+    const nothing = { since: instant(NOW), start: money(10_000_000_000), closes: [] }
+    const recaps = { ...rig.deps.recaps, closes: async () => nothing, rank: async () => null }
+    expect((await ask('GET', `/api/recaps/matches/${FIXTURE}`, undefined, { recaps })).body).toMatchObject({
+      result: 0,
+      curve: [],
+      best: null,
+      worst: null,
+      rank: null,
+    })
+    const none = { ...rig.deps.recaps, closes: async () => null }
+    expect(
+      await ask('GET', `/api/recaps/matches/${FIXTURE}?purse=practice`, undefined, { recaps: none }),
+    ).toMatchObject({
+      status: 404,
+    })
+  })
+
+  it('[R23] have a card as SVG and PNG, in which no name is markup', async () => {
+    const rig = await openHttpRig()
+    const names: HttpDeps['community']['careers']['names'] = async (users) =>
+      new Map(users.map((user) => [user, { username: '<script>alert(1)</script>"&', isBot: false }]))
+    const { community } = rig.deps
+    const named = { ...community, careers: { ...community.careers, names } }
+    const card = async (type: string) => {
+      const { asAlice } = await openHttpRig({ deps: { community: named, picture } })
+      return asAlice(`/api/recaps/matches/${FIXTURE}/card?type=${type}`)
+    }
+    const svg = await card('svg')
+    expect(svg.headers.get('content-type')).toContain('image/svg+xml')
+    const drawn = await svg.text()
+    expect(drawn).toContain('+30.00')
+    expect(drawn).not.toContain('<script')
+    expect(drawn).toContain('&lt;script&gt;')
+    const png = Buffer.from(await (await card('png')).arrayBuffer())
+    expect(png.subarray(1, 4).toString()).toBe('PNG')
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1_200, 630])
+  })
+
+  it('[R23] a card that cannot be drawn now is asked for again', async () => {
+    const { status, body } = await ask('GET', `/api/recaps/matches/${FIXTURE}/card`, undefined, {
+      picture: async () => null,
+    })
+    expect([status, body['code']]).toEqual([503, 'BUSY'])
+  })
+})
