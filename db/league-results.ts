@@ -71,7 +71,7 @@ export class LeagueResults {
        where m.league_id = ${league}::uuid and m.user_id = t.user_id`.execute(tx)
     await tx
       .updateTable('leagues')
-      .set(({ fn, val }) => ({ decided_at: now, ends_at: fn('least', ['ends_at', val(now)]) }))
+      .set((old) => ({ decided_at: now, ends_at: old.fn('least', ['ends_at', old.val(now)]) }))
       .where('id', '=', league)
       .execute()
     const starting = money(row.starting_micros)

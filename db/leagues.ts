@@ -183,8 +183,8 @@ export class Leagues {
       .where('user_id', '=', user)
       .where('left_at', 'is', null)
       .where('rank', 'is', null)
-      .where(({ exists, selectFrom }) =>
-        exists(selectFrom('leagues').select('id').where('id', '=', league).where('kind', '=', 'private')),
+      .where((row) =>
+        row.exists(row.selectFrom('leagues').select('id').where('id', '=', league).where('kind', '=', 'private')),
       )
       .executeTakeFirst()
     return numUpdatedRows > 0n

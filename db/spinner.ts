@@ -7,16 +7,8 @@ import { price } from '../actors/kernel/micros.ts'
 import { as, fieldsOf, integer, listOf, type Reader, text } from '../actors/kernel/read.ts'
 import { type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
-import {
-  drawn,
-  drawText,
-  type DrawTerms,
-  type SettledBase,
-  type Week,
-  weekAfter,
-  weekBefore,
-  weekOf,
-} from '../actors/community/spinner.ts'
+import { drawn, drawText, type DrawTerms, type SettledBase } from '../actors/community/spinner.ts'
+import { type Week, weekAfter, weekBefore, weekOf } from '../actors/kernel/calendar.ts'
 import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
 import type { Database } from './postgres/schema.ts'
 import type { SpinnerWeeksTable } from './postgres/schema/community.ts'

@@ -6,7 +6,7 @@ import { lots, money } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
 import type { Records } from '../actors/community/career.ts'
 import type { VoidedEvent } from '../actors/community/committed-event.ts'
-import { weekOf } from '../actors/community/spinner.ts'
+import { weekOf } from '../actors/kernel/calendar.ts'
 import { texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 

@@ -53,39 +53,3 @@ function thinned(points: readonly CurvePoint[]): readonly CurvePoint[] {
     (point) => point !== undefined,
   )
 }
-
-/** A week from Monday to Monday in UTC, by its ISO 8601 name. */
-export interface Week {
-  readonly id: string
-  readonly from: Instant
-  readonly to: Instant
-}
-
-const DAY_MS = 86_400_000
-const WEEK_MS = 7 * DAY_MS
-const WEEK = /^(\d{4})-W(\d{2})$/
-
-/** The week that a moment lies in. */
-export function weekAt(now: Instant): Week {
-  const from = mondayOf(now)
-  // A week belongs to the year that its Thursday lies in.
-  const year = new Date(from + 3 * DAY_MS).getUTCFullYear()
-  const number = Math.round((from - firstMonday(year)) / WEEK_MS) + 1
-  return { id: `${year}-W${String(number).padStart(2, '0')}`, from: instant(from), to: instant(from + WEEK_MS) }
-}
-
-/** A week by its name, such as `2026-W48`; null for one that does not exist. */
-export function weekNamed(id: string): Week | null {
-  const [, year, number] = WEEK.exec(id) ?? []
-  if (year === undefined || number === undefined || number === '00') return null
-  const week = weekAt(instant(firstMonday(Number(year)) + (Number(number) - 1) * WEEK_MS))
-  return week.id === id ? week : null
-}
-
-/** The Monday of the first week of a year, which holds 4 January. */
-const firstMonday = (year: number): number => mondayOf(Date.UTC(year, 0, 4))
-
-function mondayOf(at: number): number {
-  const midnight = at - (((at % DAY_MS) + DAY_MS) % DAY_MS)
-  return midnight - ((new Date(midnight).getUTCDay() + 6) % 7) * DAY_MS
-}

@@ -1,4 +1,5 @@
 /** Seasons: one a month for everybody, in divisions whose groups promote their best and relegate their last. */
+import { dateAt, startOfDate } from '../kernel/calendar.ts'
 import type { Money } from '../kernel/micros.ts'
 import { type Instant, instant } from '../kernel/world.ts'
 
@@ -35,13 +36,12 @@ const MONTHS = [
 
 /** The season of a moment: the month it lies in, in UTC. */
 export function seasonAt(now: Instant): Season {
-  const date = new Date(now)
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const { year, month } = dateAt(now)
   return {
-    id: `${year}-${String(month + 1).padStart(2, '0')}`,
-    name: `${MONTHS[month]} ${year}`,
-    startsAt: instant(Date.UTC(year, month)),
-    endsAt: instant(Date.UTC(year, month + 1)),
+    id: `${year}-${String(month).padStart(2, '0')}`,
+    name: `${MONTHS[month - 1]} ${year}`,
+    startsAt: instant(startOfDate({ year, month, day: 1 })),
+    endsAt: instant(startOfDate({ year, month: month + 1, day: 1 })),
   }
 }
 

@@ -5,48 +5,6 @@
 import { assert } from '../kernel/assert.ts'
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import { decimalText, type Money, type Price } from '../kernel/micros.ts'
-import { HOUR_MS, type Instant, instant } from '../kernel/world.ts'
-
-const DAY_MS = 24 * HOUR_MS
-const WEEK_MS = 7 * DAY_MS
-/** 1970-01-01 was a Thursday: the first Monday came four days later. */
-const FIRST_MONDAY_MS = 4 * DAY_MS
-
-/** An ISO week: Monday 00:00 UTC to the next. */
-export interface Week {
-  /** `2026-W21`. */
-  readonly name: string
-  readonly startsAt: Instant
-  readonly endsAt: Instant
-}
-
-/** The week of an instant. The first millisecond of Monday belongs to the new week. */
-export function weekOf(at: Instant): Week {
-  const startsAt = instant(FIRST_MONDAY_MS + Math.floor((at - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS)
-  // The week belongs to the year of its Thursday.
-  const thursday = startsAt + 3 * DAY_MS
-  const year = yearOf(thursday)
-  const number = 1 + Math.floor((thursday - yearStart(year)) / WEEK_MS)
-  return {
-    name: `${year}-W${String(number).padStart(2, '0')}`,
-    startsAt,
-    endsAt: instant(startsAt + WEEK_MS),
-  }
-}
-
-export const weekBefore = (week: Week): Week => weekOf(instant(week.startsAt - 1))
-export const weekAfter = (week: Week): Week => weekOf(week.endsAt)
-
-const leapsBefore = (year: number): number =>
-  Math.floor((year - 1) / 4) - Math.floor((year - 1) / 100) + Math.floor((year - 1) / 400)
-
-const yearStart = (year: number): number => ((year - 1970) * 365 + leapsBefore(year) - leapsBefore(1970)) * DAY_MS
-
-function yearOf(ms: number): number {
-  const near = 1970 + Math.floor(ms / (365.2425 * DAY_MS))
-  if (ms < yearStart(near)) return near - 1
-  return ms >= yearStart(near + 1) ? near + 1 : near
-}
 
 /** The requirements of a draw. Only positions that were opened and closed in its week count. */
 export interface DrawTerms {

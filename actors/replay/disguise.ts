@@ -30,7 +30,7 @@ export interface Disguise {
   /** Anchors by new id. */
   readonly anchors: Recording['anchors']
   /** A frame under the other names. Rows that frames share stay shared. */
-  frame(payload: unknown): unknown
+  readonly frame: (payload: unknown) => unknown
 }
 
 /**

@@ -10,8 +10,8 @@ export const leagueIdText = z
   .uuid()
   .openapi({ description: 'Also the name of its purse.', example: '0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7' })
 
-export const seasonIdText = z.string().openapi({ description: 'A month in UTC.', example: '2026-11' })
-export const divisionNumber = z.int().openapi({ description: 'From 1, the highest, to 5.', example: 5 })
+const seasonIdText = z.string().openapi({ description: 'A month in UTC.', example: '2026-11' })
+const divisionNumber = z.int().openapi({ description: 'From 1, the highest, to 5.', example: 5 })
 
 /** What somebody sees who has the code of a league. */
 const outline = {
@@ -63,6 +63,27 @@ export const LeagueBody = z
     decidedAt: timestampText.nullable(),
   })
   .openapi('League')
+
+export const SeasonBody = z
+  .object({
+    id: seasonIdText,
+    name: z.string().openapi({ example: 'November 2026' }),
+    startsAt: timestampText,
+    endsAt: timestampText,
+    mine: z.union([LeagueBody, z.null()]),
+  })
+  .openapi('Season')
+
+export const PastSeasonBody = z
+  .object({
+    season: z.object({ id: seasonIdText, division: divisionNumber, group: z.int().openapi({ example: 12 }) }),
+    leagueId: leagueIdText,
+    rank: z.int().openapi({ example: 3 }),
+    members: z.int().openapi({ example: 50 }),
+    value: z.number().openapi({ description: 'Units at the end.', example: 11_240.5 }),
+    outcome: z.enum(['promoted', 'relegated', 'stays']).openapi({ description: 'What it means for the next.' }),
+  })
+  .openapi('PastSeason')
 
 const memberFields = {
   rank: z.int().openapi({ description: 'Equals share a rank.', example: 2 }),

@@ -38,7 +38,7 @@ const text = (words: string): string =>
   cut(words.replaceAll(/\p{C}/gu, '')).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
 const cut = (words: string): string => {
-  const characters = [...words]
+  const characters = Array.from(words)
   return characters.length <= LINE_MAX ? words : `${characters.slice(0, LINE_MAX - 1).join('')}…`
 }
 

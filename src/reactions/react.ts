@@ -30,7 +30,7 @@ import {
   noticesOf,
 } from '../../actors/community/notices.ts'
 import { DEFAULT_REFERRAL_TERMS, isEarned, type ReferralTerms } from '../../actors/community/referral.ts'
-import { weekOf } from '../../actors/community/spinner.ts'
+import { weekOf } from '../../actors/kernel/calendar.ts'
 import type { KnownUser, ReactionTx, UserDay, WeekShare } from '../../db/reaction-tx.ts'
 import type { Commit, Reaction } from '../../db/outbox.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recapOf, weekAt, weekNamed } from '../../actors/community/recap.ts'
+import { recapOf } from '../../actors/community/recap.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { ClosedBy } from '../../actors/position/position.ts'
@@ -68,35 +68,6 @@ describe('a recap', () => {
           if (all.length > 0) expect(recap.curve.at(-1)?.value).toBe(START + recap.result)
         },
       ),
-    )
-  })
-})
-
-describe('weeks', () => {
-  it.each([
-    ['2026-11-24T02:00:00Z', '2026-W48', '2026-11-23', '2026-11-30'],
-    ['2027-01-03T23:59:59Z', '2026-W53', '2026-12-28', '2027-01-04'],
-    ['2024-12-30T00:00:00Z', '2025-W01', '2024-12-30', '2025-01-06'],
-  ])('[R23] %s lies in %s', (at, id, from, to) => {
-    const week = { id, from: Date.parse(from), to: Date.parse(to) }
-    expect(weekAt(instant(Date.parse(at)))).toEqual(week)
-    expect(weekNamed(id)).toEqual(week)
-  })
-
-  it.each(['2026-W00', '2026-W54', '2025-W53', '2026-W1', '26-W01', 'W01', '2026-W1x', ''])(
-    '[R23] %j is none',
-    (id) => {
-      expect(weekNamed(id)).toBeNull()
-    },
-  )
-
-  it('[R23] every moment lies in the week that its name names', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2090, 0) }), (at) => {
-        const week = weekAt(instant(at))
-        expect(week.from <= at && at < week.to).toBe(true)
-        expect(weekNamed(week.id)).toEqual(week)
-      }),
     )
   })
 })

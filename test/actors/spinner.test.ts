@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../actors/kernel/world.ts'
-import { drawn, drawText, type SettledBase, weekAfter, weekBefore, weekOf } from '../../actors/community/spinner.ts'
+import { drawn, drawText, type SettledBase } from '../../actors/community/spinner.ts'
+import { weekAfter, weekBefore, weekOf } from '../../actors/kernel/calendar.ts'
 import { P, p, U } from '../support/fixtures.ts'
 
 const at = (text: string) => instant(Date.parse(text))

@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { money } from '../../actors/kernel/micros.ts'
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { weekOf } from '../../actors/community/spinner.ts'
+import { weekOf } from '../../actors/kernel/calendar.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { PersonalKeys } from '../../db/personal-keys.ts'
 import { Spinner } from '../../db/spinner.ts'

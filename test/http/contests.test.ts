@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { leagueId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
@@ -7,7 +8,9 @@ import type { Tournament } from '../../db/tournaments.ts'
 import { picture } from '../../src/pictures/draw.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { FIXTURE, NOW, openHttpRig } from './http-rig.ts'
-import { contestPorts, LEAGUE, TOURNAMENT } from './league-ports.ts'
+import { type contestPorts, LEAGUE, TOURNAMENT } from './league-ports.ts'
+
+const Revealed = z.object({ seed: z.string(), recording: z.string() })
 
 type Contests = ReturnType<typeof contestPorts>
 
@@ -63,7 +66,7 @@ describe('tournaments', () => {
     expect(await listed({ startsAt: instant(NOW - 1) })).toMatchObject({ state: 'running', revealed: null })
     const after = await listed({ startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) })
     expect(after).toMatchObject({ state: 'decided', commitment: before?.['commitment'] })
-    const { seed, recording } = after?.['revealed'] as { seed: string; recording: string }
+    const { seed, recording } = Revealed.parse(after?.['revealed'])
     expect(createHash('sha256').update(`${seed} ${recording}`).digest('hex')).toBe(after?.['commitment'])
   })
 

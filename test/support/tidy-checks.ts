@@ -130,6 +130,8 @@ export const FLOORS: readonly Floor[] = [
       'src/http/schemas.ts',
       'src/http/user-schema.ts',
       'src/http/league-schema.ts',
+      'src/http/recap-schema.ts',
+      'src/http/tournament-schema.ts',
       'src/verify/',
     ],
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],

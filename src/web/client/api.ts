@@ -28,6 +28,7 @@ import type {
   OpenOrder,
   Order,
   OwnLimits,
+  PastSeason,
   Period,
   PersonalKey,
   Position,
@@ -37,12 +38,15 @@ import type {
   PushState,
   Purse,
   Quote,
+  Recap,
   Referral,
   Referrals,
   Refill,
+  Season,
   SignedIn,
   SpinnerWeek,
   Squad,
+  Tournament,
   Trade,
   TradeWindow,
   WantedLimits,
@@ -210,9 +214,6 @@ export function createApi({
     matches: () => ask<{ matches: Match[] }>('/api/matches'),
     match: (id: number) => ask<Match>(`/api/matches/${id}`),
     instrument: (id: string) => ask<Instrument>(`/api/instruments/${id}`),
-    /** The caller's positions in a match that have closed. */
-    closedIn: (matchId: number, purse: Purse) =>
-      ask<{ positions: Position[] }>('/api/positions', { query: { purse, status: 'closed', matchId, limit: 100 } }),
     /** Live matches, a little behind, without signing in. */
     watched: () => ask<WatchedMatches>('/api/public/matches'),
     watchedMatch: (id: number) => ask<WatchedMatch>(`/api/public/matches/${id}`),
@@ -247,6 +248,16 @@ export function createApi({
     foundLeague: (league: NewLeague) => ask<League>('/api/leagues', { method: 'POST', body: league }),
     joinLeague: (code: string) => ask<League>('/api/leagues/join', { method: 'POST', body: { code } }),
     leaveLeague: (id: string) => ask<{ left: true }>(`/api/leagues/${id}/leave`, { method: 'POST' }),
+
+    season: () => ask<Season>('/api/seasons/current'),
+    pastSeasons: () => ask<{ seasons: PastSeason[] }>('/api/seasons'),
+    enterSeason: () => ask<League>('/api/seasons/enter', { method: 'POST' }),
+    tournaments: () => ask<{ tournaments: Tournament[] }>('/api/tournaments'),
+    enterTournament: (id: string) => ask<Tournament>(`/api/tournaments/${id}/enter`, { method: 'POST' }),
+    matchRecap: (matchId: number, purse: Purse = 'main') =>
+      ask<Recap>(`/api/recaps/matches/${matchId}`, { query: { purse } }),
+    /** `week` as in ISO 8601: `2026-W48`. */
+    weekRecap: (week: string, purse: Purse = 'main') => ask<Recap>(`/api/recaps/weeks/${week}`, { query: { purse } }),
 
     board: (board: BoardName, purse: Purse, limit = 50) =>
       ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),

@@ -5,6 +5,8 @@
 import type { z } from 'zod'
 import type * as schemas from '../../http/schemas.ts'
 import type * as leagues from '../../http/league-schema.ts'
+import type { RecapBody, RecapTradeBody } from '../../http/recap-schema.ts'
+import type { TournamentBody } from '../../http/tournament-schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
 
 export type Match = z.output<typeof schemas.MatchBody>
@@ -24,3 +26,8 @@ export type League = z.output<typeof leagues.LeagueBody>
 export type LeagueOutline = z.output<typeof leagues.LeagueOutlineBody>
 export type LeaguePlace = z.output<typeof leagues.LeaguePlaceBody>
 export type LeagueMatchPlace = z.output<typeof leagues.LeagueMatchPlaceBody>
+export type Season = z.output<typeof leagues.SeasonBody>
+export type PastSeason = z.output<typeof leagues.PastSeasonBody>
+export type Tournament = z.output<typeof TournamentBody>
+export type Recap = z.output<typeof RecapBody>
+export type RecapTrade = z.output<typeof RecapTradeBody>

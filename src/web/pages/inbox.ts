@@ -3,14 +3,14 @@ import { useEffect } from 'preact/hooks'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
 import { arrived, unread } from '../notifications.ts'
-import { FullTimeButton } from '../parts/full-time.ts'
+import { MatchRecapButton } from '../parts/recap.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
 
 /** Notices of before say no match. */
 const Card = ({ data: { matchId, purse } }: { data: Readonly<Record<string, unknown>> }) =>
   typeof matchId === 'number'
-    ? html`<${FullTimeButton} matchId=${matchId} purse=${typeof purse === 'string' ? purse : 'main'} />`
+    ? html`<${MatchRecapButton} matchId=${matchId} purse=${typeof purse === 'string' ? purse : 'main'} />`
     : null
 
 export function Inbox() {

@@ -6,6 +6,9 @@ import { now } from '../server-clock.ts'
 import { dayTime, percent, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { LeagueTable, PrivateLeagues } from '../parts/private-leagues.ts'
+import { WeekRecap } from '../parts/recap.ts'
+import { Season } from '../parts/season.ts'
+import { Tournaments } from '../parts/tournaments.ts'
 import { section } from '../route.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
@@ -46,9 +49,9 @@ export const League = () => html`
     <h1>League</h1>
     <div class="columns">
       <div>
-        ${section.value === '' ? html`<${MyRank} /><${Boards} />` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
+        ${section.value === '' ? html`<${MyRank} /><${Boards} /><${WeekRecap} />` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
       </div>
-      <div><${PrivateLeagues} /><${Spinner} /><${Districts} /></div>
+      <div><${Season} /><${Tournaments} /><${PrivateLeagues} /><${Spinner} /><${Districts} /></div>
     </div>
   </div>
 `

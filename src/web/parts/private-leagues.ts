@@ -23,6 +23,7 @@ const whenWords = ({ state, startsAt, endsAt, decidedAt }: League): string =>
   `${STATE[state]} ${dayTime(state === 'upcoming' ? startsAt : state === 'decided' ? (decidedAt ?? endsAt) : endsAt)}`
 
 export function PrivateLeagues() {
+  const own = leagues.value.filter(({ kind }) => kind === 'private')
   const [isFounding, setFounding] = useState(false)
   useEffect(() => {
     refreshLeagues().catch(() => undefined) // the list stays as it was
@@ -37,12 +38,12 @@ export function PrivateLeagues() {
       </header>
       ${isFounding ? html`<${Found} onFounded=${() => setFounding(false)} />` : null}
       ${
-        leagues.value.length === 0
+        own.length === 0
           ? html`<p class="empty">
               Play against people you know: each begins with the same money, and only the league sees how it goes.
             </p>`
           : html`<ul class="rows inside leagues">
-              ${leagues.value.map(
+              ${own.map(
                 (league) => html`
                   <li key=${league.id}>
                     <a href="#/league/${league.id}"><b>${league.name}</b></a>
@@ -231,7 +232,7 @@ function Trading({ league }: { league: League }) {
 }
 
 function Invite({ league: { url, code, state } }: { league: League }) {
-  if (state === 'ended' || state === 'decided') return null
+  if (url === null || state === 'ended' || state === 'decided') return null
   const link = new URL(url, location.origin).href
   const share = async (): Promise<void> => {
     if (navigator.share !== undefined) return navigator.share({ url: link })
@@ -279,7 +280,7 @@ function Matches({ league }: { league: League }) {
 }
 
 function Leave({ league }: { league: League }) {
-  if (league.state === 'decided') return null
+  if (league.kind !== 'private' || league.state === 'decided') return null
   const leave = async (): Promise<void> => {
     if (!confirm(`Leave ${league.name}? Its table goes on without you. You can join again with the same money.`)) return
     try {

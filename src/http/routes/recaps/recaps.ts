@@ -1,7 +1,8 @@
 /** `GET /api/recaps/matches/{matchId}`, `GET /api/recaps/weeks/{week}`, and the card of each. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { type Recap, recapOf, type Week, weekNamed } from '../../../../actors/community/recap.ts'
+import { type Recap, recapOf } from '../../../../actors/community/recap.ts'
+import { type Week, weekNamed } from '../../../../actors/kernel/calendar.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import type { Purse } from '../../../../actors/kernel/purse.ts'
 import { type Instant, instant } from '../../../../actors/kernel/world.ts'
@@ -16,72 +17,8 @@ import { FixtureIdInput, purseInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { cardOf } from '../../recap-card.ts'
-import {
-  fixtureNumber,
-  instrumentIdText,
-  json,
-  lotNumber,
-  positionIdText,
-  priceNumber,
-  purseName,
-  timestampText,
-} from '../../schemas.ts'
-
-const units = (example: number, description?: string) =>
-  z.number().openapi({ example, ...(description === undefined ? {} : { description }) })
-
-const RecapTradeBody = z
-  .object({
-    positionId: positionIdText,
-    instrumentId: instrumentIdText,
-    player: z.string().openapi({ example: 'Mara Lind' }),
-    direction: z.enum(['long', 'short']),
-    lotSize: lotNumber,
-    openPrice: priceNumber.openapi({ example: 200 }),
-    closePrice: priceNumber.openapi({ example: 206.31 }),
-    openedAt: timestampText,
-    closedAt: timestampText,
-    pnl: units(31.55),
-    moved: z
-      .object({ at: timestampText, sentence: z.string().openapi({ example: 'Scored in the 34th minute: +2.9 %.' }) })
-      .nullable()
-      .openapi({ description: 'The largest move of its price while it was open; null if it is not stored any more.' }),
-  })
-  .openapi('RecapTrade')
-
-const place = z.int().nullable().openapi({ example: 112 })
-
-const RecapBody = z
-  .object({
-    purse: purseName,
-    matchId: fixtureNumber.nullable(),
-    week: z.string().nullable().openapi({ description: 'By its ISO 8601 name.', example: null }),
-    title: z.string().openapi({ example: 'Harbour 2–1 Hill' }),
-    from: timestampText.openapi({ description: 'The first opening in the match, or the beginning of the week.' }),
-    to: timestampText,
-    final: z
-      .boolean()
-      .openapi({ description: 'False while the match is not settled, or the week not over.', example: true }),
-    start: units(10_000, 'What the purse was worth at `from`, every open position at its margin.'),
-    result: units(31.55, 'Σ of what all closes have booked, void ones too.'),
-    trades: z.int().openapi({ description: 'Closes that count.', example: 4 }),
-    wins: z.int().openapi({ example: 3 }),
-    curve: z.array(z.object({ at: timestampText, value: units(10_031.55) })).openapi({
-      description:
-        'The worth of the purse by these closes alone: at the beginning, and after each; at most 200 points.',
-    }),
-    best: z.union([RecapTradeBody, z.null()]),
-    worst: z.union([RecapTradeBody, z.null()]),
-    rank: z
-      .object({ before: place, after: place })
-      .nullable()
-      .openapi({
-        description:
-          'On the board by return, or in the league by what is realised: without these closes, and with them. Null until ' +
-          'a few minutes after the match is settled, and for those without a place.',
-      }),
-  })
-  .openapi('Recap')
+import { json } from '../../schemas.ts'
+import { RecapBody, type RecapTradeBody } from '../../recap-schema.ts'
 
 const WeekInput = z
   .string()
@@ -179,11 +116,11 @@ export function recapRoutes(deps: Deps, gates: Gates) {
     }
   }
   const aboutWeek = (week: Week, purse: Purse): Subject => ({
-    title: `Week ${week.id.slice(-2)} of ${week.id.slice(0, 4)}`,
+    title: `Week ${week.name.slice(-2)} of ${week.name.slice(0, 4)}`,
     match: null,
     week,
-    query: { purse, match: null, from: week.from, to: week.to },
-    final: week.to <= world.now(),
+    query: { purse, match: null, from: week.startsAt, to: week.endsAt },
+    final: week.endsAt <= world.now(),
   })
   const make = async (c: Context<SignedInEnv>, subject: Subject): Promise<Made | null> => {
     const { userId } = c.var.caller
@@ -269,7 +206,7 @@ async function recapJson(deps: Deps, { recap, ...about }: Made): Promise<z.outpu
   return {
     purse: about.query.purse,
     matchId: about.match?.matchId ?? null,
-    week: about.week?.id ?? null,
+    week: about.week?.name ?? null,
     title: about.title,
     from: timestamp(about.since),
     to: timestamp(about.query.to),

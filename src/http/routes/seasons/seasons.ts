@@ -6,30 +6,9 @@ import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.
 import { CHANGE, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { timestamp } from '../../json.ts'
-import { divisionNumber, LeagueBody, leagueIdText, leagueJson, seasonIdText } from '../../league-schema.ts'
+import { LeagueBody, leagueJson, PastSeasonBody, SeasonBody } from '../../league-schema.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, timestampText } from '../../schemas.ts'
-
-const SeasonBody = z
-  .object({
-    id: seasonIdText,
-    name: z.string().openapi({ example: 'November 2026' }),
-    startsAt: timestampText,
-    endsAt: timestampText,
-    mine: z.union([LeagueBody, z.null()]),
-  })
-  .openapi('Season')
-
-const PastSeasonBody = z
-  .object({
-    season: z.object({ id: seasonIdText, division: divisionNumber, group: z.int().openapi({ example: 12 }) }),
-    leagueId: leagueIdText,
-    rank: z.int().openapi({ example: 3 }),
-    members: z.int().openapi({ example: 50 }),
-    value: z.number().openapi({ description: 'Units at the end.', example: 11_240.5 }),
-    outcome: z.enum(['promoted', 'relegated', 'stays']).openapi({ description: 'What it means for the next.' }),
-  })
-  .openapi('PastSeason')
+import { json } from '../../schemas.ts'
 
 const current = createRoute({
   method: 'get',

@@ -1,0 +1,143 @@
+/** What a match or a week made of the user's positions, as a card that can be shared. */
+import { useRef, useState } from 'preact/hooks'
+import type { Purse, Recap, RecapTrade } from '../client/wire.ts'
+import { arrow, signed, way } from '../format.ts'
+import { html } from '../html.ts'
+import { now } from '../server-clock.ts'
+import { api } from '../session.ts'
+import { toast } from '../toasts.ts'
+import { useRequest, Waiting } from './use-request.ts'
+
+function Card({ recap, address }: { recap: Recap; address: string }) {
+  const { title, result, trades, wins, best, worst, rank, final } = recap
+  const [isBusy, setBusy] = useState(false)
+  const share = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      await shareCard(recap, address)
+    } catch {
+      toast({ tone: 'bad', title: 'Not shared', text: 'The picture could not be made.' })
+    }
+    setBusy(false)
+  }
+  return html`
+    <section class="full-time" aria-label=${recap.week === null ? 'Your match' : 'Your week'}>
+      <p class="score">${title}</p>
+      <p class="total num ${way(result)}"><i aria-hidden="true">${arrow(result)}</i> ${signed(result)}</p>
+      <p class="hint">
+        ${trades === 1 ? 'One position' : `${trades} positions`}, ${wins} won${final ? '' : ', so far'}
+        ${rank === null ? null : html` · ${rankWords(rank)}`}
+      </p>
+      <${Curve} recap=${recap} />
+      <dl>
+        ${best === null ? null : html`<${Line} what="Best call" trade=${best} />`}
+        ${worst === null ? null : html`<${Line} what="Worst call" trade=${worst} />`}
+      </dl>
+      <button class="small" disabled=${isBusy} onClick=${() => void share()}>Share the card</button>
+    </section>
+  `
+}
+
+function rankWords({ before, after }: NonNullable<Recap['rank']>): string {
+  if (after === null) return 'not ranked'
+  if (before === null) return `rank ${after}`
+  return before === after ? `still rank ${after}` : `rank ${before} to ${after}`
+}
+
+const Line = ({ what, trade: { player, pnl, moved } }: { what: string; trade: RecapTrade }) => html`
+  <div>
+    <dt>${what}</dt>
+    <dd>${player} <b class="num ${way(pnl)}">${signed(pnl)}</b></dd>
+    ${moved === null ? null : html`<dd class="hint">${moved.sentence}</dd>`}
+  </div>
+`
+
+const WIDTH = 320
+const HEIGHT = 56
+
+/** The worth of the purse: it changes when something is closed. */
+function Curve({ recap: { curve } }: { recap: Recap }) {
+  const [first, last] = [curve[0], curve.at(-1)]
+  if (first === undefined || last === undefined || curve.length < 3) return null
+  const values = curve.map(({ value }) => value)
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const [begin, end] = [Date.parse(first.at), Date.parse(last.at)]
+  const x = (at: string): string => (((Date.parse(at) - begin) / Math.max(1, end - begin)) * WIDTH).toFixed(1)
+  const y = (value: number): string =>
+    (HEIGHT - 2 - ((value - low) / Math.max(1e-6, high - low)) * (HEIGHT - 4)).toFixed(1)
+  const path = curve.map(({ at, value }, n) => (n === 0 ? `M0 ${y(value)}` : `H${x(at)}V${y(value)}`)).join('')
+  return html`
+    <svg class="curve" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
+      <path d=${path} />
+    </svg>
+  `
+}
+
+/** With the share sheet of the phone where there is one, otherwise as a download. The link invites. */
+async function shareCard({ title, purse }: Recap, address: string): Promise<void> {
+  const [answer, { url }] = await Promise.all([fetch(`${address}/card?purse=${purse}&type=png`), api.referrals()])
+  if (!answer.ok) throw new Error(`the card was answered ${answer.status}`)
+  const picture = await answer.blob()
+  const file = new File([picture], 'touchline.png', { type: 'image/png' })
+  const data = { files: [file], title: 'Touchline', text: title, url: new URL(url, location.origin).href }
+  if (typeof navigator.canShare === 'function' && navigator.canShare(data)) {
+    // Whoever closes the sheet has not failed.
+    await navigator.share(data).catch((error: unknown) => {
+      if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
+    })
+    return
+  }
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(picture)
+  link.download = 'touchline.png'
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+function MatchRecap({ matchId, purse }: { matchId: number; purse: Purse }) {
+  const { answer, trouble } = useRequest(() => api.matchRecap(matchId, purse), [matchId, purse])
+  if (answer === null) return html`<${Waiting} trouble=${trouble} />`
+  return html`<${Card} recap=${answer} address=${`/api/recaps/matches/${matchId}`} />`
+}
+
+/** The card of a match behind a button, for lists. */
+export function MatchRecapButton({ matchId, purse }: { matchId: number; purse: Purse }) {
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  return html`
+    <button ref=${button} class="small" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+      ${isOpen ? 'Close the card' : 'Show the card'}
+    </button>
+    ${isOpen ? html`<${MatchRecap} matchId=${matchId} purse=${purse} />` : null}
+  `
+}
+
+const DAY_MS = 86_400_000
+
+/** The name of the week that a moment lies in (ISO 8601): it belongs to the year of its Thursday. */
+function weekOf(at: number): string {
+  const thursday = at - ((new Date(at).getUTCDay() + 6) % 7) * DAY_MS + 3 * DAY_MS
+  const year = new Date(thursday).getUTCFullYear()
+  const number = Math.floor((thursday - Date.UTC(year, 0)) / (7 * DAY_MS)) + 1
+  return `${year}-W${String(number).padStart(2, '0')}`
+}
+
+/** The user's week in the game, and the one before. Absent while nothing was closed in either. */
+export function WeekRecap() {
+  const [weeksAgo, setWeeksAgo] = useState(0)
+  const week = weekOf(now.peek() - weeksAgo * 7 * DAY_MS)
+  const { answer } = useRequest(() => api.weekRecap(week), [week])
+  if (answer === null || (weeksAgo === 0 && answer.curve.length === 0)) return null
+  return html`
+    <section class="card" aria-labelledby="week-title">
+      <header>
+        <h2 id="week-title">Your week</h2>
+        <div class="choice" role="group" aria-label="Which week">
+          <button aria-pressed=${weeksAgo === 0} onClick=${() => setWeeksAgo(0)}>This</button>
+          <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>Last</button>
+        </div>
+      </header>
+      <div class="inside"><${Card} recap=${answer} address=${`/api/recaps/weeks/${week}`} /></div>
+    </section>
+  `
+}

@@ -1,0 +1,64 @@
+/** Tournaments: recorded matches that are played as events. */
+import type { Tournament } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { dayTime, units } from '../format.ts'
+import { html } from '../html.ts'
+import { refreshLeagues } from '../leagues.ts'
+import { api } from '../session.ts'
+import { toast } from '../toasts.ts'
+import { useRepeated, useRequest } from './use-request.ts'
+
+const EVERY_MS = 15_000
+/** Of those that have ended. */
+const ENDED_MAX = 3
+
+/** Absent where no tournament was ever scheduled. */
+export function Tournaments() {
+  const { answer, again } = useRequest(() => api.tournaments())
+  useRepeated(again, EVERY_MS)
+  if (answer === null || answer.tournaments.length === 0) return null
+  const ended = answer.tournaments.filter(({ state }) => state === 'decided').slice(0, ENDED_MAX)
+  const shown = [...answer.tournaments.filter(({ state }) => state !== 'decided'), ...ended]
+  return html`
+    <section class="card" aria-labelledby="tournaments-title">
+      <header><h2 id="tournaments-title">Tournaments</h2></header>
+      <p class="hint inside">
+        A recorded match under other names: nobody knows which. Everybody begins with the same money.
+      </p>
+      <ul class="rows inside leagues">
+        ${shown.map((one) => html`<${Row} key=${one.id} tournament=${one} again=${again} />`)}
+      </ul>
+    </section>
+  `
+}
+
+function Row({ tournament, again }: { tournament: Tournament; again: () => void }) {
+  const { id, name, state, startsAt, entrants, isEntered, speed, startingBalance, revealed } = tournament
+  const enter = async (): Promise<void> => {
+    try {
+      await api.enterTournament(id)
+      await refreshLeagues()
+      toast({ tone: 'good', title: `You are in: ${name}`, text: `You begin with ${units(startingBalance)} units.` })
+      again()
+    } catch (error) {
+      toast({ tone: 'bad', title: 'Not entered', text: messageFor(error) })
+    }
+  }
+  const when = { upcoming: `begins ${dayTime(startsAt)}`, running: 'being played', decided: 'over' }[state]
+  return html`
+    <li>
+      ${isEntered ? html`<a href="#/league/${id}"><b>${name}</b></a>` : html`<b>${name}</b>`}
+      <small>
+        ${when} · ${entrants === 1 ? '1 entrant' : `${entrants} entrants`}${speed === 1 ? '' : ` · ${speed}× speed`}
+        ${revealed === null ? null : html` · it was <b>${revealed.recording}</b>`}
+      </small>
+      ${
+        isEntered || state === 'decided'
+          ? null
+          : html`<button class="small" onClick=${() => void enter()}>
+              Enter<span class="sr-only"> ${name}</span>
+            </button>`
+      }
+    </li>
+  `
+}
