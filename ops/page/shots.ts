@@ -9,6 +9,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { z } from 'zod'
 import { openDemo } from './demo.ts'
 
 const WIDTHS = [1440, 390, 320]
@@ -33,6 +34,7 @@ const folder = process.argv[2] ?? 'page-shots'
 await mkdir(folder, { recursive: true })
 const demo = await openDemo({ ADMIN_EMAILS: 'ada@synthetic.invalid', RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '4' })
 let count = 0
+let league = ''
 try {
   for (const colorScheme of COLOURS) {
     for (const width of WIDTHS) {
@@ -48,14 +50,17 @@ try {
       await page.getByRole('button', { name: 'Kick off' }).waitFor()
       await take('door')
       await signIn(page)
-      if (count === 1) await trade(page)
-      for (const [name, address, drawn] of VIEWS) {
+      if (count === 1) {
+        await trade(page)
+        league = await compete(page)
+      }
+      for (const [name, address, drawn] of [...VIEWS, ['table', league, '.board'] as const]) {
         await page.goto(`${demo.url}${address}`)
         await page.locator(drawn).first().waitFor()
         await take(name)
       }
       await context.close()
-      console.log(`${width} px, ${colorScheme}: ${VIEWS.length + 1} pictures`)
+      console.log(`${width} px, ${colorScheme}: ${VIEWS.length + 2} pictures`)
     }
   }
   console.log(`${count} pictures in ${folder}`)
@@ -76,4 +81,19 @@ async function trade(page: Page): Promise<void> {
     .and(page.locator(':enabled'))
     .click()
   await page.locator('.held > li').first().waitFor()
+}
+
+/** A league, a season and a tournament to look at. Returns the address of the league's table. */
+async function compete(page: Page): Promise<string> {
+  const post = async (path: string, data: object): Promise<unknown> => {
+    const answer = await page.request.post(`${demo.url}${path}`, { data })
+    if (!answer.ok()) throw new Error(`${path} was answered ${answer.status()}: ${await answer.text()}`)
+    return answer.json()
+  }
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  await post('/api/seasons/enter', {})
+  await post('/api/admin/tournaments', { name: 'Friday Night Cup', recording: 'cup-night', startsAt: inAnHour })
+  const league = { name: 'Harbour Friends', endsAt: inAnHour, matches: 'all' }
+  const { id } = z.object({ id: z.string() }).parse(await post('/api/leagues', league))
+  return `/#/league/${id}`
 }

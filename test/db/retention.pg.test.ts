@@ -21,6 +21,7 @@ const NOTHING = {
   fixtures: 0,
   singleUse: 0,
   departed: 0,
+  matchRanks: 0,
   registrationNetworks: 0,
 }
 
@@ -123,11 +124,14 @@ eachDatabase((open) => {
                   values (${U(1)}::uuid, '', '', '', '{}', ${String(n)}::text, ${then})`.execute(db)
       await sql`insert into activity (user_id, district_id, type, text, data, source, at)
                   values (${U(1)}::uuid, 1, '', '', '{}', ${String(n)}::text, ${then})`.execute(db)
+      await sql`insert into match_ranks (user_id, purse, match_id, settled_at, rank_before, rank_after)
+                  values (${U(1)}::uuid, 'main', ${n}::bigint, ${then}, 2, 1)`.execute(db)
     }
     await sql`insert into fixtures values (1, ${at(now - 8 * DAY_MS)}, '{}'), (2, ${at(now)}, '{}')`.execute(db)
     expect(await retention().run()).toEqual({
       ...NOTHING,
       commandResults: 12_000,
+      matchRanks: 1,
       accountEvents: 1,
       recentTrades: 1,
       journal: 1,

@@ -568,7 +568,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const card = page.getByRole('region', { name: 'Your match' })
     await card.getByText('One position').waitFor()
     await card.getByText('Best call').waitFor()
-    expect(await card.locator('dd').textContent()).toMatch(/^(?!Player)\S.* [+−]?\d+\.\d\d$/)
+    expect(await card.locator('dd').first().textContent()).toMatch(/^(?!Player)\S.* [+−]?\d+\.\d\d$/)
     const [picture] = await Promise.all([
       page.waitForEvent('download'),
       card.getByRole('button', { name: 'Share the card' }).click(),

@@ -238,6 +238,8 @@ export const operations = {
   replays: () => api.ask<{ replays: Replay[] }>('/api/admin/gameplay-bot/status'),
   startReplay: (fixtureId: string, speed: number, traders: number) =>
     post('/api/admin/gameplay-bot/start', { fixtureId, speed, traders }),
+  scheduleTournament: (wanted: { name: string; recording: string; startsAt: string; speed: number }) =>
+    post('/api/admin/tournaments', wanted),
   stopReplay: (id: string) => post('/api/admin/gameplay-bot/stop', { id }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean) => put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled }),

@@ -1,4 +1,4 @@
-/** Replays: progress, stop and start. */
+/** Replays: progress, stop and start, and tournaments to come. */
 import { useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
@@ -24,6 +24,7 @@ export function Replays() {
         }
       </section>
       <${Start} again=${again} />
+      <${Schedule} />
       <${Library} again=${again} />
     </div>
   `
@@ -104,6 +105,62 @@ function Start({ again }: { again: () => void }) {
               <button class="primary tall">Start</button>
             </form>`
       }
+    </section>
+  `
+}
+
+/** A recording that the server plays as a tournament by itself, under other names. */
+function Schedule() {
+  const { answer } = useRequest(() => operations.recordings())
+  const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<string | null>(null)
+  const [at, setAt] = useState('')
+  const [speed, setSpeed] = useState(10)
+  const recording = chosen ?? answer?.fixtures[0]?.id ?? null
+  const typed = (event: Event): string => (event.target as HTMLInputElement).value
+  const schedule = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    if (recording === null) return
+    const wanted = { name: name.trim(), recording, startsAt: new Date(at).toISOString(), speed }
+    if (await runAction(`Schedule ${wanted.name}`, () => operations.scheduleTournament(wanted))) setName('')
+  }
+  if (answer === null) return null
+  return html`
+    <section class="card" aria-labelledby="schedule-title">
+      <header><h2 id="schedule-title">Schedule a tournament</h2></header>
+      <form class="inside stack" onSubmit=${(event: Event) => void schedule(event)}>
+        <label>
+          Its name
+          <input
+            maxlength="64"
+            required
+            autocomplete="off"
+            value=${name}
+            onInput=${(event: Event) => setName(typed(event))}
+          />
+        </label>
+        <label>
+          Recording, which nobody is told
+          <select value=${recording} onChange=${(event: Event) => setChosen(typed(event))}>
+            ${answer.fixtures.map(({ id, title, minutes }) => html`<option value=${id}>${title} (${minutes} min)</option>`)}
+          </select>
+        </label>
+        <label>
+          Begins, in your time
+          <input type="datetime-local" required value=${at} onInput=${(event: Event) => setAt(typed(event))} />
+        </label>
+        <label>
+          Speed: ${speed}×
+          <input
+            type="range"
+            min="1"
+            max="120"
+            value=${speed}
+            onInput=${(event: Event) => setSpeed(Number(typed(event)))}
+          />
+        </label>
+        <button class="primary tall" disabled=${name.trim() === '' || at === ''}>Schedule</button>
+      </form>
     </section>
   `
 }

@@ -121,7 +121,7 @@ function Found({ onFounded }: { onFounded: () => void }) {
       </div>
       <p class="hint">Everybody begins with 10,000 units of this league. Who has the link can join.</p>
       <p class="trouble" role="alert">${trouble}</p>
-      <button class="primary" disabled=${isBusy || name.trim() === ''}>Found the league</button>
+      <button class="primary tall" disabled=${isBusy || name.trim() === ''}>Found the league</button>
     </form>
   `
 }
@@ -166,7 +166,9 @@ function Join() {
           value=${code}
           onInput=${(event: Event) => setCode(typed(event))}
         />
-        <button class=${outline === null ? '' : 'primary'} disabled=${isBusy || code.trim() === ''}>Join</button>
+        <button class=${outline === null ? 'small tall' : 'primary tall'} disabled=${isBusy || code.trim() === ''}>
+          Join
+        </button>
       </div>
       <p class="trouble" role="alert">${trouble}</p>
     </form>
@@ -228,7 +230,9 @@ function Trading({ league }: { league: League }) {
     choosePurse(league.id)
     go('trade')
   }
-  return html`<p class="inside"><button class="primary" onClick=${trade}>Trade in this league</button></p>`
+  return html`
+    <div class="inside first"><button class="primary tall" onClick=${trade}>Trade in this league</button></div>
+  `
 }
 
 function Invite({ league: { url, code, state } }: { league: League }) {
@@ -242,7 +246,7 @@ function Invite({ league: { url, code, state } }: { league: League }) {
   return html`
     <div class="inside invite">
       <p>Invite with the code <code>${code}</code> or the link <a href=${link}>${link}</a></p>
-      <button class="small" onClick=${() => void share().catch(() => undefined)}>Share the link</button>
+      <p><button class="small" onClick=${() => void share().catch(() => undefined)}>Share the link</button></p>
     </div>
   `
 }

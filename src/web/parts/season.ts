@@ -36,14 +36,18 @@ export function Season() {
                 A month, everybody, the same money: 10,000 units of the season. The best fifth of your group goes up a
                 division.
               </p>
-              <p class="inside"><button class="primary" onClick=${() => void enter()}>Enter the season</button></p>
+              <div class="inside">
+                <button class="primary tall" onClick=${() => void enter()}>Enter the season</button>
+              </div>
             `
           : html`
-              <p class="inside">
-                You play in <b>division ${mine.season?.division}</b>, group ${mine.season?.group}, with
-                ${mine.members === 1 ? 'nobody else yet' : `${mine.members - 1} others`}.
-                <a href="#/league/${mine.id}">The table</a>
-              </p>
+              <div class="inside">
+                <p>
+                  You play in <b>division ${mine.season?.division}</b>, group ${mine.season?.group},${' '}
+                  ${mine.members === 1 ? 'alone so far' : `among ${mine.members}`}.
+                </p>
+                <p><a href="#/league/${mine.id}">The table of your group</a></p>
+              </div>
             `
       }
       <${Past} seasons=${past.answer?.seasons ?? []} />
