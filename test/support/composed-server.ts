@@ -77,6 +77,11 @@ export class ComposedServer {
     this.#touchline.realTime.disconnectUser(user)
   }
 
+  /** What the server's clock says. */
+  get now(): number {
+    return this.#clock.now
+  }
+
   /** Advances the clock. */
   jump(seconds: number): void {
     this.#clock.now += seconds * SECOND_MS

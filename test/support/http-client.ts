@@ -64,6 +64,7 @@ export type PositionSeen = z.output<typeof Position>
 
 export interface Order {
   readonly instrumentId: string
+  readonly purse?: string
   readonly direction: 'long' | 'short'
   readonly lotSize: number
   readonly clientPrice: number
