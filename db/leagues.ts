@@ -10,6 +10,7 @@ import type { CommonPurse } from '../actors/kernel/purse.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { admit } from './league-members.ts'
 import { bigints } from './postgres/arrays.ts'
+import { LEAGUE_TABLE } from './postgres/league-table.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LeagueScope } from './postgres/schema/community.ts'
 
@@ -88,10 +89,6 @@ export type LeagueTrading =
   | { readonly kind: 'open' }
   | { readonly kind: 'not_member' | 'other_match' }
   | { readonly kind: 'not_running'; readonly startsAt: Instant; readonly endsAt: Instant }
-
-/** What leaving one position now would pay, in micros. In a league that is exact for all of them together. */
-const WORTH = sql<number>`
-  greatest(-p.margin_micros, floor(p.sign * (greatest(10000, i.base_micros) - p.open_micros)::numeric * p.lots_micros * 0.000005))`
 
 export class Leagues {
   readonly #db: Kysely<Database>
@@ -320,27 +317,12 @@ export class Leagues {
 
 /** Ranks by value; equals share a rank, as in football. A member whose wallet was lost has nothing. */
 export async function tableOf(db: Kysely<Database>, league: LeagueId): Promise<readonly LeaguePlace[]> {
-  const { rows } = await sql<{ rank: number; user_id: string; username: string; value: number; open: number }>`
-    with worth as (
-      select m.user_id, coalesce(w.open_positions, 0) as open,
-             coalesce(m.result_micros, coalesce(w.balance_micros + w.margin_micros, 0)
-               + case when w.open_positions > 0 then (
-                   select coalesce(sum(${WORTH}), 0)
-                     from positions p join instruments i on i.id = p.instrument_id
-                    where p.user_id = m.user_id and p.purse = ${league} and p.purse not in ('main', 'practice')
-                      and p.closed_at is null) else 0 end) as value
-        from league_members m
-        left join wallets w on w.user_id = m.user_id and w.purse = ${league}
-       where m.league_id = ${league}::uuid and m.left_at is null
-    )
-    select rank() over (order by value desc)::integer as rank, worth.user_id, u.username, value::bigint, open
-      from worth join users u on u.id = worth.user_id order by rank, u.username limit ${PLACES_MAX}::integer`.execute(
-    db,
-  )
+  const { rows } = await sql<{ place: number; member: string; member_name: string; value: number; open: number }>`
+    select * from ${sql.ref(LEAGUE_TABLE.installedAs)}(${league}::uuid, ${PLACES_MAX}::integer)`.execute(db)
   return rows.map((row) => ({
-    rank: row.rank,
-    userId: userId(row.user_id),
-    username: row.username,
+    rank: row.place,
+    userId: userId(row.member),
+    username: row.member_name,
     value: money(row.value),
     openPositions: row.open,
   }))

@@ -57,6 +57,7 @@ export const TOOLS: readonly Tool[] = [
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
   // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
   tool('bench-cascade', './bench/cascade.ts', 'what one order costs that sets off up to 100,000 levels'),
+  tool('bench-leagues', './bench/leagues.ts', 'tables of 10,000 leagues, trades in them, and recaps of 10,000 users'),
   tool('bench-community', './bench/community.ts', 'leaderboards of a million users; reactions per second'),
   tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders; with kills'),
   tool('bench-growth', './bench/growth.ts', 'bytes that trades leave in each table, at first and for ever'),

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { COMMIT_BATCH } from './commit-batch.ts'
+import { LEAGUE_TABLE } from './league-table.ts'
 import { install, type Repeatable } from './repeatable.ts'
 import type { Database } from './schema.ts'
 
@@ -39,7 +40,7 @@ const fromFile = (name: string): Migration => ({
 export const MIGRATIONS: readonly Migration[] = [fromFile('0001-schema')]
 
 /** What is created again whenever its text changes. */
-const REPEATABLES: readonly Repeatable[] = [COMMIT_BATCH]
+const REPEATABLES: readonly Repeatable[] = [COMMIT_BATCH, LEAGUE_TABLE]
 
 /** Arbitrary, but the same for every process that migrates this database. */
 const LOCK = 7_166_211_044

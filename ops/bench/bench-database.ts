@@ -56,7 +56,7 @@ async function populate({ db }: Connection, users: number): Promise<UserId[]> {
 /** Deletes every trade and match and gives each user a fresh wallet, so that all variants start alike. */
 export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
   await sql`truncate wallets, outbox, outbox_cursors, ledger_entries, positions, account_events, command_results, ticks, recent_trades, instruments, matches, match_leases,
-            replays`.execute(db)
+            replays, tournaments, season_entries, league_members, league_matches, leagues`.execute(db)
   await sql`insert into wallets (user_id, purse, balance_micros)
               select id, purse, ${STARTING_BALANCE}::bigint from users, unnest(${texts(PURSES)}::text[]) purse`.execute(
     db,

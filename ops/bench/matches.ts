@@ -4,6 +4,7 @@ import {
   type FixtureId,
   fixtureId,
   instrumentId,
+  type LeagueId,
   playerId,
   type PositionId,
   type UserId,
@@ -107,13 +108,17 @@ export class BenchMatch {
     return new BenchMatch(await hostOn(connection)(id))
   }
 
-  /** Opens the smallest position, with a key, as a client does. Long and short alternate, so prices stay. */
-  async open(user: UserId): Promise<PositionId> {
+  /**
+   * Opens the smallest position, with a key, as a client does: with the money of a league if one is given. Long and short
+   * alternate, so prices stay.
+   */
+  async open(user: UserId, league?: LeagueId): Promise<PositionId> {
     const turn = this.#turn++
     const instrument = present(this.#instruments[(turn >> 1) % this.#instruments.length], 'instrument')
     const outcome = await this.actor.submit({
       kind: 'open_position',
       userId: user,
+      league,
       instrumentId: instrument,
       direction: turn % 2 === 0 ? 'long' : 'short',
       lots: lots(RULES.lotMin),

@@ -487,6 +487,8 @@ create index positions_open on positions (user_id, match_id) where closed_at is 
 create index positions_late on positions (match_id) where late is not null;
 -- Tables of leagues. Trades of the purses that everybody has do not pay for it.
 create index positions_league on positions (purse, user_id) where purse not in ('main', 'practice');
+create index positions_league_open on positions (purse)
+ where closed_at is null and purse not in ('main', 'practice');
 
 -- The positions that an operator voids, with the reason: noted before the position is closed, or rebooked, as void.
 create table position_voids (
