@@ -3,9 +3,10 @@
  *
  *   npm run ops -- bench-leagues [--rounds 3] [--seconds 5] [--quick] [--json]
  *
- * Durable opens with 1,000 under way: without a league in the database, with 10,000 leagues of 20 members beside, and in
- * those leagues. The table of a league, live, by members who hold positions. The recap of each of 10,000 users, compared
- * with the ledger. DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped.
+ * Durable opens with 1,000 under way: without a league in the database, with 10,000 leagues of 20 members beside, and
+ * in those leagues. The table of a league, live, by members who hold positions. The recap of each of 10,000 users,
+ * compared with the ledger. DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and
+ * dropped.
  */
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
@@ -131,14 +132,14 @@ async function makeLeagues({ connection: { db } }: BenchDatabase): Promise<reado
         from numbered order by n
       returning id`.execute(db)
   const ids = rows.map((row) => leagueId(row.id))
-  await sql`
+  for (let k = 0; k < MEMBERS; k++) {
+    await sql`
     with numbered as (select id, row_number() over (order by ordinality)::bigint - 1 as n
                         from unnest(${uuidsOf(database.users)}::uuid[]) with ordinality as u (id, ordinality)),
          listed as (select id, ordinality - 1 as n from unnest(${uuidsOf(ids)}::uuid[]) with ordinality as l (id, ordinality)),
          members as (
            insert into league_members (league_id, user_id, joined_at)
-             select l.id, u.id, now() from numbered u cross join generate_series(0, ${MEMBERS - 1}::integer) k
-               join listed l on l.n = (u.n + k) % ${ids.length}::bigint
+             select l.id, u.id, now() from numbered u                join listed l on l.n = (u.n + ${k}::bigint) % ${ids.length}::bigint
              returning league_id, user_id
          ), filled as (
            insert into wallets (user_id, purse, balance_micros)
@@ -148,6 +149,7 @@ async function makeLeagues({ connection: { db } }: BenchDatabase): Promise<reado
       select user_id, 'user', user_id, purse, balance_micros, 'grant', user_id, now() from filled
       union all
       select user_id, 'house', null, purse, -balance_micros, 'grant', user_id, now() from filled`.execute(db)
+  }
   await sql`vacuum analyze leagues, league_members, wallets, ledger_entries`.execute(db)
   await sql`checkpoint`.execute(db)
   return ids
@@ -186,12 +188,13 @@ function timesOf(times: readonly number[]): Times {
 async function recaps(on: BenchDatabase): Promise<Section> {
   const { db } = on.connection
   await reset(on)
-  await sql`
+  for (let k = 1; k <= CLOSES; k++) {
+    await sql`
     with lives as (
-      select u.id as user_id, k, gen_random_uuid() as id, 1 + (k % 2) as match_id,
+      select u.id as user_id, ${k}::bigint as k, gen_random_uuid() as id, 1 + (${k}::bigint % 2) as match_id,
              1000000 + floor(random() * 50000000)::bigint as margin, floor(random() * 60000000)::bigint - 25000000 as made,
-             now() - interval '3 hours' + k * interval '1 minute' as opened_at
-        from users u cross join generate_series(1, ${CLOSES}::integer) k
+             now() - interval '3 hours' + ${k}::integer * interval '1 minute' as opened_at
+        from users u
     ), paid as (select *, greatest(-margin, made) as pnl from lives
     ), held as (
       insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
@@ -209,6 +212,7 @@ async function recaps(on: BenchDatabase): Promise<Section> {
     update wallets w set balance_micros = w.balance_micros + t.pnl
       from (select user_id, sum(pnl) as pnl from paid group by user_id) t
      where w.user_id = t.user_id and w.purse = 'main'`.execute(db)
+  }
   await sql`vacuum analyze positions, ledger_entries, wallets`.execute(db)
   const made = new Recaps(db, world, () => ({ roiFloor: money(0), ranksBots: false }))
   const { rows } = await sql<{ user_id: string; booked: number }>`

@@ -109,8 +109,8 @@ export class BenchMatch {
   }
 
   /**
-   * Opens the smallest position, with a key, as a client does: with the money of a league if one is given. Long and short
-   * alternate, so prices stay.
+   * Opens the smallest position, with a key, as a client does: with the money of a league if one is given. Long and
+   * short alternate, so prices stay.
    */
   async open(user: UserId, league?: LeagueId): Promise<PositionId> {
     const turn = this.#turn++

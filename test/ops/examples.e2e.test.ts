@@ -75,6 +75,30 @@ describe('an example', () => {
     }
   })
 
+  it('founds a league that another one joins', { timeout: BUSY_MACHINE_MS }, async () => {
+    const play = async (name: string, who: string) => {
+      const TOUCHLINE_KEY = await personalKey(url, who, ['trade'])
+      const env = { ...process.env, TOUCHLINE_KEY }
+      // The player may be suspended between the look and the order.
+      for (let left = 5; ; left--) {
+        try {
+          const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, 'league.mjs'), url, name], {
+            env,
+          })
+          return stdout
+        } catch (error) {
+          if (left === 0) throw error
+        }
+      }
+    }
+    const founded = await play('Harbour Friends', 'League Founder')
+    const [, code = ''] = /join with ([0-9a-f]{12}) or at http/.exec(founded) ?? []
+    expect(founded).toMatch(/^long \S.* at \d+(\.\d+)?; \d+(\.\d+)? left$/m)
+    const joined = await play(code, 'League Guest')
+    expect(joined.match(/^1 \w+ \d+/gm)).not.toBeNull()
+    expect(joined.trim().split('\n').slice(2)).toHaveLength(2)
+  })
+
   it('with a key trades as a bot', { timeout: BUSY_MACHINE_MS }, async () => {
     const TOUCHLINE_KEY = await personalKey(url, 'Example Bot', ['trade'])
     const env = { ...process.env, TOUCHLINE_KEY }

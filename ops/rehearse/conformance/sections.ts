@@ -14,6 +14,7 @@ import { checks as section5 } from './section-5-authentication.ts'
 import { checks as section6 } from './section-6-events.ts'
 import { checks as section7 } from './section-7-errors.ts'
 import { checks as section8 } from './section-8-limits.ts'
+import { checks as section9 } from './section-9-leagues.ts'
 
 export const allChecks: readonly Check[] = [
   ...section1,
@@ -29,6 +30,7 @@ export const allChecks: readonly Check[] = [
   ...section6,
   ...section7,
   ...section8,
+  ...section9,
 ]
 
 assert.equal(new Set(allChecks.map(({ id }) => id)).size, allChecks.length, 'two checks have the same id')

@@ -377,3 +377,27 @@ export const Username = z.looseObject({ available: z.boolean(), valid: z.boolean
 export type Player = z.output<typeof Instrument>
 export type PositionSeen = z.output<typeof Position>
 export type TradeSeen = z.output<typeof Trade>
+
+export const League = z.looseObject({
+  id: z.uuid(),
+  kind: z.enum(['private', 'season', 'tournament']),
+  code: z.string().nullable(),
+  name: z.string(),
+})
+
+const leaguePlace = z.looseObject({
+  rank: z.int(),
+  userId: z.uuid(),
+  value: decimal,
+  openPositions: z.int(),
+})
+export const LeagueTable = z.looseObject({ entries: z.array(leaguePlace), me: leaguePlace })
+
+export const Season = z.looseObject({ id: z.string(), mine: League.nullable() })
+
+export const Recap = z.looseObject({
+  start: decimal,
+  result: decimal,
+  trades: z.int(),
+  best: z.looseObject({ positionId: z.uuid() }).nullable(),
+})
