@@ -29,8 +29,8 @@ export interface NewLeague {
   readonly endsAt: Instant
   /** What each member begins with. */
   readonly startingBalance: Money
-  /** Every match that is no recording, every recording, or these. */
-  readonly matches: 'all' | 'practice' | readonly FixtureId[]
+  /** Every match that is no recording, every recording, those of tournaments, or these. */
+  readonly matches: 'all' | 'practice' | 'tournaments' | readonly FixtureId[]
 }
 
 /** A month, by its name `2026-11`, and the group of a division in it. */
@@ -254,10 +254,12 @@ export class Leagues {
       .selectFrom('league_members as m')
       .innerJoin('leagues as l', 'l.id', 'm.league_id')
       .select(['l.scope', 'l.starts_at', 'l.ends_at'])
-      .select(
+      .select([
         sql<boolean>`exists (select from league_matches c
           where c.league_id = ${league}::uuid and c.match_id = ${match.id}::bigint)`.as('chosen'),
-      )
+        sql<boolean>`exists (select from tournaments t join replays r on r.id = t.replay_id
+          where r.match_id = ${match.id}::bigint)`.as('tournament'),
+      ])
       .where('m.league_id', '=', league)
       .where('m.user_id', '=', user)
       .where('m.left_at', 'is', null)
@@ -266,8 +268,12 @@ export class Leagues {
     const [startsAt, endsAt] = [instant(row.starts_at.getTime()), instant(row.ends_at.getTime())]
     const now = this.#world.now()
     if (now < startsAt || now >= endsAt) return { kind: 'not_running', startsAt, endsAt }
-    const purseOf = { all: 'main', practice: 'practice' } as const
-    const isIn = row.scope === 'chosen' ? row.chosen : match.purse === purseOf[row.scope]
+    const isIn = {
+      all: match.purse === 'main',
+      practice: match.purse === 'practice',
+      tournaments: row.tournament,
+      chosen: row.chosen,
+    }[row.scope]
     return { kind: isIn ? 'open' : 'other_match' }
   }
 
@@ -328,7 +334,8 @@ export async function tableOf(db: Kysely<Database>, league: LeagueId): Promise<r
   }))
 }
 
-const isScope = (matches: NewLeague['matches']): matches is 'all' | 'practice' => typeof matches === 'string'
+const isScope = (matches: NewLeague['matches']): matches is Exclude<NewLeague['matches'], readonly FixtureId[]> =>
+  typeof matches === 'string'
 
 interface LeagueRow {
   readonly id: string

@@ -34,8 +34,10 @@ const outline = {
   startsAt: timestampText,
   endsAt: timestampText,
   startingBalance: z.number().openapi({ description: 'Units.', example: 10_000 }),
-  matches: z.enum(['all', 'practice', 'chosen']).openapi({
-    description: '`all`: every match that is no recording. `practice`: recordings. `chosen`: those of `matchIds`.',
+  matches: z.enum(['all', 'practice', 'tournaments', 'chosen']).openapi({
+    description:
+      '`all`: every match that is no recording. `practice`: recordings. `tournaments`: those of tournaments, which ' +
+      'nobody can know. `chosen`: those of `matchIds`.',
     example: 'all',
   }),
   matchIds: z.array(z.int()).openapi({ description: 'Empty unless `matches` is `chosen`.', example: [] }),

@@ -8,12 +8,18 @@ export const leagues = signal<readonly League[]>([])
 /** The league that pays for orders where it can; null for the purse of the match. */
 const chosen = signal<string | null>(null)
 
+/** The matches of tournaments that have begun. */
+const tournamentMatches = signal<ReadonlySet<number>>(new Set())
+
 export async function refreshLeagues(): Promise<void> {
-  leagues.value = (await api.leagues()).leagues
+  const [own, { tournaments }] = await Promise.all([api.leagues(), api.tournaments()])
+  tournamentMatches.value = new Set(tournaments.flatMap(({ matchId }) => (matchId === null ? [] : [matchId])))
+  leagues.value = own.leagues
 }
 
 const takes = (league: League, match: Match): boolean => {
   if (league.matches === 'chosen') return league.matchIds.includes(match.id)
+  if (league.matches === 'tournaments') return tournamentMatches.value.has(match.id)
   return match.purse === (league.matches === 'all' ? 'main' : 'practice')
 }
 
@@ -55,5 +61,6 @@ export const forgetLeagueCode = (): void => sessionStorage.removeItem(CODE)
 
 export function forgetLeagues(): void {
   leagues.value = []
+  tournamentMatches.value = new Set()
   chosen.value = null
 }

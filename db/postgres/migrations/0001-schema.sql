@@ -729,7 +729,7 @@ create table leagues (
   code text collate "C" not null unique,
   name text not null,
   founder_id uuid references users,
-  scope text not null check (scope in ('all', 'practice', 'chosen')),
+  scope text not null check (scope in ('all', 'practice', 'tournaments', 'chosen')),
   starting_micros bigint not null check (starting_micros between 1 and 1000000000000000),
   created_at timestamptz not null,
   starts_at timestamptz not null,

@@ -158,7 +158,7 @@ export interface PushOutboxTable {
   claimed_until: Timestamp | null
 }
 
-export type LeagueScope = 'all' | 'practice' | 'chosen'
+export type LeagueScope = 'all' | 'practice' | 'tournaments' | 'chosen'
 
 export interface LeaguesTable {
   id: string

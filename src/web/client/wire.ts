@@ -75,7 +75,7 @@ export interface NewLeague {
   readonly startsAt?: string
   readonly endsAt: string
   readonly startingBalance?: number
-  readonly matches: 'all' | 'practice' | readonly number[]
+  readonly matches: 'all' | 'practice' | 'tournaments' | readonly number[]
 }
 
 export interface LeagueTable {

@@ -86,7 +86,7 @@ const LENGTHS = [
 function Found({ onFounded }: { onFounded: () => void }) {
   const [name, setName] = useState('')
   const [days, setDays] = useState(7)
-  const [which, setWhich] = useState<'all' | 'practice'>('all')
+  const [which, setWhich] = useState<'all' | 'practice' | 'tournaments'>('all')
   const { trouble, isBusy, onSubmit } = useForm(async () => {
     const endsAt = new Date(now.peek() + days * DAY_MS).toISOString()
     const league = await api.foundLeague({ name: name.trim(), endsAt, matches: which })
@@ -117,6 +117,9 @@ function Found({ onFounded }: { onFounded: () => void }) {
         <button type="button" aria-pressed=${which === 'all'} onClick=${() => setWhich('all')}>Live matches</button>
         <button type="button" aria-pressed=${which === 'practice'} onClick=${() => setWhich('practice')}>
           Recordings
+        </button>
+        <button type="button" aria-pressed=${which === 'tournaments'} onClick=${() => setWhich('tournaments')}>
+          Tournaments
         </button>
       </div>
       <p class="hint">Everybody begins with 10,000 units of this league. Who has the link can join.</p>

@@ -31,10 +31,14 @@ const NewLeague = strictBody({
   startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
     .default(STARTING_BALANCE)
     .openapi({ description: 'What each member begins with, in units.', example: 10_000 }),
-  matches: z.union([z.enum(['all', 'practice']), z.array(FixtureNumberInput).min(1).max(FACTS.matches)]).openapi({
-    description: 'Every match that is no recording, every recording, or the ids of these.',
-    example: 'all',
-  }),
+  matches: z
+    .union([z.enum(['all', 'practice', 'tournaments']), z.array(FixtureNumberInput).min(1).max(FACTS.matches)])
+    .openapi({
+      description:
+        'Every match that is no recording, every recording, the matches of tournaments (recordings under other names), or ' +
+        'the ids of these.',
+      example: 'all',
+    }),
 })
 
 const found = createRoute({
