@@ -36,7 +36,10 @@ export class Openings {
     return rows.length > 0
   }
 
-  /** The latest openings by people, oldest first. Simulated traders are left out. */
+  /**
+   * The latest openings by people with the money of the game, oldest first. Simulated traders are left out; practice and
+   * leagues as well, or whoever trades much there could hide what is done in the game.
+   */
   async recent(): Promise<readonly Opening[]> {
     const now = new Date(this.#world.now())
     const { rows } = await sql<{
@@ -50,6 +53,7 @@ export class Openings {
       with latest as materialized (
         select l.reference, l.at from ledger_entries l
          where l.at > ${now}::timestamptz - ${SPAN}::interval and l.kind = 'margin' and l.account = 'user'
+           and l.purse = 'main'
          order by l.at desc limit ${OPENINGS_MAX}::integer
       )
       select p.user_id, p.instrument_id, p.opened_at, p.sign, p.lots_micros,

@@ -9,6 +9,7 @@
 import type { FixtureId, InstrumentId, PositionId } from '../../actors/kernel/ids.ts'
 import { isReplayFixture } from '../../actors/kernel/limits.ts'
 import { MICROS_PER_UNIT, type Price } from '../../actors/kernel/micros.ts'
+import { isCommon } from '../../actors/kernel/purse.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Batch } from '../../actors/match/store.ts'
@@ -141,7 +142,9 @@ function note(match: Followed, event: MatchEvent, at: Instant): void {
     match.bases.set(instrumentId, quote.base)
     if (before !== undefined && Math.abs(quote.base - before) >= before * NEWS_MOVE) noteNews(match, instrumentId, at)
   } else if ('position' in event && event.position.close !== null) {
-    const { id, instrumentId, openedAt, margin, close } = event.position
+    const { id, purse, instrumentId, openedAt, margin, close } = event.position
+    // What a league pays is its own money: whoever is ahead there costs the house nothing.
+    if (!isCommon(purse)) return
     const { at: closedAt, by, pnl } = close
     // A correction reports the position again: it keeps its place, and counts with the latest PnL.
     if (event.kind === 'position_closed' || match.ended.has(id)) {

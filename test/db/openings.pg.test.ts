@@ -21,13 +21,14 @@ eachDatabase((open) => {
   it('[C6] an account ahead of news is reported within a minute of its eighth bet, once, and its mark-outs precede corrections', async () => {
     const [cheat, bot] = [await season.user('Ahead'), await season.user('Ahead bot')]
     await sql`update users set synthetic = false where id = ${cheat}`.execute(open().db)
-    const match = await season.match()
+    const [match, practice] = [await season.match(), await season.match({ purse: 'practice' })]
     const openings = new Openings(open().db, world)
     const alerts = async () =>
       (await new AuditLog(open().db, world).list(50, null)).filter(({ action }) => action === 'integrity.alert')
     for (let n = 0; n < 8; n += 1) {
       const position = await match.open(cheat)
       await match.open(bot)
+      await practice.open(cheat)
       const move: Pick<PriceMoved, 'at'> = { at: instant(clock.now + 8_000) }
       await sql`insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
         values (${position.instrumentId}, ${new Date(move.at)}, 204000000, 204000000, 0, 'goal', 1)`.execute(open().db)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fixtureId } from '../../actors/kernel/ids.ts'
+import { fixtureId, leagueId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Batch } from '../../actors/match/store.ts'
@@ -95,12 +96,27 @@ describe("the house's result", () => {
     expect(told({ matchId: fixtureId(4_000_000_001) })).toEqual([])
   })
 
+  it('leaves out leagues: what they pay is not the money of the game', async () => {
+    const { rig, counted, closes, opens } = await watched()
+    const league = leagueId('00000000-0000-4000-8000-00000000000a')
+    rig.store.join(U(1), money(1_000_000_000), league)
+    const { position } = ok(await rig.opens({ league }))
+    await closes(position.id, 1)
+    const own = await opens(2)
+    rig.world.pass(MINUTE_MS)
+    await closes(own.id, 2)
+    rig.world.pass(10 * MINUTE_MS)
+    await opens(3)
+    expect(counted).toHaveLength(1)
+  })
+
   it('counts ten thousand closes of one minute once each', () => {
     const counted: HouseTrade[] = []
     const house = new HouseResult((trade) => counted.push(trade))
     const at = 1_000_000
     const position = (n: number) => ({
       id: `p${n}`,
+      purse: 'main',
       instrumentId: 'i',
       openedAt: at - 1,
       margin: 10,
