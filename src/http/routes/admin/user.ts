@@ -16,6 +16,7 @@ import { ListedUserBody, listedUserJson } from './users.ts'
 
 /** Rows of each list, the newest. */
 const NEWEST = 50
+const LEAGUES_SHOWN = 10
 
 const PurseBody = z
   .object({
@@ -56,7 +57,9 @@ const UserFileBody = z
     user: ListedUserBody,
     hiddenFromBoards: z.boolean().openapi({ description: 'By their own wish.', example: false }),
     deletionDue: timestampText.nullable().openapi({ description: 'When the account is erased; null for never.' }),
-    purses: z.array(PurseBody),
+    purses: z.array(PurseBody).openapi({
+      description: `Main, practice, and of the ${LEAGUES_SHOWN} leagues that end last.`,
+    }),
     sessions: z.array(SessionBody).openapi({ description: 'Those that last, at most 100.' }),
     keys: z.array(KeyBody),
     connections: z.array(ConnectionBody).openapi({
@@ -96,11 +99,11 @@ const note = createRoute({
 
 type Deps = Pick<
   HttpDeps,
-  'audit' | 'userList' | 'accounts' | 'wallets' | 'positions' | 'sessions' | 'keys' | 'integrity'
+  'audit' | 'userList' | 'accounts' | 'wallets' | 'leagues' | 'positions' | 'sessions' | 'keys' | 'integrity'
 >
 
 export function adminUser(deps: Deps, gates: Gates) {
-  const { userList, accounts, wallets, positions, sessions, keys, integrity } = deps
+  const { userList, accounts, wallets, leagues, positions, sessions, keys, integrity } = deps
   const app = new OpenAPIHono<HttpEnv>()
   app.openapi({ ...note, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
@@ -125,11 +128,12 @@ export function adminUser(deps: Deps, gates: Gates) {
         },
       ]
     }
+    const ids = (await leagues.list(id, LEAGUES_SHOWN)).map((league) => league.id)
     const body: z.output<typeof UserFileBody> = {
       user: listedUserJson(listed),
       hiddenFromBoards: user.hiddenFromBoards,
       deletionDue: user.deletionDue === null ? null : timestamp(user.deletionDue),
-      purses: (await Promise.all(PURSES.map(inPurse))).flat(),
+      purses: (await Promise.all([...PURSES, ...ids].map(inPurse))).flat(),
       sessions: (await sessions.list(id)).map(sessionJson),
       keys: (await keys.list(id)).map(keyJson),
       connections: [...(await integrity.connections(id))],
