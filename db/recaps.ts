@@ -33,6 +33,8 @@ export interface RankChange {
 
 /** Positions that are read at a time, newest first. */
 const PAGE = 500
+/** Positions that are read for one recap. */
+const READ_MAX = 20_000
 const HOUR_MS = 60 * MINUTE_MS
 /** No position lasts longer: its match is settled. */
 const LASTS_MS = 8 * 24 * HOUR_MS
@@ -59,7 +61,10 @@ export class Recaps {
     this.#rules = rules
   }
 
-  /** A user's closes, and what the purse was worth before. Null without a wallet in the purse. */ // R23
+  /**
+   * A user's closes, and what the purse was worth before. Null without a wallet in the purse, and where the user has
+   * opened more than READ_MAX positions since.
+   */ // R23
   async closes(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RecapCloses | null> {
     return this.#db
       .transaction()
@@ -74,6 +79,7 @@ export class Recaps {
           .executeTakeFirst()
         if (wallet === undefined) return null
         const closed = await closedSince(tx, user, purse, from)
+        if (closed === null) return null
         const isPart = ({ fixtureId: of, close }: ClosedPosition) => (match === null || of === match) && close.at < to
         const closes = closed.filter(isPart)
         const since =
@@ -214,15 +220,16 @@ function idAt(at: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** A user's positions of a purse that were closed at a time or later. */
+/** A user's positions of a purse that were closed at a time or later; null beyond READ_MAX. */
 async function closedSince(
   db: Kysely<Database>,
   user: UserId,
   purse: Purse,
   from: Instant,
-): Promise<readonly ClosedPosition[]> {
+): Promise<readonly ClosedPosition[] | null> {
   const found: ClosedPosition[] = []
-  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+  let before = Number.MAX_SAFE_INTEGER
+  for (let read = 0; read < READ_MAX; read += PAGE) {
     const rows = await db
       .selectFrom('ledger_entries as opening')
       .innerJoin('positions', 'positions.id', 'opening.reference')
@@ -242,4 +249,5 @@ async function closedSince(
     if (rows.length < PAGE || last === undefined || last.opened_at.getTime() < from - LASTS_MS) return found
     before = last.marker ?? 0
   }
+  return null
 }

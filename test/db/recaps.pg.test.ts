@@ -109,6 +109,29 @@ eachDatabase((open) => {
     expect((await closesOf(user, later.id)).start).toBe(u(10_010))
   })
 
+  it('[R23] reads 20,000 positions at most', async () => {
+    const user = await rig.user('Machine')
+    const match = await rig.match()
+    await match.close(await match.open(user), 202)
+    const { closes, since } = await closesOf(user, match.id)
+    expect(closes).toHaveLength(1)
+    const { instrumentId: id } = present(closes[0], 'a close')
+    const add = (from: number, to: number) =>
+      sql`
+      with made as (
+        insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
+                               margin_micros, opened_at, closable_at, opened_marker)
+          select gen_random_uuid(), ${user}::uuid, 'main', 1, ${id}::uuid, 1, 10000, 200000000, 200000000, 0,
+                 ${new Date(since)}::timestamptz, now(), n
+            from generate_series(${from}::bigint, ${to}::bigint) n returning id, opened_marker)
+      insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
+        select id, 'user', ${user}::uuid, 'main', 0, 'margin', id, now(), opened_marker from made`.execute(open().db)
+    await add(3, 20_000)
+    expect((await closesOf(user, match.id)).closes, 'behind 19,998 newer ones').toHaveLength(1)
+    await add(20_001, 20_002)
+    expect(await recaps().closes(user, stretch(match.id))).toBeNull()
+  })
+
   it('[R23] ranks are those of the board without the match and with it', async () => {
     const names = ['Ada', 'Bob', 'Cyd', 'Dan']
     const [ada, bob, cyd, dan] = (await Promise.all(names.map((name) => rig.user(name)))) as [

@@ -59,7 +59,8 @@ const ofWeek = createRoute({
   path: '/api/recaps/weeks/{week}',
   summary: "What a week made of the caller's positions",
   description:
-    'Of the closes from Monday to Monday. `rank` is from before the first match settled in it to after the last.',
+    'Of the closes from Monday to Monday. `rank` is from before the first match settled in it to after the last. 404 ' +
+    'where the caller has opened more than 20,000 positions since.',
   request: { params: z.object({ week: WeekInput }), query },
   responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
 })
