@@ -5,6 +5,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { ENTRANTS_MAX, LEAGUES_MAX, MEMBERS_MAX } from '../actors/kernel/limits.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import type { CommonPurse } from '../actors/kernel/purse.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
@@ -14,12 +15,6 @@ import { LEAGUE_TABLE } from './postgres/league-table.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LeagueScope } from './postgres/schema/community.ts'
 
-/** The leagues under way or to come in which a user takes part at a time. */
-export const LEAGUES_MAX = 25
-/** The users who ever joined a league. */
-export const MEMBERS_MAX = 1_000
-/** Lines of a table. */
-const PLACES_MAX = 10_000
 /** 48 bits: a guess that is right once in 10¹³, at ten a minute. */
 const CODE_BYTES = 6
 
@@ -213,7 +208,7 @@ export class Leagues {
     return row === undefined ? null : { ...leagueFrom(row), joinedAt: instant(row.joined_at.getTime()) }
   }
 
-  /** The league of a code, for somebody who may join it; null for an unknown code. */
+  /** The private league that is joined by a code; null for an unknown code. */
   async byCode(code: string): Promise<League | null> {
     const row = await this.#outlines().where('code', '=', code).where('kind', '=', 'private').executeTakeFirst()
     return row === undefined ? null : leagueFrom(row)
@@ -324,7 +319,7 @@ export class Leagues {
 /** Ranks by value; equals share a rank, as in football. A member whose wallet was lost has nothing. */
 export async function tableOf(db: Kysely<Database>, league: LeagueId): Promise<readonly LeaguePlace[]> {
   const { rows } = await sql<{ place: number; member: string; member_name: string; value: number; open: number }>`
-    select * from ${sql.ref(LEAGUE_TABLE.installedAs)}(${league}::uuid, ${PLACES_MAX}::integer)`.execute(db)
+    select * from ${sql.ref(LEAGUE_TABLE.installedAs)}(${league}::uuid, ${ENTRANTS_MAX}::integer)`.execute(db)
   return rows.map((row) => ({
     rank: row.place,
     userId: userId(row.member),

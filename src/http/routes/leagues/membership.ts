@@ -1,7 +1,7 @@
 /** `POST /api/leagues`, `POST /api/leagues/join`, `POST /api/leagues/{id}/leave`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { STARTING_BALANCE } from '../../../../actors/kernel/limits.ts'
+import { LEAGUES_MAX, MEMBERS_MAX, STARTING_BALANCE } from '../../../../actors/kernel/limits.ts'
 import { money } from '../../../../actors/kernel/micros.ts'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
 import { instant } from '../../../../actors/kernel/world.ts'
@@ -15,8 +15,7 @@ import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
 import { LeagueBody, leagueJson } from '../../league-schema.ts'
 
-/** As in db/leagues.ts, for answers. */
-const FACTS = { leagues: 25, members: 1_000, matches: 64 }
+const MATCHES_MAX = 64
 const DAYS_MAX = 400
 const DAY_MS = 86_400_000
 const CODE_LENGTH_MAX = 64
@@ -32,7 +31,7 @@ const NewLeague = strictBody({
     .default(STARTING_BALANCE)
     .openapi({ description: 'What each member begins with, in units.', example: 10_000 }),
   matches: z
-    .union([z.enum(['all', 'practice', 'tournaments']), z.array(FixtureNumberInput).min(1).max(FACTS.matches)])
+    .union([z.enum(['all', 'practice', 'tournaments']), z.array(FixtureNumberInput).min(1).max(MATCHES_MAX)])
     .openapi({
       description:
         'Every match that is no recording, every recording, the matches of tournaments (recordings under other names), or ' +
@@ -49,7 +48,7 @@ const found = createRoute({
   description:
     'A league has a purse of its own, named by its id: `purse` in `POST /api/positions/open` trades with it, at the base ' +
     'price and without moving any price. What happens there counts nowhere else. Who knows the `code` can join. A user ' +
-    `takes part in at most ${FACTS.leagues} leagues at a time. Founding, joining and leaving: once a minute per user, in ` +
+    `takes part in at most ${LEAGUES_MAX} leagues at a time. Founding, joining and leaving: once a minute per user, in ` +
     'bursts of 10.',
   security: TRADE_SECURITY,
   request: { body: jsonBody(NewLeague) },
@@ -105,7 +104,7 @@ export function leagueMembership(
     return league === null ? null : leagueJson(league, world.now(), leagueUrl)
   }
   const tooMany = (c: Context<SignedInEnv>) =>
-    fail(c, answerWith('LEAGUE_LIMIT', { facts: { maxLeagues: FACTS.leagues } }))
+    fail(c, answerWith('LEAGUE_LIMIT', { facts: { maxLeagues: LEAGUES_MAX } }))
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...found, middleware: gates.acting('league') }, async (c) => {
       const now = world.now()
@@ -125,7 +124,7 @@ export function leagueMembership(
         const { userId } = c.var.caller
         const made = await leagues.join(userId, c.req.valid('json').code)
         if (made.kind === 'too_many') return tooMany(c)
-        if (made.kind === 'full') return fail(c, answerWith('LEAGUE_FULL', { facts: { maxMembers: FACTS.members } }))
+        if (made.kind === 'full') return fail(c, answerWith('LEAGUE_FULL', { facts: { maxMembers: MEMBERS_MAX } }))
         if (made.kind === 'over') return fail(c, answerWith('LEAGUE_OVER'))
         const body = made.kind === 'joined' ? await shown(userId, made) : null
         return body === null ? fail(c, notFound('league')) : c.json(body, 200)

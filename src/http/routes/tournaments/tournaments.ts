@@ -1,5 +1,6 @@
 /** `GET /api/tournaments`, `POST /api/tournaments/{id}/enter`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { ENTRANTS_MAX } from '../../../../actors/kernel/limits.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, TRADE_SECURITY, type Gates } from '../../gates.ts'
@@ -39,8 +40,6 @@ const enter = createRoute({
 })
 
 const LIST_MAX = 50
-/** As in db/tournaments.ts. */
-const ENTRANTS_MAX = 10_000
 
 export function tournamentRoutes({ tournaments, world }: Pick<HttpDeps, 'tournaments' | 'world'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
