@@ -7,7 +7,10 @@ import type { World } from '../actors/kernel/world.ts'
 import { limitsOf } from './own-limits.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** Makes somebody a member who never was one. The caller has locked the league, and knows that it has room. */ // G1
+/**
+ * Makes a user a member, and gives them a wallet. They must never have been one. The caller has locked the league and
+ * checked that it has room.
+ */ // G1
 export async function admit(
   tx: Transaction<Database>,
   world: Pick<World, 'now' | 'newId'>,

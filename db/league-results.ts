@@ -1,4 +1,4 @@
-/** Decides leagues that are over: writes the final table, once, tells their members, and places them anew. */
+/** Decides leagues that have ended: writes the final table, tells the members, and places them in the next season. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { outcomeOf } from '../actors/community/seasons.ts'
 import { leagueId } from '../actors/kernel/ids.ts'

@@ -37,8 +37,8 @@ export class Openings {
   }
 
   /**
-   * The latest openings by people with the money of the game, oldest first. Simulated traders are left out; practice
-   * and leagues as well, or whoever trades much there could hide what is done in the game.
+   * The latest openings by people in the main purse, oldest first. Simulated traders are left out. Practice and leagues
+   * are left out too: many openings there would push those of the main purse out of the limit.
    */
   async recent(): Promise<readonly Opening[]> {
     const now = new Date(this.#world.now())

@@ -10,12 +10,12 @@ import { readFacts } from './facts.ts'
 import { bigints, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** What somebody can be told of: a level that closed a position, a washout, a margin warning, full time. */
+/** What a browser can be told of: a level that closed a position, a washout, a margin warning, full time, a league. */
 export const PUSH_KINDS = ['stop', 'washout', 'warning', 'settlement', 'league'] as const
 export type PushKind = (typeof PUSH_KINDS)[number]
 
 export interface PushTarget {
-  /** Of the browser's push service. Whoever knows it and the keys can send to the browser. */
+  /** Of the browser's push service. It is secret: with the keys it is all that sending to the browser takes. */
   readonly endpoint: string
   readonly p256dh: string
   readonly auth: string
@@ -131,7 +131,7 @@ export class Pushes {
     return gone !== undefined
   }
 
-  /** Messages to send now, the oldest first. Nobody else gets them for half a minute. */
+  /** Claims messages to send now, the oldest first, for half a minute. */
   async claim(limit: number): Promise<readonly Push[]> {
     const now = this.#world.now()
     await sql`

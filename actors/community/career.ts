@@ -76,8 +76,7 @@ export const NEW_CAREER: Career = {
 /**
  * The career after one more event of this user. The close of a void position takes back what its opening
  * counted for, and a void afterwards takes back what its opening and its close did. A correction replaces what its
- * close counted for. Practice counts on its own boards
- * alone, and a league nowhere but in the league.
+ * close counted for. Practice counts on its own boards alone, and a league only in the league.
  */ // R14, R15
 export function advance(before: Career, event: CommittedEvent): Career {
   if (event.kind !== 'match_settled' && !isCommon(event.purse)) return before

@@ -23,7 +23,7 @@ interface CurvePoint {
   readonly value: Money
 }
 
-/** Points of a curve. Of more closes only so many are shown, evenly chosen, with the first and the last. */
+/** A curve has at most this many points: the first, the last, and an even choice of those between. */
 const POINTS_MAX = 200
 
 /** The recap of closes, in any order. */

@@ -7,7 +7,7 @@ import { type Instant, instant } from '../kernel/world.ts'
 export const DIVISIONS = 5
 /** Members of one group. */
 export const GROUP_MAX = 50
-/** One in so many members of a group goes up, and one in so many goes down. */
+/** A group promotes one member in five, and relegates one in five. */
 const ONE_IN = 5
 
 export interface Season {
@@ -59,7 +59,7 @@ export interface SeasonResult {
 
 /**
  * What a place in a group means for the next season. The best fifth, rounded up, goes up if it has gained something;
- * the last fifth, rounded down, goes down. Nobody goes up from the first division, or down from the last.
+ * the last fifth, rounded down, goes down. The first division promotes nobody, and the last relegates nobody.
  */ // G5
 export function outcomeOf({ division, rank, members, value, starting }: SeasonResult): SeasonOutcome {
   if (rank <= Math.ceil(members / ONE_IN) && value > starting) return division === 1 ? 'stays' : 'promoted'

@@ -75,7 +75,7 @@ export function keyedCommands(
   return keyed
 }
 
-/** The purse that a command concerns. One about a position that nobody holds concerns the purse of the match. */
+/** The purse that a command concerns: that of the match where the user does not hold the position. */
 function purseOf(command: UserCommand, decision: Decision, view: MatchView): Purse {
   if (decision.kind === 'allowed') return decision.allowed.position.purse
   if (command.kind === 'open_position') return command.league ?? view.info.purse

@@ -117,7 +117,7 @@ function frames({ players, clubs, startsAt, events, periods }: Names): Disguise[
     const [player, related] = [playerOf(rest['player_id']), playerOf(rest['related_player_id'])]
     const team = (id: unknown) => (isId(id) ? (teams.get(String(id)) ?? null) : null)
     return {
-      ...only(rest, KEPT),
+      ...fieldsOf(rest, KEPT),
       ...renumbered(events, rest, ['id']),
       ...renumbered(periods, rest, ['period_id', 'detailed_period_id']),
       ...('participant_id' in rest ? { participant_id: team(rest['participant_id']) } : {}),
@@ -148,7 +148,7 @@ function frames({ players, clubs, startsAt, events, periods }: Names): Disguise[
     const renamed = (list: string): Record<string, readonly Row[]> =>
       isRow(payload) && list in payload ? { [list]: rowsOf(payload, list).map((one) => kept(teams, one)) } : {}
     return {
-      ...(isRow(payload) ? only(payload, ['state_id', 'state', 'odds']) : {}),
+      ...(isRow(payload) ? fieldsOf(payload, ['state_id', 'state', 'odds']) : {}),
       id: 1,
       ...Object.fromEntries(
         ['periods', 'detailedperiods'].flatMap((list) =>
@@ -168,7 +168,7 @@ function frames({ players, clubs, startsAt, events, periods }: Names): Disguise[
   }
 }
 
-/** Fields of rows that name nobody. */
+/** Fields of rows without a name or an id. */
 const KEPT = [
   'type_id',
   'type',
@@ -185,7 +185,7 @@ const KEPT = [
 
 const byNewId = (a: Row, b: Row): number => Number(a['player_id']) - Number(b['player_id'])
 
-const only = (row: Row, fields: readonly string[]): Row =>
+const fieldsOf = (row: Row, fields: readonly string[]): Row =>
   Object.fromEntries(fields.flatMap((field) => (field in row ? [[field, row[field]]] : [])))
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null

@@ -722,7 +722,7 @@ create index push_outbox_subscription on push_outbox (subscription_id);
 -- § Leagues
 
 -- A league's purse has its id. `members` counts all who ever joined: a wallet is for good. The house founds the groups of
--- a season and the tournaments, which nobody joins by code.
+-- seasons, and tournaments. Their code joins nothing.
 create table leagues (
   id uuid primary key,
   kind text not null default 'private' check (kind in ('private', 'season', 'tournament')),
