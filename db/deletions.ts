@@ -209,7 +209,7 @@ export class Deletions {
       .execute()
     // Told to the user who had invited this one. A username has no blanks.
     await sql`
-      update notifications set body = regexp_replace(body, '^\\S+', 'A friend')
+      update notifications set body = regexp_replace(body, '^\\S+', 'A friend'), data = data - 'refereeName'
        where source = ${`referral:${id}`}::text`.execute(tx)
     await sql`
       update spinner_weeks

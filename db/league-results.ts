@@ -91,23 +91,31 @@ type Decided = Over & { readonly starting: Money; readonly places: readonly Leag
 function noticesOf({ id, name, division, starting, places }: Decided) {
   const first = places.filter(({ rank }) => rank === 1).map(({ username }) => username)
   const winners = first.length === 1 ? first[0] : `${first.length} members`
-  const ahead = (place: LeaguePlace): string => {
-    if (division === null) return ''
+  const aheadOf = (place: LeaguePlace) => {
+    if (division === null) return null
     const outcome = outcomeOf({ ...place, division, starting, members: places.length })
     const next = { promoted: division - 1, relegated: division + 1, stays: division }[outcome]
     const way = { promoted: 'You go up to', relegated: 'You go down to', stays: 'You stay in' }[outcome]
-    return ` ${way} division ${next}.`
+    return { outcome, division: next, words: ` ${way} division ${next}.` }
   }
   return places.map((place) => {
     const { userId, rank, value } = place
+    const ahead = aheadOf(place)
     return {
       userId,
       type: 'league' as const,
       title: `${name}: ${rank === 1 ? 'you have won' : `you are number ${rank} of ${places.length}`}`,
       body: `It is over. You ended with ${decimal(value).toFixed(2)} units.${
         rank === 1 ? '' : ` ${winners} came first.`
-      }${ahead(place)}`,
-      data: { league: id, rank, members: places.length, value: decimal(value) },
+      }${ahead?.words ?? ''}`,
+      data: {
+        league: id,
+        name,
+        rank,
+        members: places.length,
+        value: decimal(value),
+        ...(ahead === null ? {} : { outcome: ahead.outcome, division: ahead.division }),
+      },
     }
   })
 }

@@ -94,7 +94,7 @@ export function noticesOf(
         type: 'margin_warning',
         title: titled(purse, `${lostPct} % of a margin lost`),
         body: `Your ${event.direction} on ${nameOf(instrumentId)} has lost ${lostPct} % of its margin.`,
-        data: { purse, positionId, instrumentId, lostPct },
+        data: { purse, positionId, instrumentId, direction: event.direction, lostPct },
         source: `margin:${positionId}:${lostPct}`,
         at,
       })
@@ -106,14 +106,22 @@ export function noticesOf(
       const wallet = `${event.purse} ${event.userId}`
       settled.set(wallet, [...(settled.get(wallet) ?? []), event])
     } else if (event.kind === 'closed' && event.by !== 'user' && event.by !== 'full_time') {
-      const { userId, purse, positionId, instrumentId, pnl, by, voidReason } = event
-      const on = `Your ${event.direction} on ${nameOf(instrumentId)}`
+      const { userId, purse, positionId, instrumentId, direction, pnl, by, voidReason } = event
+      const on = `Your ${direction} on ${nameOf(instrumentId)}`
       notices.push({
         userId,
         type: 'position_closed',
         title: titled(purse, voidReason === null ? CLOSED_BY[by] : 'Opened too late'),
         body: voidReason === null ? `${on} was closed: ${signed(pnl)}.` : `${on} ${LATE_OPEN} ${signed(pnl)}.`,
-        data: { purse, positionId, instrumentId, closedBy: by, pnl: decimal(pnl) },
+        data: {
+          purse,
+          positionId,
+          instrumentId,
+          direction,
+          closedBy: by,
+          pnl: decimal(pnl),
+          ...(voidReason === null ? {} : { voidReason }),
+        },
         source: `closed:${positionId}`,
         at,
       })
@@ -156,7 +164,16 @@ function voidNotice(
     type: 'position_closed',
     title: titled(purse, 'Position void'),
     body: `An operator has voided your ${direction} on ${nameOf(instrumentId)}. ${booked} It counts nowhere.${why}`,
-    data: { purse, positionId, instrumentId, closedBy: 'void', pnl: 0 },
+    data: {
+      purse,
+      positionId,
+      instrumentId,
+      direction,
+      closedBy: 'void',
+      pnl: 0,
+      taken: decimal(money(-before)),
+      ...(reason === null ? {} : { reason }),
+    },
     source: `void:${positionId}`,
     at,
   }
@@ -174,7 +191,7 @@ function correctionNotice(event: CorrectedEvent, of: { key: string; at: Instant 
       type: 'late_close',
       title: 'Closed just before news',
       body: `${what} ${signed(amount)}, which makes ${signed(pnl)} in all.`,
-      data: { positionId, instrumentId, amount: decimal(amount), pnl: decimal(pnl) },
+      data: { positionId, instrumentId, direction, amount: decimal(amount), pnl: decimal(pnl) },
       source: `late:${of.key}:${positionId}`,
       at: of.at,
     },
@@ -240,7 +257,7 @@ export const creditNotice = ({ referrerId, refereeId, refereeName, reward }: Cre
   type: 'referral_credited',
   title: 'Referral credited',
   body: `${refereeName} has started trading: ${signed(reward)}.`,
-  data: { refereeId, reward: decimal(reward) },
+  data: { refereeId, refereeName, reward: decimal(reward) },
   source: `referral:${refereeId}`,
   at,
 })

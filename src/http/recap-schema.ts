@@ -1,5 +1,6 @@
 /** A recap as the API shows it. */
 import { z } from '@hono/zod-openapi'
+import { ReasonBody } from './reason-schema.ts'
 import {
   fixtureNumber,
   instrumentIdText,
@@ -26,7 +27,13 @@ export const RecapTradeBody = z
     closedAt: timestampText,
     pnl: units(31.55),
     moved: z
-      .object({ at: timestampText, sentence: z.string().openapi({ example: 'Scored in the 34th minute: +2.9 %.' }) })
+      .object({
+        at: timestampText,
+        from: priceNumber.openapi({ example: 200 }),
+        to: priceNumber.openapi({ example: 205.8 }),
+        reason: ReasonBody,
+        sentence: z.string().openapi({ example: 'Scored in the 34th minute: +2.9 %.' }),
+      })
       .nullable()
       .openapi({ description: 'The largest move of its price while it was open; null if it is not stored any more.' }),
   })

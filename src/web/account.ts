@@ -9,6 +9,7 @@ import { quoteOf } from './market.ts'
 import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
+import { say, words } from './words.ts'
 
 const PURSES: readonly Purse[] = ['main', 'practice']
 const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
@@ -108,19 +109,19 @@ export function takeAccount({ snapshot, positions: open, events }: AccountChange
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = {
-  user: 'Closed',
-  stop_loss: 'Stop-loss hit',
-  take_profit: 'Take-profit hit',
-  washout: 'Washed out',
-  full_time: 'Settled at full time',
-  void: 'Void: the match is off, margin returned',
-  admin: 'Closed by an operator',
+  user: words.account.closed,
+  stop_loss: words.account.stopHit,
+  take_profit: words.account.targetHit,
+  washout: words.account.washedOut,
+  full_time: words.account.fullTime,
+  void: words.account.voidMatch,
+  admin: words.account.byOperator,
 }
 
 export function closedByWords({ closedBy, voidReason, voidNote }: Position): string {
-  if (voidReason === 'operator') return `Void: an operator took it out. ${voidNote ?? ''}`.trim()
-  if (voidReason === 'late_open') return 'Void: opened just before news, so it counts nowhere'
-  return CLOSED_BY[closedBy ?? ''] ?? 'Closed'
+  if (voidReason === 'operator') return say(words.account.voidOperator, { note: voidNote ?? '' }).trim()
+  if (voidReason === 'late_open') return words.account.voidLate
+  return CLOSED_BY[closedBy ?? ''] ?? words.account.closed
 }
 
 function toastEvent(
@@ -133,16 +134,18 @@ function toastEvent(
     case 'opened':
       return toast({
         tone: 'plain',
-        title: `${purseWords(position)}${position.direction === 'long' ? 'Long' : 'Short'} ${name}`,
-        text: `${lots(position.lotSize)} at ${units(position.openPrice)}`,
+        title:
+          purseWords(position) +
+          say(words.account[position.direction === 'long' ? 'openedLong' : 'openedShort'], { name }),
+        text: say(words.common.at, { what: lots(position.lotSize), price: units(position.openPrice) }),
       })
     case 'changed':
-      return toast({ tone: 'plain', title: `Levels set on ${name}`, text: levelsWords(position) })
+      return toast({ tone: 'plain', title: say(words.account.levelsSet, { name }), text: levelsWords(position) })
     case 'margin_warning':
       return toast({
         tone: 'bad',
-        title: `${name}: ${lostPct} % of the margin is lost`,
-        text: `Washes out at ${units(position.washoutPrice ?? 0)}`,
+        title: say(words.account.marginLost, { name, pct: lostPct ?? 0 }),
+        text: say(words.account.washesOutAt, { price: units(position.washoutPrice ?? 0) }),
       })
     case 'closed':
       // Full time is one message for all of them, with the total.
@@ -150,13 +153,13 @@ function toastEvent(
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
         title: `${purseWords(position)}${closedByWords(position)} · ${name}`,
-        text: `${signed(position.realizedPnl ?? 0)} at ${units(position.closePrice ?? 0)}`,
+        text: say(words.common.at, { what: signed(position.realizedPnl ?? 0), price: units(position.closePrice ?? 0) }),
       })
     case 'corrected':
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
-        title: `Closed just before news · ${name}`,
-        text: `Booked as if held until the news was in the price: ${signed(position.realizedPnl ?? 0)} in all`,
+        title: say(words.account.beforeNews, { name }),
+        text: say(words.account.bookedAs, { total: signed(position.realizedPnl ?? 0) }),
       })
     default:
       return type satisfies never
@@ -167,8 +170,8 @@ const purseWords = ({ purse: of }: Position): string => (of === 'main' ? '' : `$
 
 const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
   [
-    stopLoss === null ? 'no stop-loss' : `stop-loss ${units(stopLoss)}`,
-    takeProfit === null ? 'no take-profit' : `take-profit ${units(takeProfit)}`,
+    stopLoss === null ? words.account.noStop : say(words.account.stopAt, { price: units(stopLoss) }),
+    takeProfit === null ? words.account.noTarget : say(words.account.targetAt, { price: units(takeProfit) }),
   ].join(' · ')
 
 /** Leagues whose closed positions are in the list. */
@@ -224,7 +227,11 @@ const take = ({ position, wallet: left, warnings }: Trade): Position => {
     takeWallet(left)
   })
   for (const { message } of warnings) {
-    toast({ tone: 'bad', title: `Check the levels on ${nameOf(position.instrumentId)}`, text: message })
+    toast({
+      tone: 'bad',
+      title: say(words.account.checkLevels, { name: nameOf(position.instrumentId) }),
+      text: message,
+    })
   }
   return position
 }

@@ -17,6 +17,7 @@ import { BottomNav, TopBar } from './parts/navigation.ts'
 import { watchedId } from './parts/watch.ts'
 import { go, isTrading, view } from './route.ts'
 import { facts, recall, user } from './session.ts'
+import { words } from './words.ts'
 
 /** The signed-in user could not be loaded; another attempt follows. */
 const isUnreachable = signal(false)
@@ -59,8 +60,8 @@ export function App() {
   if (user.value === undefined) return html`<${Splash} />`
   if (user.value === null) return html`<${SignIn} facts=${facts} /><${Toasts} />`
   return html`
-    <a class="skip" href="#main" onClick=${skipTo('#main')}>Skip to content</a>
-    ${isTrading.value ? html`<a class="skip" href="#main" onClick=${skipTo('.ways button')}>Skip to the order</a>` : null}
+    <a class="skip" href="#main" onClick=${skipTo('#main')}>${words.app.skipToContent}</a>
+    ${isTrading.value ? html`<a class="skip" href="#main" onClick=${skipTo('.ways button')}>${words.app.skipToOrder}</a>` : null}
     <${TopBar} />
     <main id="main" tabindex="-1">${isTrading.value ? html`<${Trade} />` : html`<${Elsewhere} />`}</main>
     <${BottomNav} />
@@ -74,10 +75,7 @@ const skipTo = (selector: string) => (event: Event) => {
   document.querySelector<HTMLElement>(selector)?.focus()
 }
 
-const unreachableWords = (): string =>
-  navigator.onLine
-    ? 'The server cannot be reached. Retrying.'
-    : 'You are offline. Your positions and their levels are safe: the server watches them.'
+const unreachableWords = (): string => (navigator.onLine ? words.app.unreachable : words.app.offline)
 
 const Splash = () => html`
   <main class="splash" aria-busy="true">
@@ -91,7 +89,7 @@ function Control() {
   useEffect(() => {
     import('./control/control-room.ts').then(({ ControlRoom }) => setRoom(() => ControlRoom)).catch(() => undefined)
   }, [])
-  return Room === null ? html`<p class="loading" aria-busy="true">Loading…</p>` : html`<${Room} />`
+  return Room === null ? html`<p class="loading" aria-busy="true">${words.common.loading}</p>` : html`<${Room} />`
 }
 
 const PAGES: Readonly<Record<string, ComponentType>> = {

@@ -1,57 +1,67 @@
 /** Error messages for the user: what happened and what to do next. */
 import { ApiError } from './client/api.ts'
 import type { ErrorBody } from './client/wire.ts'
-import { countdown, lots, units } from './format.ts'
+import { countdown, dayTime, lots, units } from './format.ts'
+import { windowReason } from './served.ts'
+import { plural, say, words } from './words.ts'
 
 /** By error code; other errors show the server's text. */
 const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
-  OFFLINE: () => 'The server cannot be reached. Check your connection and try again.',
-  PRICE_MOVED: (facts) => `The price has moved to ${number(facts, 'currentPrice')}. Check it and try again.`,
+  OFFLINE: () => words.errors.OFFLINE,
+  PRICE_MOVED: (facts) => say(words.errors.PRICE_MOVED, { price: number(facts, 'currentPrice') }),
   INSUFFICIENT_MARGIN: (facts) =>
-    `This needs ${number(facts, 'required')} and you have ${number(facts, 'available')}. ` +
-    `The largest size that fits is ${lots(Number(facts['maxLotSize']))}.`,
+    say(words.errors.INSUFFICIENT_MARGIN, {
+      required: number(facts, 'required'),
+      available: number(facts, 'available'),
+      most: lots(Number(facts['maxLotSize'])),
+    }),
   LOT_SIZE_INVALID: (facts) =>
-    `Between ${String(facts['minLot'])} and ${String(facts['maxLot'])} lots, in steps of ${String(facts['lotStep'])}.`,
-  LEVELS_INVALID: (facts) =>
-    `At ${number(facts, 'currentPrice')} a long needs its stop below and its target above; a short the other way round.`,
+    say(words.errors.LOT_SIZE_INVALID, {
+      least: Number(facts['minLot']),
+      most: Number(facts['maxLot']),
+      step: Number(facts['lotStep']),
+    }),
+  LEVELS_INVALID: (facts) => say(words.errors.LEVELS_INVALID, { price: number(facts, 'currentPrice') }),
   LEVEL_TOO_CLOSE: (facts) =>
-    `Until you may close it, a stop or target must be at least ${number(facts, 'minDistance')} away from ` +
-    `${number(facts, 'currentPrice')}.`,
-  POSITION_LIMIT: (facts) => `You may hold ${String(facts['maxOpenPositions'])} positions. Close one first.`,
-  ACCOUNT_FROZEN: () => 'Your account is frozen. You can read and close your positions, but not open any.',
-  SELF_EXCLUDED: (facts) =>
-    `You have paused trading until ${new Date(String(facts['until'])).toLocaleString()}. You can still close.`,
+    say(words.errors.LEVEL_TOO_CLOSE, { distance: number(facts, 'minDistance'), price: number(facts, 'currentPrice') }),
+  POSITION_LIMIT: (facts) => say(words.errors.POSITION_LIMIT, { n: Number(facts['maxOpenPositions']) }),
+  ACCOUNT_FROZEN: () => words.errors.ACCOUNT_FROZEN,
+  SELF_EXCLUDED: (facts) => say(words.errors.SELF_EXCLUDED, { until: dayTime(String(facts['until'])) }),
   LIMIT_REACHED: (facts) =>
-    `This is over your own limit of ${number(facts, 'dailyLoss')} a day: ${number(facts, 'lostToday')} lost today, ` +
-    `${number(facts, 'atStake')} at stake.`,
-  MARKET_CLOSED: (facts) => `The market is closed${because(facts)}.`,
-  MARKET_SUSPENDED: (facts) => `Trading is suspended for now${because(facts)}.`,
-  COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,
-  POSITION_NOT_OPEN: () => 'This position is already closed.',
-  RATE_LIMITED: () => 'Too many requests. Wait a moment and try again.',
-  LEAGUE_LIMIT: (facts) => `You take part in ${String(facts['maxLeagues'])} leagues. Leave one first.`,
-  LEAGUE_FULL: (facts) => `${String(facts['maxMembers'])} people have joined. The league is full.`,
-  LEAGUE_OVER: () => 'This league is over.',
+    say(words.errors.LIMIT_REACHED, {
+      limit: number(facts, 'dailyLoss'),
+      lost: number(facts, 'lostToday'),
+      stake: number(facts, 'atStake'),
+    }),
+  MARKET_CLOSED: (facts) => say(words.errors.MARKET_CLOSED, { why: because(facts) }),
+  MARKET_SUSPENDED: (facts) => say(words.errors.MARKET_SUSPENDED, { why: because(facts) }),
+  COOLDOWN_ACTIVE: (facts) =>
+    say(words.errors.COOLDOWN_ACTIVE, { time: countdown(Number(facts['retry_after_secs']) * 1_000) }),
+  POSITION_NOT_OPEN: () => words.errors.POSITION_NOT_OPEN,
+  RATE_LIMITED: () => words.errors.RATE_LIMITED,
+  LEAGUE_LIMIT: (facts) => say(words.errors.LEAGUE_LIMIT, { n: Number(facts['maxLeagues']) }),
+  LEAGUE_FULL: (facts) => say(words.errors.LEAGUE_FULL, { n: Number(facts['maxMembers']) }),
+  LEAGUE_OVER: () => words.errors.LEAGUE_OVER,
   LEAGUE_NOT_RUNNING: (facts) =>
-    `This league takes trades from ${new Date(String(facts['startsAt'])).toLocaleString()} to ` +
-    `${new Date(String(facts['endsAt'])).toLocaleString()}.`,
-  SEASON_UNDECIDED: () => 'Your last season is still being decided. Try again in a few minutes.',
-  PURSE_MISMATCH: () => 'This match is not part of that league.',
-  POSITIONS_OPEN: () => 'Close your practice positions first. Then it can be refilled.',
-  NOT_RUINED: (facts) => `Your wallet is refilled only below ${number(facts, 'below')} units.`,
-  REFILLED_LATELY: (facts) =>
-    `You had a refill less than a week ago. The next one: ${new Date(String(facts['nextAt'])).toLocaleString()}.`,
-  PROCEEDS_LOCKED: () => 'News may still correct what you have just closed. Try again in a few minutes.',
+    say(words.errors.LEAGUE_NOT_RUNNING, {
+      from: dayTime(String(facts['startsAt'])),
+      to: dayTime(String(facts['endsAt'])),
+    }),
+  SEASON_UNDECIDED: () => words.errors.SEASON_UNDECIDED,
+  PURSE_MISMATCH: () => words.errors.PURSE_MISMATCH,
+  POSITIONS_OPEN: () => words.errors.POSITIONS_OPEN,
+  NOT_RUINED: (facts) => say(words.errors.NOT_RUINED, { below: number(facts, 'below') }),
+  REFILLED_LATELY: (facts) => say(words.errors.REFILLED_LATELY, { next: dayTime(String(facts['nextAt'])) }),
+  PROCEEDS_LOCKED: () => words.errors.PROCEEDS_LOCKED,
   RULES_MOVE_PRICES: movingPrices,
-  KEY_LIMIT: () => 'You have 10 keys. Delete one first.',
-  COMING_SOON: () => 'Not open yet. Come back soon.',
-  INVALID_CODE: (facts) =>
-    `That is not the code. ${count(Number(facts['attemptsRemaining']), 'try is', 'tries are')} left.`,
+  KEY_LIMIT: () => words.errors.KEY_LIMIT,
+  COMING_SOON: () => words.errors.COMING_SOON,
+  INVALID_CODE: (facts) => plural(Number(facts['attemptsRemaining']), words.errors.INVALID_CODE),
   VALIDATION_FAILED: ({ error, issues }) => {
     const [first] = (issues ?? []) as readonly { readonly path: string; readonly message: string }[]
     return first === undefined ? sentence(error) : sentence(`${first.path} ${first.message}`.trim())
   },
-  UNAUTHORIZED: () => 'You have been signed out.',
+  UNAUTHORIZED: () => words.errors.UNAUTHORIZED,
 }
 
 const number = (facts: ErrorBody, name: string): string => units(Number(facts[name]))
@@ -70,13 +80,13 @@ const count = (n: number, one: string, many: string): string => `${n} ${n === 1 
 /** The server's reason why the trade window is not open. */
 function because({ tradeWindow }: ErrorBody): string {
   const reason = (tradeWindow as { readonly reason?: string | null } | undefined)?.reason ?? null
-  if (reason === 'not_on_pitch') return ' for players on the bench, until they come on'
-  return reason === null ? '' : `: ${reason}`
+  if (reason === 'not_on_pitch') return ` ${words.errors.bench}`
+  return reason === null ? '' : `: ${windowReason(reason)}`
 }
 
 export const refusalMessage = (facts: ErrorBody): string => MESSAGES[facts.code]?.(facts) ?? sentence(facts.error)
 
 export const messageFor = (error: unknown): string =>
-  error instanceof ApiError ? refusalMessage(error.facts) : 'Something went wrong on this page. Reload it.'
+  error instanceof ApiError ? refusalMessage(error.facts) : words.errors.page
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,29 +1,40 @@
 /** Formats numbers and times for people. */
+import { locale, plural, words } from './words.ts'
 
-const plain = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-const withSign = new Intl.NumberFormat('en-GB', {
+const plain = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const withSign = new Intl.NumberFormat(locale, {
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
   signDisplay: 'exceptZero',
 })
 
+const change = new Intl.NumberFormat(locale, {
+  style: 'percent',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+})
+const part = new Intl.NumberFormat(locale, { style: 'percent' })
+
 /** 1,234.50 */
 export const units = (amount: number): string => plain.format(amount)
 /** 1 lot, 0.5 lots */
-export const lots = (count: number): string => `${count} ${count === 1 ? 'lot' : 'lots'}`
+export const lots = (count: number): string => plural(count, words.common.lots)
 /** +12.30, −4.00, 0.00; a proper minus. */
 export const signed = (amount: number): string => withSign.format(amount).replace('-', '−')
-/** +1.25 % */
-export const percent = (amount: number): string => `${signed(amount)} %`
+/** +1.25%, as the language writes it */
+export const percent = (amount: number): string => change.format(amount / 100).replace('-', '−')
+/** 62%, of a share from 0 to 1 */
+export const share = (of: number): string => part.format(of)
 /** 2:05 */
 export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-const clockTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-const dayAndTime = new Intl.DateTimeFormat('en-GB', {
+const clockTime = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+const dayOnly = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+const dayAndTime = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',

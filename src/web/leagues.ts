@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { League, Match, Purse } from './client/wire.ts'
 import { selectedMatch } from './market.ts'
 import { api } from './session.ts'
+import { words } from './words.ts'
 
 export const leagues = signal<readonly League[]>([])
 /** The league that pays for orders where it can; null for the purse of the match. */
@@ -43,9 +44,9 @@ export const isLeague = (of: Purse): boolean => of !== 'main' && of !== 'practic
 
 /** What a purse is called, as in "value of …". */
 export function purseName(of: Purse): string {
-  if (of === 'main') return 'Account'
-  if (of === 'practice') return 'Practice'
-  return leagues.value.find(({ id }) => id === of)?.name ?? 'League'
+  if (of === 'main') return words.purse.account
+  if (of === 'practice') return words.purse.practice
+  return leagues.value.find(({ id }) => id === of)?.name ?? words.purse.league
 }
 
 /** Where a visitor with a join link has come to: kept until they have signed in and decided. */

@@ -12,7 +12,7 @@ export interface Listed extends SquadPlayer {
 
 interface LineUp {
   readonly playing: readonly Listed[]
-  readonly off: readonly (Listed & { readonly why: 'taken off' | 'sent off' })[]
+  readonly off: readonly (Listed & { readonly why: 'takenOff' | 'sentOff' })[]
   readonly bench: readonly Listed[]
 }
 
@@ -22,7 +22,7 @@ const DISMISSALS: ReadonlySet<MatchEvent['type']> = new Set(['red', 'second_yell
 export function lineUp(squad: Squad, events: readonly MatchEvent[], isClosed: (id: string) => boolean): LineUp {
   const { side } = squad.team
   const own = events.filter((event) => event.team === side && !event.retracted)
-  const all = squad.players.map((player): Listed & { why: 'taken off' | 'sent off' | null; isOn: boolean } => {
+  const all = squad.players.map((player): Listed & { why: 'takenOff' | 'sentOff' | null; isOn: boolean } => {
     const came = own.find(({ type, playerId }) => type === 'substitution' && playerId === player.playerId)
     const left = own.find(({ type, relatedPlayerName }) => type === 'substitution' && relatedPlayerName === player.name)
     const dismissed = own.find(({ type, playerId }) => DISMISSALS.has(type) && playerId === player.playerId)
@@ -34,7 +34,7 @@ export function lineUp(squad: Squad, events: readonly MatchEvent[], isClosed: (i
       side,
       minute: (dismissed ?? left ?? came)?.minute ?? null,
       isOn: hasPlayed && !isGone,
-      why: !hasPlayed || !isGone ? null : dismissed === undefined ? 'taken off' : 'sent off',
+      why: !hasPlayed || !isGone ? null : dismissed === undefined ? 'takenOff' : 'sentOff',
     }
   })
   return {

@@ -18,6 +18,8 @@ import {
 import { refreshUnread, takeNotice } from './notifications.ts'
 import { api, unreached, user } from './session.ts'
 import { messageFor } from './error-messages.ts'
+import { windowReason } from './served.ts'
+import { say, words } from './words.ts'
 
 export const connection = signal<FeedState>('stopped')
 /** Counts connections, so that a chart knows when to request what it missed. */
@@ -64,7 +66,7 @@ const feed = new Feed({
 
 const refresh = (): void => void refreshMatches().catch(() => undefined)
 
-const WINDOW_WORDS = { SUSPENDED: 'Suspended', CLOSED: 'Closed' } as const
+const WINDOW_WORDS = { SUSPENDED: words.live.suspended, CLOSED: words.live.closed }
 
 /** Why a price on the screen cannot be trusted; null when it can. */
 export const doubt = computed<string | null>(() => {
@@ -74,16 +76,17 @@ export const doubt = computed<string | null>(() => {
   if (match === null || selectedId.value === null) return null
   const { status, isStale } = quoteOf(selectedId.value).value
   const { tradeWindow } = match
-  if (tradeWindow.status !== 'OPEN') return `${WINDOW_WORDS[tradeWindow.status]}: ${tradeWindow.reason ?? ''}.`
-  if (status === 'SUSPENDED') return 'Paused after news, until the statistics agree. Usually under a minute.'
-  if (status === 'CLOSED') return 'Not on the pitch. You can close positions here, not open any.'
-  return isStale ? 'Match data is late.' : null
+  if (tradeWindow.status !== 'OPEN')
+    return `${WINDOW_WORDS[tradeWindow.status]}: ${windowReason(tradeWindow.reason ?? '')}.`
+  if (status === 'SUSPENDED') return words.live.paused
+  if (status === 'CLOSED') return words.live.offPitch
+  return isStale ? words.live.late : null
 })
 
 const reconnectingWords = (at: number): string =>
   heardAt === null
-    ? 'Connecting.'
-    : `Reconnecting. Prices are ${Math.max(1, Math.round((at - heardAt) / 1_000))} s old.`
+    ? words.live.connecting
+    : say(words.live.reconnecting, { secs: Math.max(1, Math.round((at - heardAt) / 1_000)) })
 
 /** The players of the match on the screen, and every player with an open position. */
 const followed = computed(() => {

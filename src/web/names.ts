@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { instruments } from './market.ts'
 import { api } from './session.ts'
+import { words } from './words.ts'
 
 /** Names that are asked for in one visit. */
 const ASKED_MAX = 60
@@ -9,11 +10,11 @@ const ASKED_MAX = 60
 const learned = signal<ReadonlyMap<string, string>>(new Map())
 const asked = new Set<string>()
 
-/** `Player` until it is known. */
+/** words.common.player until it is known. */
 export function nameOf(instrumentId: string): string {
   const known = instruments.value.get(instrumentId)?.name ?? learned.value.get(instrumentId)
   if (known === undefined && instruments.value.size > 0) ask(instrumentId)
-  return known ?? 'Player'
+  return known ?? words.common.player
 }
 
 function ask(id: string): void {

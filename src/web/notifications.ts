@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { Notification } from './client/wire.ts'
 import { api } from './session.ts'
+import { noticeWords } from './served.ts'
 import { toast } from './toasts.ts'
 
 export const unread = signal(0)
@@ -18,8 +19,10 @@ const TOLD: ReadonlySet<string> = new Set(['margin_warning', 'position_closed', 
 /** Handles a message of the account stream that is not an account event. */
 export function takeNotice(notice: Readonly<Record<string, unknown>>): void {
   if (notice['type'] !== 'notification') return
-  const { type, title, body } = notice['notification'] as Notification
+  const { type, title, body, data } = notice['notification'] as Notification
   unread.value++
   arrived.value++
-  if (!TOLD.has(type)) toast({ tone: 'plain', title, text: body })
+  if (TOLD.has(type)) return
+  const told = noticeWords({ type, title, body, data })
+  toast({ tone: 'plain', title: told.title, text: told.body })
 }

@@ -293,7 +293,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await expect.poll(async () => Number(await lots()) / before).toBeCloseTo(2, 0)
     const send = page.locator('button.send')
     await expect.poll(() => send.innerText()).toMatch(/^Go long\s+(19\d|200)\.\d\d units · [\d.]+ lots$/)
-    await ticket.getByText('10×: a move of 10 % against you takes it all.').waitFor()
+    await ticket.getByText('10×: a move of 10% against you takes it all.').waitFor()
     const cost = await page.getByLabel('Cost').innerText()
     expect(cost).toMatch(/Washes out at[\s?]+\d+\.\d\d/)
     expect(cost).toMatch(/You can close it after[\s?]+3:00/)
@@ -317,7 +317,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.getByLabel('Stake in units').fill('2600')
     await page.locator('button.send:enabled').getByText(/units/).waitFor()
     await goLong(page)
-    await page.getByRole('heading', { name: /^Look again: 26 % of your wallet on / }).waitFor()
+    await page.getByRole('heading', { name: /^Look again: 26% of your wallet on / }).waitFor()
     expect(await accessProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'Change it' }).click()
     await page.getByRole('heading', { name: /^Look again/ }).waitFor({ state: 'detached' })
@@ -399,7 +399,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       await page.getByRole('button', { name: /colours$/ }).click() // draws all of it again
       await page.waitForTimeout(300)
       const drawn = z.array(z.string()).parse(await page.evaluate('[...new Set(window.drawn)]'))
-      return drawn.filter((word) => /^\d\d:\d\d at/.test(word)).map((word) => word.slice(0, 5))
+      return drawn.filter((word) => /^\d\d?:\d\d(?:\s[AP]M)? at/.test(word)).map((word) => word.split(' at ')[0] ?? '')
     }
     await expect.poll(minutes, { timeout: 10_000 }).not.toEqual([])
     const named = await minutes()
@@ -566,7 +566,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.goto(`${server.url}/#/inbox`)
     await page.getByRole('button', { name: 'Show the card' }).first().click()
     const card = page.getByRole('region', { name: 'Your match' })
-    await card.getByText('One position').waitFor()
+    await card.getByText('1 position').waitFor()
     await card.getByText('Best call').waitFor()
     expect(await card.locator('dd').first().textContent()).toMatch(/^(?!Player)\S.* [+−]?\d+\.\d\d$/)
     const [picture] = await Promise.all([

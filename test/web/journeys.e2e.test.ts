@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('journeys', { timeout: 90_000 }, () => {
     await page.getByText('Choose a player').waitFor()
     await press(page.locator('.player').first())
     // Before they buy they read what they risk.
-    await page.getByText('a move of 10 % against you takes it all').waitFor()
+    await page.getByText('a move of 10% against you takes it all').waitFor()
     await page.getByText('Washes out at').waitFor()
     await page.getByText('You can close it after').waitFor()
     await press(await tradable(page))

@@ -41,11 +41,11 @@ const numbers = (events: readonly MatchEvent[], closed: readonly string[] = []) 
 
 it('starters play until a substitution or a dismissal', () => {
   expect(numbers([])).toEqual({ playing: [1, 2, 3], off: [], bench: [12, 13] })
-  expect(numbers([change])).toEqual({ playing: [1, 3, 12], off: ['2 taken off 60'], bench: [13] })
+  expect(numbers([change])).toEqual({ playing: [1, 3, 12], off: ['2 takenOff 60'], bench: [13] })
   const red = event(2, { type: 'second_yellow', minute: 70, playerId: 12 })
   expect(numbers([change, red])).toEqual({
     playing: [1, 3],
-    off: ['2 taken off 60', '12 sent off 70'],
+    off: ['2 takenOff 60', '12 sentOff 70'],
     bench: [13],
   })
 })
@@ -59,7 +59,7 @@ it('what was called off, or concerns the other team, changes nothing', () => {
 it('a starter whose trading is closed has gone, also if the event names them in another way', () => {
   expect(numbers([event(1, { playerId: 12, relatedPlayerName: 'P. Two' })], ['i2', 'i13'])).toEqual({
     playing: [1, 3, 12],
-    off: ['2 taken off null'],
+    off: ['2 takenOff null'],
     bench: [13],
   })
 })

@@ -64,8 +64,23 @@ export interface NewPush {
 
 /** What moved the price of a position, and what closed it. */
 export interface PositionWhy {
-  readonly moves: readonly { readonly at: string; readonly sentence: string }[]
-  readonly close: { readonly sentence: string } | null
+  readonly moves: readonly Move[]
+  readonly close: {
+    readonly by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
+    readonly price: number
+    /** The level that was reached, if one was. */
+    readonly level: number | null
+    /** The move that reached it. */
+    readonly tick: Move | null
+  } | null
+}
+
+/** A move of a price, and what moved it most. */
+export interface Move {
+  readonly at: string
+  readonly from: number
+  readonly to: number
+  readonly reason: PriceHistory['ticks'][number]['reason']
 }
 
 /** What a league is founded with. The starting balance is 10,000 units if absent. */
@@ -194,8 +209,10 @@ export interface SpinnerWeek {
 
 export interface ActivityEvent {
   readonly id: string
+  readonly type: string
   readonly username: string
   readonly text: string
+  readonly data: Readonly<Record<string, unknown>>
   readonly at: string
 }
 

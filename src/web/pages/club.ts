@@ -6,10 +6,12 @@ import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
+import { badgeWords, headlineWords } from '../served.ts'
+import { rich, say, words } from '../words.ts'
 
 export const Club = () => html`
   <div class="page">
-    <h1>Club</h1>
+    <h1>${words.club.title}</h1>
     <div class="columns">
       <div><${Badges} /></div>
       <div><${Friends} /><${Activity} /></div>
@@ -22,8 +24,8 @@ function Badges() {
   return html`
     <section class="card" aria-labelledby="badges-title">
       <header>
-        <h2 id="badges-title">Achievements</h2>
-        ${answer === null ? null : html`<span class="level">Level <b>${answer.level}</b> · ${answer.xp} XP</span>`}
+        <h2 id="badges-title">${words.club.achievements}</h2>
+        ${answer === null ? null : html`<span class="level">${rich(words.club.level, { n: html`<b>${answer.level}</b>`, xp: answer.xp })}</span>`}
       </header>
       ${
         answer === null
@@ -34,9 +36,9 @@ function Badges() {
                   <li key=${id} class="earned">
                     <i aria-hidden="true">★</i>
                     <div>
-                      <b>${name}</b>
-                      <p>${description}</p>
-                      <small>Earned ${dayTime(earnedAt)}</small>
+                      <b>${badgeWords(id, { name, description }).name}</b>
+                      <p>${badgeWords(id, { name, description }).description}</p>
+                      <small>${say(words.club.earned, { when: dayTime(earnedAt) })}</small>
                     </div>
                   </li>
                 `,
@@ -46,12 +48,14 @@ function Badges() {
                   <li key=${id}>
                     <i aria-hidden="true">☆</i>
                     <div>
-                      <b>${name}</b>
-                      <p>${description}</p>
-                      <progress max=${target} value=${current} aria-label="${name}: ${current} of ${target}"></progress>
-                      <small class="num"
-                        >${units(current).replace('.00', '')} of ${units(target).replace('.00', '')}</small
-                      >
+                      <b>${badgeWords(id, { name, description }).name}</b>
+                      <p>${badgeWords(id, { name, description }).description}</p>
+                      <progress
+                        max=${target}
+                        value=${current}
+                        aria-label=${say(words.club.progress, { name: badgeWords(id, { name, description }).name, current, target })}
+                      ></progress>
+                      <small class="num">${say(words.club.of, { current, target })}</small>
                     </div>
                   </li>
                 `,
@@ -62,7 +66,7 @@ function Badges() {
   `
 }
 
-const STATUS_WORDS = { unclaimed: 'Invited', pending: 'Signed up', credited: 'Traded' } as const
+const STATUS_WORDS = { unclaimed: words.club.unclaimed, pending: words.club.pending, credited: words.club.credited }
 
 function Friends() {
   const { answer, trouble, again } = useRequest(() => api.referrals())
@@ -74,44 +78,42 @@ function Friends() {
       setName('')
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: 'Invitation not created', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.club.notInvited, text: messageFor(error) })
     }
   }
   return html`
     <section class="card" aria-labelledby="friends-title">
-      <header><h2 id="friends-title">Bring friends</h2></header>
+      <header><h2 id="friends-title">${words.club.bring}</h2></header>
       <div class="inside">
         ${
           answer === null
             ? html`<${Waiting} trouble=${trouble} />`
             : html`
                 <p>
-                  Your code <code>${answer.code}</code>
-                  <button class="small" onClick=${() => void copy(answer.url)}>Copy link</button>
+                  ${rich(words.club.yourCode, { code: html`<code>${answer.code}</code>` })}
+                  <button class="small" onClick=${() => void copy(answer.url)}>${words.club.copyLink}</button>
                 </p>
                 <p class="hint">
-                  ${answer.summary.invited} invited · ${answer.summary.registered} signed up · ${answer.summary.earned}
-                  traded ·
-                  <span class="num"> ${units(answer.summary.total_credited)}</span> earned
+                  ${rich(words.club.summary, { invited: answer.summary.invited, registered: answer.summary.registered, earned: answer.summary.earned, total: html`<span class="num">${units(answer.summary.total_credited)}</span>` })}
                 </p>
                 <form class="line" onSubmit=${(event: Event) => void invite(event)}>
                   <input
-                    aria-label="Name of a friend"
-                    placeholder="A friend's name"
+                    aria-label=${words.club.friendName}
+                    placeholder=${words.club.aFriend}
                     maxlength="64"
                     required
                     value=${name}
                     onInput=${(event: InputEvent) => setName((event.target as HTMLInputElement).value)}
                   />
-                  <button class="small" disabled=${name.trim() === ''}>Invite</button>
+                  <button class="small" disabled=${name.trim() === ''}>${words.club.invite}</button>
                 </form>
                 <ul class="rows">
                   ${answer.referrals.map(
                     ({ id, name: friend, status, url, reward }) => html`
                       <li key=${id}>
-                        <b>${friend ?? 'With your code'}</b>
+                        <b>${friend ?? words.club.withCode}</b>
                         <small>${STATUS_WORDS[status]}${status === 'credited' ? ` · +${units(reward)}` : ''}</small>
-                        ${status === 'unclaimed' ? html`<button class="small" onClick=${() => void copy(url)}>Copy link</button>` : null}
+                        ${status === 'unclaimed' ? html`<button class="small" onClick=${() => void copy(url)}>${words.club.copyLink}</button>` : null}
                       </li>
                     `,
                   )}
@@ -127,9 +129,9 @@ async function copy(link: string): Promise<void> {
   const url = new URL(link, location.origin).href
   try {
     await navigator.clipboard.writeText(url)
-    toast({ tone: 'good', title: 'Link copied', text: url })
+    toast({ tone: 'good', title: words.club.linkCopied, text: url })
   } catch {
-    toast({ tone: 'plain', title: 'Share this link', text: url })
+    toast({ tone: 'plain', title: words.club.shareThis, text: url })
   }
 }
 
@@ -137,17 +139,17 @@ function Activity() {
   const { answer, trouble } = useRequest(() => api.activity())
   return html`
     <section class="card" aria-labelledby="activity-title">
-      <header><h2 id="activity-title">Around the ground</h2></header>
+      <header><h2 id="activity-title">${words.club.around}</h2></header>
       ${
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
           : answer.events.length === 0
-            ? html`<p class="empty">No activity yet.</p>`
+            ? html`<p class="empty">${words.club.noActivity}</p>`
             : html`<ul class="rows inside">
                 ${answer.events.map(
-                  ({ id, username, text, at }) =>
-                    html`<li key=${id}>
-                      <span><b>${username}</b> ${text}</span><small>${dayTime(at)}</small>
+                  (event) =>
+                    html`<li key=${event.id}>
+                      <span><b>${event.username}</b> ${headlineWords(event)}</span><small>${dayTime(event.at)}</small>
                     </li>`,
                 )}
               </ul>`

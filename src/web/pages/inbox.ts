@@ -6,6 +6,8 @@ import { arrived, unread } from '../notifications.ts'
 import { MatchRecapButton } from '../parts/recap.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
+import { noticeWords } from '../served.ts'
+import { words } from '../words.ts'
 
 /** Notices of before say no match. */
 const Card = ({ data: { matchId, purse } }: { data: Readonly<Record<string, unknown>> }) =>
@@ -24,26 +26,27 @@ export function Inbox() {
   }, [answer])
   return html`
     <div class="page narrow">
-      <h1>Inbox</h1>
-      <section class="card" aria-label="Notifications">
+      <h1>${words.inbox.title}</h1>
+      <section class="card" aria-label=${words.inbox.notifications}>
         ${
           answer === null
             ? html`<${Waiting} trouble=${trouble} />`
             : answer.notifications.length === 0
-              ? html`<p class="empty">No notifications yet. Settlements, badges and friends who join appear here.</p>`
+              ? html`<p class="empty">${words.inbox.none}</p>`
               : html`<ul class="notices">
-                  ${answer.notifications.map(
-                    ({ id, type, title, body, data, read, createdAt }) => html`
+                  ${answer.notifications.map(({ id, type, title, body, data, read, createdAt }) => {
+                    const told = noticeWords({ type, title, body, data })
+                    return html`
                       <li key=${id} class=${read ? '' : 'unread'}>
                         <div>
-                          <b>${title}</b>${read ? null : html` <em>new</em>`}
-                          <p>${body}</p>
+                          <b>${told.title}</b>${read ? null : html` <em>${words.inbox.new}</em>`}
+                          <p>${told.body}</p>
                           ${type === 'settlement' ? html`<${Card} data=${data} />` : null}
                         </div>
                         <small>${dayTime(createdAt)}</small>
                       </li>
-                    `,
-                  )}
+                    `
+                  })}
                 </ul>`
         }
       </section>

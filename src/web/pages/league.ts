@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { BoardName } from '../client/api.ts'
 import type { BoardEntry, Purse, SpinnerWeek } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
-import { dayTime, percent, signed, way } from '../format.ts'
+import { dayTime, percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { LeagueTable, PrivateLeagues } from '../parts/private-leagues.ts'
 import { WeekRecap } from '../parts/recap.ts'
@@ -12,6 +12,7 @@ import { Tournaments } from '../parts/tournaments.ts'
 import { section } from '../route.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
+import { plural, rich, say, words } from '../words.ts'
 
 type Choice = 'all' | 'district' | 'friends'
 
@@ -20,15 +21,15 @@ const measure = signal<'roi' | 'pnl'>('roi')
 const contest = signal<Purse>('main')
 
 const CHOICES: readonly (readonly [Choice, string])[] = [
-  ['all', 'All users'],
-  ['district', 'My district'],
-  ['friends', 'Friends'],
+  ['all', words.league.everybody],
+  ['district', words.league.district],
+  ['friends', words.league.friends],
 ]
 
 /** What is earned on recordings is ranked apart. */
 const CONTESTS: readonly (readonly [Purse, string])[] = [
-  ['main', 'The game'],
-  ['practice', 'Practice'],
+  ['main', words.league.game],
+  ['practice', words.purse.practice],
 ]
 
 function boardName(): BoardName {
@@ -46,7 +47,7 @@ function boardName(): BoardName {
 
 export const League = () => html`
   <div class="page">
-    <h1>League</h1>
+    <h1>${words.league.title}</h1>
     <div class="columns">
       <div>
         ${section.value === '' ? html`<${MyRank} /><${Boards} /><${WeekRecap} />` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
@@ -60,27 +61,27 @@ function MyRank() {
   const { answer } = useRequest(() => api.myRank(contest.value), [contest.value])
   if (answer === null) return null
   if (!answer.ranked) {
-    return html`<p class="card note">Close your first position to join the board.</p>`
+    return html`<p class="card note">${words.league.join}</p>`
   }
   const { rank, total, roiPct, pnl, winRate, next } = answer
   return html`
-    <section class="card mine" aria-label="Your rank">
-      <p class="rank"><b>${rank}</b> of ${total}</p>
+    <section class="card mine" aria-label=${words.league.yourRank}>
+      <p class="rank">${rich(words.league.rankOf, { rank: html`<b>${rank}</b>`, total })}</p>
       <dl>
         <div>
-          <dt>ROI</dt>
+          <dt>${words.league.roi}</dt>
           <dd class="num ${way(roiPct)}">${percent(roiPct)}</dd>
         </div>
         <div>
-          <dt>PnL</dt>
+          <dt>${words.league.pnl}</dt>
           <dd class="num ${way(pnl)}">${signed(pnl)}</dd>
         </div>
         <div>
-          <dt>Wins</dt>
-          <dd class="num">${Math.round(winRate * 100)} %</dd>
+          <dt>${words.league.wins}</dt>
+          <dd class="num">${share(winRate)}</dd>
         </div>
       </dl>
-      ${next === null ? null : html`<p class="hint">${percent(next.gap).replace('+', '')} more to rank ${next.rank}</p>`}
+      ${next === null ? null : html`<p class="hint">${say(words.league.moreTo, { gap: percent(next.gap).replace('+', ''), rank: next.rank })}</p>`}
     </section>
   `
 }
@@ -93,23 +94,27 @@ function Boards() {
   return html`
     <section class="card" aria-labelledby="board-title">
       <header>
-        <h2 id="board-title">Leaderboard</h2>
+        <h2 id="board-title">${words.league.board}</h2>
         ${
           choice.value === 'district'
             ? null
-            : html`<div class="choice" role="group" aria-label="Measure">
-                <button aria-pressed=${measure.value === 'roi'} onClick=${() => (measure.value = 'roi')}>ROI</button>
-                <button aria-pressed=${measure.value === 'pnl'} onClick=${() => (measure.value = 'pnl')}>PnL</button>
+            : html`<div class="choice" role="group" aria-label=${words.league.measure}>
+                <button aria-pressed=${measure.value === 'roi'} onClick=${() => (measure.value = 'roi')}>
+                  ${words.league.roi}
+                </button>
+                <button aria-pressed=${measure.value === 'pnl'} onClick=${() => (measure.value = 'pnl')}>
+                  ${words.league.pnl}
+                </button>
               </div>`
         }
       </header>
-      <div class="choice spread" role="group" aria-label="Who">
+      <div class="choice spread" role="group" aria-label=${words.league.who}>
         ${CHOICES.map(
           ([key, label]) =>
             html`<button aria-pressed=${choice.value === key} onClick=${() => (choice.value = key)}>${label}</button>`,
         )}
       </div>
-      <div class="choice spread" role="group" aria-label="Contest">
+      <div class="choice spread" role="group" aria-label=${words.league.contest}>
         ${CONTESTS.map(
           ([key, label]) =>
             html`<button aria-pressed=${contest.value === key} onClick=${() => (contest.value = key)}>
@@ -117,31 +122,24 @@ function Boards() {
             </button>`,
         )}
       </div>
-      ${
-        measure.value === 'roi'
-          ? html`<p class="hint">
-              ROI counts what matches did to your players, over at least 50,000 units of margin: one lucky trade does
-              not lead. Void positions count nowhere.
-            </p>`
-          : null
-      }
+      ${measure.value === 'roi' ? html`<p class="hint">${words.league.roiHint}</p>` : null}
       ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} entries=${answer.entries} />`}
     </section>
   `
 }
 
 function Table({ entries }: { entries: readonly BoardEntry[] }) {
-  if (entries.length === 0) return html`<p class="empty">No closed positions yet. Be the first.</p>`
+  if (entries.length === 0) return html`<p class="empty">${words.league.noneClosed}</p>`
   return html`
-    <div class="scroll board" tabindex="0" role="region" aria-label="Ranks">
+    <div class="scroll board" tabindex="0" role="region" aria-label=${words.league.ranks}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Rank</th>
-            <th scope="col">User</th>
-            <th scope="col">ROI</th>
-            <th scope="col">PnL</th>
-            <th scope="col">Wins</th>
+            <th scope="col">${words.league.rank}</th>
+            <th scope="col">${words.league.user}</th>
+            <th scope="col">${words.league.roi}</th>
+            <th scope="col">${words.league.pnl}</th>
+            <th scope="col">${words.league.wins}</th>
           </tr>
         </thead>
         <tbody>
@@ -149,10 +147,12 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
             ({ rank, userId, username, roiPct, pnl, winRate, bot, isMe }) => html`
               <tr key=${userId} class=${isMe ? 'me' : ''}>
                 <td class="num">${rank}</td>
-                <th scope="row">${username}${bot ? ' (bot)' : ''}${isMe ? ' (you)' : ''}</th>
+                <th scope="row">
+                  ${username}${bot ? ` ${words.league.bot}` : ''}${isMe ? ` ${words.league.you}` : ''}
+                </th>
                 <td class="num ${way(roiPct)}">${percent(roiPct)}</td>
                 <td class="num ${way(pnl)}">${signed(pnl)}</td>
-                <td class="num">${Math.round(winRate * 100)} %</td>
+                <td class="num">${share(winRate)}</td>
               </tr>
             `,
           )}
@@ -166,7 +166,7 @@ function Districts() {
   const { answer, trouble } = useRequest(() => api.standings())
   return html`
     <section class="card" aria-labelledby="districts-title">
-      <header><h2 id="districts-title">Districts</h2></header>
+      <header><h2 id="districts-title">${words.league.districts}</h2></header>
       ${
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
@@ -176,7 +176,7 @@ function Districts() {
                   <li key=${districtId} class=${districtId === user.value?.districtId ? 'me' : ''}>
                     <span class="num">${rank ?? '–'}</span>
                     <b>${name}</b>
-                    <small>${members} ranked</small>
+                    <small>${say(words.league.ranked, { n: members })}</small>
                     <span class="num ${way(score ?? 0)}">${score === null ? '–' : percent(score)}</span>
                   </li>
                 `,
@@ -192,7 +192,7 @@ function Spinner() {
   const days = answer === null ? 0 : Math.max(0, (Date.parse(answer.endsAt) - now.value) / 86_400_000)
   return html`
     <section class="card spinner" aria-labelledby="spinner-title">
-      <header><h2 id="spinner-title">Spinner of the week</h2></header>
+      <header><h2 id="spinner-title">${words.league.spinner}</h2></header>
       ${
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
@@ -200,15 +200,14 @@ function Spinner() {
               <div class="inside">
                 <p>${leaders(answer)}</p>
                 <p class="hint">
-                  ${answer.status === 'open' ? `Decided in ${days < 1 ? `${Math.ceil(days * 24)} h` : `${Math.ceil(days)} days`}. ` : ''}
-                  A tie is decided by a draw, from a seed and the last settlement prices of the week. Hash of the seed:
-                  <code title=${answer.seedHash}>${answer.seedHash?.slice(0, 16)}…</code>
+                  ${answer.status === 'open' ? `${say(words.league.decidedIn, { time: days < 1 ? `${Math.ceil(days * 24)} h` : plural(Math.ceil(days), words.keys.days) })} ` : ''}
+                  ${words.league.draw}${' '} <code title=${answer.seedHash}>${answer.seedHash?.slice(0, 16)}…</code>
                 </p>
                 ${
                   answer.previous?.winner === undefined
                     ? null
                     : html`<p>
-                        Last week: <b>${answer.previous.winner.username}</b>
+                        ${rich(words.league.lastWeek, { winner: html`<b>${answer.previous.winner.username}</b>` })}
                         <span class="num ${way(answer.previous.winner.roiPct)}">
                           ${percent(answer.previous.winner.roiPct)}</span
                         >
@@ -223,13 +222,12 @@ function Spinner() {
 }
 
 function leaders({ status, winner, candidates }: SpinnerWeek) {
-  if (winner !== undefined) return html`Won by <b>${winner.username}</b>.`
-  if (candidates.length === 0)
-    return 'No leader yet. The best ROI of the week wins, among all who have closed enough positions on different players.'
+  if (winner !== undefined) return rich(words.league.wonBy, { winner: html`<b>${winner.username}</b>` })
+  if (candidates.length === 0) return words.league.noLeader
   const names = candidates.map(({ username }) => username).join(', ')
   const [first] = candidates
   return html`
-    ${status === 'tied' || candidates.length > 1 ? 'Level at the top: ' : 'In the lead: '}<b>${names}</b>
+    ${rich(status === 'tied' || candidates.length > 1 ? words.league.level : words.league.lead, { names: html`<b>${names}</b>` })}
     <span class="num ${way(first?.roiPct ?? 0)}"> ${percent(first?.roiPct ?? 0)}</span>
   `
 }
@@ -240,9 +238,9 @@ function PastWinners() {
   if (weeks.length === 0) return null
   return html`
     <details>
-      <summary>Earlier weeks</summary>
+      <summary>${words.league.earlier}</summary>
       <ul>
-        ${weeks.map(({ week, winner, endsAt }) => html`<li key=${week}>${week}: <b>${winner?.username}</b> <small>to ${dayTime(endsAt)}</small></li>`)}
+        ${weeks.map(({ week, winner, endsAt }) => html`<li key=${week}>${week}: <b>${winner?.username}</b> <small>${say(words.league.to, { when: dayTime(endsAt) })}</small></li>`)}
       </ul>
     </details>
   `

@@ -11,6 +11,7 @@ import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { TeamStats } from '../parts/team-stats.ts'
 import { loadSquads } from '../squads.ts'
+import { words } from '../words.ts'
 
 export function MatchPage() {
   const match = selectedMatch.value
@@ -19,11 +20,11 @@ export function MatchPage() {
     // Without an answer the pitch stays empty; the next change of state asks again.
     if (id !== null) loadSquads(id).catch(() => undefined)
   }, [id, match?.state, matchEvents.value === null])
-  if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? 'Fetching the line-ups…'}</p>`
-  if (match === null) return html`<p class="empty">No match is in play. It appears here with its line-ups.</p>`
+  if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? words.match.fetching}</p>`
+  if (match === null) return html`<p class="empty">${words.match.noneLineUps}</p>`
   return html`
     <div class="match-page">
-      <h1 class="sr-only">Match</h1>
+      <h1 class="sr-only">${words.match.label}</h1>
       <${Scoreboard} />
       <${PurseBanner} />
       ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}

@@ -5,10 +5,12 @@ import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { leagueCode } from '../leagues.ts'
+import { LanguageSwitch } from '../parts/language.ts'
 import { Watch } from '../parts/watch.ts'
 import { api, type PageFacts, signedIn } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
+import { rich, say, words } from '../words.ts'
 
 export function SignIn({ facts }: { facts: PageFacts }) {
   const [newcomer, setNewcomer] = useState<Newcomer | null>(null)
@@ -47,12 +49,13 @@ export function SignIn({ facts }: { facts: PageFacts }) {
         ${
           newcomer === null
             ? html`
-                <h1>Back your eye<br />for the game.</h1>
+                <h1>${rich(words.signIn.head, { br: html`<br />` })}</h1>
                 <${Inviter} />
-                <p>Go long or short on the players while they play. Prices follow the match and other traders.</p>
+                <p>${words.signIn.about}</p>
                 ${facts.devSignIn ? html`<${ByName} />` : html`<${WithProvider} facts=${facts} />`}
                 <p class="trouble" role="alert">${trouble}</p>
                 <${Watch} />
+                <${LanguageSwitch} />
               `
             : newcomer.isVerified
               ? html`<${ProfileStep} newcomer=${newcomer} />`
@@ -69,7 +72,7 @@ export function SignIn({ facts }: { facts: PageFacts }) {
 function enter({ user, deletionCancelled }: SignedIn): void {
   signedIn(user)
   if (deletionCancelled !== true) return
-  toast({ tone: 'good', title: 'Your account stays', text: 'You have signed in again, so nothing is deleted.' })
+  toast({ tone: 'good', title: words.signIn.stays, text: words.signIn.staysText })
 }
 
 interface Newcomer {
@@ -132,17 +135,17 @@ function Inviter() {
   if (found.answer !== null) {
     const { founder, name, members } = found.answer
     return html`<p class="inviter">
-      <b>${founder}</b> invites you to the league <b>${name}</b>${members > 1 ? `, with ${members} members` : ''}.
+      ${rich(members > 1 ? words.signIn.toLeagueOf : words.signIn.toLeague, { founder: html`<b>${founder}</b>`, league: html`<b>${name}</b>`, n: members })}
     </p>`
   }
   const by = answer?.invitedBy ?? null
-  return by === null ? null : html`<p class="inviter"><b>${by}</b> invites you to play.</p>`
+  return by === null ? null : html`<p class="inviter">${rich(words.signIn.invites, { who: html`<b>${by}</b>` })}</p>`
 }
 
 const WithProvider = ({ facts }: { facts: PageFacts }) => html`
   <div class="provider">
-    <button class="primary tall" onClick=${() => leaveForProvider(facts)}>Sign in with Google</button>
-    <p class="hint">You start with 10,000 units. No money is involved.</p>
+    <button class="primary tall" onClick=${() => leaveForProvider(facts)}>${words.signIn.google}</button>
+    <p class="hint">${words.signIn.start}</p>
   </div>
 `
 
@@ -174,7 +177,7 @@ function ByName() {
   })
   return html`
     <form onSubmit=${onSubmit}>
-      <label for="name">Your name</label>
+      <label for="name">${words.signIn.yourName}</label>
       <div class="row">
         <input
           id="name"
@@ -186,9 +189,9 @@ function ByName() {
           value=${name}
           onInput=${(event: Event) => setName(typed(event))}
         />
-        <button class="primary" disabled=${isBusy || name.trim() === ''}>Kick off</button>
+        <button class="primary" disabled=${isBusy || name.trim() === ''}>${words.signIn.kickOff}</button>
       </div>
-      <p class="hint">${trouble ?? 'You start with 10,000 units. No money is involved.'}</p>
+      <p class="hint">${trouble ?? words.signIn.start}</p>
     </form>
   `
 }
@@ -206,10 +209,10 @@ function CodeStep({ newcomer, onVerified }: { newcomer: Newcomer; onVerified: ()
     return () => clearInterval(counting)
   }, [])
   return html`
-    <h1>Check your email.</h1>
-    <p>We sent a six-digit code to <b>${newcomer.email}</b>.</p>
+    <h1>${words.signIn.checkMail}</h1>
+    <p>${rich(words.signIn.sent, { email: html`<b>${newcomer.email}</b>` })}</p>
     <form onSubmit=${onSubmit}>
-      <label for="code">Code</label>
+      <label for="code">${words.signIn.code}</label>
       <div class="row">
         <input
           id="code"
@@ -222,22 +225,22 @@ function CodeStep({ newcomer, onVerified }: { newcomer: Newcomer; onVerified: ()
           value=${code}
           onInput=${(event: Event) => setCode(typed(event))}
         />
-        <button class="primary" disabled=${isBusy || !/^\d{6}$/.test(code)}>Continue</button>
+        <button class="primary" disabled=${isBusy || !/^\d{6}$/.test(code)}>${words.signIn.continue}</button>
       </div>
       <p class="trouble" role="alert">${trouble ?? again.trouble}</p>
       <button type="button" class="link" disabled=${wait > 0 || again.isBusy} onClick=${again.onSubmit}>
-        ${wait > 0 ? `New code in ${wait} s` : 'Send a new code'}
+        ${wait > 0 ? say(words.signIn.newCodeIn, { secs: wait }) : words.signIn.newCode}
       </button>
     </form>
   `
 }
 
 const USERNAME_PROBLEMS: Readonly<Record<string, string>> = {
-  too_short: 'At least three characters.',
-  too_long: 'At most twenty characters.',
-  characters: 'Lowercase letters, digits and _; start with a letter.',
-  reserved: 'That username is reserved.',
-  taken: 'That username is taken.',
+  too_short: words.signIn.tooShort,
+  too_long: words.signIn.tooLong,
+  characters: words.signIn.characters,
+  reserved: words.signIn.reserved,
+  taken: words.signIn.taken,
 }
 const TYPING_MS = 300
 
@@ -260,16 +263,16 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
       api
         .checkUsername(username)
         .then(({ available, reason }) =>
-          setFlaw(available ? null : (USERNAME_PROBLEMS[reason ?? ''] ?? 'That username is not available.')),
+          setFlaw(available ? null : (USERNAME_PROBLEMS[reason ?? ''] ?? words.signIn.notAvailable)),
         )
         .catch(() => undefined) // registering reports it again
     }, TYPING_MS)
     return () => clearTimeout(asking)
   }, [username])
   return html`
-    <h1>Who is playing?</h1>
+    <h1>${words.signIn.who}</h1>
     <form onSubmit=${onSubmit}>
-      <label for="username">Username</label>
+      <label for="username">${words.signIn.username}</label>
       <input
         id="username"
         class="tall"
@@ -282,7 +285,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
         onInput=${(event: Event) => setUsername(typed(event).toLowerCase())}
       />
       <p id="username-flaw" class="trouble" role="status">${flaw}</p>
-      <label for="first-name">First name</label>
+      <label for="first-name">${words.signIn.firstName}</label>
       <input
         id="first-name"
         class="tall"
@@ -292,7 +295,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
         value=${firstName}
         onInput=${(event: Event) => setFirstName(typed(event))}
       />
-      <label for="district">District</label>
+      <label for="district">${words.signIn.district}</label>
       <select
         id="district"
         class="tall"
@@ -300,12 +303,12 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
         value=${districtId ?? ''}
         onChange=${(event: Event) => setDistrictId(Number(typed(event)))}
       >
-        <option value="" disabled>Choose your district</option>
+        <option value="" disabled>${words.signIn.chooseDistrict}</option>
         ${(answer?.districts ?? []).map(({ id, name }: District) => html`<option value=${id}>${name}</option>`)}
       </select>
       <p class="trouble" role="alert">${trouble}</p>
       <button class="primary tall" disabled=${isBusy || flaw !== null || username === '' || districtId === null}>
-        Kick off
+        ${words.signIn.kickOff}
       </button>
     </form>
   `

@@ -11,11 +11,12 @@ import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { Ticket } from '../parts/ticket.ts'
 import { Tour } from '../parts/tour.ts'
+import { words } from '../words.ts'
 
 export function Trade() {
-  if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? 'Fetching the line-ups…'}</p>`
+  if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? words.match.fetching}</p>`
   return html`
-    <h1 class="sr-only">Trade</h1>
+    <h1 class="sr-only">${words.nav.trade}</h1>
     <${Tour} />
     <div class="floor ${connection.value === 'live' ? '' : 'old'}" data-view=${view.value}>
       <div class="left"><${MarketList} /></div>
@@ -25,7 +26,7 @@ export function Trade() {
         ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
         ${
           selected.value === null
-            ? html`<p class="empty">No match is in play. Players appear with the next match.</p>`
+            ? html`<p class="empty">${words.match.nonePlayers}</p>`
             : html`<${ChartCard} instrument=${selected.value} />`
         }
         <${PositionList} />

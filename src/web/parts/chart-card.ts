@@ -16,15 +16,16 @@ import { draft } from './order-draft.ts'
 import { eventWords } from './match-events.ts'
 import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { LastReason } from './reasons.ts'
+import { say, words } from '../words.ts'
 
 const MINUTE_MS = 60_000
 /** Each with its name, its words and its length. */
 const PERIODS: readonly (readonly [Period, string, string, number | null])[] = [
-  ['5m', '5 min', 'five minutes', 5 * MINUTE_MS],
-  ['1h', '1 h', 'hour', 60 * MINUTE_MS],
-  ['6h', '6 h', 'six hours', 360 * MINUTE_MS],
-  ['1d', '1 day', 'day', 1_440 * MINUTE_MS],
-  ['all', 'All', 'whole time', null],
+  ['5m', words.chart.min5, words.chart.over5m, 5 * MINUTE_MS],
+  ['1h', words.chart.hour1, words.chart.over1h, 60 * MINUTE_MS],
+  ['6h', words.chart.hours6, words.chart.over6h, 360 * MINUTE_MS],
+  ['1d', words.chart.day1, words.chart.over1d, 1_440 * MINUTE_MS],
+  ['all', words.chart.all, words.chart.overAll, null],
 ]
 
 const period = signal<Period>('1h')
@@ -48,7 +49,7 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
       </header>
       <${Chart} key=${instrument.id} instrument=${instrument} />
       <div class="below">
-        <div class="choice" role="group" aria-label="Period">
+        <div class="choice" role="group" aria-label=${words.chart.period}>
           ${PERIODS.map(
             ([key, label]) =>
               html`<button aria-pressed=${period.value === key} onClick=${() => (period.value = key)}>
@@ -64,10 +65,10 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
                 aria-pressed=${areLevelsInView.value}
                 onClick=${() => (areLevelsInView.value = !areLevelsInView.value)}
               >
-                Keep levels in view
+                ${words.chart.keepLevels}
               </button>`
         }
-        <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">Charts by TradingView</a>
+        <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">${words.chart.credit}</a>
       </div>
     </section>
   `
@@ -78,15 +79,15 @@ const inSelected = computed(() => [...positions.value.values()].filter((p) => p.
 /** Lines for the levels of open positions and of the order in the ticket. */
 const levels = computed<readonly ChartLevel[]>(() => {
   const drafted: ChartLevel[] = [
-    ...level('draft sl', draft.stopLoss.value, 'Stop', 'stop'),
-    ...level('draft tp', draft.takeProfit.value, 'Target', 'target'),
+    ...level('draft sl', draft.stopLoss.value, words.chart.stop, 'stop'),
+    ...level('draft tp', draft.takeProfit.value, words.chart.target, 'target'),
   ]
   return [
     ...drafted,
     ...inSelected.value.flatMap((p) => [
       ...level(`${p.id} entry`, p.openPrice, `${p.direction === 'long' ? '▲' : '▼'} ${p.lotSize}`, 'entry'),
-      ...level(`${p.id} sl`, p.stopLoss, 'Stop', 'stop'),
-      ...level(`${p.id} tp`, p.takeProfit, 'Target', 'target'),
+      ...level(`${p.id} sl`, p.stopLoss, words.chart.stop, 'stop'),
+      ...level(`${p.id} tp`, p.takeProfit, words.chart.target, 'target'),
     ]),
   ]
 })
@@ -127,7 +128,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
         made = new Drawn(box.current)
         setChart(made)
       })
-      .catch((error: unknown) => toast({ tone: 'bad', title: 'Chart not loaded', text: messageFor(error) }))
+      .catch((error: unknown) => toast({ tone: 'bad', title: words.chart.notLoaded, text: messageFor(error) }))
     const stop = onMove((frame) => {
       if (frame.instrumentId !== instrument.id) return
       made?.add(frame.at, frame.price)
@@ -153,7 +154,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
         setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
         chart.show(found, PERIODS.find(([key]) => key === period.peek())?.[3] ?? null)
       })
-      .catch((error: unknown) => toast({ tone: 'bad', title: 'Price history not loaded', text: messageFor(error) }))
+      .catch((error: unknown) => toast({ tone: 'bad', title: words.chart.historyNotLoaded, text: messageFor(error) }))
     return () => (isWanted = false)
   }, [chart, instrument.id, period.value, arrivals.value])
 
@@ -187,15 +188,21 @@ function newsMarks(news: readonly News[], events: readonly MatchEvent[]): readon
 
 /** The chart in words, for screen readers. */
 function summary(instrument: Instrument, past: PriceHistory | null): string {
-  if (past === null) return 'The price history is loading.'
+  if (past === null) return words.chart.historyLoading
   const { open, high, low, changePct: changed } = past.stats
-  if (open === null || high === null || low === null) return `${instrument.name} has no price history yet.`
-  const words = PERIODS.find(([key]) => key === past.period)?.[2] ?? ''
+  if (open === null || high === null || low === null) return say(words.chart.noHistory, { name: instrument.name })
+  const over = PERIODS.find(([key]) => key === past.period)?.[2] ?? ''
   const own = (matchEvents.value?.events ?? []).filter((event) => event.playerName === instrument.name)
   return [
-    `Price of ${instrument.name} over the last ${words}: from ${units(open)}, ${percent(changed ?? 0)},`,
-    `between ${units(low)} and ${units(high)}.`,
-    ...own.map((event) => `${eventWords(event)} in minute ${event.minute}.`),
+    say(words.chart.summary, {
+      name: instrument.name,
+      over,
+      open: units(open),
+      change: percent(changed ?? 0),
+      low: units(low),
+      high: units(high),
+    }),
+    ...own.map((event) => say(words.chart.inMinute, { what: eventWords(event), minute: event.minute })),
   ].join(' ')
 }
 
@@ -248,11 +255,15 @@ function Grip({ chart, position, kind, price }: GripProps) {
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
   const top = chart?.topOf(dragged ?? price)
   if (top === null || top === undefined) return null
-  const label = kind === 'stopLoss' ? 'Stop-loss' : 'Take-profit'
+  const label = kind === 'stopLoss' ? words.chart.stopLoss : words.chart.takeProfit
   const moveTo = (to: number): void => {
     setDragged(null)
     change(position.id, { [kind]: cents(to) }).catch((error: unknown) =>
-      toast({ tone: 'bad', title: `${label} of ${nameOf(position.instrumentId)} not moved`, text: messageFor(error) }),
+      toast({
+        tone: 'bad',
+        title: say(words.chart.levelNotMoved, { level: label, name: nameOf(position.instrumentId) }),
+        text: messageFor(error),
+      }),
     )
   }
   const priceUnder = (event: PointerEvent): number | null => {
@@ -265,7 +276,7 @@ function Grip({ chart, position, kind, price }: GripProps) {
       class="grip ${kind}"
       style=${{ transform: `translateY(${top}px)` }}
       role="slider"
-      aria-label="${label} of ${nameOf(position.instrumentId)}"
+      aria-label=${say(words.chart.levelOf, { level: label, name: nameOf(position.instrumentId) })}
       aria-orientation="vertical"
       aria-valuenow=${dragged ?? price}
       aria-valuetext=${units(dragged ?? price)}
@@ -286,7 +297,10 @@ function Grip({ chart, position, kind, price }: GripProps) {
         rest.current = setTimeout(() => moveTo(to), KEYS_REST_MS)
       }}
     >
-      <span>⇕ ${kind === 'stopLoss' ? 'Stop' : 'Target'}${dragged === null ? '' : ` ${units(dragged)}`}</span>
+      <span
+        >⇕
+        ${kind === 'stopLoss' ? words.chart.stop : words.chart.target}${dragged === null ? '' : ` ${units(dragged)}`}</span
+      >
     </button>
   `
 }

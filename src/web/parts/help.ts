@@ -1,19 +1,20 @@
 /** Short help on the words of the ticket: a button beside the word opens a sentence below it, one at a time. */
 import { signal } from '@preact/signals'
 import { html } from '../html.ts'
+import { say, words } from '../words.ts'
 
 const WORDS = {
-  direction: 'Long earns when the price goes up and loses when it goes down. Short is the other way round.',
-  stake: 'What you put in, in units. It is taken from your wallet at once, and it is the most you can lose.',
-  lots: 'The size of the position. The more lots, the more each move of the price brings or costs.',
-  stopLoss: 'Closes the position by itself when the price has gone this far against you.',
-  takeProfit: 'Closes the position by itself when the price has gone this far your way.',
-  fill: 'The price you get. A large order moves the price a little against itself.',
-  point: 'What you win or lose each time the price moves by 1.00.',
-  washout: 'At this price your stake is used up, and the position closes by itself.',
-  settles: 'At full time every open position is closed. This is the price it would get if that came now.',
-  hold: 'For this long you cannot close it yourself. Stop-loss, take-profit, washout and full time still can.',
-} as const
+  direction: words.help.direction,
+  stake: words.help.stake,
+  lots: words.help.lots,
+  stopLoss: words.help.stopLoss,
+  takeProfit: words.help.takeProfit,
+  fill: words.help.fill,
+  point: words.help.point,
+  washout: words.help.washout,
+  settles: words.help.settles,
+  hold: words.help.hold,
+}
 
 type Word = keyof typeof WORDS
 
@@ -23,7 +24,7 @@ export const Help = ({ word, about }: { word: Word; about: string }) => html`
   <button
     type="button"
     class="help"
-    aria-label="What is this: ${about}"
+    aria-label=${say(words.help.whatIs, { word: about })}
     aria-expanded=${opened.value === word}
     aria-controls=${opened.value === word ? `help-${word}` : undefined}
     onClick=${() => (opened.value = opened.peek() === word ? null : word)}

@@ -7,15 +7,16 @@ import { html } from '../html.ts'
 import { api, isAdmin } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRequest, Waiting } from './use-request.ts'
+import { plural, say, words } from '../words.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Lives to choose from, in days. */
 const LIVES = [7, 30, 90, 366] as const
 const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly isForAdmins: boolean }[] = [
-  { scope: 'read', label: 'Read prices, positions and boards', isForAdmins: false },
-  { scope: 'trade', label: 'Trade, and read', isForAdmins: false },
-  { scope: 'admin:read', label: 'Read as an admin', isForAdmins: true },
-  { scope: 'admin:write', label: 'Change as an admin, and read', isForAdmins: true },
+  { scope: 'read', label: words.keys.read, isForAdmins: false },
+  { scope: 'trade', label: words.keys.trade, isForAdmins: false },
+  { scope: 'admin:read', label: words.keys.adminRead, isForAdmins: true },
+  { scope: 'admin:write', label: words.keys.adminWrite, isForAdmins: true },
 ]
 
 export function Keys() {
@@ -27,12 +28,9 @@ export function Keys() {
   }
   return html`
     <section class="card" aria-labelledby="keys-title">
-      <header><h2 id="keys-title">Keys for programs</h2></header>
+      <header><h2 id="keys-title">${words.keys.title}</h2></header>
       <div class="inside">
-        <p class="hint">
-          A program sends a key instead of signing in. An account that trades with a key is a bot from then on: it is
-          marked, and bots are not ranked. Use an account of its own for a bot.
-        </p>
+        <p class="hint">${words.keys.hint}</p>
         ${secret === null ? null : html`<${Secret} secret=${secret} onDone=${() => setSecret(null)} />`}
         ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${List} keys=${answer.keys} again=${again} />`}
         <${NewKey} made=${made} />
@@ -43,16 +41,16 @@ export function Keys() {
 
 function List({ keys, again }: { keys: readonly PersonalKey[]; again: () => void }) {
   const end = async ({ id, name }: PersonalKey): Promise<void> => {
-    if (!confirm(`Delete the key “${name}”? Programs that use it stop at once.`)) return
+    if (!confirm(say(words.keys.confirmDelete, { name }))) return
     try {
       await api.deleteKey(id)
-      toast({ tone: 'plain', title: 'Key deleted', text: name })
+      toast({ tone: 'plain', title: words.keys.deleted, text: name })
     } catch (error) {
-      toast({ tone: 'bad', title: 'Key not deleted', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.keys.notDeleted, text: messageFor(error) })
     }
     again()
   }
-  if (keys.length === 0) return html`<p class="empty">No keys.</p>`
+  if (keys.length === 0) return html`<p class="empty">${words.keys.none}</p>`
   return html`
     <ul class="rows keys">
       ${keys.map(
@@ -60,10 +58,16 @@ function List({ keys, again }: { keys: readonly PersonalKey[]; again: () => void
           <li key=${key.id}>
             <b>${key.name}</b>
             <small>
-              ${key.scopes.join(', ')} · until ${dayTime(key.expiresAt)} ·
-              ${key.lastUsedAt === null ? ' never used' : ` last used about ${dayTime(key.lastUsedAt)}`}
+              ${key.scopes.join(', ')} · ${say(words.keys.until, { when: dayTime(key.expiresAt) })} ·
+              ${key.lastUsedAt === null ? ` ${words.keys.never}` : ` ${say(words.keys.lastUsed, { when: dayTime(key.lastUsedAt) })}`}
             </small>
-            <button class="small" aria-label="Delete ${key.name}" onClick=${() => void end(key)}>Delete</button>
+            <button
+              class="small"
+              aria-label=${say(words.keys.deleteOne, { name: key.name })}
+              onClick=${() => void end(key)}
+            >
+              ${words.keys.delete}
+            </button>
           </li>
         `,
       )}
@@ -75,18 +79,18 @@ function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(secret)
-      toast({ tone: 'good', title: 'Key copied', text: 'It is not shown again.' })
+      toast({ tone: 'good', title: words.keys.copied, text: words.keys.shownOnce })
     } catch {
-      toast({ tone: 'plain', title: 'Not copied', text: 'Select the key and copy it by hand.' })
+      toast({ tone: 'plain', title: words.keys.notCopied, text: words.keys.byHand })
     }
   }
   return html`
     <div class="secret" role="status">
-      <p>Copy this key now. It is not shown again.</p>
+      <p>${words.keys.copyNow}</p>
       <code>${secret}</code>
       <p>
-        <button class="small" onClick=${() => void copy()}>Copy</button>
-        <button class="small" onClick=${onDone}>Done</button>
+        <button class="small" onClick=${() => void copy()}>${words.keys.copy}</button>
+        <button class="small" onClick=${onDone}>${words.keys.done}</button>
       </p>
     </div>
   `
@@ -107,24 +111,24 @@ function NewKey({ made }: { made: (secret: string) => void }) {
       made((await api.newKey({ name: name.trim(), scopes, expiresAt })).secret)
       setName('')
     } catch (error) {
-      toast({ tone: 'bad', title: 'Key not created', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.keys.notCreated, text: messageFor(error) })
     }
     setBusy(false)
   }
   return html`
     <form class="new-key" onSubmit=${(event: Event) => void create(event)}>
       <label>
-        Name
+        ${words.keys.name}
         <input
           maxlength="64"
           required
-          placeholder="My bot"
+          placeholder=${words.keys.myBot}
           value=${name}
           onInput=${(event: InputEvent) => setName((event.target as HTMLInputElement).value)}
         />
       </label>
       <fieldset>
-        <legend>It may</legend>
+        <legend>${words.keys.itMay}</legend>
         ${SCOPES.filter(({ isForAdmins }) => isAdmin.value || !isForAdmins).map(
           ({ scope, label }) => html`
             <label key=${scope} class="choice">
@@ -135,12 +139,14 @@ function NewKey({ made }: { made: (secret: string) => void }) {
         )}
       </fieldset>
       <label>
-        For
+        ${words.keys.for}
         <select value=${days} onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}>
-          ${LIVES.map((life) => html`<option key=${life} value=${life}>${life} days</option>`)}
+          ${LIVES.map((life) => html`<option key=${life} value=${life}>${plural(life, words.keys.days)}</option>`)}
         </select>
       </label>
-      <button class="small" disabled=${isBusy || name.trim() === '' || scopes.length === 0}>Create key</button>
+      <button class="small" disabled=${isBusy || name.trim() === '' || scopes.length === 0}>
+        ${words.keys.create}
+      </button>
     </form>
   `
 }

@@ -4,15 +4,16 @@ import { percent, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { Explained, Help } from './help.ts'
 import { draft } from './order-draft.ts'
+import { say, words } from '../words.ts'
 
 /** Where a level starts when it is switched on, as a fraction of the price. */
 const STOP_AT = 0.03
 const TARGET_AT = 0.06
 
 const LEVELS = {
-  stopLoss: { label: 'Stop-loss', side: -1, away: STOP_AT },
-  takeProfit: { label: 'Take-profit', side: 1, away: TARGET_AT },
-} as const
+  stopLoss: { label: words.ticket.stopLoss, side: -1, away: STOP_AT },
+  takeProfit: { label: words.ticket.takeProfit, side: 1, away: TARGET_AT },
+}
 
 export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; price: number; pnl: number | null }) {
   const { label, side, away } = LEVELS[kind]
@@ -32,13 +33,13 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
       <${Help} word=${kind} about=${label.toLowerCase()} />
       ${
         value === null
-          ? html`<span class="none">none</span>`
+          ? html`<span class=${words.ticket.none}>${words.ticket.none}</span>`
           : html`
               <input
                 class="num"
                 type="number"
                 step="0.01"
-                aria-label="${label} price"
+                aria-label=${say(words.ticket.levelPrice, { level: label })}
                 value=${value}
                 onChange=${(event: Event) => (level.value = Number(valueOf(event)) || null)}
               />

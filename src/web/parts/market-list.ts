@@ -7,6 +7,7 @@ import { html } from '../html.ts'
 import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch, showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
 import { Icon } from './icons.ts'
+import { words } from '../words.ts'
 
 type Side = 'all' | 'home' | 'away'
 type Order = 'change' | 'price' | 'name'
@@ -26,10 +27,10 @@ const changeNow = (instrument: Instrument): number => changePct(instrument, quot
 
 const shown = computed(() => {
   void matches.value // sorts again when the matches are refreshed
-  const words = sought.value.trim().toLowerCase()
+  const part = sought.value.trim().toLowerCase()
   return matchInstruments.value
     .filter(({ team }) => side.value === 'all' || team.side === side.value)
-    .filter(({ name }) => name.toLowerCase().includes(words))
+    .filter(({ name }) => name.toLowerCase().includes(part))
     .toSorted(
       (a, b) => Number(isOff(a)) - Number(isOff(b)) || ORDERS[order.value](a, b) || a.name.localeCompare(b.name),
     )
@@ -51,35 +52,35 @@ const held = computed(() => new Map([...positions.value.values()].map((p) => [p.
 export function MarketList() {
   const match = selectedMatch.value
   const sides: readonly (readonly [Side, string])[] = [
-    ['all', 'All'],
-    ['home', match?.home.name ?? 'Home'],
-    ['away', match?.away.name ?? 'Away'],
+    ['all', words.market.all],
+    ['home', match?.home.name ?? words.market.home],
+    ['away', match?.away.name ?? words.market.away],
   ]
   return html`
     <section class="card market" aria-labelledby="market-title">
       <header>
-        <h2 id="market-title">Players</h2>
+        <h2 id="market-title">${words.market.players}</h2>
         <label class="search">
           <${Icon} name="search" />
           <input
             type="search"
-            placeholder="Find"
-            aria-label="Find a player"
+            placeholder=${words.market.find}
+            aria-label=${words.market.findPlayer}
             value=${sought.value}
             onInput=${(event: InputEvent) => (sought.value = (event.target as HTMLInputElement).value)}
           />
         </label>
         <select
-          aria-label="Sort by"
+          aria-label=${words.market.sortBy}
           value=${order.value}
           onChange=${(event: Event) => (order.value = (event.target as HTMLSelectElement).value as Order)}
         >
-          <option value="price">Price</option>
-          <option value="change">Movement</option>
-          <option value="name">Name</option>
+          <option value="price">${words.market.price}</option>
+          <option value="change">${words.market.movement}</option>
+          <option value="name">${words.market.name}</option>
         </select>
       </header>
-      <div class="choice teams" role="group" aria-label="Team">
+      <div class="choice teams" role="group" aria-label=${words.market.team}>
         ${sides.map(
           ([key, label]) =>
             html`<button aria-pressed=${side.value === key} onClick=${() => (side.value = key)}>${label}</button>`,
@@ -87,7 +88,7 @@ export function MarketList() {
       </div>
       <ul class="players" onKeyDown=${walk}>
         ${shown.value.map((instrument) => html`<${Row} key=${instrument.id} instrument=${instrument} />`)}
-        ${shown.value.length === 0 ? html`<li class="empty">No player found.</li>` : null}
+        ${shown.value.length === 0 ? html`<li class="empty">${words.market.none}</li>` : null}
       </ul>
     </section>
   `
@@ -113,7 +114,7 @@ function Row({ instrument }: { instrument: Instrument }) {
         <span class="who">
           <b>${instrument.name}</b>
           <small
-            >${instrument.team.name}${isBenched ? ' · not playing' : ''}${direction === undefined ? null : html` · <em class=${direction}>${direction}</em>`}</small
+            >${instrument.team.name}${isBenched ? ` ${words.market.notPlaying}` : ''}${direction === undefined ? null : html` · <em class=${direction}>${words.common[direction]}</em>`}</small
           >
         </span>
         <${Price} instrument=${instrument} />

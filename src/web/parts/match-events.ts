@@ -3,25 +3,26 @@ import type { MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { instruments, matchEvents, showInstrument } from '../market.ts'
 import { Icon } from './icons.ts'
+import { say, words } from '../words.ts'
 
 const WORDS: Readonly<Record<MatchEvent['type'], string>> = {
-  goal: 'Goal',
-  own_goal: 'Own goal',
-  penalty_goal: 'Goal from the spot',
-  penalty_missed: 'Penalty missed',
-  substitution: 'On',
-  yellow: 'Yellow card',
-  red: 'Red card',
-  second_yellow: 'Second yellow',
-  shootout_goal: 'Scores',
-  shootout_miss: 'Misses',
-  var: 'VAR',
-  var_card: 'VAR: card',
-  other: 'Event',
+  goal: words.events.goal,
+  own_goal: words.events.ownGoal,
+  penalty_goal: words.events.spotGoal,
+  penalty_missed: words.events.penaltyMissed,
+  substitution: words.events.on,
+  yellow: words.events.yellow,
+  red: words.events.red,
+  second_yellow: words.events.secondYellow,
+  shootout_goal: words.events.scores,
+  shootout_miss: words.events.misses,
+  var: words.events.var,
+  var_card: words.events.varCard,
+  other: words.events.other,
 }
 
 export const eventWords = ({ type, retracted }: MatchEvent): string =>
-  retracted ? `${WORDS[type]}, overturned` : WORDS[type]
+  retracted ? say(words.events.overturned, { what: WORDS[type] }) : WORDS[type]
 
 /** A letter or sign per kind, so that colour is not the only difference; goals have a ball. */
 const SIGNS: Readonly<Record<MatchEvent['type'], string | null>> = {
@@ -48,10 +49,10 @@ export function MatchEvents() {
   const events = matchEvents.value?.events ?? []
   return html`
     <section class="card events" aria-labelledby="events-title">
-      <header><h2 id="events-title">On the pitch</h2></header>
+      <header><h2 id="events-title">${words.events.title}</h2></header>
       ${
         events.length === 0
-          ? html`<p class="empty">Nothing yet. Goals, cards and substitutions appear here and on the chart.</p>`
+          ? html`<p class="empty">${words.events.none}</p>`
           : html`<ol>
               ${events.toReversed().map((event) => html`<${Event} key=${event.id} event=${event} />`)}
             </ol>`
@@ -75,7 +76,7 @@ function Event({ event }: { event: MatchEvent }) {
             ? html`<span>${name}</span>`
             : html`<button class="link" onClick=${() => showInstrument(instrument.id)}>${name}</button>`
         }
-        ${also === null ? null : html`<small>${event.type === 'substitution' ? 'for' : 'with'} ${also}</small>`}
+        ${also === null ? null : html`<small>${say(event.type === 'substitution' ? words.events.for : words.events.with, { name: also })}</small>`}
       </span>
     </li>
   `

@@ -13,6 +13,7 @@ import {
   showInstrument,
 } from '../market.ts'
 import { go } from '../route.ts'
+import { words } from '../words.ts'
 
 const MOVERS = 5
 const TRADES = 8
@@ -36,10 +37,10 @@ const movers = computed(() =>
 export function MatchMovers() {
   return html`
     <section class="card movers" aria-labelledby="movers-title">
-      <header><h2 id="movers-title">Movers</h2></header>
+      <header><h2 id="movers-title">${words.matchMarket.movers}</h2></header>
       ${
         movers.value.length === 0
-          ? html`<p class="empty">No price has moved yet.</p>`
+          ? html`<p class="empty">${words.matchMarket.noMovers}</p>`
           : html`<ol>
               ${movers.value.map(
                 ({ instrument: { id, name }, price, changed }) => html`
@@ -70,16 +71,16 @@ export function MatchTrades() {
   const shown = trades.value.filter(({ fixtureId }) => fixtureId === selectedMatchId.value)
   return html`
     <section class="card movers" aria-labelledby="trades-title">
-      <header><h2 id="trades-title">Latest orders</h2></header>
+      <header><h2 id="trades-title">${words.matchMarket.orders}</h2></header>
       ${
         shown.length === 0
-          ? html`<p class="empty">Orders that move a price appear here as they come.</p>`
+          ? html`<p class="empty">${words.matchMarket.noOrders}</p>`
           : html`<ol>
               ${shown.map(
                 ({ epoch, seq, instrumentId, at, price, previousPrice }) => html`
                   <li key=${`${epoch}/${seq}`}>
                     <button class="link" onClick=${() => openTicket(instrumentId)}>
-                      ${instruments.value.get(instrumentId)?.name ?? 'A player'}
+                      ${instruments.value.get(instrumentId)?.name ?? words.matchMarket.aPlayer}
                     </button>
                     <b class="num ${way(price - previousPrice)}"
                       ><i aria-hidden="true">${arrow(price - previousPrice)}</i> ${units(price)}</b

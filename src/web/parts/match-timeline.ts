@@ -3,6 +3,7 @@ import type { MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { matchEvents, selectedMatch } from '../market.ts'
 import { eventWords, Sign } from './match-events.ts'
+import { say, words } from '../words.ts'
 
 const FULL_TIME = 90
 const EXTRA_TIME = 120
@@ -29,7 +30,7 @@ export function MatchTimeline() {
   const length = Math.max(minute, ...shown.map((event) => event.minute)) > FULL_TIME ? EXTRA_TIME : FULL_TIME
   const at = (of: number): number => Math.min(100, (of / length) * 100)
   return html`
-    <section class="card timeline" aria-label="Timeline">
+    <section class="card timeline" aria-label=${words.events.timeline}>
       ${(['home', 'away'] as const).map((side) => html`<${Side} side=${side} events=${shown} at=${at} />`)}
       <div class="axis" aria-hidden="true">
         <i style=${{ width: `${at(minute)}%` }}></i>
@@ -63,9 +64,9 @@ function Side({ side, events, at }: SideProps) {
             key=${event.id}
             class=${event.retracted ? 'retracted' : ''}
             style=${{ left: `${left}%`, '--row': row }}
-            title=${words(event)}
+            title=${told(event)}
           >
-            <${Sign} event=${event} /><span class="sr-only">${words(event)}</span>
+            <${Sign} event=${event} /><span class="sr-only">${told(event)}</span>
           </li>
         `,
       )}
@@ -73,5 +74,5 @@ function Side({ side, events, at }: SideProps) {
   `
 }
 
-const words = (event: MatchEvent): string =>
-  `${event.minute}′ ${eventWords(event)} ${event.playerName ?? ''}${event.relatedPlayerName === null || event.type !== 'substitution' ? '' : ` for ${event.relatedPlayerName}`}`
+const told = (event: MatchEvent): string =>
+  `${event.minute}′ ${eventWords(event)} ${event.playerName ?? ''}${event.relatedPlayerName === null || event.type !== 'substitution' ? '' : ` ${say(words.events.for, { name: event.relatedPlayerName })}`}`

@@ -9,9 +9,10 @@ import { go, isTrading, type View, view } from '../route.ts'
 import { isAdmin, signOut, user } from '../session.ts'
 import { theme, toggleTheme } from '../theme.ts'
 import { Icon, type IconName } from './icons.ts'
+import { say, words } from '../words.ts'
 
 const Brand = () => html`
-  <a class="brand" href="#/trade" aria-label="Touchline, home">
+  <a class="brand" href="#/trade" aria-label=${words.nav.home}>
     <svg viewBox="0 0 64 64" aria-hidden="true">
       <path class="line" d="M8 53h48" />
       <path class="step" d="M10 41h12V29h12v8h10V15h10" />
@@ -29,18 +30,18 @@ interface Place {
 const isHere = (to: View): boolean => (to === 'trade' ? isTrading.value : view.value === to)
 
 const places = (): readonly Place[] => [
-  { to: 'match', icon: 'match', label: 'Match' },
-  { to: 'trade', icon: 'trade', label: 'Trade' },
-  { to: 'league', icon: 'league', label: 'League' },
-  { to: 'club', icon: 'club', label: 'Club' },
-  ...(isAdmin.value ? [{ to: 'control', icon: 'control', label: 'Control' } as const] : []),
+  { to: 'match', icon: 'match', label: words.nav.match },
+  { to: 'trade', icon: 'trade', label: words.nav.trade },
+  { to: 'league', icon: 'league', label: words.nav.league },
+  { to: 'club', icon: 'club', label: words.nav.club },
+  ...(isAdmin.value ? [{ to: 'control', icon: 'control', label: words.nav.control } as const] : []),
 ]
 
 export function TopBar() {
   return html`
     <header class="top">
       <${Brand} />
-      <nav class="places" aria-label="Main">
+      <nav class="places" aria-label=${words.nav.main}>
         ${places().map(
           ({ to, label }) => html`<a href="#/${to}" aria-current=${isHere(to) ? 'page' : undefined}>${label}</a>`,
         )}
@@ -51,26 +52,28 @@ export function TopBar() {
         <a
           class="bare bell"
           href="#/inbox"
-          aria-label=${unread.value === 0 ? 'Inbox' : `Inbox, ${unread.value} unread`}
+          aria-label=${unread.value === 0 ? words.nav.inbox : say(words.nav.unread, { n: unread.value })}
         >
           <${Icon} name="inbox" />${unread.value === 0 ? null : html`<b class="num">${Math.min(99, unread.value)}</b>`}
         </a>
         <button
           class="bare"
           onClick=${toggleTheme}
-          aria-label="Use ${theme.value === 'dark' ? 'light' : 'dark'} colours"
+          aria-label=${theme.value === 'dark' ? words.nav.light : words.nav.dark}
         >
           <${Icon} name=${theme.value === 'dark' ? 'sun' : 'moon'} />
         </button>
         <a
           class="bare account"
           href="#/account"
-          aria-label="Account of ${user.value?.firstName}"
+          aria-label=${say(words.nav.accountOf, { name: user.value?.firstName ?? '' })}
           aria-current=${isHere('account') ? 'page' : undefined}
         >
           <${Icon} name="person" /><span class="name">${user.value?.firstName}</span>
         </a>
-        <button class="bare out" onClick=${() => void signOut()} aria-label="Sign out"><${Icon} name="out" /></button>
+        <button class="bare out" onClick=${() => void signOut()} aria-label=${words.nav.signOut}>
+          <${Icon} name="out" />
+        </button>
       </div>
     </header>
   `
@@ -79,30 +82,30 @@ export function TopBar() {
 const Money = () => html`
   <dl
     class="money ${isLeague(purse.value) ? 'league' : purse.value}"
-    aria-label=${purse.value === 'main' ? 'Wallet' : `${purseName(purse.value)} wallet`}
+    aria-label=${purse.value === 'main' ? words.nav.wallet : say(words.nav.walletOf, { purse: purseName(purse.value) })}
   >
     <div>
-      <dt>${purseName(purse.value)} value</dt>
+      <dt>${say(words.nav.valueOf, { purse: purseName(purse.value) })}</dt>
       <dd class="num">${wallet.value === null ? '–' : units(accountValue.value)}</dd>
     </div>
     <div class="wide">
-      <dt>Free</dt>
+      <dt>${words.nav.free}</dt>
       <dd class="num">${wallet.value === null ? '–' : units(wallet.value.freeMargin)}</dd>
     </div>
     ${
       locked.value > 0
-        ? html`<div class="wide" title="News may still correct what you have just closed. It is free in a few minutes.">
-            <dt>Locked</dt>
+        ? html`<div class="wide" title=${words.nav.lockedHint}>
+            <dt>${words.nav.locked}</dt>
             <dd class="num">${units(locked.value)}</dd>
           </div>`
         : null
     }
     <div class="wide">
-      <dt>Margin</dt>
+      <dt>${words.nav.margin}</dt>
       <dd class="num">${units(marginUsed.value)}</dd>
     </div>
     <div>
-      <dt>Open P&L</dt>
+      <dt>${words.nav.openPnl}</dt>
       <dd class="num ${way(unrealized.value)}">
         <span aria-hidden="true">${arrow(unrealized.value)}</span> ${signed(unrealized.value)}
       </dd>
@@ -110,7 +113,12 @@ const Money = () => html`
   </dl>
 `
 
-const CONNECTION_WORDS = { live: 'Live', connecting: 'Connecting', waiting: 'Offline', stopped: 'Offline' } as const
+const CONNECTION_WORDS = {
+  live: words.nav.live,
+  connecting: words.nav.connecting,
+  waiting: words.nav.offline,
+  stopped: words.nav.offline,
+}
 
 const Connection = () => html`
   <p class="connection ${connection.value}" role="status"><i></i><span>${CONNECTION_WORDS[connection.value]}</span></p>
@@ -118,14 +126,14 @@ const Connection = () => html`
 
 export function BottomNav() {
   const items: readonly Place[] = [
-    { to: 'match', icon: 'match', label: 'Match' },
-    { to: 'market', icon: 'market', label: 'Players' },
-    { to: 'trade', icon: 'trade', label: 'Trade' },
-    { to: 'positions', icon: 'positions', label: 'Positions' },
+    { to: 'match', icon: 'match', label: words.nav.match },
+    { to: 'market', icon: 'market', label: words.nav.players },
+    { to: 'trade', icon: 'trade', label: words.nav.trade },
+    { to: 'positions', icon: 'positions', label: words.nav.positions },
     ...places().filter(({ to }) => to !== 'trade' && to !== 'match'),
   ]
   return html`
-    <nav class="bottom" aria-label="Views">
+    <nav class="bottom" aria-label=${words.nav.views}>
       ${items.map(
         ({ to, icon, label }) => html`
           <button aria-current=${view.value === to ? 'page' : undefined} onClick=${() => go(to)}>

@@ -5,17 +5,16 @@ import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
 import { api, signedIn, user } from '../session.ts'
 import { toast } from '../toasts.ts'
+import { rich, say, words } from '../words.ts'
 
 export const OwnData = () => html`
   <section class="card" aria-labelledby="data-title">
-    <header><h2 id="data-title">Your data</h2></header>
+    <header><h2 id="data-title">${words.data.title}</h2></header>
     <div class="inside own">
       <${Hiding} />
-      <h3>Download</h3>
-      <p>
-        Everything that is stored about you, in one file: profile, trades, ledger, sessions, notifications and more.
-      </p>
-      <p><a class="small" href="/api/me/export" download>Download my data</a></p>
+      <h3>${words.data.download}</h3>
+      <p>${words.data.downloadHint}</p>
+      <p><a class="small" href="/api/me/export" download>${words.data.downloadMine}</a></p>
       <${Deleting} />
     </div>
   </section>
@@ -28,18 +27,16 @@ function Hiding() {
       const { hiddenFromBoards } = await api.hide(!isHidden)
       if (user.value) user.value = { ...user.value, hiddenFromBoards }
     } catch (error) {
-      toast({ tone: 'bad', title: 'Not changed', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.common.notChanged, text: messageFor(error) })
     }
   }
   return html`
-    <h3>Boards</h3>
+    <h3>${words.data.boards}</h3>
     <label class="choice">
       <input type="checkbox" checked=${isHidden} onChange=${() => void turn()} />
-      Hide me from the boards, the activity and the weekly draw
+      ${words.data.hide}
     </label>
-    <p class="hint">
-      Then you have no rank, and count for no district. Your results go on, and are there when you come back.
-    </p>
+    <p class="hint">${words.data.hideHint}</p>
   `
 }
 
@@ -55,8 +52,8 @@ function Deleting() {
       signedIn(null)
       toast({
         tone: 'plain',
-        title: 'You are signed out',
-        text: `Your account will be deleted on ${dayTime(deletionDue)}. Sign in before then to keep it.`,
+        title: words.data.signedOut,
+        text: say(words.data.due, { when: dayTime(deletionDue) }),
       })
     } catch (error) {
       setTrouble(messageFor(error))
@@ -64,25 +61,23 @@ function Deleting() {
   }
   if (!isAsked) {
     return html`
-      <h3>Delete</h3>
-      <p>You are signed out everywhere at once. Some days later your data is erased; you are told the day.</p>
-      <p><button class="small" onClick=${() => setAsked(true)}>Delete my account…</button></p>
+      <h3>${words.data.delete}</h3>
+      <p>${words.data.deleteHint}</p>
+      <p><button class="small" onClick=${() => setAsked(true)}>${words.data.deleteAsk}</button></p>
     `
   }
   return html`
-    <h3>Delete</h3>
+    <h3>${words.data.delete}</h3>
     <ul class="facts">
-      <li>You are signed out everywhere now, and gone from the boards.</li>
-      <li>Your open positions stay open until that day. Then they are closed, or settle at full time.</li>
-      <li>
-        Once they are, your name, e-mail address and messages are erased for good. Your trades stay, under no name.
-      </li>
-      <li>To take it back, sign in before that day. You are told it, here and by mail.</li>
-      <li>If you come back later you start with what you left with, at most 10,000. Limits and breaks still hold.</li>
+      <li>${words.data.fact1}</li>
+      <li>${words.data.fact2}</li>
+      <li>${words.data.fact3}</li>
+      <li>${words.data.fact4}</li>
+      <li>${words.data.fact5}</li>
     </ul>
     <form onSubmit=${(event: Event) => void remove(event)}>
       <label>
-        <span>Type your username, <b>${username}</b>, to confirm</span>
+        <span>${rich(words.data.confirm, { username: html`<b>${username}</b>` })}</span>
         <input
           autocomplete="off"
           autocapitalize="none"
@@ -94,8 +89,8 @@ function Deleting() {
       </label>
       <p class="trouble" role="alert">${trouble}</p>
       <p class="line">
-        <button class="small danger" disabled=${name !== username}>Delete my account</button>
-        <button type="button" class="small" onClick=${() => setAsked(false)}>Keep it</button>
+        <button class="small danger" disabled=${name !== username}>${words.data.deleteMine}</button>
+        <button type="button" class="small" onClick=${() => setAsked(false)}>${words.data.keep}</button>
       </p>
     </form>
   `

@@ -7,15 +7,16 @@ import { html } from '../html.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRequest, Waiting } from './use-request.ts'
+import { rich, say, words } from '../words.ts'
 
 const DAY_MS = 24 * 3_600_000
 const PAUSES = [
-  { label: '1 day', days: 1 },
-  { label: '1 week', days: 7 },
-  { label: '4 weeks', days: 28 },
-  { label: '6 months', days: 182 },
-  { label: '1 year', days: 365 },
-] as const
+  { label: words.limits.day, days: 1 },
+  { label: words.limits.week, days: 7 },
+  { label: words.limits.weeks4, days: 28 },
+  { label: words.limits.months6, days: 182 },
+  { label: words.limits.year, days: 365 },
+]
 /** Longer ones are exclusions. */
 const COOL_OFF_DAYS = 42
 
@@ -24,20 +25,17 @@ export function OwnLimitsCard() {
   const set = async (wanted: WantedLimits, title: string): Promise<void> => {
     try {
       await api.setLimits(wanted)
-      toast({ tone: 'good', title, text: 'Stricter limits bind at once, looser ones after 24 hours.' })
+      toast({ tone: 'good', title, text: words.limits.saved })
     } catch (error) {
-      toast({ tone: 'bad', title: 'Limit not changed', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.limits.notSaved, text: messageFor(error) })
     }
     again()
   }
   return html`
     <section class="card" aria-labelledby="limits-title">
-      <header><h2 id="limits-title">Your limits</h2></header>
+      <header><h2 id="limits-title">${words.limits.title}</h2></header>
       <div class="inside own">
-        <p class="hint">
-          Set them while you are calm. A stricter limit binds at once, a looser one after 24 hours. You can always close
-          positions and set stops and targets.
-        </p>
+        <p class="hint">${words.limits.hint}</p>
         ${
           answer === null
             ? html`<${Waiting} trouble=${trouble} />`
@@ -58,48 +56,53 @@ function DailyLoss({ limits, set }: PartProps) {
   const { dailyLoss, pending, lostToday, atStake } = limits
   const submit = (event: Event): void => {
     event.preventDefault()
-    void set({ dailyLoss: Number(wanted) }, 'Limit saved')
+    void set({ dailyLoss: Number(wanted) }, words.limits.isSaved)
     setWanted('')
   }
   return html`
-    <h3>Most you can lose in a day</h3>
+    <h3>${words.limits.most}</h3>
     <p>
       ${
         dailyLoss === null
-          ? 'No limit.'
-          : html`<b class="num">${units(dailyLoss)}</b>, of which
-              <span class="num"> ${units(Math.max(0, lostToday))}</span> is lost today and
-              <span class="num"> ${units(atStake)}</span> at stake. No trade opens that could take you past it. A new
-              day begins at ${dayTime(limits.dayEndsAt)}.`
+          ? words.limits.none
+          : rich(words.limits.now, {
+              limit: html`<b class="num">${units(dailyLoss)}</b>`,
+              lost: html`<span class="num">${units(Math.max(0, lostToday))}</span>`,
+              stake: html`<span class="num">${units(atStake)}</span>`,
+              when: dayTime(limits.dayEndsAt),
+            })
       }
     </p>
     ${
       pending.dailyLoss === undefined
         ? null
         : html`<p class="hint">
-            ${pending.dailyLoss.value === null ? 'No limit' : units(pending.dailyLoss.value)} from
-            ${dayTime(pending.dailyLoss.at)}.
+            ${say(words.limits.from, { limit: pending.dailyLoss.value === null ? words.limits.noLimit : units(pending.dailyLoss.value), when: dayTime(pending.dailyLoss.at) })}
           </p>`
     }
     <form class="line" onSubmit=${submit}>
       <input
-        aria-label="Most you can lose in a day"
+        aria-label=${words.limits.most}
         inputmode="decimal"
         type="number"
         min="0"
         max="1000000000"
         step="0.01"
         required
-        placeholder="Units"
+        placeholder=${words.limits.units}
         value=${wanted}
         onInput=${(event: InputEvent) => setWanted((event.target as HTMLInputElement).value)}
       />
-      <button class="small" disabled=${wanted === ''}>Set</button>
+      <button class="small" disabled=${wanted === ''}>${words.limits.set}</button>
       ${
         dailyLoss === null
           ? null
-          : html`<button type="button" class="small" onClick=${() => void set({ dailyLoss: null }, 'Limit removed')}>
-              Remove
+          : html`<button
+              type="button"
+              class="small"
+              onClick=${() => void set({ dailyLoss: null }, words.limits.removed)}
+            >
+              ${words.limits.remove}
             </button>`
       }
     </form>
@@ -114,7 +117,7 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
   const submit = (event: Event): void => {
     event.preventDefault()
     const end = new Date(Date.now() + days * DAY_MS).toISOString()
-    void set(days <= COOL_OFF_DAYS ? { coolOffUntil: end } : { excludedUntil: end }, 'You are taking a break')
+    void set(days <= COOL_OFF_DAYS ? { coolOffUntil: end } : { excludedUntil: end }, words.limits.onBreak)
   }
   const lift = (): void => {
     void set(
@@ -122,32 +125,32 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
         ...(coolOffUntil === null ? {} : { coolOffUntil: null }),
         ...(excludedUntil === null ? {} : { excludedUntil: null }),
       },
-      'The break will end early',
+      words.limits.endsEarly,
     )
   }
   return html`
-    <h3>Take a break</h3>
+    <h3>${words.limits.break}</h3>
     <p>
       ${
         until === undefined
-          ? 'Until it ends you open no position, not even for practice.'
-          : html`You open nothing until <b>${dayTime(until)}</b>.`
+          ? words.limits.breakHint
+          : rich(words.limits.until, { when: html`<b>${dayTime(until)}</b>` })
       }
     </p>
-    ${lifted.length === 0 ? null : html`<p class="hint">It ends early, at ${dayTime(lifted.toSorted().at(-1) ?? '')}.</p>`}
+    ${lifted.length === 0 ? null : html`<p class="hint">${say(words.limits.early, { when: dayTime(lifted.toSorted().at(-1) ?? '') })}</p>`}
     <form class="line" onSubmit=${submit}>
       <select
-        aria-label="How long"
+        aria-label=${words.limits.howLong}
         value=${days}
         onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}
       >
         ${PAUSES.map((pause) => html`<option key=${pause.days} value=${pause.days}>${pause.label}</option>`)}
       </select>
-      <button class="small">${until === undefined ? 'Start' : 'Extend'}</button>
+      <button class="small">${until === undefined ? words.limits.start : words.limits.extend}</button>
       ${
         until === undefined || lifted.length > 0
           ? null
-          : html`<button type="button" class="small" onClick=${lift}>End in 24 hours</button>`
+          : html`<button type="button" class="small" onClick=${lift}>${words.limits.endIn24}</button>`
       }
     </form>
   `

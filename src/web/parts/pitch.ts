@@ -6,6 +6,7 @@ import { changePct, instruments, quoteOf, selectedMatch, showInstrument } from '
 import { go } from '../route.ts'
 import type { Listed, Side } from '../line-up.ts'
 import { lineUps } from '../squads.ts'
+import { say, words } from '../words.ts'
 
 const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
 /** More than five shirts do not fit beside each other on a phone. */
@@ -23,9 +24,9 @@ function rows(playing: readonly Listed[]): readonly (readonly Listed[])[] {
 
 export function Pitch() {
   const teams = lineUps.value
-  if (teams === null) return html`<section class="card"><p class="empty">The line-ups are not known yet.</p></section>`
+  if (teams === null) return html`<section class="card"><p class="empty">${words.pitch.notKnown}</p></section>`
   return html`
-    <section class="grass" aria-label="Line-ups">
+    <section class="grass" aria-label=${words.pitch.lineUps}>
       <div class="half home">${rows(teams.home.playing).map((row) => html`<${Row} row=${row} />`)}</div>
       <div class="half away">
         ${rows(teams.away.playing)
@@ -57,7 +58,7 @@ function Shirt({ player }: { player: Listed }) {
         <span aria-hidden="true">${name.split(' ').at(-1)}</span><span class="sr-only">${name}</span>
       </b>
       <${Price} id=${instrumentId} />
-      ${isHeld ? html`<em>Held</em>` : minute === null ? null : html`<em>On ${minute}′</em>`}
+      ${isHeld ? html`<em>${words.pitch.held}</em>` : minute === null ? null : html`<em>${say(words.pitch.on, { minute })}</em>`}
     </button>
   `
 }
@@ -65,7 +66,7 @@ function Shirt({ player }: { player: Listed }) {
 function Price({ id }: { id: string }) {
   const instrument = instruments.value.get(id)
   const { price, isStale } = quoteOf(id).value
-  if (instrument === undefined) return html`<small>no price</small>`
+  if (instrument === undefined) return html`<small>${words.pitch.noPrice}</small>`
   const changed = changePct(instrument, price)
   return html`
     <span class="num at ${isStale ? 'stale' : ''}">${units(price)}</span>
@@ -80,17 +81,21 @@ export function Reserves() {
   const off = [...teams.home.off, ...teams.away.off]
   return html`
     <section class="card reserves" aria-labelledby="reserves-title">
-      <header><h2 id="reserves-title">Not on the pitch</h2></header>
-      <p class="hint">These players cannot be bought now, and their prices hardly move.</p>
+      <header><h2 id="reserves-title">${words.pitch.notOn}</h2></header>
+      <p class="hint">${words.pitch.notOnHint}</p>
       ${
         off.length === 0
           ? null
           : html`
-              <h3>Gone off</h3>
+              <h3>${words.pitch.goneOff}</h3>
               <ul>
                 ${off.map(
                   (player) => html`
-                    <${Spare} key=${player.playerId} player=${player} mark=${`${player.why} ${minuteOf(player)}`} />
+                    <${Spare}
+                      key=${player.playerId}
+                      player=${player}
+                      mark=${`${words.pitch[player.why]} ${minuteOf(player)}`}
+                    />
                   `,
                 )}
               </ul>
@@ -99,10 +104,10 @@ export function Reserves() {
       ${(['home', 'away'] as const).map(
         (side) => html`
           <details>
-            <summary>Bench of ${nameOf(side)} (${teams[side].bench.length})</summary>
+            <summary>${say(words.pitch.benchOf, { team: nameOf(side), n: teams[side].bench.length })}</summary>
             <ul>
               ${teams[side].bench.map(
-                (player) => html`<${Spare} key=${player.playerId} player=${player} mark="bench" />`,
+                (player) => html`<${Spare} key=${player.playerId} player=${player} mark=${words.pitch.bench} />`,
               )}
             </ul>
           </details>

@@ -18,7 +18,7 @@ import { purse, purseName } from '../leagues.ts'
 import { nameOf } from '../names.ts'
 import type { Levels, Position } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
-import { arrow, countdown, dayTime, lots, percent, signed, units, way } from '../format.ts'
+import { arrow, countdown, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { showInstrument } from '../market.ts'
@@ -26,6 +26,7 @@ import { go, view } from '../route.ts'
 import { PurseBadge } from './purse.ts'
 import { ClosedReason } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
+import { say, words } from '../words.ts'
 
 const tab = signal<'open' | 'closed'>('open')
 
@@ -37,12 +38,14 @@ export function PositionList() {
   return html`
     <section class="card positions" aria-labelledby="positions-title">
       <header>
-        <h2 id="positions-title">Positions</h2>
-        <div class="choice" role="group" aria-label="Which positions">
+        <h2 id="positions-title">${words.positions.title}</h2>
+        <div class="choice" role="group" aria-label=${words.positions.which}>
           <button aria-pressed=${tab.value === 'open'} onClick=${() => (tab.value = 'open')}>
-            Open ${open.length}
+            ${say(words.positions.open, { n: open.length })}
           </button>
-          <button aria-pressed=${tab.value === 'closed'} onClick=${() => (tab.value = 'closed')}>Closed</button>
+          <button aria-pressed=${tab.value === 'closed'} onClick=${() => (tab.value = 'closed')}>
+            ${words.positions.closed}
+          </button>
         </div>
       </header>
       <${Worth} />
@@ -56,17 +59,20 @@ const Worth = () =>
   wallet.value === null
     ? null
     : html`
-        <dl class="worth" aria-label=${purse.value === 'main' ? 'Wallet' : `${purseName(purse.value)} wallet`}>
+        <dl
+          class="worth"
+          aria-label=${purse.value === 'main' ? words.positions.wallet : say(words.nav.walletOf, { purse: purseName(purse.value) })}
+        >
           <div>
-            <dt>Account value</dt>
+            <dt>${words.positions.value}</dt>
             <dd class="num">${units(accountValue.value)}</dd>
           </div>
           <div>
-            <dt>Free</dt>
+            <dt>${words.positions.free}</dt>
             <dd class="num">${units(wallet.value.freeMargin)}</dd>
           </div>
           <div>
-            <dt>In positions</dt>
+            <dt>${words.positions.inPositions}</dt>
             <dd class="num">${units(marginUsed.value)}</dd>
           </div>
         </dl>
@@ -74,7 +80,7 @@ const Worth = () =>
 
 function OpenList({ open }: { open: readonly Position[] }) {
   if (open.length === 0) {
-    return html`<p class="empty">No open positions. Pick a player and go long or short.</p>`
+    return html`<p class="empty">${words.positions.noneOpen}</p>`
   }
   return html`<ul class="held">
     ${open.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
@@ -104,7 +110,9 @@ function Held({ position }: { position: Position }) {
       <div class="what">
         <button class="link" onClick=${pick}>${nameOf(position.instrumentId)}</button>
         <small>
-          <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
+          <em class=${position.direction}
+            >${position.direction === 'long' ? '▲' : '▼'} ${words.common[position.direction]}</em
+          >
           <${PurseBadge} purse=${position.purse} />
           <span class="num">
             ${lots(position.lotSize)} · ${units(position.openPrice)} → ${units(liveExit(position))}</span
@@ -113,7 +121,9 @@ function Held({ position }: { position: Position }) {
       </div>
       <div class="pnl num ${way(pnl)}">
         <b><i aria-hidden="true">${arrow(pnl)}</i> ${signed(pnl)}</b>
-        <small>${percent((100 * pnl) / position.margin)} of ${units(position.margin)}</small>
+        <small
+          >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), margin: units(position.margin) })}</small
+        >
       </div>
       <${Health} lost=${Math.max(0, -pnl / position.margin)} washoutPrice=${position.washoutPrice} />
       <${LevelsOf} position=${position} isBusy=${isBusy} attempt=${attempt} />
@@ -126,8 +136,10 @@ function Held({ position }: { position: Position }) {
 /** A meter of the lost part of the margin. */
 const Health = ({ lost, washoutPrice }: { lost: number; washoutPrice: number | null }) => html`
   <div class="health ${lost >= 0.8 ? 'late' : lost >= 0.5 ? 'warn' : ''}">
-    <meter min="0" max="1" value=${lost} aria-label="Share of the margin lost">${Math.round(lost * 100)} %</meter>
-    <small class="num">washout ${washoutPrice === null ? '–' : units(washoutPrice)}</small>
+    <meter min="0" max="1" value=${lost} aria-label=${words.positions.lost}>${share(lost)}</meter>
+    <small class="num"
+      >${say(words.positions.washout, { price: washoutPrice === null ? '–' : units(washoutPrice) })}</small
+    >
   </div>
 `
 
@@ -143,14 +155,14 @@ function LevelsOf({ position, isBusy, attempt }: LevelsProps) {
     <div class="levels">
       <${LevelInput}
         label="SL"
-        name="Stop-loss"
+        name=${words.positions.stopLoss}
         value=${position.stopLoss}
         isBusy=${isBusy}
         onSet=${(stopLoss: number | null) => set({ stopLoss })}
       />
       <${LevelInput}
         label="TP"
-        name="Take-profit"
+        name=${words.positions.takeProfit}
         value=${position.takeProfit}
         isBusy=${isBusy}
         onSet=${(takeProfit: number | null) => set({ takeProfit })}
@@ -175,8 +187,8 @@ const LevelInput = ({ label, name, value, isBusy, onSet }: LevelInputProps) => h
       class="num"
       type="number"
       step="0.01"
-      placeholder="none"
-      aria-label="${name} price"
+      placeholder=${words.positions.none}
+      aria-label=${say(words.ticket.levelPrice, { level: name })}
       disabled=${isBusy}
       value=${value ?? ''}
       onChange=${(event: Event) => {
@@ -198,19 +210,21 @@ function CloseButton({ position, isBusy, onClose }: CloseProps) {
   const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
   if (wait > 0) {
     return html`
-      <button class="close held" disabled title="You can close a position when its hold is over">
+      <button class="close held" disabled title=${words.positions.holdHint}>
         <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
         <span class="num">${countdown(wait)}</span>
       </button>
     `
   }
-  return html`<button class="close" disabled=${isBusy || connection.value !== 'live'} onClick=${onClose}>Close</button>`
+  return html`<button class="close" disabled=${isBusy || connection.value !== 'live'} onClick=${onClose}>
+    ${words.positions.close}
+  </button>`
 }
 
 function ClosedList() {
   const closed = history.value
-  if (closed === null) return html`<p class="empty" aria-busy="true">Fetching…</p>`
-  if (closed.length === 0) return html`<p class="empty">No closed positions yet.</p>`
+  if (closed === null) return html`<p class="empty" aria-busy="true">${words.positions.fetching}</p>`
+  if (closed.length === 0) return html`<p class="empty">${words.positions.noneClosed}</p>`
   return html`<ul class="held closed">
     ${closed.map(
       (position) => html`
@@ -218,7 +232,9 @@ function ClosedList() {
           <div class="what">
             <b>${nameOf(position.instrumentId)}</b>
             <small>
-              <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
+              <em class=${position.direction}
+                >${position.direction === 'long' ? '▲' : '▼'} ${words.common[position.direction]}</em
+              >
               <${PurseBadge} purse=${position.purse} />
               <span class="num">
                 ${lots(position.lotSize)} · ${units(position.openPrice)} → ${units(position.closePrice ?? 0)}</span
@@ -230,7 +246,7 @@ function ClosedList() {
           </div>
           <small class="why"
             >${closedByWords(position)} · ${position.closedAt === null ? '' : dayTime(position.closedAt)} ·${' '}
-            <a href="/verify?match=${position.fixtureId}&position=${position.id}">Prove it</a></small
+            <a href="/verify?match=${position.fixtureId}&position=${position.id}">${words.positions.prove}</a></small
           >
           <${ClosedReason} position=${position} />
         </li>

@@ -11,16 +11,19 @@ import { now } from '../server-clock.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRepeated, useRequest, Waiting } from './use-request.ts'
+import { plural, rich, say, words } from '../words.ts'
 
 const STATE = {
-  upcoming: 'begins',
-  running: 'ends',
-  ended: 'over since',
-  decided: 'final since',
-} as const
+  upcoming: words.leagues.upcoming,
+  running: words.leagues.running,
+  ended: words.leagues.ended,
+  decided: words.leagues.decided,
+}
 
 const whenWords = ({ state, startsAt, endsAt, decidedAt }: League): string =>
-  `${STATE[state]} ${dayTime(state === 'upcoming' ? startsAt : state === 'decided' ? (decidedAt ?? endsAt) : endsAt)}`
+  say(STATE[state], {
+    when: dayTime(state === 'upcoming' ? startsAt : state === 'decided' ? (decidedAt ?? endsAt) : endsAt),
+  })
 
 export function PrivateLeagues() {
   const own = leagues.value.filter(({ kind }) => kind === 'private')
@@ -31,25 +34,21 @@ export function PrivateLeagues() {
   return html`
     <section class="card" aria-labelledby="private-title">
       <header>
-        <h2 id="private-title">Private leagues</h2>
+        <h2 id="private-title">${words.leagues.title}</h2>
         <button class="small" aria-expanded=${isFounding} onClick=${() => setFounding(!isFounding)}>
-          ${isFounding ? 'Cancel' : 'Found one'}
+          ${isFounding ? words.leagues.cancel : words.leagues.foundOne}
         </button>
       </header>
       ${isFounding ? html`<${Found} onFounded=${() => setFounding(false)} />` : null}
       ${
         own.length === 0
-          ? html`<p class="empty">
-              Play against people you know: each begins with the same money, and only the league sees how it goes.
-            </p>`
+          ? html`<p class="empty">${words.leagues.about}</p>`
           : html`<ul class="rows inside leagues">
               ${own.map(
                 (league) => html`
                   <li key=${league.id}>
                     <a href="#/league/${league.id}"><b>${league.name}</b></a>
-                    <small
-                      >${league.members === 1 ? 'only you' : `${league.members} members`} · ${whenWords(league)}</small
-                    >
+                    <small>${plural(league.members, words.leagues.members)} · ${whenWords(league)}</small>
                   </li>
                 `,
               )}
@@ -78,9 +77,9 @@ const typed = (event: Event): string => (event.target as HTMLInputElement).value
 
 const DAY_MS = 86_400_000
 const LENGTHS = [
-  [1, 'a day'],
-  [7, 'a week'],
-  [30, 'a month'],
+  [1, words.leagues.aDay],
+  [7, words.leagues.aWeek],
+  [30, words.leagues.aMonth],
 ] as const
 
 function Found({ onFounded }: { onFounded: () => void }) {
@@ -96,7 +95,7 @@ function Found({ onFounded }: { onFounded: () => void }) {
   })
   return html`
     <form class="inside" onSubmit=${onSubmit}>
-      <label for="league-name">Its name</label>
+      <label for="league-name">${words.leagues.itsName}</label>
       <input
         id="league-name"
         maxlength="64"
@@ -105,26 +104,28 @@ function Found({ onFounded }: { onFounded: () => void }) {
         value=${name}
         onInput=${(event: Event) => setName(typed(event))}
       />
-      <div class="choice" role="group" aria-label="How long">
+      <div class="choice" role="group" aria-label=${words.leagues.howLong}>
         ${LENGTHS.map(
-          ([count, words]) =>
+          ([count, label]) =>
             html`<button type="button" aria-pressed=${days === count} onClick=${() => setDays(count)}>
-              ${words}
+              ${label}
             </button>`,
         )}
       </div>
-      <div class="choice" role="group" aria-label="Which matches">
-        <button type="button" aria-pressed=${which === 'all'} onClick=${() => setWhich('all')}>Live matches</button>
+      <div class="choice" role="group" aria-label=${words.leagues.which}>
+        <button type="button" aria-pressed=${which === 'all'} onClick=${() => setWhich('all')}>
+          ${words.leagues.live}
+        </button>
         <button type="button" aria-pressed=${which === 'practice'} onClick=${() => setWhich('practice')}>
-          Recordings
+          ${words.leagues.recordings}
         </button>
         <button type="button" aria-pressed=${which === 'tournaments'} onClick=${() => setWhich('tournaments')}>
-          Tournaments
+          ${words.leagues.tournaments}
         </button>
       </div>
-      <p class="hint">Everybody begins with 10,000 units of this league. Who has the link can join.</p>
+      <p class="hint">${words.leagues.foundHint}</p>
       <p class="trouble" role="alert">${trouble}</p>
-      <button class="primary tall" disabled=${isBusy || name.trim() === ''}>Found the league</button>
+      <button class="primary tall" disabled=${isBusy || name.trim() === ''}>${words.leagues.found}</button>
     </form>
   `
 }
@@ -142,8 +143,8 @@ function Join() {
     await refreshLeagues()
     toast({
       tone: 'good',
-      title: `You are in: ${league.name}`,
-      text: `You begin with ${units(league.startingBalance)} units there.`,
+      title: say(words.tournaments.youAreIn, { name: league.name }),
+      text: say(words.leagues.youBegin, { n: units(league.startingBalance) }),
     })
     location.hash = `#/league/${league.id}`
   })
@@ -154,11 +155,10 @@ function Join() {
         outline === null
           ? null
           : html`<p role="status">
-              <b>${outline.founder}</b> invites you to <b>${outline.name}</b>: ${outline.members}
-              ${outline.members === 1 ? 'member' : 'members'}, until ${dayTime(outline.endsAt)}.
+              ${rich(words.leagues.invited, { founder: html`<b>${outline.founder}</b>`, league: html`<b>${outline.name}</b>`, members: plural(outline.members, words.leagues.count), when: dayTime(outline.endsAt) })}
             </p>`
       }
-      <label for="league-code">Code of a league</label>
+      <label for="league-code">${words.leagues.code}</label>
       <div class="row">
         <input
           id="league-code"
@@ -170,7 +170,7 @@ function Join() {
           onInput=${(event: Event) => setCode(typed(event))}
         />
         <button class=${outline === null ? 'small tall' : 'primary tall'} disabled=${isBusy || code.trim() === ''}>
-          Join
+          ${words.leagues.join}
         </button>
       </div>
       <p class="trouble" role="alert">${trouble}</p>
@@ -190,17 +190,17 @@ export function LeagueTable({ id }: { id: string }) {
     <section class="card" aria-labelledby="table-title">
       <header>
         <h2 id="table-title">${league.name}</h2>
-        <small>${league.members === 1 ? 'only you' : `${league.members} members`} · ${whenWords(league)}</small>
+        <small>${plural(league.members, words.leagues.members)} · ${whenWords(league)}</small>
       </header>
-      <div class="scroll board" tabindex="0" role="region" aria-label="Table">
+      <div class="scroll board" tabindex="0" role="region" aria-label=${words.leagues.table}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Rank</th>
-              <th scope="col">Member</th>
-              <th scope="col">Value</th>
-              <th scope="col">Gain</th>
-              <th scope="col">Open</th>
+              <th scope="col">${words.league.rank}</th>
+              <th scope="col">${words.leagues.member}</th>
+              <th scope="col">${words.leagues.value}</th>
+              <th scope="col">${words.leagues.gain}</th>
+              <th scope="col">${words.leagues.open}</th>
             </tr>
           </thead>
           <tbody>
@@ -208,7 +208,7 @@ export function LeagueTable({ id }: { id: string }) {
           </tbody>
         </table>
       </div>
-      ${total > entries.length ? html`<p class="hint inside">The first ${entries.length} of ${total}.</p>` : null}
+      ${total > entries.length ? html`<p class="hint inside">${say(words.leagues.first, { n: entries.length, total })}</p>` : null}
       <${Trading} league=${league} />
       <${Invite} league=${league} />
       <${Matches} league=${league} />
@@ -220,7 +220,7 @@ export function LeagueTable({ id }: { id: string }) {
 const Place = ({ place: { rank, username, value, gainPct, openPositions, isMe } }: { place: LeaguePlace }) => html`
   <tr class=${isMe ? 'me' : ''}>
     <td class="num">${rank}</td>
-    <th scope="row">${username}${isMe ? ' (you)' : ''}</th>
+    <th scope="row">${username}${isMe ? ` ${words.league.you}` : ''}</th>
     <td class="num">${units(value)}</td>
     <td class="num ${way(gainPct)}">${percent(gainPct)}</td>
     <td class="num">${openPositions}</td>
@@ -234,7 +234,7 @@ function Trading({ league }: { league: League }) {
     go('trade')
   }
   return html`
-    <div class="inside first"><button class="primary tall" onClick=${trade}>Trade in this league</button></div>
+    <div class="inside first"><button class="primary tall" onClick=${trade}>${words.leagues.tradeIn}</button></div>
   `
 }
 
@@ -244,12 +244,14 @@ function Invite({ league: { url, code, state } }: { league: League }) {
   const share = async (): Promise<void> => {
     if (navigator.share !== undefined) return navigator.share({ url: link })
     await navigator.clipboard.writeText(link)
-    toast({ tone: 'good', title: 'The link is copied', text: link })
+    toast({ tone: 'good', title: words.leagues.copied, text: link })
   }
   return html`
     <div class="inside invite">
-      <p>Invite with the code <code>${code}</code> or the link <a href=${link}>${link}</a></p>
-      <p><button class="small" onClick=${() => void share().catch(() => undefined)}>Share the link</button></p>
+      <p>
+        ${rich(words.leagues.invite, { code: html`<code>${code}</code>`, link: html`<a href=${link}>${link}</a>` })}
+      </p>
+      <p><button class="small" onClick=${() => void share().catch(() => undefined)}>${words.leagues.share}</button></p>
     </div>
   `
 }
@@ -261,21 +263,22 @@ function Matches({ league }: { league: League }) {
   if (matches.value.length === 0) return null
   return html`
     <details class="inside">
-      <summary>A match by itself</summary>
-      <select aria-label="Match" onChange=${(event: Event) => setMatch(Number(typed(event)) || null)}>
-        <option value="">Choose a match</option>
+      <summary>${words.leagues.byItself}</summary>
+      <select aria-label=${words.match.label} onChange=${(event: Event) => setMatch(Number(typed(event)) || null)}>
+        <option value="">${words.leagues.choose}</option>
         ${matches.value.map(({ id, home, away }) => html`<option key=${id} value=${id}>${home.name} – ${away.name}</option>`)}
       </select>
       ${
         answer === null
           ? null
           : answer.entries.length === 0
-            ? html`<p class="empty">Nobody has closed a position there yet.</p>`
+            ? html`<p class="empty">${words.leagues.nobody}</p>`
             : html`<ol class="standings">
                 ${answer.entries.map(
                   ({ rank, userId, username, pnl, closed, isMe }) => html`
                     <li key=${userId} class=${isMe ? 'me' : ''}>
-                      <span class="num">${rank}</span><b>${username}</b><small>${closed} closed</small>
+                      <span class="num">${rank}</span><b>${username}</b
+                      ><small>${say(words.leagues.closed, { n: closed })}</small>
                       <span class="num ${way(pnl)}">${signed(pnl)}</span>
                     </li>
                   `,
@@ -289,15 +292,15 @@ function Matches({ league }: { league: League }) {
 function Leave({ league }: { league: League }) {
   if (league.kind !== 'private' || league.state === 'decided') return null
   const leave = async (): Promise<void> => {
-    if (!confirm(`Leave ${league.name}? Its table goes on without you. You can join again with the same money.`)) return
+    if (!confirm(say(words.leagues.leaveAsk, { name: league.name }))) return
     try {
       await api.leaveLeague(league.id)
       choosePurse(null)
       await refreshLeagues()
       go('league')
     } catch (error) {
-      toast({ tone: 'bad', title: 'You are still in the league', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.leagues.stillIn, text: messageFor(error) })
     }
   }
-  return html`<p class="inside"><button class="link" onClick=${() => void leave()}>Leave this league</button></p>`
+  return html`<p class="inside"><button class="link" onClick=${() => void leave()}>${words.leagues.leave}</button></p>`
 }

@@ -6,6 +6,7 @@ import { messageFor } from '../error-messages.ts'
 import { html } from '../html.ts'
 import { choosePurse, isLeague, leagueHere, leaguesHere, purse, purseName } from '../leagues.ts'
 import { selectedMatch } from '../market.ts'
+import { words } from '../words.ts'
 
 export function PurseBadge({ purse: of }: { purse: Purse }) {
   if (of === 'main') return null
@@ -23,9 +24,9 @@ export function PurseSwitch() {
   if (here.length === 0) return null
   const own = selectedMatch.value?.purse ?? 'main'
   return html`
-    <div class="choice purses" role="group" aria-label="Which money you trade with">
+    <div class="choice purses" role="group" aria-label=${words.purse.which}>
       <button type="button" aria-pressed=${leagueHere.value === null} onClick=${() => choosePurse(null)}>
-        ${own === 'practice' ? 'Practice' : 'My wallet'}
+        ${own === 'practice' ? words.purse.practice : words.purse.myWallet}
       </button>
       ${here.map(
         ({ id, name }) => html`
@@ -45,13 +46,10 @@ export function PurseBanner() {
   const league = leagueHere.value
   if (league !== null) {
     return html`
-      <section class="practice-banner league" aria-label="League">
-        <p>
-          <b>${league.name}.</b> You trade with the money of this league, at the price that the match makes. It moves no
-          price, counts in this league alone, and your own wallet stays as it is.
-        </p>
+      <section class="practice-banner league" aria-label=${words.purse.league}>
+        <p><b>${league.name}.</b> ${words.purse.leagueBanner}</p>
         <button onClick=${() => choosePurse(null)}>
-          Back to ${selectedMatch.value?.purse === 'practice' ? 'practice' : 'my wallet'}
+          ${selectedMatch.value?.purse === 'practice' ? words.purse.backPractice : words.purse.backWallet}
         </button>
       </section>
     `
@@ -66,21 +64,15 @@ export function PurseBanner() {
     setBusy(false)
   }
   return html`
-    <section class="practice-banner" aria-label=${isRuined ? 'Refill' : 'Practice'}>
+    <section class="practice-banner" aria-label=${isRuined ? words.purse.refill : words.purse.practice}>
       ${
         isRuined
-          ? html`<p>
-              <b>Your wallet is empty.</b> Once a week you can begin anew with 10,000 units. Your results stay as they
-              are: no board counts a refill.
-            </p>`
-          : html`<p>
-              <b>Practice.</b> This match is a recording: its result may be known. You trade practice money here. It
-              counts on the practice boards alone, and your own wallet stays as it is.
-            </p>`
+          ? html`<p><b>${words.purse.empty}</b> ${words.purse.emptyHint}</p>`
+          : html`<p><b>${words.purse.practiceDot}</b> ${words.purse.practiceHint}</p>`
       }
       ${
         balance < START && inPurse.value.length === 0
-          ? html`<button disabled=${isBusy} onClick=${() => void ask()}>Refill to 10,000</button>`
+          ? html`<button disabled=${isBusy} onClick=${() => void ask()}>${words.purse.refillTo}</button>`
           : null
       }
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}

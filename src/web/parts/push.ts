@@ -7,13 +7,14 @@ import { api } from '../session.ts'
 import { canBeTold, forgetThisDevice, ownSubscription } from '../this-device.ts'
 import { toast } from '../toasts.ts'
 import { useRequest } from './use-request.ts'
+import { words } from '../words.ts'
 
 const KINDS: readonly (readonly [PushKind, string])[] = [
-  ['warning', 'Half or more of a margin is lost'],
-  ['washout', 'A position is washed out'],
-  ['stop', 'A stop or target closes a position'],
-  ['settlement', 'Full time settles your positions'],
-  ['league', 'A league is decided'],
+  ['warning', words.push.warning],
+  ['washout', words.push.washout],
+  ['stop', words.push.stop],
+  ['settlement', words.push.settlement],
+  ['league', words.push.league],
 ]
 
 export function PushCard() {
@@ -38,18 +39,18 @@ export function PushCard() {
       again()
     } catch (error) {
       const isRefused = Notification.permission === 'denied'
-      const text = isRefused ? 'Your browser does not allow messages from this page.' : messageFor(error)
-      toast({ tone: 'bad', title: 'Not changed', text })
+      const text = isRefused ? words.push.notAllowed : messageFor(error)
+      toast({ tone: 'bad', title: words.common.notChanged, text })
     }
     setBusy(false)
   }
   return html`
     <section class="card" aria-labelledby="push-title">
-      <header><h2 id="push-title">Messages on this device</h2></header>
+      <header><h2 id="push-title">${words.push.title}</h2></header>
       <div class="inside">
-        <p class="hint">Also while Touchline is closed. They are encrypted on the way, and at most 15 minutes old.</p>
+        <p class="hint">${words.push.hint}</p>
         ${KINDS.map(
-          ([kind, words]) => html`
+          ([kind, label]) => html`
             <label key=${kind} class="choice">
               <input
                 type="checkbox"
@@ -57,7 +58,7 @@ export function PushCard() {
                 checked=${own?.kinds.includes(kind) ?? false}
                 onChange=${() => void turn(kind)}
               />
-              ${words}
+              ${label}
             </label>
           `,
         )}

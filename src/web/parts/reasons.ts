@@ -8,6 +8,8 @@ import { html } from '../html.ts'
 import { matchEvents, onMove } from '../market.ts'
 import { api } from '../session.ts'
 import { eventWords } from './match-events.ts'
+import { closeSentence, moveSentence, reasonWords } from '../served.ts'
+import { words } from '../words.ts'
 
 interface Told {
   readonly words: string
@@ -21,19 +23,19 @@ const SHOWN_PCT = 0.005
 
 /** What a move is called until the history is read again, which knows its largest part. */
 const CAUSE_WORDS: Readonly<Record<PriceFrame['cause'], string>> = {
-  listing: 'First price in this match',
-  match: 'Minutes played, passes, duels and rating',
-  event: 'An event of the match',
-  trade: 'Orders of traders',
-  settlement: 'Settled at the end of the match',
-  rules: 'A change of the rules by an operator',
+  listing: words.reasons.listing,
+  match: words.reasons.match,
+  event: words.reasons.event,
+  trade: words.reasons.trade,
+  settlement: words.reasons.settlement,
+  rules: words.reasons.rules,
 }
 
 function lastReasonIn({ ticks }: PriceHistory): Told | null {
   const [last, before] = [ticks.at(-1), ticks.at(-2)]
   if (last === undefined) return null
   const changePct = before === undefined ? null : (last.price / before.price - 1) * 100
-  return { words: last.reason.words, changePct, at: last.at }
+  return { words: reasonWords(last.reason), changePct, at: last.at }
 }
 
 /** The last move of a player: from its history, and then from the frames that follow. */
@@ -47,8 +49,8 @@ export function LastReason({ instrumentId, past }: { instrumentId: string; past:
         const changePct = (frame.price / frame.previousPrice - 1) * 100
         if (Math.abs(changePct) < SHOWN_PCT) return
         const event = matchEvents.value?.events.find(({ id }) => id === frame.eventId)
-        const words = event === undefined ? CAUSE_WORDS[frame.cause] : `${eventWords(event)} ${event.minute}′`
-        setTold({ words, changePct, at: frame.at })
+        const cause = event === undefined ? CAUSE_WORDS[frame.cause] : `${eventWords(event)} ${event.minute}′`
+        setTold({ words: cause, changePct, at: frame.at })
       }),
     [instrumentId],
   )
@@ -80,14 +82,14 @@ export function ClosedReason({ position: { id } }: { position: Position }) {
   }
   if (why === null) {
     return html`<div class="reasons">
-      <button class="link" onClick=${() => void ask()}>What moved it?</button>
+      <button class="link" onClick=${() => void ask()}>${words.reasons.whatMoved}</button>
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
     </div>`
   }
   return html`<div class="reasons" role="status">
-    <p>${why.close?.sentence}</p>
+    <p>${why.close === null ? '' : closeSentence(why.close)}</p>
     <ul>
-      ${why.moves.map(({ at, sentence }) => html`<li key=${at}><small>${timeOfDay(at)}</small> ${sentence}</li>`)}
+      ${why.moves.map((move) => html`<li key=${move.at}><small>${timeOfDay(move.at)}</small> ${moveSentence(move)}</li>`)}
     </ul>
   </div>`
 }

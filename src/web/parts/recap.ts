@@ -7,6 +7,8 @@ import { now } from '../server-clock.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRequest, Waiting } from './use-request.ts'
+import { moveSentence } from '../served.ts'
+import { plural, say, words } from '../words.ts'
 
 function Card({ recap, address }: { recap: Recap; address: string }) {
   const { title, result, trades, wins, best, worst, rank, final } = recap
@@ -16,39 +18,39 @@ function Card({ recap, address }: { recap: Recap; address: string }) {
     try {
       await shareCard(recap, address)
     } catch {
-      toast({ tone: 'bad', title: 'Not shared', text: 'The picture could not be made.' })
+      toast({ tone: 'bad', title: words.recap.notShared, text: words.recap.noPicture })
     }
     setBusy(false)
   }
   return html`
-    <section class="full-time" aria-label=${recap.week === null ? 'Your match' : 'Your week'}>
+    <section class="full-time" aria-label=${recap.week === null ? words.recap.yourMatch : words.recap.yourWeek}>
       <p class="score">${title}</p>
       <p class="total num ${way(result)}"><i aria-hidden="true">${arrow(result)}</i> ${signed(result)}</p>
       <p class="hint">
-        ${trades === 1 ? 'One position' : `${trades} positions`}, ${wins} won${final ? '' : ', so far'}
+        ${plural(trades, words.recap.count, { wins })}${final ? '' : words.recap.soFar}
         ${rank === null ? null : html` · ${rankWords(rank)}`}
       </p>
       <${Curve} recap=${recap} />
       <dl>
-        ${best === null ? null : html`<${Line} what="Best call" trade=${best} />`}
-        ${worst === null ? null : html`<${Line} what="Worst call" trade=${worst} />`}
+        ${best === null ? null : html`<${Line} what=${words.recap.best} trade=${best} />`}
+        ${worst === null ? null : html`<${Line} what=${words.recap.worst} trade=${worst} />`}
       </dl>
-      <button class="small" disabled=${isBusy} onClick=${() => void share()}>Share the card</button>
+      <button class="small" disabled=${isBusy} onClick=${() => void share()}>${words.recap.share}</button>
     </section>
   `
 }
 
 function rankWords({ before, after }: NonNullable<Recap['rank']>): string {
-  if (after === null) return 'not ranked'
-  if (before === null) return `rank ${after}`
-  return before === after ? `still rank ${after}` : `rank ${before} to ${after}`
+  if (after === null) return words.recap.notRanked
+  if (before === null) return say(words.recap.rank, { n: after })
+  return before === after ? say(words.recap.still, { n: after }) : say(words.recap.rankTo, { before, after })
 }
 
 const Line = ({ what, trade: { player, pnl, moved } }: { what: string; trade: RecapTrade }) => html`
   <div>
     <dt>${what}</dt>
     <dd>${player} <b class="num ${way(pnl)}">${signed(pnl)}</b></dd>
-    ${moved === null ? null : html`<dd class="hint">${moved.sentence}</dd>`}
+    ${moved === null ? null : html`<dd class="hint">${moveSentence(moved)}</dd>`}
   </div>
 `
 
@@ -106,7 +108,7 @@ export function MatchRecapButton({ matchId, purse }: { matchId: number; purse: P
   const button = useRef<HTMLButtonElement>(null)
   return html`
     <button ref=${button} class="small" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-      ${isOpen ? 'Close the card' : 'Show the card'}
+      ${isOpen ? words.recap.closeCard : words.recap.showCard}
     </button>
     ${isOpen ? html`<${MatchRecap} matchId=${matchId} purse=${purse} />` : null}
   `
@@ -131,10 +133,10 @@ export function WeekRecap() {
   return html`
     <section class="card" aria-labelledby="week-title">
       <header>
-        <h2 id="week-title">Your week</h2>
-        <div class="choice" role="group" aria-label="Which week">
-          <button aria-pressed=${weeksAgo === 0} onClick=${() => setWeeksAgo(0)}>This</button>
-          <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>Last</button>
+        <h2 id="week-title">${words.recap.yourWeek}</h2>
+        <div class="choice" role="group" aria-label=${words.recap.whichWeek}>
+          <button aria-pressed=${weeksAgo === 0} onClick=${() => setWeeksAgo(0)}>${words.recap.this}</button>
+          <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>${words.recap.last}</button>
         </div>
       </header>
       <div class="inside"><${Card} recap=${answer} address=${`/api/recaps/weeks/${week}`} /></div>

@@ -3,22 +3,23 @@ import type { Match } from '../client/wire.ts'
 import { timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
 import { matches, selectedMatch, selectedMatchId, showMatch } from '../market.ts'
+import { say, words } from '../words.ts'
 
 const STATES: Readonly<Record<string, string>> = {
-  INPLAY_1ST_HALF: 'First half',
-  HT: 'Half-time',
-  INPLAY_2ND_HALF: 'Second half',
-  EXTRA_TIME_BREAK: 'Before extra time',
-  INPLAY_ET: 'Extra time',
-  INPLAY_ET_2ND_HALF: 'Extra time, second half',
-  PEN_BREAK: 'Before penalties',
-  INPLAY_PENALTIES: 'Penalties',
-  BREAK: 'Break',
-  FT: 'Full time',
-  AET: 'After extra time',
-  FT_PEN: 'After penalties',
-  FINISHED: 'Full time',
-  NS: 'Not started',
+  INPLAY_1ST_HALF: words.match.firstHalf,
+  HT: words.match.halfTime,
+  INPLAY_2ND_HALF: words.match.secondHalf,
+  EXTRA_TIME_BREAK: words.match.beforeExtra,
+  INPLAY_ET: words.match.extra,
+  INPLAY_ET_2ND_HALF: words.match.extraSecond,
+  PEN_BREAK: words.match.beforePens,
+  INPLAY_PENALTIES: words.match.penalties,
+  BREAK: words.match.break,
+  FT: words.match.fullTime,
+  AET: words.match.afterExtra,
+  FT_PEN: words.match.afterPens,
+  FINISHED: words.match.fullTime,
+  NS: words.match.notStarted,
 }
 
 /** The state of the match, with the score of a shoot-out. */
@@ -28,19 +29,22 @@ export function stateWords({
   home,
   away,
 }: Pick<Match, 'state' | 'startsAt' | 'home' | 'away'>): string {
-  const words = state === 'NS' ? `Kick-off ${timeOfDay(startsAt)}` : (STATES[state ?? ''] ?? state ?? 'Unknown')
-  if (home.shootout === null && away.shootout === null) return words
-  return `${words}: ${home.shootout ?? 0}–${away.shootout ?? 0}`
+  const stated =
+    state === 'NS'
+      ? say(words.match.kickOff, { time: timeOfDay(startsAt) })
+      : (STATES[state ?? ''] ?? state ?? words.match.unknown)
+  if (home.shootout === null && away.shootout === null) return stated
+  return `${stated}: ${home.shootout ?? 0}–${away.shootout ?? 0}`
 }
 
-const WINDOWS = { OPEN: 'Trading open', SUSPENDED: 'Suspended', CLOSED: 'Closed' } as const
+const WINDOWS = { OPEN: words.match.tradingOpen, SUSPENDED: words.match.suspended, CLOSED: words.match.closed }
 
 export function Scoreboard() {
   const match = selectedMatch.value
   if (match === null) return null
   const { home, away, minute, tradeWindow } = match
   return html`
-    <section class="scoreboard" aria-label="Match">
+    <section class="scoreboard" aria-label=${words.match.label}>
       <div class="caption">
         <span>${match.league}</span>
         <${Switch} />
@@ -48,7 +52,7 @@ export function Scoreboard() {
       </div>
       <div class="score">
         <b class="team home">${home.name}</b>
-        <b class="goals" aria-label="${home.score ?? 0} to ${away.score ?? 0}">
+        <b class="goals" aria-label=${say(words.match.score, { home: home.score ?? 0, away: away.score ?? 0 })}>
           <span>${home.score ?? '–'}</span><i></i><span>${away.score ?? '–'}</span>
         </b>
         <b class="team away">${away.name}</b>
@@ -65,7 +69,7 @@ function Switch() {
   if (others.length < 2) return null
   return html`
     <select
-      aria-label="Another match"
+      aria-label=${words.match.another}
       value=${selectedMatchId.value}
       onChange=${(event: Event) => showMatch(Number((event.target as HTMLSelectElement).value))}
     >

@@ -7,6 +7,7 @@ import { refreshLeagues } from '../leagues.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRequest, Waiting } from './use-request.ts'
+import { rich, say, words } from '../words.ts'
 
 export function Season() {
   const { answer, trouble, again } = useRequest(() => api.season())
@@ -15,10 +16,14 @@ export function Season() {
     try {
       const league = await api.enterSeason()
       await refreshLeagues()
-      toast({ tone: 'good', title: 'You are in', text: `You begin with ${units(league.startingBalance)} units.` })
+      toast({
+        tone: 'good',
+        title: words.season.youAreIn,
+        text: say(words.season.youBegin, { n: units(league.startingBalance) }),
+      })
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: 'Not entered', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.season.notEntered, text: messageFor(error) })
     }
   }
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
@@ -26,27 +31,23 @@ export function Season() {
   return html`
     <section class="card" aria-labelledby="season-title">
       <header>
-        <h2 id="season-title">Season: ${name}</h2>
-        <small>ends ${dayTime(endsAt)}</small>
+        <h2 id="season-title">${say(words.season.title, { name })}</h2>
+        <small>${say(words.season.ends, { when: dayTime(endsAt) })}</small>
       </header>
       ${
         mine === null
           ? html`
-              <p class="empty">
-                A month, everybody, the same money: 10,000 units of the season. The best fifth of your group goes up a
-                division.
-              </p>
+              <p class="empty">${words.season.about}</p>
               <div class="inside">
-                <button class="primary tall" onClick=${() => void enter()}>Enter the season</button>
+                <button class="primary tall" onClick=${() => void enter()}>${words.season.enter}</button>
               </div>
             `
           : html`
               <div class="inside">
                 <p>
-                  You play in <b>division ${mine.season?.division}</b>, group ${mine.season?.group},${' '}
-                  ${mine.members === 1 ? 'alone so far' : `among ${mine.members}`}.
+                  ${rich(words.season.place, { division: html`<b>${say(words.season.division, { n: mine.season?.division ?? 0 })}</b>`, group: mine.season?.group, others: mine.members === 1 ? words.season.alone : say(words.season.among, { n: mine.members }) })}
                 </p>
-                <p><a href="#/league/${mine.id}">The table of your group</a></p>
+                <p><a href="#/league/${mine.id}">${words.season.table}</a></p>
               </div>
             `
       }
@@ -55,7 +56,7 @@ export function Season() {
   `
 }
 
-const OUTCOME = { promoted: 'went up', relegated: 'went down', stays: 'stayed' } as const
+const OUTCOME = { promoted: words.season.promoted, relegated: words.season.relegated, stays: words.season.stays }
 
 function Past({ seasons }: { seasons: readonly PastSeason[] }) {
   if (seasons.length === 0) return null
@@ -65,7 +66,9 @@ function Past({ seasons }: { seasons: readonly PastSeason[] }) {
         ({ season, leagueId, rank, members, outcome }) => html`
           <li key=${season.id}>
             <a href="#/league/${leagueId}"><b>${season.id}</b></a>
-            <small>division ${season.division} · ${rank} of ${members} · ${OUTCOME[outcome]}</small>
+            <small
+              >${say(words.season.past, { division: season.division, rank, members, outcome: OUTCOME[outcome] })}</small
+            >
           </li>
         `,
       )}

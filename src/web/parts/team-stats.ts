@@ -1,18 +1,19 @@
 /** The statistics of both teams, side by side. */
 import { html } from '../html.ts'
 import { matchEvents, selectedMatch } from '../market.ts'
+import { words } from '../words.ts'
 
 /** Under the provider's names, with the words of the page. */
 const SHOWN: readonly (readonly [string, string])[] = [
-  ['Ball Possession %', 'Possession %'],
-  ['Shots Total', 'Shots'],
-  ['Shots On Target', 'Shots on target'],
-  ['Corners', 'Corners'],
-  ['Passes', 'Passes'],
-  ['Tackles', 'Tackles'],
-  ['Fouls', 'Fouls'],
-  ['Offsides', 'Offsides'],
-  ['Saves', 'Saves'],
+  ['Ball Possession %', words.stats.possession],
+  ['Shots Total', words.stats.shots],
+  ['Shots On Target', words.stats.onTarget],
+  ['Corners', words.stats.corners],
+  ['Passes', words.stats.passes],
+  ['Tackles', words.stats.tackles],
+  ['Fouls', words.stats.fouls],
+  ['Offsides', words.stats.offsides],
+  ['Saves', words.stats.saves],
 ]
 
 export function TeamStats() {
@@ -26,7 +27,7 @@ export function TeamStats() {
   if (found.length === 0) return null
   return html`
     <section class="card team-stats" aria-labelledby="stats-title">
-      <header><h2 id="stats-title">Team statistics</h2></header>
+      <header><h2 id="stats-title">${words.stats.title}</h2></header>
       <table>
         <thead>
           <tr>

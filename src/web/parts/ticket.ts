@@ -19,6 +19,8 @@ import { draft } from './order-draft.ts'
 import { PurseBadge, PurseSwitch } from './purse.ts'
 import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
+import { warningWords } from '../served.ts'
+import { rich, say, words } from '../words.ts'
 
 /** Pause after typing before a quote is requested. */
 const TYPING_MS = 250
@@ -154,27 +156,29 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const doubt = refusal !== null ? refusalMessage(refusal) : isTight ? tightWords(most) : null
   const least = stakeOf(instrument.minLot, price, instrument)
   const problem =
-    trouble ?? (isSized ? doubt : `Enter a stake of at least ${units(Math.ceil(least * 100) / 100)} units.`)
+    trouble ?? (isSized ? doubt : say(words.ticket.atLeast, { least: units(Math.ceil(least * 100) / 100) }))
   const isLarge = preview !== null && wallet.value !== null && needsReview(preview.margin, wallet.value.balance)
   const unsure = isBusy ? null : unsureOrder.value
   const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
       <header>
-        <h2 id="ticket-title">Order</h2>
+        <h2 id="ticket-title">${words.ticket.order}</h2>
         <span class="who">${instrument.name}</span>
         <${PurseBadge} purse=${purse.value} />
       </header>
       <${PurseSwitch} />
       <form onSubmit=${submit}>
-        <div class="ways" role="group" aria-label="Direction">
-          <${Way} way="long" words="Price goes up" price=${price} />
-          <${Way} way="short" words="Price goes down" price=${price} />
+        <div class="ways" role="group" aria-label=${words.ticket.direction}>
+          <${Way} way="long" hint=${words.ticket.goesUp} price=${price} />
+          <${Way} way="short" hint=${words.ticket.goesDown} price=${price} />
         </div>
-        <p class="asked">Which way? <${Help} word="direction" about="long and short" /></p>
+        <p class="asked">${words.ticket.whichWay} <${Help} word="direction" about=${words.ticket.longAndShort} /></p>
         <${Explained} word="direction" />
         <div class="field stake">
-          <span><label for="stake">Stake in units</label> <${Help} word="stake" about="stake" /></span>
+          <span
+            ><label for="stake">${words.ticket.stakeInUnits}</label> <${Help} word="stake" about=${words.ticket.stake}
+          /></span>
           <input
             id="stake"
             class="num"
@@ -192,16 +196,18 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             `,
           )}
           <button type="button" disabled=${most <= 0} onClick=${() => setLots(String(most), price, instrument)}>
-            Max
+            ${words.ticket.max}
           </button>
         </div>
         <div class="field">
-          <span><label for="lots">Lots</label> <${Help} word="lots" about="lots" /></span>
+          <span
+            ><label for="lots">${words.ticket.lotsLabel}</label> <${Help} word="lots" about=${words.ticket.lots}
+          /></span>
           <span class="stepper">
             <button
               type="button"
               tabindex="-1"
-              aria-label="Fewer lots"
+              aria-label=${words.ticket.fewer}
               onClick=${() => stepLots(price, instrument, -1)}
             >
               −
@@ -220,7 +226,12 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
                 stepLots(price, instrument, step)
               }}
             />
-            <button type="button" tabindex="-1" aria-label="More lots" onClick=${() => stepLots(price, instrument, 1)}>
+            <button
+              type="button"
+              tabindex="-1"
+              aria-label=${words.ticket.more}
+              onClick=${() => stepLots(price, instrument, 1)}
+            >
               +
             </button>
           </span>
@@ -229,24 +240,28 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         <${LevelField} kind="stopLoss" price=${price} pnl=${preview?.pnlAtStopLoss ?? null} />
         <${LevelField} kind="takeProfit" price=${price} pnl=${preview?.pnlAtTakeProfit ?? null} />
         <p class="risk">
-          <b>${instrument.leverage}×:</b> a move of ${100 / instrument.leverage} % against you takes it all.
+          ${rich(words.ticket.risk, { leverage: html`<b>${instrument.leverage}×:</b>`, pct: 100 / instrument.leverage })}
         </p>
-        <dl class="preview" aria-label="Cost">
-          <${Fact} word="washout" label="Washes out at" value=${washoutWords(preview)} />
-          <${Fact} word="hold" label="You can close it after" value=${holdWords(holdSecs)} />
-          <${Fact} word="fill" label="Fills at" value=${preview === null ? '–' : units(preview.fillPrice)} />
+        <dl class="preview" aria-label=${words.ticket.cost}>
+          <${Fact} word="washout" label=${words.ticket.washesOut} value=${washoutWords(preview)} />
+          <${Fact} word="hold" label=${words.ticket.closeAfter} value=${holdWords(holdSecs)} />
+          <${Fact}
+            word="fill"
+            label=${words.ticket.fillsAt}
+            value=${preview === null ? '–' : units(preview.fillPrice)}
+          />
           <${Fact}
             word="point"
-            label="Per 1.00 of price"
+            label=${words.ticket.perPoint}
             value=${isSized ? `±${units(lots * instrument.contractSize)}` : '–'}
           />
           <${Fact}
             word="settles"
-            label="Full time now pays"
+            label=${words.ticket.fullTimePays}
             value=${preview === null ? '–' : units(preview.settlesAt)}
           />
         </dl>
-        ${(preview?.warnings ?? []).map(({ message }) => html`<p class="hint caution" role="status">${message}</p>`)}
+        ${(preview?.warnings ?? []).map(({ level, washoutPrice }) => html`<p class="hint caution" role="status">${warningWords({ level, washoutPrice })}</p>`)}
         ${unsure === null ? null : html`<${UnsureNotice} unsure=${unsure} />`}
         <p class="trouble" role="alert">${problem}</p>
         ${
@@ -261,13 +276,9 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             : null
         }
         <button class="send" disabled=${isBlocked} aria-busy=${isBusy}>
-          ${isBusy ? 'Sent, waiting for the answer' : `${isReviewing ? 'Yes, go' : 'Go'} ${direction}`}
+          ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way: words.common[direction] })}
           <small
-            >${preview === null ? '' : `${units(preview.margin)} units`}${
-              purse.value === 'main'
-                ? ''
-                : ` of ${purse.value === 'practice' ? 'practice' : purseName(purse.value)} money`
-            }${isSized ? ` · ${lotWords(lots)}` : ''}</small
+            >${preview === null ? '' : say(purse.value === 'main' ? words.ticket.units : words.ticket.unitsOf, { n: units(preview.margin), purse: purse.value === 'practice' ? words.ticket.practice : purseName(purse.value) })}${isSized ? ` · ${lotWords(lots)}` : ''}</small
           >
         </button>
       </form>
@@ -306,12 +317,12 @@ function Review({ who, preview, balance, holdSecs, onBack }: ReviewProps) {
   const share = Math.round((preview.margin / balance) * 100)
   return html`
     <div class="review" role="group" aria-labelledby="review-title" tabindex="-1" ref=${box}>
-      <h3 id="review-title">Look again: ${share} % of your wallet on ${who}</h3>
+      <h3 id="review-title">${say(words.ticket.lookAgain, { share, who })}</h3>
       <p>
-        You stake ${units(preview.margin)} of ${units(balance)} units. At ${washoutWords(preview)} all of it is lost.
-        ${(holdSecs ?? 0) === 0 ? '' : ` You cannot close it yourself for ${holdWords(holdSecs)}.`}
+        ${say(words.ticket.youStake, { stake: units(preview.margin), balance: units(balance), price: washoutWords(preview) })}
+        ${(holdSecs ?? 0) === 0 ? '' : ` ${say(words.ticket.notFor, { time: holdWords(holdSecs) })}`}
       </p>
-      <button type="button" class="small" onClick=${onBack}>Change it</button>
+      <button type="button" class="small" onClick=${onBack}>${words.ticket.changeIt}</button>
     </div>
   `
 }
@@ -325,7 +336,7 @@ function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
     try {
       await sendOrder(unsure)
     } catch (error) {
-      if (!isUnsure(error)) toast({ tone: 'bad', title: 'Your order was not carried out', text: messageFor(error) })
+      if (!isUnsure(error)) toast({ tone: 'bad', title: words.ticket.notDone, text: messageFor(error) })
     }
     setAsking(false)
   }
@@ -335,21 +346,19 @@ function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
     const again = setInterval(() => void find(), ASK_AGAIN_MS)
     return () => clearInterval(again)
   }, [connection.value, unsure.key])
-  const who = instruments.value.get(instrumentId)?.name ?? 'a player'
-  const words =
-    `We do not know yet whether your order went through: ${direction} ${lotWords(lotSize)} of ${who}. ` +
-    'It is asked again under the same key, so it opens one position at most. '
+  const who = instruments.value.get(instrumentId)?.name ?? words.common.aPlayer
+  const told = say(words.ticket.unsure, { way: words.common[direction], size: lotWords(lotSize), who })
   return html`
     <p class="hint caution" role="status">
-      ${words}
+      ${told}${' '}
       <button type="button" class="small" disabled=${isAsking} onClick=${() => void find()}>
-        ${isAsking ? 'Asking…' : 'Ask now'}
+        ${isAsking ? words.ticket.asking : words.ticket.askNow}
       </button>
     </p>
   `
 }
 
-function Way({ way: name, words, price }: { way: Direction; words: string; price: number }) {
+function Way({ way: name, hint, price }: { way: Direction; hint: string; price: number }) {
   return html`
     <button
       type="button"
@@ -357,18 +366,18 @@ function Way({ way: name, words, price }: { way: Direction; words: string; price
       aria-pressed=${draft.direction.value === name}
       onClick=${() => (draft.direction.value = name)}
     >
-      <b><span aria-hidden="true">${name === 'long' ? '▲' : '▼'}</span> ${name === 'long' ? 'Long' : 'Short'}</b>
-      <small>${words}</small>
+      <b><span aria-hidden="true">${name === 'long' ? '▲' : '▼'}</span> ${words.ticket[name]}</b>
+      <small>${hint}</small>
       <span class="num">${units(price)}</span>
     </button>
   `
 }
 
 const tightWords = (most: number): string =>
-  `Leave 1 % of your free margin, because the price may move before the order fills${most > 0 ? `: ${lotWords(most)} at most` : ''}.`
+  most > 0 ? say(words.ticket.tightMost, { most: lotWords(most) }) : words.ticket.tight
 
 const holdWords = (secs: number | null): string =>
-  secs === null ? '–' : secs === 0 ? 'at once' : countdown(secs * 1_000)
+  secs === null ? '–' : secs === 0 ? words.ticket.atOnce : countdown(secs * 1_000)
 
 const washoutWords = (preview: Quote | null): string =>
   preview === null || preview.washoutPrice === null ? '–' : units(preview.washoutPrice)

@@ -2,6 +2,7 @@
 import { html } from '../html.ts'
 import { dismiss, toasts } from '../toasts.ts'
 import { Icon } from './icons.ts'
+import { words } from '../words.ts'
 
 export const Toasts = () => html`
   <div class="toasts" role="status" aria-live="polite">
@@ -12,7 +13,9 @@ export const Toasts = () => html`
             <strong>${title}</strong>
             <p>${text}</p>
           </div>
-          <button class="bare" aria-label="Dismiss" onClick=${() => dismiss(id)}><${Icon} name="close" /></button>
+          <button class="bare" aria-label=${words.common.dismiss} onClick=${() => dismiss(id)}>
+            <${Icon} name="close" />
+          </button>
         </div>
       `,
     )}

@@ -5,6 +5,7 @@ import { hasNeverTraded } from '../account.ts'
 import { purse } from '../leagues.ts'
 import { html } from '../html.ts'
 import { go, type View } from '../route.ts'
+import { say, words } from '../words.ts'
 
 interface Step {
   readonly title: string
@@ -16,26 +17,26 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   {
-    title: 'Choose a player',
-    words: 'Each has a price that follows what they do on the pitch: goals, cards, passes and minutes.',
+    title: words.tour.choose,
+    words: words.tour.chooseWords,
     about: '.players',
     view: 'market',
   },
   {
-    title: 'Long or short',
-    words: 'Long earns when the price rises, short when it falls. A stake of 100 units is plenty to begin with.',
+    title: words.tour.way,
+    words: words.tour.wayWords,
     about: '.ways',
     view: 'trade',
   },
   {
-    title: 'Know the worst',
-    words: 'You can lose your stake and no more. At the washout price it is gone, and for a while you cannot close.',
+    title: words.tour.worst,
+    words: words.tour.worstWords,
     about: '.preview',
     view: 'trade',
   },
   {
-    title: 'Send it',
-    words: 'Your position appears under Positions. Close it there, or let it run: at full time everything is settled.',
+    title: words.tour.send,
+    words: words.tour.sendWords,
     about: '.send',
     view: 'trade',
   },
@@ -68,14 +69,14 @@ export function Tour() {
     document.querySelector(about)?.scrollIntoView({ block: 'center' })
   }
   return html`
-    <section class="tour" aria-label="First steps">
+    <section class="tour" aria-label=${words.tour.first}>
       <p aria-live="polite">
-        <b>${at.value + 1} of ${STEPS.length}: ${now.title}.</b> ${now.words}
-        ${purse.value === 'practice' ? ' This is practice money.' : ''}
+        <b>${say(words.tour.of, { n: at.value + 1, all: STEPS.length, title: now.title })}</b> ${now.words}
+        ${purse.value === 'practice' ? ` ${words.tour.practice}` : ''}
       </p>
       <div>
-        <button class="small" onClick=${next}>${isLast ? 'Got it' : 'Next'}</button>
-        <button class="link" onClick=${end}>Skip</button>
+        <button class="small" onClick=${next}>${isLast ? words.tour.got : words.tour.next}</button>
+        <button class="link" onClick=${end}>${words.tour.skip}</button>
       </div>
     </section>
   `

@@ -7,6 +7,7 @@ import { refreshLeagues } from '../leagues.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRepeated, useRequest } from './use-request.ts'
+import { plural, rich, say, words } from '../words.ts'
 
 const EVERY_MS = 15_000
 /** Of those that have ended. */
@@ -21,10 +22,8 @@ export function Tournaments() {
   const shown = [...answer.tournaments.filter(({ state }) => state !== 'decided'), ...ended]
   return html`
     <section class="card" aria-labelledby="tournaments-title">
-      <header><h2 id="tournaments-title">Tournaments</h2></header>
-      <p class="hint inside">
-        A recorded match under other names: nobody knows which. Everybody begins with the same money.
-      </p>
+      <header><h2 id="tournaments-title">${words.tournaments.title}</h2></header>
+      <p class="hint inside">${words.tournaments.about}</p>
       <ul class="rows inside leagues">
         ${shown.map((one) => html`<${Row} key=${one.id} tournament=${one} again=${again} />`)}
       </ul>
@@ -38,25 +37,34 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
     try {
       await api.enterTournament(id)
       await refreshLeagues()
-      toast({ tone: 'good', title: `You are in: ${name}`, text: `You begin with ${units(startingBalance)} units.` })
+      toast({
+        tone: 'good',
+        title: say(words.tournaments.youAreIn, { name }),
+        text: say(words.season.youBegin, { n: units(startingBalance) }),
+      })
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: 'Not entered', text: messageFor(error) })
+      toast({ tone: 'bad', title: words.season.notEntered, text: messageFor(error) })
     }
   }
-  const when = { upcoming: `begins ${dayTime(startsAt)}`, running: 'being played', decided: 'over' }[state]
+  const when = {
+    upcoming: say(words.tournaments.begins, { when: dayTime(startsAt) }),
+    running: words.tournaments.running,
+    decided: words.tournaments.over,
+  }[state]
   return html`
     <li>
       ${isEntered ? html`<a href="#/league/${id}"><b>${name}</b></a>` : html`<b>${name}</b>`}
       <small>
-        ${when} · ${entrants === 1 ? '1 entrant' : `${entrants} entrants`}${speed === 1 ? '' : ` · ${speed}× speed`}
-        ${revealed === null ? null : html` · it was <b>${revealed.recording}</b>`}
+        ${when} ·
+        ${plural(entrants, words.tournaments.entrants)}${speed === 1 ? '' : ` · ${say(words.tournaments.speed, { n: speed })}`}
+        ${revealed === null ? null : html` · ${rich(words.tournaments.itWas, { recording: html`<b>${revealed.recording}</b>` })}`}
       </small>
       ${
         isEntered || state === 'decided'
           ? null
           : html`<button class="small" onClick=${() => void enter()}>
-              Enter<span class="sr-only"> ${name}</span>
+              ${words.tournaments.enter}<span class="sr-only"> ${name}</span>
             </button>`
       }
     </li>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { messageFor } from '../error-messages.ts'
+import { words } from '../words.ts'
 
 export interface Request<Answer> {
   /** Null until it arrives. */
@@ -44,5 +45,5 @@ export function useRepeated(again: () => void, everyMs: number): void {
 /** A placeholder for an answer that has not arrived. */
 export const Waiting = ({ trouble }: { trouble: string | null }) =>
   trouble === null
-    ? html`<p class="empty" aria-busy="true">Loading…</p>`
+    ? html`<p class="empty" aria-busy="true">${words.common.loading}</p>`
     : html`<p class="trouble empty" role="alert">${trouble}</p>`

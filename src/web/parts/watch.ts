@@ -7,6 +7,7 @@ import { api } from '../session.ts'
 import { eventWords, Sign } from './match-events.ts'
 import { stateWords } from './scoreboard.ts'
 import { useRepeated, useRequest } from './use-request.ts'
+import { say, words } from '../words.ts'
 
 const EVERY_MS = 10_000
 const PLAYERS_FIRST = 5
@@ -35,12 +36,12 @@ export function Watch() {
   return html`
     <section class="card watch" aria-labelledby="watch-title">
       <header>
-        <h2 id="watch-title">On now</h2>
+        <h2 id="watch-title">${words.watch.title}</h2>
         ${
           matches.length < 2
             ? null
             : html`<select
-                aria-label="Another match"
+                aria-label=${words.match.another}
                 value=${match.id}
                 onChange=${(event: Event) => choose(Number((event.target as HTMLSelectElement).value))}
               >
@@ -50,18 +51,21 @@ export function Watch() {
       </header>
       <p class="score">
         <b>${match.home.name}</b>
-        <b class="num" aria-label="${match.home.score ?? 0} to ${match.away.score ?? 0}">
+        <b
+          class="num"
+          aria-label=${say(words.match.score, { home: match.home.score ?? 0, away: match.away.score ?? 0 })}
+        >
           ${match.home.score ?? 0}–${match.away.score ?? 0}
         </b>
         <b>${match.away.name}</b>
       </p>
       <p class="hint">
-        ${match.minute === null ? '' : `${match.minute}′ `}${stateWords(match)} · ${delaySecs} s behind. Who signs in
-        sees it live.
+        ${match.minute === null ? '' : `${match.minute}′ `}${stateWords(match)} ·
+        ${say(words.watch.behind, { secs: delaySecs })}
       </p>
       <${Latest} match=${match} />
       <${Players} match=${match} isWhole=${isWhole} />
-      ${isWhole ? null : html`<button class="link" onClick=${() => setWhole(true)}>All ${match.players.length} players</button>`}
+      ${isWhole ? null : html`<button class="link" onClick=${() => setWhole(true)}>${say(words.watch.allPlayers, { n: match.players.length })}</button>`}
     </section>
   `
 }
@@ -72,7 +76,7 @@ function Latest({ match: { events } }: { match: Match }) {
   const latest = events.filter(({ type }) => type !== 'other' && type !== 'substitution').slice(-EVENTS_SHOWN)
   if (latest.length === 0) return null
   return html`
-    <ol class="latest" aria-label="What has happened">
+    <ol class="latest" aria-label=${words.watch.happened}>
       ${latest
         .toReversed()
         .map(

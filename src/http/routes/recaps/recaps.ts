@@ -197,7 +197,13 @@ async function tradeJson(deps: Deps, trade: ClosedPosition | null): Promise<z.ou
     moved:
       move === undefined || move.from === move.to
         ? null
-        : { at: timestamp(move.at), sentence: `${move.reason.words}: ${percentWords(move.from, move.to)}.` },
+        : {
+            at: timestamp(move.at),
+            from: decimal(move.from),
+            to: decimal(move.to),
+            reason: move.reason,
+            sentence: `${move.reason.words}: ${percentWords(move.from, move.to)}.`,
+          },
   }
 }
 

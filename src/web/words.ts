@@ -1,0 +1,50 @@
+/**
+ * The words of the page in the language of its user: the chosen one, else the browser's, else English. A choice is
+ * taken with the next load of the page, so words are constants.
+ */
+import { en } from './words/en.ts'
+import type { Forms, Words } from './words/shape.ts'
+
+/** Each under its own name. */
+export const LANGUAGES = { en: 'English', es: 'Español' } as const
+type Language = keyof typeof LANGUAGES
+
+const KEY = 'touchline.language'
+const wanted = [localStorage.getItem(KEY), ...navigator.languages]
+const isLanguage = (name: string | undefined): name is Language => name !== undefined && Object.hasOwn(LANGUAGES, name)
+
+export const language = wanted.map((tag) => tag?.split('-')[0]).find(isLanguage) ?? 'en'
+/** For numbers and times: the user's own region where it speaks the language. */
+export const locale = navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language
+
+export const words: Words = language === 'es' ? (await import('./words/es.ts')).es : en
+
+document.documentElement.lang = language
+
+export function chooseLanguage(chosen: string): void {
+  localStorage.setItem(KEY, chosen)
+  location.reload()
+}
+
+const whole = new Intl.NumberFormat(locale)
+const rules = new Intl.PluralRules(language)
+
+type Fact = string | number
+
+/** The sentence with these facts in the place of their names. */
+export const say = (sentence: string, facts: Readonly<Record<string, Fact>>): string =>
+  sentence.replace(/\{(\w+)\}/g, (name, key: string) => {
+    const fact = facts[key]
+    return typeof fact === 'number' ? whole.format(fact) : (fact ?? name)
+  })
+
+/** The same for facts that are elements of the page. */
+export const rich = (sentence: string, facts: Readonly<Record<string, unknown>>): readonly unknown[] =>
+  sentence.split(/\{(\w+)\}/).map((part, at) => {
+    const fact = at % 2 === 0 ? part : facts[part]
+    return typeof fact === 'number' ? whole.format(fact) : fact
+  })
+
+/** The form for this number, which is `{n}` in it. */
+export const plural = (n: number, forms: Forms, facts: Readonly<Record<string, Fact>> = {}): string =>
+  say(rules.select(n) === 'one' ? forms.one : forms.other, { ...facts, n })

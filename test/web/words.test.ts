@@ -1,0 +1,43 @@
+/** The strings files of the page say the same things: every key, every form, every fact. */
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { BADGES } from '../../actors/community/badges.ts'
+import { REASONS } from '../../actors/market/reason-words.ts'
+import { DISCRETE } from '../../actors/market/scoring.ts'
+import { en } from '../../src/web/words/en.ts'
+import { es } from '../../src/web/words/es.ts'
+
+const leaves = (of: object, path = ''): readonly (readonly [string, string])[] =>
+  Object.entries(of).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[`${path}${key}`, value] as const] : leaves(value, `${path}${key}.`),
+  )
+const factsOf = (sentence: string): readonly string[] =>
+  [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').toSorted()
+const english = new Map(leaves(en))
+const spanish = new Map(leaves(es))
+
+it('both languages have the same sentences, with the same facts in them', () => {
+  expect([...spanish.keys()].toSorted()).toEqual([...english.keys()].toSorted())
+  const differ = [...english].filter(([key, sentence]) => {
+    // A number may be a word of its own, as in “only you”.
+    const [here, there] = [sentence, spanish.get(key) ?? ''].map((of) => factsOf(of).filter((fact) => fact !== 'n'))
+    return JSON.stringify(here) !== JSON.stringify(there)
+  })
+  expect(differ).toEqual([])
+})
+
+it('the translation is one', () => {
+  const same = [...english].filter(([key, sentence]) => sentence.length > 20 && spanish.get(key) === sentence)
+  expect(same).toEqual([])
+})
+
+it('whatever the server tells by a key has words', () => {
+  expect(Object.keys(en.badges).toSorted()).toEqual(BADGES.map(({ id }) => id).toSorted())
+  expect(Object.keys(en.moves).toSorted()).toEqual([...REASONS].toSorted())
+  expect(Object.keys(en.actions).toSorted()).toEqual([...DISCRETE].toSorted())
+  for (const { id, name, description } of BADGES)
+    expect(Object.entries(en.badges)).toContainEqual([id, { name, description }])
+  const reasons = [...readFileSync('actors/match/suspension.ts', 'utf8').matchAll(/(?:suspended|closed)\('([^']+)'\)/g)]
+  expect(reasons.length).toBeGreaterThan(8)
+  for (const [, reason] of reasons) expect(Object.keys(en.windows)).toContain(reason)
+})
