@@ -34,6 +34,7 @@ export function countdown(ms: number): string {
 
 const clockTime = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const dayOnly = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const dayAndTime = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
   month: 'short',
@@ -50,6 +51,8 @@ export const tickWords = (at: number, mark: 'day' | 'minute' | 'second'): string
   mark === 'second'
     ? `:${String(new Date(at).getUTCSeconds()).padStart(2, '0')}`
     : (mark === 'day' ? dayOnly : clockTime).format(new Date(at))
+/** May 2026, of a month as in 2026-05 */
+export const monthName = (month: string): string => monthAndYear.format(new Date(`${month}-01T00:00Z`))
 /** 2 May, 14:05 */
 export const dayTime = (at: string | number): string => dayAndTime.format(new Date(at))
 

@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     // And the chosen player's last move, with its size.
     await page
       .locator('.chart .reason')
-      .getByText(/^[A-Z].*: [+−]?\d+\.\d\d %$/)
+      .getByText(/^[A-Z].*: [+−]?\d+\.\d\d%$/)
       .waitFor()
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/reasons-1280.png`, fullPage: true })
     expect(complaints).toEqual([])
@@ -359,7 +359,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       expect(count, side).toBeLessThanOrEqual(11)
     }
     await page.locator('.movers').getByRole('heading', { name: 'Latest orders' }).waitFor()
-    expect(await shirts.first().innerText()).toMatch(/\d+\.\d\d\s+[▲▼•] [+−]?\d+\.\d\d %/)
+    expect(await shirts.first().innerText()).toMatch(/\d+\.\d\d\s+[▲▼•] [+−]?\d+\.\d\d%/)
     await page
       .getByText(/^Bench of /)
       .first()

@@ -1,9 +1,17 @@
 /** Every view against the rules of axe (WCAG 2.2 AA), dark and light, on a wide screen and on a phone. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { en } from '../../src/web/words/en.ts'
+import { es } from '../../src/web/words/es.ts'
 import { accessProblems, hasBrowser, launch } from '../support/browser.ts'
 import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
+
+/** Sentences of the page in English that no other language has. */
+const ENGLISH = Object.values(en)
+  .flatMap((group) => Object.values(group))
+  .flatMap((words) => (typeof words === 'string' ? [words] : Object.values<string>(words)))
+  .filter((words) => words.length > 12 && !words.includes('{') && words.includes(' '))
 
 /** Each with what is there once it is drawn. */
 const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
@@ -68,6 +76,39 @@ describe.skipIf(!hasBrowser)('every view', { timeout: 180_000 }, () => {
       if (wide > width) problems.push(`${address}: ${wide} px wide`)
     }
     expect(problems).toEqual([])
+    await context.close()
+  })
+
+  it('speaks the language of the browser, or the one that is chosen, and fits the smallest phone in it', async () => {
+    const context = await browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'es-MX' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    await page.goto(server.url)
+    await page.getByLabel(es.signIn.yourName).fill('Pilar')
+    const left: string[] = []
+    const look = async (where: string): Promise<void> => {
+      const shown = (await page.locator('body').innerText()).toLowerCase()
+      left.push(...ENGLISH.filter((words) => shown.includes(words.toLowerCase())).map((words) => `${where}: ${words}`))
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+      if (wide > 320) left.push(`${where}: ${wide} px wide`)
+      left.push(...(await accessProblems(page)).map((problem) => `${where}: ${problem}`))
+    }
+    await look('/')
+    await page.getByRole('button', { name: es.signIn.kickOff }).click()
+    await page.getByRole('link', { name: 'Cuenta de Pilar' }).waitFor()
+    for (const [address, drawn] of VIEWS.slice(0, 8)) {
+      await page.goto(`${server.url}${address}`)
+      await page.locator(drawn).first().waitFor()
+      await look(address)
+    }
+    expect(left).toEqual([])
+    expect(await page.locator('html').getAttribute('lang')).toBe('es')
+
+    await page.getByLabel('Idioma').selectOption('en')
+    await page.getByRole('heading', { name: 'Your limits' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Your limits' }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('en')
     await context.close()
   })
 })

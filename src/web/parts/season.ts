@@ -1,7 +1,7 @@
 /** The season of this month: entering it, where the user plays, and how earlier ones ended. */
 import type { PastSeason } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
-import { dayTime, units } from '../format.ts'
+import { dayTime, monthName, units } from '../format.ts'
 import { html } from '../html.ts'
 import { refreshLeagues } from '../leagues.ts'
 import { api } from '../session.ts'
@@ -27,11 +27,11 @@ export function Season() {
     }
   }
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
-  const { name, endsAt, mine } = answer
+  const { id, endsAt, mine } = answer
   return html`
     <section class="card" aria-labelledby="season-title">
       <header>
-        <h2 id="season-title">${say(words.season.title, { name })}</h2>
+        <h2 id="season-title">${say(words.season.title, { name: monthName(id) })}</h2>
         <small>${say(words.season.ends, { when: dayTime(endsAt) })}</small>
       </header>
       ${
@@ -65,7 +65,7 @@ function Past({ seasons }: { seasons: readonly PastSeason[] }) {
       ${seasons.map(
         ({ season, leagueId, rank, members, outcome }) => html`
           <li key=${season.id}>
-            <a href="#/league/${leagueId}"><b>${season.id}</b></a>
+            <a href="#/league/${leagueId}"><b>${monthName(season.id)}</b></a>
             <small
               >${say(words.season.past, { division: season.division, rank, members, outcome: OUTCOME[outcome] })}</small
             >

@@ -637,7 +637,7 @@ export const es: Words = {
     leave: 'Dejar esta liga',
   },
   signIn: {
-    head: 'Apuesta por tu ojo {br} para el fútbol.',
+    head: 'Demuestra tu ojo {br} para el fútbol.',
     about: 'Ve largo o corto en los jugadores mientras juegan. Los precios siguen el partido y a los demás.',
     stays: 'Tu cuenta se queda',
     staysText: 'Has vuelto a iniciar sesión, así que no se borra nada.',
@@ -647,7 +647,7 @@ export const es: Words = {
     google: 'Iniciar sesión con Google',
     start: 'Empiezas con 10.000 unidades. No se juega con dinero.',
     yourName: 'Tu nombre',
-    kickOff: 'Saque inicial',
+    kickOff: '¡A jugar!',
     checkMail: 'Mira tu correo.',
     sent: 'Hemos enviado un código de seis cifras a {email}.',
     code: 'Código',
