@@ -35,6 +35,7 @@ export const TOOLS: readonly Tool[] = [
   tool('client-generate', './clients/generate.ts', 'write the parts of clients made from the API description'),
   // The page
   tool('page-shots', './page/shots.ts', 'pictures of every view: three widths, light and dark'),
+  tool('page-walk', './page/walk.ts', 'what a screen reader is told on the way to a closed position'),
   tool('page-speed', './page/speed.ts', 'what a first visit asks for, and its time on a slow network'),
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),

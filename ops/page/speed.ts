@@ -97,12 +97,12 @@ async function measured(session: CDPSession): Promise<() => { requests: number; 
   return () => ({ requests, kB: bytes / 1_000 })
 }
 
-const slowDown = (session: CDPSession, { latency, kBps }: { readonly latency: number; readonly kBps: number }) =>
-  kBps === 0
-    ? Promise.resolve()
-    : session.send('Network.emulateNetworkConditions', {
-        offline: false,
-        latency,
-        downloadThroughput: kBps * 1_000,
-        uploadThroughput: kBps * 1_000,
-      })
+async function slowDown(session: CDPSession, { latency, kBps }: (typeof NETWORKS)[number]): Promise<void> {
+  if (kBps === 0) return
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency,
+    downloadThroughput: kBps * 1_000,
+    uploadThroughput: kBps * 1_000,
+  })
+}

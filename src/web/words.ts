@@ -5,8 +5,11 @@
 import { en } from './words/en.ts'
 import type { Forms, Words } from './words/shape.ts'
 
-/** Each under its own name. */
-export const LANGUAGES = { en: 'English', es: 'Español' } as const
+/** Each under its own name. English comes with the page, the others when they are wanted. */
+export const LANGUAGES = {
+  en: { name: 'English', load: async (): Promise<Words> => en },
+  es: { name: 'Español', load: async (): Promise<Words> => (await import('./words/es.ts')).es },
+}
 type Language = keyof typeof LANGUAGES
 
 const KEY = 'touchline.language'
@@ -17,7 +20,7 @@ export const language = wanted.map((tag) => tag?.split('-')[0]).find(isLanguage)
 /** For numbers and times: the user's own region where it speaks the language. */
 export const locale = navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language
 
-export const words: Words = language === 'es' ? (await import('./words/es.ts')).es : en
+export const words = await LANGUAGES[language].load()
 
 document.documentElement.lang = language
 

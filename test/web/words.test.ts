@@ -27,7 +27,9 @@ it('both languages have the same sentences, with the same facts in them', () => 
 })
 
 it('the translation is one', () => {
-  const same = [...english].filter(([key, sentence]) => sentence.length > 20 && spanish.get(key) === sentence)
+  const same = [...english].filter(
+    ([key, sentence]) => sentence.replaceAll(/\{\w+\}/g, '').length > 20 && spanish.get(key) === sentence,
+  )
   expect(same).toEqual([])
 })
 

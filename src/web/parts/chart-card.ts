@@ -16,6 +16,7 @@ import { draft } from './order-draft.ts'
 import { eventWords } from './match-events.ts'
 import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { LastReason } from './reasons.ts'
+import { SpokenPrice } from './spoken-price.ts'
 import { say, words } from '../words.ts'
 
 const MINUTE_MS = 60_000
@@ -68,6 +69,7 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
                 ${words.chart.keepLevels}
               </button>`
         }
+        <${SpokenPrice} instrument=${instrument} />
         <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">${words.chart.credit}</a>
       </div>
     </section>

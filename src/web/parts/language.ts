@@ -6,7 +6,7 @@ export const LanguageSwitch = () => html`
   <label class="language">
     ${words.account.language}${' '}
     <select value=${language} onChange=${(event: Event) => chooseLanguage((event.target as HTMLSelectElement).value)}>
-      ${Object.entries(LANGUAGES).map(([tag, name]) => html`<option key=${tag} value=${tag} lang=${tag}>${name}</option>`)}
+      ${Object.entries(LANGUAGES).map(([tag, { name }]) => html`<option key=${tag} value=${tag} lang=${tag}>${name}</option>`)}
     </select>
   </label>
 `

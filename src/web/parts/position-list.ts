@@ -105,6 +105,11 @@ function Held({ position }: { position: Position }) {
     showInstrument(position.instrumentId)
     if (view.peek() === 'positions') go('trade')
   }
+  const closeIt = async (): Promise<void> => {
+    await close(position.id)
+    // The button goes with its position: the focus goes to what stays.
+    document.querySelector<HTMLElement>('.positions header button')?.focus()
+  }
   return html`
     <li>
       <div class="what">
@@ -127,7 +132,7 @@ function Held({ position }: { position: Position }) {
       </div>
       <${Health} lost=${Math.max(0, -pnl / position.margin)} washoutPrice=${position.washoutPrice} />
       <${LevelsOf} position=${position} isBusy=${isBusy} attempt=${attempt} />
-      <${CloseButton} position=${position} isBusy=${isBusy} onClose=${() => void attempt(() => close(position.id))} />
+      <${CloseButton} position=${position} isBusy=${isBusy} onClose=${() => void attempt(closeIt)} />
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
     </li>
   `
@@ -189,7 +194,7 @@ const LevelInput = ({ label, name, value, isBusy, onSet }: LevelInputProps) => h
       step="0.01"
       placeholder=${words.positions.none}
       aria-label=${say(words.ticket.levelPrice, { level: name })}
-      disabled=${isBusy}
+      readonly=${isBusy}
       value=${value ?? ''}
       onChange=${(event: Event) => {
         const { value: typed } = event.target as HTMLInputElement

@@ -122,6 +122,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
 
   const submit = (event: Event): void => {
     event.preventDefault()
+    if (isBusy) return
     if (isLarge && !isReviewing) setReviewing(true)
     else void send()
   }
@@ -159,7 +160,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
     trouble ?? (isSized ? doubt : say(words.ticket.atLeast, { least: units(Math.ceil(least * 100) / 100) }))
   const isLarge = preview !== null && wallet.value !== null && needsReview(preview.margin, wallet.value.balance)
   const unsure = isBusy ? null : unsureOrder.value
-  const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
+  const isBlocked = !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
       <header>
@@ -275,7 +276,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
               />`
             : null
         }
-        <button class="send" disabled=${isBlocked} aria-busy=${isBusy}>
+        <button class="send" disabled=${isBlocked && !isBusy} aria-busy=${isBusy}>
           ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way: words.common[direction] })}
           <small
             >${preview === null ? '' : say(purse.value === 'main' ? words.ticket.units : words.ticket.unitsOf, { n: units(preview.margin), purse: purse.value === 'practice' ? words.ticket.practice : purseName(purse.value) })}${isSized ? ` · ${lotWords(lots)}` : ''}</small

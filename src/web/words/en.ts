@@ -207,6 +207,8 @@ export const en = {
     all: 'All',
     overAll: 'over the whole time',
     period: 'Period',
+    sayPrice: 'Say the price',
+    spoken: '{name}: {price}, {change}',
     keepLevels: 'Keep levels in view',
     credit: 'Charts by TradingView',
     stop: 'Stop',

@@ -209,6 +209,8 @@ export const es: Words = {
     all: 'Todo',
     overAll: 'en todo este tiempo',
     period: 'Periodo',
+    sayPrice: 'Decir el precio',
+    spoken: '{name}: {price}, {change}',
     keepLevels: 'Mantener los niveles a la vista',
     credit: 'Gráficos de TradingView',
     stop: 'Stop',
