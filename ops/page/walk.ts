@@ -21,7 +21,7 @@ const Tree = z.object({
     z.object({
       role: z.object({ value: z.string() }).optional(),
       name: z.object({ value: z.string() }).optional(),
-      value: z.object({ value: z.unknown().optional() }).optional(),
+      value: z.object({ value: z.union([z.string(), z.number()]).optional() }).optional(),
       properties: z
         .array(z.object({ name: z.string(), value: z.object({ value: z.unknown().optional() }) }))
         .optional(),
@@ -118,14 +118,12 @@ async function focused(session: CDPSession): Promise<string> {
   const [node] = tree.nodes
   const value = node?.value?.value
   const states = (node?.properties ?? []).flatMap(({ name, value: { value: of } }) =>
-    STATES.has(name) && of !== undefined && of !== false && of !== 'false'
-      ? [of === true || of === 'true' ? name : `${name} ${String(of)}`]
-      : [],
+    STATES.has(name) && (of === true || of === 'true') ? [name] : [],
   )
   return [
     node?.role?.value ?? 'nothing',
     `“${(node?.name?.value ?? '').replaceAll(/\s+/g, ' ').trim()}”`,
-    ...(value === undefined || value === '' ? [] : [String(value)]),
+    ...(value === undefined || value === '' ? [] : [`${value}`]),
     ...states,
   ].join(', ')
 }
