@@ -80,6 +80,23 @@ describe.skipIf(!hasBrowser)('the account in a browser', { timeout: 60_000 }, ()
     expect(complaints).toEqual([])
   })
 
+  it('shows a statement whose balances lead from the start to the wallet', async () => {
+    const { page, complaints } = await visit('Ada Adds')
+    const send = page.getByRole('button', { name: /^Go long/ }).and(page.locator(':enabled'))
+    await send.click()
+    await page.locator('.held > li').first().waitFor()
+    await page.getByRole('link', { name: /^Account of/ }).click()
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    const statement = page.getByRole('region', { name: 'Statement: Account' }).locator('tbody tr')
+    await expect.poll(() => statement.count(), { timeout: 10_000 }).toBe(2)
+    const [stake, grant] = (await statement.allInnerTexts()).map((row) => row.split(/\s*[\t\n]\s*/))
+    expect([grant?.[0], ...(grant?.slice(-2) ?? [])]).toEqual(['Starting balance', '+10,000.00', '10,000.00'])
+    expect(stake?.[0]).toBe('Stake of a new position')
+    const free = await page.locator('.money .num').nth(1).textContent()
+    expect(stake?.at(-1)).toBe(free)
+    expect(complaints).toEqual([])
+  })
+
   it('[S2] shares one rotation of the session among its tabs', async () => {
     const { context, page } = await visit('Ada Tabs')
     const tabs = [page, await context.newPage(), await context.newPage()]

@@ -12,6 +12,7 @@ import type {
   ErrorBody,
   Instrument,
   KeyOrder,
+  LedgerEntry,
   League,
   LeagueMatchTable,
   LeagueOutline,
@@ -238,6 +239,11 @@ export function createApi({
     positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
       ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
     why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
+    /** The newest entries, or those after `cursor`. */
+    ledger: (purse: Purse = 'main', limit = 50, cursor?: string) =>
+      ask<{ entries: LedgerEntry[]; nextCursor: string | null }>('/api/wallet/ledger', {
+        query: { purse, limit, cursor },
+      }),
     wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
     refill: (purse: 'main' | 'practice') => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
 

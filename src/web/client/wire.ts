@@ -75,6 +75,22 @@ export interface PositionWhy {
   } | null
 }
 
+/** A change of a wallet. */
+export interface LedgerEntry {
+  readonly kind:
+    | 'grant'
+    | 'margin'
+    | 'release'
+    | 'external_adjustment'
+    | 'referral'
+    | 'refill'
+    | 'late_close'
+    | 'void'
+    | 'void_shortfall'
+  readonly amount: number
+  readonly at: string
+}
+
 /** A move of a price, and what moved it most. */
 export interface Move {
   readonly at: string

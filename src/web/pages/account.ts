@@ -5,6 +5,7 @@ import { OwnData } from '../parts/own-data.ts'
 import { OwnLimitsCard } from '../parts/own-limits.ts'
 import { Keys } from '../parts/keys.ts'
 import { PushCard } from '../parts/push.ts'
+import { Statement } from '../parts/statement.ts'
 import { signOut, user } from '../session.ts'
 import { rich, words } from '../words.ts'
 
@@ -17,7 +18,7 @@ export const Account = () => html`
     </p>
     <p class="line"><${LanguageSwitch} /></p>
     <div class="columns">
-      <div><${OwnLimitsCard} /><${OwnData} /></div>
+      <div><${Statement} /><${OwnLimitsCard} /><${OwnData} /></div>
       <div><${PushCard} /><${Keys} /></div>
     </div>
   </div>

@@ -662,6 +662,26 @@ export const en = {
     district: 'District',
     chooseDistrict: 'Choose your district',
   },
+  statement: {
+    title: 'Statement: {purse}',
+    show: 'Show',
+    hide: 'Hide',
+    what: 'What',
+    amount: 'Amount',
+    balance: 'Balance',
+    more: 'Earlier entries',
+  },
+  ledger: {
+    grant: 'Starting balance',
+    margin: 'Stake of a new position',
+    release: 'Paid by a close',
+    external_adjustment: 'Adjustment',
+    referral: 'A friend has traded',
+    refill: 'Refill',
+    late_close: 'Correction: closed just before news',
+    void: 'Position void',
+    void_shortfall: 'Part of a void that the wallet could not pay',
+  },
   // What the server tells, too: by its own keys.
   windows: {
     'an in-game event is being priced': 'an in-game event is being priced',

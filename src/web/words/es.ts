@@ -668,6 +668,26 @@ export const es: Words = {
     district: 'Distrito',
     chooseDistrict: 'Elige tu distrito',
   },
+  statement: {
+    title: 'Movimientos: {purse}',
+    show: 'Mostrar',
+    hide: 'Ocultar',
+    what: 'Concepto',
+    amount: 'Importe',
+    balance: 'Saldo',
+    more: 'Movimientos anteriores',
+  },
+  ledger: {
+    grant: 'Saldo inicial',
+    margin: 'Importe de una posición nueva',
+    release: 'Pagado por un cierre',
+    external_adjustment: 'Ajuste',
+    referral: 'Un amigo ha operado',
+    refill: 'Recarga',
+    late_close: 'Corrección: cerrada justo antes de una noticia',
+    void: 'Posición anulada',
+    void_shortfall: 'Parte de una anulación que la cartera no podía pagar',
+  },
   // What the server tells, too: by its own keys.
   windows: {
     'an in-game event is being priced': 'se está valorando un suceso del partido',

@@ -1,0 +1,89 @@
+/** The entries of a wallet's ledger, newest first, each with the balance that it left. */
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { wallet } from '../account.ts'
+import type { LedgerEntry } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { dayTime, signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { purse, purseName } from '../leagues.ts'
+import { api } from '../session.ts'
+import { say, words } from '../words.ts'
+import { Waiting } from './use-request.ts'
+
+interface Shown {
+  readonly entries: readonly LedgerEntry[]
+  readonly nextCursor: string | null
+  /** Before the newest entry is taken off. */
+  readonly balance: number
+}
+
+const PAGE = 10
+const isOpen = signal(false)
+
+/** Asked for when it is opened. */
+export const Statement = () => html`
+  <section class="card" aria-labelledby="statement-title">
+    <header>
+      <h2 id="statement-title">${say(words.statement.title, { purse: purseName(purse.value) })}</h2>
+      <button class="small" aria-expanded=${isOpen.value} onClick=${() => (isOpen.value = !isOpen.value)}>
+        ${isOpen.value ? words.statement.hide : words.statement.show}
+      </button>
+    </header>
+    ${isOpen.value ? html`<${Entries} key=${purse.value} />` : null}
+  </section>
+`
+
+function Entries() {
+  const [shown, setShown] = useState<Shown | null>(null)
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const read = async (before: Shown | null): Promise<void> => {
+    try {
+      const balance = before?.balance ?? (await api.wallet(purse.peek())).balance
+      const found = await api.ledger(purse.peek(), PAGE, before?.nextCursor ?? undefined)
+      setShown({ balance, entries: [...(before?.entries ?? []), ...found.entries], nextCursor: found.nextCursor })
+    } catch (error) {
+      setTrouble(messageFor(error))
+    }
+  }
+  const balance = wallet.value?.balance
+  useEffect(() => void read(null), [balance])
+  if (shown === null) return html`<${Waiting} trouble=${trouble} />`
+  let left = shown.balance
+  const rows = shown.entries.map((entry) => {
+    const row = { ...entry, left }
+    left -= entry.amount
+    return row
+  })
+  return html`
+    <div class="scroll board" tabindex="0" role="region" aria-labelledby="statement-title">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.statement.what}</th>
+            <th scope="col">${words.statement.amount}</th>
+            <th scope="col">${words.statement.balance}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            ({ kind, amount, at, left: after }) => html`
+              <tr>
+                <th scope="row">${words.ledger[kind]}<br /><small>${dayTime(at)}</small></th>
+                <td class="num ${way(amount)}">${signed(amount)}</td>
+                <td class="num">${units(after)}</td>
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${
+      shown.nextCursor === null
+        ? null
+        : html`<p class="inside">
+            <button class="small" onClick=${() => void read(shown)}>${words.statement.more}</button>
+          </p>`
+    }
+  `
+}
