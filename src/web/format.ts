@@ -32,13 +32,13 @@ export function countdown(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-const clockTime = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+const clockTime = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' })
 const dayOnly = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
 const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const dayAndTime = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
   month: 'short',
-  hour: '2-digit',
+  hour: 'numeric',
   minute: '2-digit',
 })
 /** 14:05 */

@@ -1,7 +1,9 @@
 /** Both teams on a pitch: each player with number, price and change. Picking one opens the ticket. */
+import { computed } from '@preact/signals'
 import { positions } from '../account.ts'
 import { arrow, percent, units, way } from '../format.ts'
 import { html } from '../html.ts'
+import { kitsOf } from '../kits.ts'
 import { changePct, instruments, quoteOf, selectedMatch, showInstrument } from '../market.ts'
 import { go } from '../route.ts'
 import type { Listed, Side } from '../line-up.ts'
@@ -22,11 +24,19 @@ function rows(playing: readonly Listed[]): readonly (readonly Listed[])[] {
   })
 }
 
+/** The colours of both teams, as the style sheet takes them. */
+const colours = computed(() => {
+  const match = selectedMatch.value
+  if (match === null) return {}
+  const { home, away } = kitsOf(match.home.name, match.away.name)
+  return { '--home': home.main, '--home-trim': home.trim, '--away': away.main, '--away-trim': away.trim }
+})
+
 export function Pitch() {
   const teams = lineUps.value
   if (teams === null) return html`<section class="card"><p class="empty">${words.pitch.notKnown}</p></section>`
   return html`
-    <section class="grass" aria-label=${words.pitch.lineUps}>
+    <section class="grass" style=${colours.value} aria-label=${words.pitch.lineUps}>
       <div class="half home">${rows(teams.home.playing).map((row) => html`<${Row} row=${row} />`)}</div>
       <div class="half away">
         ${rows(teams.away.playing)

@@ -2,7 +2,9 @@
 import type { Match } from '../client/wire.ts'
 import { timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
+import { kitsOf } from '../kits.ts'
 import { matches, selectedMatch, selectedMatchId, showMatch } from '../market.ts'
+import { Crest } from './crest.ts'
 import { say, words } from '../words.ts'
 
 const STATES: Readonly<Record<string, string>> = {
@@ -43,6 +45,7 @@ export function Scoreboard() {
   const match = selectedMatch.value
   if (match === null) return null
   const { home, away, minute, tradeWindow } = match
+  const kits = kitsOf(home.name, away.name)
   return html`
     <section class="scoreboard" aria-label=${words.match.label}>
       <div class="caption">
@@ -51,11 +54,11 @@ export function Scoreboard() {
         <span class="window ${tradeWindow.status.toLowerCase()}"><i></i>${WINDOWS[tradeWindow.status]}</span>
       </div>
       <div class="score">
-        <b class="team home">${home.name}</b>
+        <b class="team home">${home.name} <${Crest} kit=${kits.home} /></b>
         <b class="goals" aria-label=${say(words.match.score, { home: home.score ?? 0, away: away.score ?? 0 })}>
           <span>${home.score ?? '–'}</span><i></i><span>${away.score ?? '–'}</span>
         </b>
-        <b class="team away">${away.name}</b>
+        <b class="team away"><${Crest} kit=${kits.away} /> ${away.name}</b>
       </div>
       <p class="state">${minute === null ? '' : html`<b>${minute}′</b> `}${stateWords(match)}</p>
     </section>

@@ -3,7 +3,9 @@ import { useState } from 'preact/hooks'
 import type { WatchedMatch } from '../client/wire.ts'
 import { arrow, percent, units, way } from '../format.ts'
 import { html } from '../html.ts'
+import { kitsOf } from '../kits.ts'
 import { api } from '../session.ts'
+import { Crest } from './crest.ts'
 import { eventWords, Sign } from './match-events.ts'
 import { stateWords } from './scoreboard.ts'
 import { useRepeated, useRequest } from './use-request.ts'
@@ -33,6 +35,7 @@ export function Watch() {
   }, EVERY_MS)
   if (one.answer === null) return null
   const { match, delaySecs } = one.answer
+  const kits = kitsOf(match.home.name, match.away.name)
   return html`
     <section class="card watch" aria-labelledby="watch-title">
       <header>
@@ -50,14 +53,14 @@ export function Watch() {
         }
       </header>
       <p class="score">
-        <b>${match.home.name}</b>
+        <b>${match.home.name} <${Crest} kit=${kits.home} /></b>
         <b
           class="num"
           aria-label=${say(words.match.score, { home: match.home.score ?? 0, away: match.away.score ?? 0 })}
         >
           ${match.home.score ?? 0}–${match.away.score ?? 0}
         </b>
-        <b>${match.away.name}</b>
+        <b><${Crest} kit=${kits.away} /> ${match.away.name}</b>
       </p>
       <p class="hint">
         ${match.minute === null ? '' : `${match.minute}′ `}${stateWords(match)} ·
