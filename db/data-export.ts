@@ -150,6 +150,8 @@ export const SECTIONS: readonly Section[] = [
 /** Tables without a section, and why. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   districts: 'names of districts',
+  ledger_closed: 'sums of the ledger',
+  closed_balances: 'sums of ledger entries, which are in a section',
   single_use: 'digests of used tokens, without a user, for minutes',
   departed: 'keyed digests of erased users, which lead to no user',
   registration_networks: 'counts by network and day',

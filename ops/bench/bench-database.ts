@@ -56,7 +56,9 @@ async function populate({ db }: Connection, users: number): Promise<UserId[]> {
 /** Deletes every trade and match and gives each user a fresh wallet, so that all variants start alike. */
 export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
   await sql`truncate wallets, outbox, outbox_cursors, ledger_entries, positions, account_events, command_results, ticks, recent_trades, instruments, matches, match_leases,
-            replays, tournaments, season_entries, league_members, league_matches, leagues`.execute(db)
+            replays, tournaments, season_entries, league_members, league_matches, leagues, closed_balances`.execute(db)
+  await sql`update ledger_closed set until = '-infinity', entries = 0, unbalanced = 0, main_micros = 0, practice_micros = 0,
+              leagues_micros = 0`.execute(db)
   await sql`insert into wallets (user_id, purse, balance_micros)
               select id, purse, ${STARTING_BALANCE}::bigint from users, unnest(${texts(PURSES)}::text[]) purse`.execute(
     db,

@@ -13,6 +13,7 @@ import { Recaps } from '../../db/recaps.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { Seasons } from '../../db/seasons.ts'
 import { Tournaments } from '../../db/tournaments.ts'
+import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { PublicTape } from '../../db/public-tape.ts'
 import { Retention } from '../../db/retention.ts'
@@ -142,6 +143,7 @@ async function assemble(base: Base): Promise<Touchline> {
       journalDays: market.settings.value('retention.journal_days'),
     })),
     ledger: new LedgerMonitor(stores.db, world),
+    closings: new LedgerClosings(stores.db),
     security: accounts.security,
     auditChain: new AuditChain(stores.db),
     openings: new Openings(stores.db, base.world),

@@ -4,6 +4,7 @@ import type { AuditChain } from '../../db/audit-chain.ts'
 import type { Openings } from '../../db/openings.ts'
 import { lookForCheats } from '../integrity/watch.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
+import type { LedgerClosings } from '../../db/ledger-closings.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import type { Retention } from '../../db/retention.ts'
 import type { Settings } from '../../db/settings.ts'
@@ -25,6 +26,7 @@ export interface TaskParts {
   readonly settings: Settings
   readonly retention: Retention
   readonly ledger: LedgerMonitor
+  readonly closings: LedgerClosings
   readonly security: SecurityEvents
   readonly auditChain: AuditChain
   /** What the integrity desk looks at. */
@@ -50,6 +52,9 @@ export interface TaskParts {
   readonly rankMatches: () => Promise<void>
 }
 
+/** Of one run, five minutes each: after a long absence several runs catch up. */
+const CLOSINGS_MAX = 50
+
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 
 /** Every task of the program. */
@@ -58,6 +63,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     settings,
     retention,
     ledger,
+    closings,
     measuring,
     security,
     auditChain,
@@ -139,6 +145,13 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
         measuring.books(await ledger.books())
         measuring.workLeft(await ledger.workLeft())
       },
+    },
+    {
+      // About a minute: an audit adds up what is not closed yet.
+      name: 'ledger-closing',
+      everyMs: 59_999,
+      roles: ['rooms'],
+      run: async () => void (await closings.closeAll(CLOSINGS_MAX)),
     },
     {
       // Half a minute: an alert comes within a minute of what it is about. Not beside matches where roles are split.

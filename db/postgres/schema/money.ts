@@ -7,6 +7,25 @@ export interface MoneyTables {
   wallets: WalletsTable
   ledger_entries: LedgerEntriesTable
   unpaid_closes: UnpaidClosesTable
+  ledger_closed: LedgerClosedTable
+  closed_balances: ClosedBalancesTable
+}
+
+/** One row: the sums of the ledger up to an instant. */
+export interface LedgerClosedTable {
+  until: Timestamp
+  entries: Generated<number>
+  unbalanced: Generated<number>
+  main_micros: Generated<number>
+  practice_micros: Generated<number>
+  leagues_micros: Generated<number>
+}
+
+/** The sum of a wallet's entries up to that instant. */
+export interface ClosedBalancesTable {
+  user_id: string
+  purse: Purse
+  amount_micros: number
 }
 
 /** A close whose pay would have taken the wallet past its limit, or a corrupt position, until an operator pays it. */

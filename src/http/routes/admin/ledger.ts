@@ -42,7 +42,9 @@ const route = createRoute({
   path: '/api/admin/ledger/audit',
   tags: ['Admin'],
   summary: 'Check whether the ledger balances',
-  description: 'Adds up every entry, which takes a while on a large ledger.',
+  description:
+    'Adds up the entries of the last hours one by one, and older ones by the sums they were closed with, so its time ' +
+    'does not grow with the ledger. `npm run ops -- ledger-audit` adds up every entry.',
   security: ADMIN_READ_SECURITY,
   responses: { 200: json(AuditBody, 'The result.'), ...errors(...ADMIN) },
 })
