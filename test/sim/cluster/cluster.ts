@@ -147,6 +147,7 @@ export class Cluster {
     schedule.current = process
     this.processes.push(process)
     this.#byId.set(id, process)
+    this.count('started')
     await process.start()
     return process
   }

@@ -11,9 +11,9 @@ export type Loss = 'killed' | 'crowd' | 'lost' | 'drained'
 
 /**
  * Milliseconds within which a match has an owner again, beside the time for which bus or database were away: noticed by
- * peers; or a lease, a scan for orphans, and what it takes to take them up.
+ * peers; or a lease, a scan for orphans, and what it takes to take them up; or such a scan alone.
  */
-export const GAP_MAX_MS: Readonly<Record<Loss, number>> = { killed: 1_500, crowd: 2_500, lost: 7_500, drained: 1_500 }
+export const GAP_MAX_MS: Readonly<Record<Loss, number>> = { killed: 1_500, crowd: 2_500, lost: 7_500, drained: 2_000 }
 
 interface Gap {
   readonly since: number

@@ -31,12 +31,17 @@ export const CLUSTER_MUTATIONS: readonly Mutation[] = [
     ``,
   ),
   mutation('no process is ever missed', PRESENCE, `if (this.#probing || !this.#isWitness) return`, `return`),
-  mutation(
-    'only the next process is watched',
-    PRESENCE,
-    `if (!(await this.#isGone(id))) break`,
-    `if (misses.size > 0 || !(await this.#isGone(id))) break`,
-  ),
+  {
+    name: 'only the next process is watched',
+    edits: [
+      {
+        file: PRESENCE,
+        from: `if (!(await this.#isGone(id))) break`,
+        to: `if (misses.size > 0 || !(await this.#isGone(id))) break`,
+      },
+      { file: PRESENCE, from: `this.#passedOver.set(id, this.#options.world.now() + ms)`, to: `` },
+    ],
+  },
   mutation('all confirm at once', PRESENCE, `const CONFIRM_MS = 5`, `const CONFIRM_MS = 0`),
   mutation(
     'a process that lost its own connection is a witness',

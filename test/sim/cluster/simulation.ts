@@ -54,6 +54,8 @@ export async function simulateCluster(run: ClusterRun): Promise<ClusterReport> {
 }
 
 const FAULTS_PER_RUN = 8
+/** Processes that say of another that it is gone, on average. Two are needed. */
+const WITNESSES_MAX = 8
 /** The most matches of a process, by the mean. A few are a matter of chance. */
 const SPREAD = { times: 2.5, more: 3 } as const
 
@@ -121,6 +123,10 @@ class Story {
   }
 
   #checkHerds(): void {
+    const { counts, living } = this.#cluster
+    const [missed, lost] = [counts.get('statement missed') ?? 0, (counts.get('started') ?? 0) - living.length]
+    const asked = `${missed} statements say of ${lost} processes that they are gone`
+    hold('herd', missed <= WITNESSES_MAX * lost, () => asked)
     for (const resource of ['statements', 'messages'] as const) {
       for (const phase of PHASES) {
         const { process } = this.#cluster.load.peakOf(phase, resource)
