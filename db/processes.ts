@@ -1,11 +1,21 @@
 /** The processes of the installation that run now, as each of them says once a second. The database's clock decides. */
 import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
+import { bigintsFrom } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
 export interface OtherProcess {
   readonly id: string
   readonly runsMatches: boolean
+}
+
+/** What has become of a process that another found gone. */
+export interface Missed {
+  /** How many processes say so; 0 if it has left. */
+  readonly witnesses: number
+  /** Its matches whose leases have expired now. */
+  readonly matches: readonly FixtureId[]
 }
 
 /** A process that has not been seen for so long is not counted among the others. */
@@ -46,8 +56,8 @@ export class Processes {
    * Says that this process found another gone. When so many processes have, the leases of that process expire, and
    * its matches are returned. If it lives after all, its next commit or renewal finds out, as with any lost lease.
    */
-  async missed(process: string, witnesses: 1 | 2): Promise<readonly FixtureId[]> {
-    const { rows } = await sql<{ match_id: number }>`
+  async missed(process: string, witnesses: 1 | 2): Promise<Missed> {
+    const { rows } = await sql<{ witnesses: number; matches: string }>`
       with suspect as (
         update processes
            set missed_by = case
@@ -57,12 +67,17 @@ export class Processes {
                missed_at = clock_timestamp()
          where id = ${process}
         returning id, cardinality(missed_by) as witnesses
+      ), released as (
+        update match_leases l set expires_at = '-infinity'
+          from suspect s
+         where l.owner = s.id and s.witnesses >= ${witnesses}::integer and l.expires_at > clock_timestamp()
+        returning l.match_id
       )
-      update match_leases l set expires_at = '-infinity'
-        from suspect s
-       where l.owner = s.id and s.witnesses >= ${witnesses}::integer and l.expires_at > clock_timestamp()
-      returning l.match_id`.execute(this.#db)
-    return rows.map((row) => fixtureId(row.match_id))
+      select witnesses, array(select match_id from released)::text as matches from suspect`.execute(this.#db)
+    const [row] = rows
+    return row === undefined
+      ? { witnesses: 0, matches: [] }
+      : { witnesses: row.witnesses, matches: bigintsFrom(row.matches).map((id) => fixtureId(present(id, 'match'))) }
   }
 
   /** This process stops. */

@@ -172,6 +172,7 @@ function partsOf(options: RealTimeOptions) {
       relay: cluster?.prices.relay ?? null,
     },
     hosted,
+    openRoom: (room) => matchMaker.createRoom(MATCH_ROOM, room),
     peers: cluster?.peers ?? null,
     followRemote: async (matchId) => (await cluster?.prices.follow(matchId)) ?? false,
   })

@@ -10,7 +10,6 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -27,6 +26,7 @@ import type { Load } from './closed-loop.ts'
 import type { ClientPlan, ClientsCommand, ClientsReport } from './fanout-clients.ts'
 import { loadOverHttp, signedInUsers } from './http-loads.ts'
 import { figure, table } from './report.ts'
+import { processorSeconds } from './processor-time.ts'
 
 const { values } = parseArgs({
   options: {
@@ -228,23 +228,11 @@ async function usageBy(
     await client.end()
     const own = process.cpuUsage()
     return new Map([
-      ...running.map(({ program }) => [String(program.pid), secondsOf(String(program.pid))] as const),
-      ['postgres', rows.reduce((sum, { pid }) => sum + secondsOf(String(pid)), 0)],
-      ['redis', secondsOf(redisPid)],
-      ['load', (own.user + own.system) / 1e6 + secondsOf(String(crew.pid))],
+      ...running.map(({ program }) => [String(program.pid), processorSeconds(String(program.pid))] as const),
+      ['postgres', rows.reduce((sum, { pid }) => sum + processorSeconds(String(pid)), 0)],
+      ['redis', processorSeconds(redisPid)],
+      ['load', (own.user + own.system) / 1e6 + processorSeconds(String(crew.pid))],
     ])
-  }
-}
-
-/** Linux counts in hundredths of a second. Zero for a process that is not on this machine. */
-function secondsOf(pid: string): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / 100
-  } catch {
-    return 0
   }
 }
 

@@ -40,6 +40,11 @@ export class Worker {
     })
   }
 
+  /** As a crash would. */
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
   async end(): Promise<void> {
     const gone = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.disconnect()

@@ -39,13 +39,16 @@ export interface Ownership {
 export interface PeersOptions {
   readonly bus: ClusterBus
   readonly ownership: Pick<Ownership, 'ownerOf'>
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'now' | 'randomInt'>
 }
 
 /** The group of the processes that run matches. */
 const HOSTS = 'hosts'
-/** A process waits longer the more matches it runs, so that the one with the fewest is the first to take another. */
-const PLACING_MS = { perMatch: 20, most: 400 } as const
+/**
+ * A process waits longer the more matches it runs, so that the one with the fewest is the first to take another. Chance
+ * decides between equals: without it, forty processes that have just started would all query the database for a match.
+ */
+const PLACING_MS = { perMatch: 20, most: 400, chance: 60 } as const
 /** To find a process that activates a match, including the wait for placement. */
 const WAKE_MS = 1_500
 /** To commit a feed update; the batch before it may be a large one. */
@@ -86,13 +89,13 @@ export class Peers {
     this.serve('end', ({ matchId, ending }) => host.endHere(matchId, ending))
     this.serve('void', ({ matchId, positionId }) => host.voidHere(matchId, positionId))
     bus.serve('wake', async ({ matchId }) => {
-      await placing(host.size)
+      // If not, another process was faster, and answers.
+      if (!(await this.isNext(matchId, host.size))) return undefined
       const activity = await host.activityHere(matchId)
-      // Another process was faster, and answers.
       return activity === 'elsewhere' ? undefined : { activity, owner: bus.processId }
     })
-    bus.serve('feed', async ({ update, isPlaced }) => {
-      if (!isPlaced) await placing(host.size)
+    bus.serve('feed', async ({ matchId, update, isPlaced }) => {
+      if (!isPlaced && !(await this.isNext(matchId, host.size))) return undefined
       const fed = await host.feedHere(update, { replay: false })
       return fed === 'elsewhere' && !isPlaced ? undefined : fed
     })
@@ -194,6 +197,17 @@ export class Peers {
     this.#owners.set(matchId, owner)
   }
 
+  /**
+   * Waits longer the more matches this process runs, as long as others may take a match that has no owner. False if one
+   * has said that it runs the match: nothing must then be asked of the database.
+   */
+  async isNext(matchId: FixtureId, size: number): Promise<boolean> {
+    this.#owners.delete(matchId)
+    const { perMatch, most, chance } = PLACING_MS
+    await pause(Math.min(size * perMatch, most) + this.#options.world.randomInt(chance))
+    return !this.#owners.has(matchId)
+  }
+
   /** The process that runs a match; a match without an owner is activated. */
   async #find(matchId: FixtureId): Promise<ProcessId | { readonly kind: 'unowned' | 'unknown' | 'settled' }> {
     const owner = await this.#ownerOf(matchId)
@@ -214,9 +228,6 @@ export class Peers {
     return owner
   }
 }
-
-/** Waits longer the more matches this process runs. */
-export const placing = (size: number): Promise<void> => pause(Math.min(size * PLACING_MS.perMatch, PLACING_MS.most))
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 

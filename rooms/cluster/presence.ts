@@ -12,8 +12,14 @@ import type { ClusterBus } from './protocol.ts'
 export interface Registry {
   /** Says that this process runs, and whether it hears the bus. Returns the others that run and hear, by id. */
   seen(hears: boolean): Promise<readonly OtherProcess[]>
-  /** Says that this process found another gone; enough witnesses release its matches, which are returned. */
-  missed(process: ProcessId, witnesses: 1 | 2): Promise<readonly unknown[]>
+  /**
+   * Says that this process found another gone. Returns how many do, 0 if it has left, and the matches that are released
+   * since so many do.
+   */
+  missed(
+    process: ProcessId,
+    witnesses: 1 | 2,
+  ): Promise<{ readonly witnesses: number; readonly matches: readonly unknown[] }>
   left(): Promise<void>
 }
 
@@ -35,7 +41,7 @@ export interface PresenceOptions {
   readonly bus: ClusterBus
   readonly registry: Registry
   readonly matches: Matches
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'now' | 'randomInt'>
   readonly report: Report
 }
 
@@ -49,6 +55,16 @@ const PROBE_MS = 250
 const MISSES = 2
 /** A process that nobody else can confirm to be gone is missed for a second. */
 const MISSES_ALONE = 5
+/**
+ * A process that was found gone is passed over by the one that watches it, for there may be another behind it that is
+ * gone. It is asked again if it still seems to run: nobody may have confirmed, or it was a mistake.
+ */
+const PASSED_OVER_MS = { missed: SECOND_MS, orphaned: 5 * SECOND_MS } as const
+/**
+ * The others confirm that a process is gone within this time for each of them, and no longer once enough have: a second
+ * witness is needed, not forty.
+ */
+const CONFIRM_MS = 5
 /** After a gap of its own a process is no witness: the others may be as late as it was. */
 const SETTLED_MS = 2 * SECOND_MS
 
@@ -62,8 +78,11 @@ export class Presence {
   #others: readonly OtherProcess[] = []
   #gapAt = 0
   #isCutOff = false
-  #neighbour: { readonly id: ProcessId; misses: number } | null = null
+  /** Of the processes behind this one, how many probes in a row had no receiver. */
+  #misses: ReadonlyMap<ProcessId, number> = new Map()
   #probing = false
+  /** Processes found gone, each with the time until which it is not asked again. */
+  readonly #passedOver = new Map<ProcessId, number>()
 
   constructor(options: PresenceOptions) {
     this.#options = options
@@ -87,14 +106,17 @@ export class Presence {
     })
     bus.onGap(() => (this.#gapAt = this.#options.world.now()))
     await bus.subscribe('missed', (id) => void this.#confirm(id))
-    await bus.subscribe('orphaned', () => this.#lookForOrphans())
+    await bus.subscribe('orphaned', (id) => {
+      this.#passOver(id, PASSED_OVER_MS.orphaned)
+      this.#lookForOrphans()
+    })
     this.#gapAt = this.#options.world.now()
     this.#timers = [setInterval(() => this.#beat(), BEAT_MS), setInterval(() => void this.#probe(), PROBE_MS)]
   }
 
   /** Says in the database whether this process hears, and gives its matches back if not. To be called every second. */
   async look(): Promise<void> {
-    const { registry, matches, bus, report } = this.#options
+    const { registry, matches, report } = this.#options
     const isDeaf = this.#unheard >= CUT_OFF_AFTER
     // Says so long before it acts: when all lose the bus, nobody may seem to hear.
     this.#others = await registry.seen(this.#unheard < RECONNECT_AFTER)
@@ -104,7 +126,7 @@ export class Presence {
     if (this.#isCutOff && !wasCutOff) report('bus_unheard', new Error('cut off from the other processes'), {})
     if (isDeaf && this.#others.some(({ runsMatches }) => runsMatches)) await matches.giveBack()
     else matches.resume()
-    this.#choose(bus.processId)
+    for (const [id, until] of this.#passedOver) if (until <= this.#options.world.now()) this.#passedOver.delete(id)
   }
 
   async close(): Promise<void> {
@@ -119,43 +141,66 @@ export class Presence {
     pubSub.publish(pulseOf(bus.processId), Buffer.from(bus.processId)).catch(() => undefined)
   }
 
-  /** Each process watches the next one that runs matches, in the order of their ids. */
-  #choose(own: ProcessId): void {
-    const hosts = this.#others.filter(({ runsMatches }) => runsMatches).map(({ id }) => id)
-    const next = hosts.find((id) => id > own) ?? hosts[0] ?? null
-    if (next !== (this.#neighbour?.id ?? null)) this.#neighbour = next === null ? null : { id: next, misses: 0 }
-  }
-
+  /**
+   * Each process watches the next one that runs matches, in the order of their ids; and where that one is gone also the
+   * one after it, and so on, for many may die at once.
+   */
   async #probe(): Promise<void> {
-    const neighbour = this.#neighbour
-    if (neighbour === null || this.#probing || !this.#isWitness) return
+    if (this.#probing || !this.#isWitness) return
     this.#probing = true
     try {
-      neighbour.misses = (await this.#isGone(neighbour.id)) ? neighbour.misses + 1 : 0
+      const misses = new Map<ProcessId, number>()
+      for (const id of this.#next()) {
+        if (!(await this.#isGone(id))) break
+        misses.set(id, (this.#misses.get(id) ?? 0) + 1)
+      }
+      this.#misses = misses
       const isAlone = this.#others.length < 2
-      if (neighbour.misses < (isAlone ? MISSES_ALONE : MISSES)) return
-      if (!isAlone) this.#options.bus.publish('missed', neighbour.id)
-      await this.#miss(neighbour.id, isAlone ? 1 : 2)
+      const gone = [...misses].filter(([, count]) => count >= (isAlone ? MISSES_ALONE : MISSES))
+      await Promise.all(gone.map(([id]) => this.#found(id, isAlone)))
     } finally {
       this.#probing = false
     }
   }
 
+  async #found(id: ProcessId, isAlone: boolean): Promise<void> {
+    this.#passOver(id, PASSED_OVER_MS.missed)
+    const witnesses = await this.#miss(id, isAlone ? 1 : 2)
+    // Another is needed; and none if the process has left.
+    if (!isAlone && witnesses === 1) this.#options.bus.publish('missed', id)
+  }
+
+  /** The processes that run matches, beginning after this one. */
+  #next(): readonly ProcessId[] {
+    const own = this.#options.bus.processId
+    const hosts = this.#others.flatMap(({ id, runsMatches }) => (runsMatches && !this.#passedOver.has(id) ? [id] : []))
+    return [...hosts.filter((id) => id > own), ...hosts.filter((id) => id < own)]
+  }
+
+  #passOver(id: ProcessId, ms: number): void {
+    this.#passedOver.set(id, this.#options.world.now() + ms)
+  }
+
   /** Another process misses a third. */
   async #confirm(id: ProcessId): Promise<void> {
-    if (id === this.#options.bus.processId || !this.#isWitness) return
+    if (id === this.#options.bus.processId) return
+    await pause(this.#options.world.randomInt(1 + this.#others.length * CONFIRM_MS))
+    if (!this.#isWitness || this.#passedOver.has(id)) return
     if (await this.#isGone(id)) await this.#miss(id, 2)
   }
 
-  async #miss(id: ProcessId, witnesses: 1 | 2): Promise<void> {
+  /** Returns how many miss it; 0 if it has left, or if that is not known. */
+  async #miss(id: ProcessId, witnesses: 1 | 2): Promise<number> {
     const { registry, bus, report } = this.#options
-    try {
-      if ((await registry.missed(id, witnesses)).length === 0) return
-    } catch (error) {
-      return report('process_missed_unsaid', error, { process: id })
-    }
-    report('process_gone', new Error('its matches are taken over'), { process: id })
-    bus.publish('orphaned', id)
+    const missed = await registry.missed(id, witnesses).catch((error: unknown) => {
+      report('process_missed_unsaid', error, { process: id })
+      return { witnesses: 0, matches: [] }
+    })
+    const isReleased = missed.matches.length > 0
+    if (isReleased) report('process_gone', new Error('its matches are taken over'), { process: id })
+    // The last witness that was needed says so even of a process without matches, so that the others need not look.
+    if (isReleased || missed.witnesses === witnesses) bus.publish('orphaned', id)
+    return missed.witnesses
   }
 
   #lookForOrphans(): void {
@@ -176,3 +221,5 @@ export class Presence {
     )
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -2,7 +2,6 @@
  * The desk is the caller's side of the matches: it finds the match of a command, activates it if necessary, and returns
  * an Outcome. It holds no rules of the game and no state of a match.
  */
-import { matchMaker } from '@colyseus/core'
 import { unreachable } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
@@ -18,9 +17,10 @@ import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
 import type { MatchContext } from './match-host.ts'
 import { type Activation, type Destination, notFound } from './destination.ts'
+import { OrphanSearch } from './orphan-search.ts'
 import { withinDeadline } from './within-deadline.ts'
-import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
-import { type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from '../cluster/peers.ts'
+import type { HostedMatch, MatchRoomOptions } from './match-room.ts'
+import { type Host, NOT_HERE, type Ownership, type Peers, SETTLED } from '../cluster/peers.ts'
 import type { Activity, Ended, Fed, Voided } from '../cluster/protocol.ts'
 
 /** The matches of instruments and positions that are not in a match of this process. */
@@ -40,6 +40,8 @@ export interface MatchDeskOptions {
   readonly ownership: Ownership
   /** The rooms add and remove themselves. */
   readonly hosted: Map<FixtureId, HostedMatch>
+  /** Opens the room of a match. Rejects when its record contradicts itself. */
+  readonly openRoom: (room: MatchRoomOptions) => Promise<unknown>
   /** Whether matches may run in this process. */
   readonly runsMatches: boolean
   /** Null when there are no other processes. */
@@ -62,11 +64,18 @@ export class MatchDesk implements Host {
   /** The matches of instruments in other processes, for REMEMBERED_MS. */
   readonly #matches = new Map<InstrumentId, { readonly matchId: FixtureId; readonly until: number }>()
   #stopping = false
+  readonly #orphans: OrphanSearch
   /** Other processes run the matches, because this one does not hear them. */
   #givenBack = false
 
   constructor(options: MatchDeskOptions) {
     this.#options = options
+    this.#orphans = new OrphanSearch({
+      ...options,
+      world: options.context.world,
+      isOff: () => this.#stopping || this.#givenBack || !options.runsMatches,
+      takeUp: (matchId) => this.#takeUp(matchId),
+    })
   }
 
   /**
@@ -155,17 +164,11 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Runs every unsettled match that no process runs: no stop-loss may wait for a client. Call it about once a second.
-   * Rejects with a fault.
+   * Runs every unsettled match that no process runs: no stop-loss may wait for a client. Call it about once a second,
+   * and when a process is gone. Rejects with a fault.
    */
-  async lookForOrphans(): Promise<void> {
-    const { ownership, peers, hosted, runsMatches } = this.#options
-    if (!runsMatches || this.#givenBack) return
-    for (const matchId of await ownership.orphans([...hosted.keys()])) {
-      if (this.#stopping) return
-      if (peers !== null) await placing(hosted.size)
-      await this.#takeUp(matchId)
-    }
+  lookForOrphans(): Promise<void> {
+    return this.#orphans.look()
   }
 
   /** Stops every match here, and takes none up until `resume`. */
@@ -181,7 +184,7 @@ export class MatchDesk implements Host {
   // For other processes (Host).
 
   get size(): number {
-    return this.#options.hosted.size
+    return this.#options.hosted.size + this.#activations.size
   }
 
   submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined {
@@ -368,8 +371,7 @@ export class MatchDesk implements Host {
       const { hosted } = this.#options
       // Its stop-losses and its settlement must not wait for a client.
       const onFallen = (): void => void this.#takeUp(matchId)
-      const room: MatchRoomOptions = { context, hosted, record, epoch, onFallen }
-      await matchMaker.createRoom(MATCH_ROOM, room)
+      await this.#options.openRoom({ context, hosted, record, epoch, onFallen })
     } catch (error) {
       await leases.release(matchId, epoch)
       throw error

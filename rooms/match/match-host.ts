@@ -73,6 +73,8 @@ export class MatchHost implements PriceSource {
   readonly #options: MatchHostOptions
   readonly #context: MatchContext
   #seq = 0
+  /** The last renewal of the lease. */
+  #renewal: Promise<boolean> = Promise.resolve(true)
   /** The trading status that each instrument was last published with. */
   readonly #publishedStatus = new Map<InstrumentId, TradeWindow['status']>()
 
@@ -116,7 +118,12 @@ export class MatchHost implements PriceSource {
    * Renews the lease; false when it is lost and the host must be closed. True while the database is unavailable:
    * nothing can be committed then, and the fence decides later.
    */
-  async renew(): Promise<boolean> {
+  renew(): Promise<boolean> {
+    this.#renewal = this.#renew()
+    return this.#renewal
+  }
+
+  async #renew(): Promise<boolean> {
     try {
       const isOurs = await this.#context.leases.renew(this.matchId, this.epoch)
       // For processes that missed the first announcement, because Redis was unavailable.
@@ -170,6 +177,8 @@ export class MatchHost implements PriceSource {
     await this.actor.stop()
     this.#context.fanOut.close(this)
     this.#context.relay?.closed(this)
+    // One that arrived after the release would keep the match from the next owner for as long as a lease lasts.
+    await this.#renewal
     await this.#context.leases.release(this.matchId, this.epoch)
   }
 

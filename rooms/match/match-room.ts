@@ -113,6 +113,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   #options: MatchRoomOptions | null = null
   #host: MatchHost | null = null
   #leaving: Promise<void> | null = null
+  #renewing = false
   /** By session id. */
   readonly #seats = new Map<string, Seat>()
 
@@ -243,8 +244,13 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     if (settledAt !== null && this.clients.length === 0 && now - settledAt > RETIRE_AFTER_MS) void this.retire()
   }
 
+  /** One at a time: while the database stalls, the renewals of all matches would queue up there. */
   async #renew(): Promise<void> {
-    if (!(await this.source.renew())) await this.retire()
+    if (this.#renewing) return
+    this.#renewing = true
+    const isOurs = await this.source.renew()
+    this.#renewing = false
+    if (!isOurs) await this.retire()
   }
 
   #show(): void {

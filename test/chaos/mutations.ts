@@ -107,8 +107,8 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a lost lease is not noticed',
     tests('A4', 'test/rooms/match-room.test.ts'),
     'rooms/match/match-room.ts',
-    `if (!(await this.source.renew())) await this.retire()`,
-    `await this.source.renew()`,
+    `if (!isOurs) await this.retire()`,
+    ``,
   ),
   mutation(
     'a match is taken over as it was before the lease changed hands',

@@ -62,3 +62,22 @@ it('[Q8] an unsettled match is announced again with every renewal of its lease',
   expect(await over.host.renew()).toBe(true)
   expect(over.opened).toHaveBeenCalledTimes(1)
 })
+
+it('[Q7] a match that closes releases its lease after the renewal under way, which would extend it again', async () => {
+  const { host, store } = await hosted(record())
+  const order: string[] = []
+  const renewed = Promise.withResolvers<void>()
+  vi.spyOn(store, 'renew').mockImplementation(async () => {
+    await renewed.promise
+    order.push('renewed')
+    return true
+  })
+  vi.spyOn(store, 'release').mockImplementation(async () => void order.push('released'))
+  void host.renew()
+  const closed = host.close()
+  await new Promise(setImmediate)
+  expect(order).toEqual([])
+  renewed.resolve()
+  await closed
+  expect(order).toEqual(['renewed', 'released'])
+})

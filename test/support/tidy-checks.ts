@@ -171,6 +171,7 @@ export const FLOORS: readonly Floor[] = [
 
 /** Started from outside, so no file imports them: by package.json or by the test runner. */
 export const ENTRY_POINTS: readonly string[] = [
+  'ops/bench/bus-worker.ts',
   'ops/bench/fanout.ts',
   'ops/bench/fulltime-reactor.ts',
   'ops/bench/http.ts',

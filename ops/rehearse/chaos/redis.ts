@@ -35,6 +35,11 @@ export class OwnRedis {
     client.disconnect()
   }
 
+  /** Of the server, while it runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
   /** `kill -9`: nothing is kept. */
   async kill(): Promise<void> {
     const child = this.#child

@@ -22,7 +22,8 @@ const positive = (text: string): number => {
   if (!(number > 0)) throw new Error(`${text} is not a number above 0`)
   return number
 }
-const count = (value: number): string => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US'))
+const count = (value: number): string =>
+  value < 10 ? value.toFixed(value < 1 ? 2 : 1) : Math.round(value).toLocaleString('en-US')
 
 for (const users of values.users.split(',').map(positive)) {
   const plan = planFor({
@@ -46,7 +47,8 @@ for (const users of values.users.split(',').map(positive)) {
   ] as const
   for (const [what, needed] of lines) console.log(`  ${what.padEnd(28)}${needed}`)
   console.log('  parts that exist once, the fullest first; above 1.0 one is not enough')
-  for (const { what, needed, oneDoes, full, nextStep } of plan.loads) {
-    console.log(`    ${full.toFixed(2).padStart(6)}  ${what}: ${count(needed)} of ${count(oneDoes)}; then ${nextStep}`)
+  for (const { what, needed, oneDoes, full, lift, measuredBy } of plan.loads) {
+    console.log(`    ${full.toFixed(2).padStart(6)}  ${what}: ${count(needed)} of ${count(oneDoes)} (${measuredBy})`)
+    console.log(`            ${lift.engine}: ${lift.change}`)
   }
 }

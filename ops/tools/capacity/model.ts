@@ -1,15 +1,18 @@
 /** Resources for N users, calculated from measurements. Every assumption is an argument. */
 import { CONNECTIONS_MAX } from '../../../db/postgres/connect.ts'
+import { PRICE_FRAME_BYTES } from '../../../rooms/feed/price-frame.ts'
 
 /**
- * Measured on two virtual cores that server, PostgreSQL and load generator shared. The command beside each number
- * measures it again.
+ * Measured on two virtual cores that server, stores and load generator shared. The command beside each number measures
+ * it again.
  */
 export const MEASURED = {
   /** npm run bench:trade -- --quick: two matches, 1,000 in flight, durable. */
   tradesPerDatabase: 30_000,
-  /** The same, one match. */
+  /** The same, one match, whose commits wait for each other. */
   tradesPerMatch: 20_000,
+  /** The same: processor time of Node for a trade, and of PostgreSQL what is left of two cores. */
+  microsPerTrade: { actor: 26, postgres: 40 },
   /** npm run bench:http -- --quick: opens over HTTP, 256 in flight; early refusals are twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: socket writes per core, with 10,000 sockets. */
@@ -20,15 +23,30 @@ export const MEASURED = {
   bytesPerSocket: 12_000 + 8_000,
   /** npm run ops -- bench-growth --trades 1000000: after a week, when stored answers are dropped. */
   bytesPerTrade: 670,
+  /**
+   * npm run ops -- bench-bus: processor time of the server, in microseconds, for a message of 20 prices and for a
+   * command with its answer. Redis uses one core for all of them, NATS any number.
+   */
+  bus: {
+    redis: { published: 6.5, delivered: 1.2, command: 18 },
+    nats: { published: 4, delivered: 2.9, command: 31 },
+  },
+  /** The same over Redis: processor time of the process that sends a command, and of the one that answers. */
+  microsPerCommand: { asker: 74, owner: 66 },
+  /** The same: a command and its answer on the bus. */
+  bytesPerCommand: 1_114,
 } as const
 
-/** Not measured here: the messages a Redis delivers to subscribers. Measure yours with `redis-benchmark -t publish`. */
-const REDIS_MESSAGES = 100_000
 /** The share of a capacity to plan with; the rest is for bursts, restarts and noise. */
 const USE_AT_MOST = 0.6
-/** Connections that a PostgreSQL without a pooler handles well. */
+/** `max_connections` of a PostgreSQL without a pooler. Not measured here: an assumption about the operator's server. */
 const SERVER_CONNECTIONS_MAX = 1_000
+/** What a network card of 10 Gbit/s carries. */
+const NETWORK_BYTES = 1.25e9
+/** Frames of a match in a beat: those of the players that moved. */
+const PRICES_PER_BEAT = 20
 const BEATS_PER_SECOND = 20
+const SECOND_MICROS = 1_000_000
 
 export interface Assumptions {
   readonly users: number
@@ -66,7 +84,10 @@ export interface Load {
   readonly oneDoes: number
   /** Above 1, one unit is not enough. */
   readonly full: number
-  readonly nextStep: string
+  /** The engine that lifts this ceiling, and what changes. */
+  readonly lift: { readonly engine: string; readonly change: string }
+  /** The command that measures what one does. */
+  readonly measuredBy: string
 }
 
 export interface Plan {
@@ -96,10 +117,18 @@ export function planFor(given: Assumptions): Plan {
     processes(writesPerSecond, MEASURED.writesPerCore * USE_AT_MOST),
     processes(requestsPerSecond, MEASURED.requestsPerProcess * USE_AT_MOST),
   )
-  const roomsProcesses = Math.max(2, processes(burstTradesPerSecond, MEASURED.tradesPerMatch * USE_AT_MOST))
+  const { bus, microsPerCommand, microsPerTrade } = MEASURED
+  const ownerMicros = microsPerCommand.owner + microsPerTrade.actor
+  const roomsProcesses = Math.max(2, processes(burstTradesPerSecond * ownerMicros, SECOND_MICROS * USE_AT_MOST))
   const tradesPerWeek = tradesPerSecond * 3_600 * given.hoursPerWeek
   // Each process with sockets follows all matches, and every command crosses the bus and back.
-  const messages = given.matches * BEATS_PER_SECOND * apiProcesses + 2 * burstTradesPerSecond
+  const publications = given.matches * BEATS_PER_SECOND
+  const busMicros = ({ published, delivered, command }: (typeof bus)['redis' | 'nats']): number =>
+    publications * (published + delivered * apiProcesses) + burstTradesPerSecond * command
+  const busBytes =
+    publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES + burstTradesPerSecond * MEASURED.bytesPerCommand
+  const inBusiestMatch = burstTradesPerSecond * given.inOneMatch
+  const cores = (micros: number): number => micros / SECOND_MICROS
   return {
     sockets,
     tradesPerSecond,
@@ -111,35 +140,53 @@ export function planFor(given: Assumptions): Plan {
     socketGigabytes: (sockets * MEASURED.bytesPerSocket) / 1e9,
     gigabytesPerWeek: (tradesPerWeek * MEASURED.bytesPerTrade) / 1e9,
     loads: [
-      load(
-        'trades in PostgreSQL',
-        burstTradesPerSecond,
-        MEASURED.tradesPerDatabase,
-        'more cores; then ticks, recent trades and outbox in a database of their own; then wallets and matches by region',
-      ),
-      load(
-        'trades in the busiest match',
-        burstTradesPerSecond * given.inOneMatch,
-        MEASURED.tradesPerMatch,
-        'a faster core; then the match by instruments, with one actor each',
-      ),
-      load(
-        'messages through Redis',
-        messages,
-        REDIS_MESSAGES,
-        'replicas of Redis for subscribers; then a Redis for each group of matches',
-      ),
+      load('trades in PostgreSQL', burstTradesPerSecond, MEASURED.tradesPerDatabase, {
+        engine: `PostgreSQL with more cores, ${figureOf(cores(burstTradesPerSecond * microsPerTrade.postgres) / USE_AT_MOST)} for it alone`,
+        change: 'nothing; not built: ticks, recent trades and outbox in a database of their own',
+        measuredBy: 'npm run bench:trade',
+      }),
+      load('commits of the busiest match', inBusiestMatch, MEASURED.tradesPerMatch, {
+        engine: 'a second actor, with a lease of its own',
+        change: 'not built: the match by instruments. Wallets are locked in one order already',
+        measuredBy: 'npm run bench:trade',
+      }),
+      load('cores of the process of the busiest match', cores(inBusiestMatch * ownerMicros), 1, {
+        engine: 'threads of Node that read and write its messages',
+        change: `not built: the actor keeps ${microsPerTrade.actor} of ${ownerMicros} µs a trade on its own core`,
+        measuredBy: 'npm run ops -- bench-bus',
+      }),
+      load('cores of Redis as the bus', cores(busMicros(bus.redis)), 1, {
+        engine: `NATS, which uses all cores of its machine, ${figureOf(cores(busMicros(bus.nats)) / USE_AT_MOST)} for it alone`,
+        change: 'NATS_URL',
+        measuredBy: 'npm run ops -- bench-bus',
+      }),
+      load('bytes a second out of the bus', busBytes, NETWORK_BYTES, {
+        engine: 'a cluster of NATS servers',
+        change: 'NATS_URL names them all; each sends to the processes that it serves',
+        measuredBy: 'npm run ops -- bench-bus',
+      }),
       load(
         'connections of PostgreSQL',
         apiProcesses * CONNECTIONS_MAX.api + roomsProcesses * CONNECTIONS_MAX.rooms,
         SERVER_CONNECTIONS_MAX,
-        'a pooler before it, and read replicas for boards, history and lists',
+        {
+          engine: 'PgBouncer, in transaction mode',
+          change: 'DATABASE_URL, and DATABASE_PREPARED=off',
+          measuredBy: 'a setting of the server, not measured',
+        },
       ),
     ].toSorted((a, b) => b.full - a.full),
   }
 }
 
-function load(what: string, needed: number, most: number, nextStep: string): Load {
+const figureOf = (value: number): string => value.toFixed(1)
+
+function load(
+  what: string,
+  needed: number,
+  most: number,
+  { measuredBy, ...lift }: Load['lift'] & Pick<Load, 'measuredBy'>,
+): Load {
   const oneDoes = most * USE_AT_MOST
-  return { what, needed, oneDoes, full: needed / oneDoes, nextStep }
+  return { what, needed, oneDoes, full: needed / oneDoes, lift, measuredBy }
 }
