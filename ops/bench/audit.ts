@@ -14,7 +14,7 @@ import type { Database } from '../../db/postgres/schema.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { whole } from '../rehearse/rig/options.ts'
-import { createOnServer } from './bench-database.ts'
+import { createOnServer, reset } from './bench-database.ts'
 import { figure, spreadOf, table, withSpread } from './report.ts'
 
 const OPEN_ENTRIES = 100_000
@@ -45,6 +45,7 @@ async function measure(url: string, size: number): Promise<string[]> {
   try {
     const { connection } = database
     const { db } = connection
+    await reset(database)
     const closings = new LedgerClosings(db)
     await sql`update ledger_entries set at = now() - interval '26 hours'`.execute(db)
     await add(db, size, { from: HOUR_SECS + DAY_SECS, secs: DAY_SECS - 1 })
