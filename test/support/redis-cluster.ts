@@ -109,12 +109,14 @@ export class RedisNodes {
 
   /** A failover needs every node to know all, and the replicas to be in step. */
   async #isWhole(port: number): Promise<boolean> {
-    const [known, replication] = await this.#on(port, async (client) =>
-      Promise.all([client.call('CLUSTER', 'INFO'), client.info('replication')]),
+    const [state, slots, replication] = await this.#on(port, async (client) =>
+      Promise.all([client.call('CLUSTER', 'INFO'), client.call('CLUSTER', 'SLOTS'), client.info('replication')]),
     )
-    const isKnown = String(known).includes(`cluster_known_nodes:${2 * MASTERS}`)
+    // From, to, master, replica. A replica is listed when it has heard something.
+    const isKnown =
+      Array.isArray(slots) && slots.filter((row) => Array.isArray(row) && row.length === 4).length === MASTERS
     const isInStep = /master_link_status:up|role:master[^]*state=online/.test(replication)
-    return isKnown && String(known).includes('cluster_state:ok') && isInStep
+    return isKnown && String(state).includes('cluster_state:ok') && isInStep
   }
 }
 
@@ -132,6 +134,7 @@ async function startNode(folder: string): Promise<Node> {
     'cluster-config-file': `nodes-${port}.conf`,
     'cluster-node-timeout': '2000',
     'repl-diskless-sync-delay': '0',
+    'repl-ping-replica-period': '1',
   }
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
   const process = spawn('redis-server', options, { stdio: 'ignore' })
