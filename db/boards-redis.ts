@@ -3,7 +3,7 @@
  * ordered by their text: the key of `rankKey` in fixed width, then the user id. A score is a double and cannot hold the
  * tie-breaks.
  */
-import type { Redis, Result } from 'ioredis'
+import type { Result } from 'ioredis'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money } from '../actors/kernel/micros.ts'
@@ -22,6 +22,8 @@ import {
 import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
 import { type FastRedisOptions, openRedis } from './fast/fast-redis.ts'
 import { keys } from './fast/fast-store.ts'
+import type { RedisClient } from './fast/redis-address.ts'
+import { RedisCluster } from './fast/redis-cluster.ts'
 
 /** A build without a put for this long belongs to a process that died. */
 const BUILD_IDLE_MS = 60_000
@@ -175,15 +177,17 @@ export async function connectBoards(options: BoardsRedisOptions): Promise<Boards
     boardDistricts: { lua: DISTRICTS, numberOfKeys: 1 },
     boardShow: { lua: SHOW, numberOfKeys: 1 },
   })
-  return new BoardsRedis(redis, keys.boards(options.installation, options.purse), options.newId)
+  const root = keys.boards(options.installation, options.purse)
+  // A hash tag: all keys of the boards of a purse are in one slot, wherever a script gets their names from.
+  return new BoardsRedis(redis, redis instanceof RedisCluster ? `{${root}}` : root, options.newId)
 }
 
 class BoardsRedis implements Boards {
-  readonly #redis: Redis
+  readonly #redis: RedisClient
   readonly #root: string
   readonly #newId: () => string
 
-  constructor(redis: Redis, root: string, newId: () => string) {
+  constructor(redis: RedisClient, root: string, newId: () => string) {
     this.#redis = redis
     this.#root = root
     this.#newId = newId

@@ -27,7 +27,10 @@ const CONNECTION = /^(0800[013467]|57P0[1-5])$/
  */
 const TRANSIENT = /^(53...|58...|57014|25P03|40001|40P01|55P03)$/
 
-/** Messages without a code, from pg and its pool, PGlite, ioredis, and a Redis that is loading, full or read-only. */
+/**
+ * Messages without a code, from pg and its pool, PGlite, ioredis, and a Redis that is loading, full or read-only, or a
+ * cluster of which a part is missing.
+ */
 const MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -43,6 +46,12 @@ const MESSAGES = [
   'OOM ',
   'READONLY ',
   'MASTERDOWN ',
+  'CLUSTERDOWN ',
+  'TRYAGAIN ',
+  'Too many Cluster redirections',
+  'None of startup nodes is available',
+  'Failed to refresh slots cache',
+  'Cluster is ended',
 ]
 
 /**

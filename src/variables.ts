@@ -100,7 +100,14 @@ const isNatsCluster = (text: string): boolean => natsServers(text).every((url) =
 
 /** One server, or a list of Sentinels and the name of a master. */
 const SENTINELS = /^rediss?\+sentinel:\/\/[^/?,]+(,[^/?,]+)*\/[^/?]+(\/\d+)?(\?sentinelPassword=[^&]+)?$/
-const isRedisAddress = (text: string): boolean => SENTINELS.test(text) || hasScheme(text, ['redis:', 'rediss:'])
+/** Some nodes of a cluster, which has no numbered databases. */
+const NODE = String.raw`(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@,[\]]+)(?::\d{1,5})?`
+const CLUSTER = new RegExp(`^rediss?\\+cluster://(?:[^@/?#]*@)?${NODE}(?:,${NODE})*$`)
+const isRedisAddress = (text: string): boolean =>
+  SENTINELS.test(text) || CLUSTER.test(text) || hasScheme(text, ['redis:', 'rediss:'])
+
+const NO_REDIS_ADDRESS =
+  'must be redis://host:6379, redis+sentinel://host:26379,host:26379/master/0 or redis+cluster://host:6379,host:6379'
 
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
@@ -150,11 +157,12 @@ export const Environment = z.object({
       '`off` behind a pooler in transaction mode, such as PgBouncer: nothing is then kept on a connection between two ' +
       'transactions, and silent connections end by the timeout of their query alone',
   }),
-  REDIS_URL: optionalSecret(isRedisAddress, 'must be a redis:// or redis+sentinel:// address', {
+  REDIS_URL: optionalSecret(isRedisAddress, NO_REDIS_ADDRESS, {
     otherwise: 'an in-process store',
     meaning:
       'the Redis server, 6.2 or newer; it holds only what may be lost. The master that Sentinels name is ' +
-      '`redis+sentinel://host:26379,host:26379/master/0`; `rediss` encrypts',
+      '`redis+sentinel://host:26379,host:26379/master/0`; a cluster, 7.0 or newer, is ' +
+      '`redis+cluster://host:6379,host:6379` with any of its nodes; `rediss` encrypts',
   }),
   NATS_URL: optionalSecret(isNatsCluster, 'must be nats:// or tls:// addresses, separated by a comma', {
     otherwise: 'Redis',

@@ -1,7 +1,16 @@
 /** The fast store in the memory of a process that runs alone. */
 import { assert } from '../../actors/kernel/assert.ts'
-import type { World } from '../../actors/kernel/world.ts'
-import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
+import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import {
+  type Allowance,
+  type FastStore,
+  type Fields,
+  type Hits,
+  keys,
+  type Put,
+  type Spent,
+  spentOf,
+} from './fast-store.ts'
 
 /** When each mark may be dropped. */
 type Marks = Map<string, number>
@@ -118,6 +127,10 @@ export class FastMemory implements FastStore {
     const owedMs = wholeAt - now + (allowed ? everyMs : 0)
     if (allowed) this.#write(key, String(now + owedMs), owedMs)
     return spentOf({ allowed, owedMs }, { burst, everyMs })
+  }
+
+  async probe(): Promise<void> {
+    await this.hit(keys.probe(0), SECOND_MS)
   }
 
   async close(): Promise<void> {

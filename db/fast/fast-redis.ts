@@ -1,22 +1,25 @@
 /** The fast store on Redis, shared by all processes. */
-import type { Redis, RedisOptions, Result } from 'ioredis'
+import type { ClusterOptions, Result } from 'ioredis'
 import { assert } from '../../actors/kernel/assert.ts'
-import { redisAt } from './redis-address.ts'
-import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
+import { clusterAt, redisAt, type RedisClient } from './redis-address.ts'
+import { nameOf, RedisCluster } from './redis-cluster.ts'
+import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
+import {
+  type Allowance,
+  type FastStore,
+  type Fields,
+  type Hits,
+  keys,
+  type Put,
+  type Spent,
+  spentOf,
+} from './fast-store.ts'
 
 export interface FastRedisOptions {
   readonly url: string
   /** Prefix of every key, so that several installations can share a server. */
   readonly prefix?: string
 }
-
-/** A server that does not answer in this time is unavailable: callers fall back on the database or answer an error. */
-const COMMAND_TIMEOUT_MS = 1_000
-const CONNECT_TIMEOUT_MS = 2_000
-/** A connection on which a command has waited so long is ended, and made anew. */
-const SILENT_MS = 3_000
-/** Longest pause between attempts to reconnect, which never stop. */
-const RECONNECT_MAX_MS = 1_000
 
 /**
  * ARGV: time to live; then for each key the version, the number of field texts and the texts. Answers the number of
@@ -48,6 +51,10 @@ const HASHES = `
 
 /** A script blocks all other clients: this many keys take half a millisecond. */
 const KEYS_A_SCRIPT = 100
+
+const PROBE_TTL_MS = 1_000
+/** A master with one slot in a hundred is still found. */
+const PROBES_TRIED = 1_000
 
 const HIT = `
   local count = redis.call('incr', KEYS[1])
@@ -103,13 +110,16 @@ export async function connectRedis(options: FastRedisOptions): Promise<FastStore
   return new FastRedis(await openRedis(options, scripts))
 }
 
-/** A connection with these scripts as commands, and the same timeouts. */
+/**
+ * A connection with these scripts as commands, and the same timeouts. On a cluster all keys of a script must have one
+ * hash tag.
+ */
 export async function openRedis(
-  options: FastRedisOptions,
-  scripts: NonNullable<RedisOptions['scripts']>,
-): Promise<Redis> {
-  const redis = redisAt(options.url, {
-    keyPrefix: options.prefix ?? '',
+  { url, prefix }: FastRedisOptions,
+  scripts: NonNullable<ClusterOptions['scripts']>,
+): Promise<RedisClient> {
+  const options = {
+    keyPrefix: prefix ?? '',
     connectionName: 'touchline',
     lazyConnect: true,
     enableAutoPipelining: true,
@@ -120,9 +130,10 @@ export async function openRedis(
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENT_MS,
-    retryStrategy: (attempt) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
+    retryStrategy: reconnectAfter,
     scripts,
-  })
+  }
+  const redis = clusterAt(url, options) ?? redisAt(url, options)
   // Failing calls reject. Without a listener ioredis would also print every failing reconnect.
   redis.on('error', () => {})
   try {
@@ -135,10 +146,10 @@ export async function openRedis(
 }
 
 class FastRedis implements FastStore {
-  readonly #redis: Redis
+  readonly #redis: RedisClient
   #closed = false
 
-  constructor(redis: Redis) {
+  constructor(redis: RedisClient) {
     this.#redis = redis
   }
 
@@ -180,7 +191,9 @@ class FastRedis implements FastStore {
   }
 
   async hashGetMany(wanted: readonly string[]): Promise<readonly (Fields | null)[]> {
-    const found = await Promise.all(inParts(wanted).map((keys) => this.#redis.hashes(keys.length, ...keys)))
+    // A script takes the keys of one slot only.
+    if (this.#redis instanceof RedisCluster) return Promise.all(wanted.map((key) => this.hashGet(key)))
+    const found = await Promise.all(inParts(wanted).map((part) => this.#redis.hashes(part.length, ...part)))
     return found.flat().map((fields) => (fields.length === 0 ? null : fieldsFrom(fields)))
   }
 
@@ -189,7 +202,8 @@ class FastRedis implements FastStore {
   }
 
   async putManyIfNewer(puts: readonly Put[], ttlMs: number): Promise<void> {
-    await Promise.all(inParts(puts).map((part) => this.#put(part, ttlMs)))
+    const most = this.#redis instanceof RedisCluster ? 1 : KEYS_A_SCRIPT
+    await Promise.all(inParts(puts, most).map((part) => this.#put(part, ttlMs)))
   }
 
   #put(puts: readonly Put[], ttlMs: number): Promise<number> {
@@ -199,6 +213,23 @@ class FastRedis implements FastStore {
       return [String(version), String(texts.length), ...texts]
     })
     return this.#redis.putIfNewer(puts.length, ...puts.map((put) => put.key), String(ttlMs), ...values)
+  }
+
+  async probe(): Promise<void> {
+    await Promise.all(this.#probes().map((key) => this.hit(key, PROBE_TTL_MS)))
+  }
+
+  /** One key on each master. */
+  #probes(): readonly string[] {
+    const redis = this.#redis
+    if (!(redis instanceof RedisCluster)) return [keys.probe(0)]
+    const masters = redis.nodes('master').length
+    const found = new Map<string, string>()
+    for (let n = 0; n < PROBES_TRIED && found.size < masters; n++) {
+      const master = redis.masterOf(`${redis.options.keyPrefix ?? ''}${keys.probe(n)}`)
+      found.set(master === undefined ? '' : nameOf(master), keys.probe(n))
+    }
+    return [...found.values()]
   }
 
   async hit(key: string, windowMs: number): Promise<Hits> {
@@ -219,9 +250,9 @@ class FastRedis implements FastStore {
 }
 
 /** Still one round trip: commands sent in one turn of the event loop go out together. */
-function inParts<T>(items: readonly T[]): T[][] {
-  const count = Math.ceil(items.length / KEYS_A_SCRIPT)
-  return Array.from({ length: count }, (_, n) => items.slice(n * KEYS_A_SCRIPT, (n + 1) * KEYS_A_SCRIPT))
+function inParts<T>(items: readonly T[], most = KEYS_A_SCRIPT): T[][] {
+  const count = Math.ceil(items.length / most)
+  return Array.from({ length: count }, (_, n) => items.slice(n * most, (n + 1) * most))
 }
 
 function fieldsFrom(inTurn: readonly string[]): Fields {

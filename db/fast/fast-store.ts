@@ -20,6 +20,8 @@ export const keys = {
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
   /** The part of an allowance that a caller has spent on an action. */
   allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
+  /** What readiness writes. */
+  probe: (n: number) => `probe:${n}`,
   /** Prefix of an installation's leaderboards of a purse (boards-redis.ts). A build replaces them. */
   boards: (installation: string, purse: CommonPurse) => `boards:${installation}:${purse}`,
 } as const
@@ -107,6 +109,9 @@ export interface FastStore {
   hit(key: string, windowMs: number): Promise<Hits>
   /** Takes a call out of an allowance. A call that is not allowed takes nothing. */
   spend(key: string, allowance: Allowance): Promise<Spent>
+
+  /** Reads and writes on every server of the store: throws unless all of them can do both. */
+  probe(): Promise<void>
 
   /** Closes the connection. Later calls throw. */
   close(): Promise<void>

@@ -1,6 +1,8 @@
 /** Publish/subscribe between processes on Redis. It takes two connections: one that subscribes can do nothing else. */
 import type { Redis } from 'ioredis'
-import { redisAt } from './redis-address.ts'
+import { ClusterPubSub } from './pub-sub-cluster.ts'
+import { isClusterAddress, redisAt } from './redis-address.ts'
+import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
 
 export interface PubSubOptions {
   readonly url: string
@@ -8,12 +10,9 @@ export interface PubSubOptions {
   readonly prefix?: string
 }
 
-/** A publisher must learn quickly that a message was not sent: a request is waiting. */
-const COMMAND_TIMEOUT_MS = 1_000
-const CONNECT_TIMEOUT_MS = 2_000
-/** A connection on which a command has waited so long is ended, and made anew. */
-const SILENT_MS = 3_000
-const RECONNECT_MAX_MS = 1_000
+/** On one server, or sharded over a cluster. Throws when it cannot be reached. */
+export const connectPubSub = (options: PubSubOptions): Promise<RedisPubSub | ClusterPubSub> =>
+  (isClusterAddress(options.url) ? ClusterPubSub : RedisPubSub).connect(options)
 
 export class RedisPubSub {
   readonly #publisher: Redis
@@ -29,7 +28,7 @@ export class RedisPubSub {
       connectionName: 'touchline-bus',
       lazyConnect: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: (attempt: number) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
+      retryStrategy: reconnectAfter,
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       // A message in flight when the connection broke may already have been delivered.

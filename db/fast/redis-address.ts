@@ -1,24 +1,32 @@
 /**
- * Where Redis is: one server, `redis://user:password@host:6379/0`, or the master that a group of Sentinels names,
- * `redis+sentinel://user:password@host:26379,host:26379/master/0`. With `rediss` everything is encrypted. The password
- * is that of Redis; `?sentinelPassword=…` is that of the Sentinels.
+ * Where Redis is: one server, `redis://user:password@host:6379/0`, the master that a group of Sentinels names,
+ * `redis+sentinel://user:password@host:26379,host:26379/master/0`, or a cluster of which some nodes are named,
+ * `redis+cluster://user:password@host:6379,host:6379`. With `rediss` everything is encrypted. The password is that of
+ * Redis; `?sentinelPassword=…` is that of the Sentinels.
  */
 import { Redis, type RedisOptions } from 'ioredis'
+import { type ClientOptions, RedisCluster } from './redis-cluster.ts'
 
 const SENTINEL_PORT = 26_379
+const PORT = 6_379
 const SENTINELS =
   /^redis(?<tls>s?)\+sentinel:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/?]+)\/(?<name>[^/?]+)(?:\/(?<db>\d+))?(?:\?sentinelPassword=(?<sentinelPassword>[^&]+))?$/
+const CLUSTER = /^redis(?<tls>s?)\+cluster:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)$/
 const HOST = /^\[?(?<host>.+?)\]?(?::(?<port>\d+))?$/
+
+/** The client of one server, or of a cluster. Both take the same commands. */
+export type RedisClient = Redis | RedisCluster
 
 /** The hosts of an address, for messages: no password. */
 export function redisHosts(address: string): string {
+  const nodes = clusterOptions(address)?.nodes
+  if (nodes !== undefined) return `${listed(nodes)} (Cluster)`
   const sentinels = sentinelOptions(address)?.sentinels
-  if (sentinels === undefined) return new URL(address).host
-  return `${sentinels.map(({ host, port }) => `${host}:${port}`).join(',')} (Sentinel)`
+  return sentinels === undefined ? new URL(address).host : `${listed(sentinels)} (Sentinel)`
 }
 
-/** A client, which is not connected yet if the options say so. */
-export function redisAt(address: string, options: Options): Redis {
+/** A client of one server, which is not connected yet if the options say so. */
+export function redisAt(address: string, options: ClientOptions): Redis {
   const sentinels = sentinelOptions(address)
   if (sentinels === null) return new Redis(address, options)
   const { retryStrategy, connectTimeout } = options
@@ -32,26 +40,65 @@ export function redisAt(address: string, options: Options): Redis {
   })
 }
 
-/** What its constructor takes: how answers are mapped is a parameter of its type. */
-type Options = Omit<RedisOptions, 'replyMapping'>
-type SentinelOptions = Options & { readonly sentinels: { readonly host: string; readonly port: number }[] }
+export const isClusterAddress = (address: string): boolean => clusterOptions(address) !== null
+
+/** A client of a cluster, which is not connected yet; null if the address names something else. */
+export function clusterAt(address: string, options: ClientOptions): RedisCluster | null {
+  const cluster = clusterOptions(address)
+  return cluster === null ? null : new RedisCluster(cluster.nodes, { ...options, ...cluster.credentials })
+}
+
+type Credentials = Pick<RedisOptions, 'username' | 'password' | 'tls'>
+type SentinelOptions = Pick<
+  RedisOptions,
+  'name' | 'db' | 'sentinelPassword' | 'sentinelTLS' | 'enableTLSForSentinelMode'
+> &
+  Credentials & { readonly sentinels: Host[] }
+
+interface Host {
+  readonly host: string
+  readonly port: number
+}
+
+const listed = (hosts: readonly Host[]): string => hosts.map(({ host, port }) => `${host}:${port}`).join(',')
 
 /** Null for anything else than Sentinels. */
 function sentinelOptions(address: string): SentinelOptions | null {
   const parts = SENTINELS.exec(address)?.groups
   if (parts === undefined) return null
-  const sentinels = (parts['hosts'] ?? '').split(',').map((one) => {
-    const { host = one, port = SENTINEL_PORT } = HOST.exec(one)?.groups ?? {}
-    return { host, port: Number(port) }
-  })
-  const text = (name: string): string => decodeURIComponent(parts[name] ?? '')
+  const sentinelPassword = decoded(parts, 'sentinelPassword')
   return {
-    sentinels,
-    name: text('name'),
+    sentinels: hostsOf(parts, SENTINEL_PORT),
+    name: decoded(parts, 'name'),
     db: Number(parts['db'] ?? 0),
-    ...(text('user') === '' ? {} : { username: text('user') }),
-    ...(text('password') === '' ? {} : { password: text('password') }),
-    ...(text('sentinelPassword') === '' ? {} : { sentinelPassword: text('sentinelPassword') }),
+    ...credentialsOf(parts),
+    ...(sentinelPassword === '' ? {} : { sentinelPassword }),
     ...(parts['tls'] === 's' ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
   }
+}
+
+/** Null for anything else than a cluster. */
+function clusterOptions(address: string): { readonly nodes: Host[]; readonly credentials: Credentials } | null {
+  const parts = CLUSTER.exec(address)?.groups
+  if (parts === undefined) return null
+  return {
+    nodes: hostsOf(parts, PORT),
+    credentials: { ...credentialsOf(parts), ...(parts['tls'] === 's' ? { tls: {} } : {}) },
+  }
+}
+
+type Parts = Readonly<Record<string, string | undefined>>
+
+const decoded = (parts: Parts, name: string): string => decodeURIComponent(parts[name] ?? '')
+
+function hostsOf(parts: Parts, usual: number): Host[] {
+  return (parts['hosts'] ?? '').split(',').map((one) => {
+    const { host = one, port = usual } = HOST.exec(one)?.groups ?? {}
+    return { host, port: Number(port) }
+  })
+}
+
+function credentialsOf(parts: Parts): Credentials {
+  const [username, password] = [decoded(parts, 'user'), decoded(parts, 'password')]
+  return { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) }
 }

@@ -36,14 +36,14 @@ const HEAD_BYTES = 1 + STREAM_BYTES + 6 + 6
 const SEAL_BYTES = 32
 /** Clocks of processes may differ by a minute or two. */
 const AGE_MAX_MS = 5 * MINUTE_MS
-/** Publishers whose last number is remembered: many more than there are processes. */
-const STREAMS_MAX = 1_000
+/** Publishers and channels whose last number is remembered: many more than there are processes and matches. */
+const STREAMS_MAX = 10_000
 
 export class SignedPubSub implements PubSubClient {
   readonly #options: SignedPubSubOptions
   readonly #stream: Buffer
   #sent = 0
-  /** The last number received, by stream; the stream heard last is last. */
+  /** The last number received, by stream and channel; what was heard last is last. */
   readonly #received = new Map<string, number>()
 
   constructor(options: SignedPubSubOptions) {
@@ -101,12 +101,12 @@ export class SignedPubSub implements PubSubClient {
     const message = bytes.subarray(HEAD_BYTES + SEAL_BYTES)
     if (!keys.some((key) => timingSafeEqual(sealOf(key, channel, head, message), seal))) return 'forged'
     if (Math.abs(world.now() - head.readUIntBE(1 + STREAM_BYTES + 6, 6)) > AGE_MAX_MS) return 'old'
-    return this.#isNext(head) ? null : 'repeated'
+    return this.#isNext(channel, head) ? null : 'repeated'
   }
 
-  /** What a publisher sends arrives in order, with gaps at most. */
-  #isNext(head: Buffer): boolean {
-    const stream = head.toString('hex', 1, 1 + STREAM_BYTES)
+  /** What a publisher sends on a channel arrives in order, with gaps at most; channels may overtake each other. */
+  #isNext(channel: string, head: Buffer): boolean {
+    const stream = `${head.toString('hex', 1, 1 + STREAM_BYTES)} ${channel}`
     const number = head.readUIntBE(1 + STREAM_BYTES, 6)
     const last = this.#received.get(stream) ?? 0
     if (number <= last) return false

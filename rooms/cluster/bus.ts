@@ -25,7 +25,7 @@ export interface PubSub {
    * was one; then the message may have arrived.
    */
   send(channel: string, message: Buffer): Promise<Reached>
-  /** Resolves when all messages published from then on will arrive, those of one publisher in order. */
+  /** Resolves when all messages published from then on will arrive, those of one publisher on one channel in order. */
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
   /** Messages delivered before it resolves still arrive. */
   unsubscribe(channel: string): Promise<void>

@@ -1,13 +1,11 @@
 /** The REST API, and the plain HTTP requests of the WebSocket address. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { ActorStopped } from '../../actors/match/actor.ts'
-import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { hideFromBoards } from '../../db/board-changes.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
 import { DataExport } from '../../db/data-export.ts'
 import type { EventStream } from '../../db/event-stream.ts'
-import { keys } from '../../db/fast/fast-store.ts'
 import { isTransient } from '../../db/faults.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { Legacy } from '../../db/legacy.ts'
@@ -210,10 +208,8 @@ const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores, { presen
     if (lifecycle.isStopping) throw new Error('this process is stopping')
   },
   database: () => connection.ping(),
-  fastStore: async () => {
-    // Connected is not enough: a full or demoted server refuses writes, a silent one answers nothing.
-    await fast.hit(keys.rate('ready', 'self'), SECOND_MS)
-  },
+  // Connected is not enough: a full or demoted server refuses writes, a silent one answers nothing.
+  fastStore: () => fast.probe(),
   bus: async () => {
     if (presence?.isCutOff === true) throw new Error('messages of the other processes do not arrive')
   },

@@ -3,7 +3,7 @@ import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
 import type { Leases, MatchStore } from '../../actors/match/store.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import { NatsPubSub } from '../../db/fast/pub-sub-nats.ts'
-import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
+import { connectPubSub } from '../../db/fast/pub-sub-redis.ts'
 import { type RefusedMessage, SignedPubSub } from '../../db/fast/signed-pub-sub.ts'
 import type { PubSub } from '../../rooms/cluster/bus.ts'
 import { installationOf } from '../../db/installation.ts'
@@ -128,7 +128,7 @@ async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster 
   const prefix = `${await installationOf(connection.db)}:`
   const pubSub =
     config.natsUrl === null
-      ? await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix })
+      ? await connectPubSub({ url: config.redisUrl.reveal(), prefix })
       : await NatsPubSub.connect({ urls: natsServers(config.natsUrl.reveal()), prefix })
   const registry = new Processes(connection.db, { id: processId, runsMatches: config.roles.includes('rooms') })
   return { processId, registry, pubSub: signed(base, pubSub) }

@@ -15,6 +15,8 @@ describe('an address of Redis', () => {
     ['rediss://user:hush@cache', 'cache'],
     ['redis+sentinel://a:26379,b:26380/match/0', 'a:26379,b:26380 (Sentinel)'],
     ['rediss+sentinel://user:hu%40sh@a,[::1]:7,[::2]/match?sentinelPassword=x', 'a:26379,::1:7,::2:26379 (Sentinel)'],
+    ['redis+cluster://a:6380,b', 'a:6380,b:6379 (Cluster)'],
+    ['rediss+cluster://user:hu%40sh@a,[::1]:7', 'a:6379,::1:7 (Cluster)'],
   ])('%s is named without its password', (address, hosts) => {
     expect(redisHosts(address)).toBe(hosts)
   })

@@ -100,6 +100,18 @@ describe('signed', () => {
     expect(refused).toContain('old orders')
   })
 
+  it('[Q16] messages on two channels may overtake each other, and neither counts twice', async () => {
+    const [reader, sender] = [member(OLD), member(OLD)]
+    await listen(reader, 'orders')
+    for (const channel of ['prices', 'orders']) await sender.publish(channel, Buffer.from(channel))
+    await listen(reader, 'prices')
+    const [price] = copies
+    for (let n = 0; n < 2; n++) network.deliver('prices', price?.message ?? Buffer.alloc(0))
+    await turns()
+    expect(received).toEqual(['orders', 'prices'])
+    expect(refused).toEqual(['repeated prices'])
+  })
+
   it('[Q16] processes of two keys understand each other while the key is replaced, in each of its steps', async () => {
     const steps: readonly (readonly [[string, ...string[]], [string, ...string[]]])[] = [
       [[OLD], [OLD, NEW]],
@@ -127,13 +139,18 @@ describe('signed', () => {
     expect(refused).toEqual(['forged last'])
   })
 
-  it('[Q16] publishers that come and go are remembered within a bound', async () => {
-    await listen(member(OLD), 'orders')
-    for (let n = 0; n < 1_200; n += 1) await member(OLD).publish('orders', Buffer.from(`${n}`))
+  it('[Q16] publishers that come and go are remembered within a bound, for each channel', async () => {
+    const channels = Array.from({ length: 20 }, (_, n) => `orders ${n}`)
+    await listen(member(OLD), ...channels)
+    for (let n = 0; n < 600; n += 1) {
+      const sender = member(OLD)
+      for (const channel of channels) await sender.publish(channel, Buffer.from(`${n}`))
+    }
     await turns()
-    expect(received).toHaveLength(1_200)
-    network.deliver('orders', copies.at(-1)?.message ?? Buffer.alloc(0))
+    expect(received).toHaveLength(12_000)
+    const last = copies.at(-1)
+    network.deliver(last?.channel ?? '', last?.message ?? Buffer.alloc(0))
     await turns()
-    expect(refused).toEqual(['repeated orders'])
+    expect(refused).toEqual(['repeated orders 19'])
   })
 })

@@ -14,6 +14,7 @@ import { readConfig } from '../../src/config.ts'
 import { IdentityServer } from '../support/identity-provider.ts'
 import { MailServer } from '../support/mail-server.ts'
 import { killRemaining, Program } from '../support/process.ts'
+import { RedisNodes } from '../support/redis-cluster.ts'
 import { onServers, type ServerPlace } from '../support/data-place.ts'
 
 const PREFLIGHT = join(import.meta.dirname, '../../ops/tools/preflight/main.ts')
@@ -143,6 +144,18 @@ describe('preflight', () => {
       for (const policy of ['allkeys-lru', 'allkeys-random', 'volatile-lru', 'volatile-lfu', 'volatile-ttl']) {
         expect(await verdict(policy), policy).toEqual(['failed'])
       }
+    })
+
+    it('asks every node of a cluster', { timeout: 60_000 }, async () => {
+      const nodes = await RedisNodes.start()
+      cleanUp.push(() => nodes.stop())
+      const check = async (url: string) =>
+        (await checkRedis(readConfig({ REDIS_URL: url }))).map(({ verdict }) => verdict)
+      expect(await check(nodes.url)).toEqual(Array.from({ length: 7 }, () => 'ok'))
+      for (const node of [1, 5]) await nodes.set(node, 'maxmemory-policy', 'allkeys-lru')
+      expect((await check(nodes.url)).filter((verdict) => verdict === 'failed')).toHaveLength(2)
+      // As one server it would start, and fail on most keys.
+      expect(await check(nodes.url.replace('+cluster', ''))).toEqual(['failed'])
     })
 
     it('fails on a database that can lose commits or has a newer schema', async () => {

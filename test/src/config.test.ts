@@ -226,7 +226,7 @@ describe('configuration', () => {
       'BUS_KEY: is required with REDIS_URL in production',
       'PORT: must be a whole number from 0 to 65535',
       'WS_PORT: must be a whole number from 0 to 65535',
-      'REDIS_URL: must be a redis:// or redis+sentinel:// address',
+      'REDIS_URL: must be redis://host:6379, redis+sentinel://host:26379,host:26379/master/0 or redis+cluster://host:6379,host:6379',
       'NATS_URL: must be nats:// or tls:// addresses, separated by a comma',
       'PUBLIC_WS_URL: must be a ws:// or wss:// address',
       'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
@@ -276,13 +276,27 @@ describe('configuration', () => {
     expect(wrong({ ...redis, BUS_KEY: 'weak' })).toHaveLength(1)
     expect(wrong({ ...redis, BUS_KEY: secret, BUS_OTHER_KEY: secret })).toEqual([])
     expect(wrong({ REDIS_URL: 'redis://redis:6379' })).toEqual([])
-    expect(wrong({ REDIS_URL: 'redis+sentinel://:hush@a:26379,b:26379/match/0' })).toEqual([])
     for (const REDIS_URL of [
+      'redis+sentinel://:hush@a:26379,b:26379/match/0',
+      'redis+cluster://a',
+      'rediss+cluster://user:h%40sh@a:6379,b.example:6380,[::1]:6381',
+    ]) {
+      expect(wrong({ REDIS_URL }), REDIS_URL).toEqual([])
+    }
+    for (const REDIS_URL of [
+      'redis+cluster://',
+      'redis+cluster://a,',
+      'redis+cluster://a,,b',
+      'redis+cluster://a:port',
+      'redis+cluster://a:6379/1',
+      'redis+cluster://a:6379?db=1',
+      'redis+cluster://redis://a:6379',
+      'redis+cluster://hush@a@b',
       'redis+sentinel://a:26379',
       'redis+sentinel://a,,b/match/0',
       'redis+sentinel://a/match/x',
     ]) {
-      expect(wrong({ REDIS_URL })).toHaveLength(1)
+      expect(wrong({ REDIS_URL }), REDIS_URL).toHaveLength(1)
     }
     expect(wrong({ NATS_URL: 'nats://nats:4222' })).toEqual(['REDIS_URL: is required with NATS_URL'])
   })

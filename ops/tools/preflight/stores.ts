@@ -1,6 +1,7 @@
 /** Whether the database and Redis are configured to keep data. */
 import { sql } from 'kysely'
-import { redisAt } from '../../../db/fast/redis-address.ts'
+import { clusterAt, redisAt } from '../../../db/fast/redis-address.ts'
+import { nameOf, type RedisCluster } from '../../../db/fast/redis-cluster.ts'
 import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
 import { schemaState } from '../../../db/postgres/migrate.ts'
 import { type Config, databaseOf } from '../../../src/config.ts'
@@ -78,27 +79,59 @@ async function clock({ db }: Connection): Promise<Finding> {
   return skewMs > SKEW_WARNED_MS ? warned('clock', `${says}; synchronise them`) : ok('clock', says)
 }
 
+/** Asks the server, or every node of a cluster. */
 export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding[]> {
   if (redisUrl === null) return [warned('redis', 'none: there can be one process only; set REDIS_URL for more')]
-  const redis = redisAt(redisUrl.reveal(), {
-    lazyConnect: true,
-    connectTimeout: REDIS_PATIENCE_MS,
-    retryStrategy: () => null,
-  })
+  const options = { lazyConnect: true, connectTimeout: REDIS_PATIENCE_MS, retryStrategy: () => null }
+  const cluster = clusterAt(redisUrl.reveal(), options)
+  const redis = cluster ?? redisAt(redisUrl.reveal(), options)
   redis.on('error', () => undefined) // the awaited call throws it
   try {
     await redis.connect()
-    const info = await redis.info()
-    const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
-    const policy = field('maxmemory_policy')
-    const [most, used] = [Number(field('maxmemory')), Number(field('used_memory'))]
-    const says = `Redis ${field('redis_version')}, ${policy}, ${Math.round(used / 1e6)} MB used`
-    if (policy !== 'noeviction')
-      return [failed('redis', `${says}: it drops keys when it is full; set maxmemory-policy noeviction`)]
+    if (cluster !== null) return await checkCluster(cluster)
+    const info = infoOf(await redis.info())
     return [
-      most > 0 && used > 0.8 * most ? warned('redis', `${says} of ${most / 1e6}: raise maxmemory`) : ok('redis', says),
+      info('cluster_enabled') === '1' ? failed('redis', 'a node of a cluster: write redis+cluster://') : memory(info),
     ]
   } finally {
     redis.disconnect()
   }
+}
+
+async function checkCluster(cluster: RedisCluster): Promise<readonly Finding[]> {
+  const nodes = await Promise.all(
+    cluster.nodes().map((node) =>
+      node.info().then(
+        (text) => memory(infoOf(text), `${nameOf(node)}: `),
+        (error: unknown) => failed('redis', `${nameOf(node)} does not answer (${String(error)})`),
+      ),
+    ),
+  )
+  const state = infoOf(String(await cluster.call('CLUSTER', 'INFO')))('cluster_state')
+  const [masters, all] = [cluster.nodes('master').length, cluster.nodes().length]
+  const says = `${masters} masters, ${all - masters} replicas, state ${state}`
+  if (state !== 'ok') return [failed('redis', `${says}: slots are not served`), ...nodes]
+  return [
+    all < 2 * masters ? warned('redis', `${says}: a master without a replica is a single point`) : ok('redis', says),
+    ...nodes,
+  ]
+}
+
+type Info = (name: string) => string
+
+const infoOf =
+  (text: string): Info =>
+  (name) =>
+    new RegExp(`^${name}:(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
+
+/** Whether the server keeps all keys, and has room for more. */
+function memory(info: Info, where = ''): Finding {
+  const policy = info('maxmemory_policy')
+  const [most, used] = [Number(info('maxmemory')), Number(info('used_memory'))]
+  const says = `${where}Redis ${info('redis_version')}, ${policy}, ${Math.round(used / 1e6)} MB used`
+  if (policy !== 'noeviction')
+    return failed('redis', `${says}: it drops keys when it is full; set maxmemory-policy noeviction`)
+  return most > 0 && used > 0.8 * most
+    ? warned('redis', `${says} of ${most / 1e6}: raise maxmemory`)
+    : ok('redis', says)
 }

@@ -1,0 +1,123 @@
+/** Two processes of the real program on PostgreSQL and a Redis Cluster, of which a master dies. */
+import { afterEach, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { keys } from '../../db/fast/fast-store.ts'
+import { installationOf } from '../../db/installation.ts'
+import { FeedClient } from '../rooms/realtime-rig.ts'
+import { audit, BALANCED } from '../support/books.ts'
+import { onServers } from '../support/data-place.ts'
+import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
+import { RedisNodes } from '../support/redis-cluster.ts'
+
+const PER_MINUTE = 500
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killRemaining()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+const Me = z.looseObject({ ranked: z.boolean() })
+const Board = z.looseObject({ entries: z.array(z.looseObject({ username: z.string() })) })
+
+/** Repeats the order until it is taken, at the price of the moment. */
+async function opensEventually(user: HttpClient, key: string) {
+  return vi.waitUntil(async () => {
+    const player = (await user.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN')
+    if (player === undefined) return false
+    const order = {
+      instrumentId: player.id,
+      direction: 'long',
+      lotSize: 0.05,
+      clientPrice: player.currentPrice,
+    } as const
+    const answer = await user.open(order, key)
+    return answer.status === 201 && read(answer, 201, TradeAnswer).position
+  }, PATIENCE)
+}
+
+onServers((settle) => {
+  it(
+    '[Q22] on a Redis Cluster users sign in, trade, see boards and prices across processes, and a master may die',
+    { timeout: 180_000 },
+    async () => {
+      const [place, nodes] = [await settle(), await RedisNodes.start()]
+      cleanUp.push(
+        () => place.remove(),
+        () => nodes.stop(),
+      )
+      const env = {
+        ...place.env,
+        REDIS_URL: nodes.url,
+        TRUSTED_PROXIES: '1',
+        RATE_LIMIT_PER_MIN: String(PER_MINUTE),
+        ADMIN_EMAILS: 'ann@synthetic.invalid',
+      }
+      const owner = new Program({ ...env, ROLES: 'api,rooms', DEMO_TRADERS: '4', DEMO_SPEED: '8' })
+      const near = (await owner.listening()).url
+      const other = new Program({ ...env, ROLES: 'api', DEMO_REPLAY: 'none' })
+      const far = (await other.listening()).url
+      for (const url of [near, far]) expect((await fetch(`${url}/ready`)).status).toBe(200)
+
+      const ann = new HttpClient(near)
+      await ann.signIn('Ann')
+      expect(await ann.request('PUT', '/api/admin/settings/trading.hold_secs', { value: 0 })).toMatchObject({
+        status: 200,
+      })
+
+      // Bob's process does not run the match: his orders and prices travel over the cluster.
+      const bob = new HttpClient(far)
+      const { userId } = await bob.signIn('Bob')
+      const first = await opensEventually(bob, 'one')
+      const feed = new FeedClient(await bob.socketUrl())
+      await feed.opened
+      await feed.subscribe([first.instrumentId])
+      const shown = () =>
+        vi.waitUntil(async () => {
+          const { currentPrice } = await ann.instrument(first.instrumentId)
+          return feed.prices.at(-1)?.price === microsFromDecimal(currentPrice)
+        }, PATIENCE)
+      await shown()
+      await vi.waitUntil(async () => (await bob.close(first.id, 'close one')).status === 200, PATIENCE)
+      for (const user of [ann, bob]) {
+        await vi.waitUntil(async () => {
+          const { entries } = await user.get('/api/leaderboard/roi/global', Board)
+          return entries.some(({ username }) => username === 'bob')
+        }, PATIENCE)
+      }
+      expect(await bob.get('/api/leaderboard/me', Me)).toMatchObject({ ranked: true })
+
+      // The processes count together.
+      const knocks = []
+      for (let n = 0; n < PER_MINUTE + 20; n++) {
+        const headers = { 'x-forwarded-for': '203.0.113.9' }
+        knocks.push((await fetch(`${n % 2 === 0 ? near : far}/api/nowhere`, { headers })).status)
+      }
+      expect(knocks.filter((status) => status === 429)).toHaveLength(20)
+
+      // The master that holds the boards, and one of three that carry channels and balances.
+      const boards = keys.boards(await place.look(({ db }) => installationOf(db)), 'main')
+      const master = await nodes.masterOf(`{${boards}}`)
+      master.kill('SIGKILL')
+      const second = await opensEventually(bob, 'two')
+      await vi.waitUntil(async () => (await fetch(`${far}/ready`)).status === 200, PATIENCE)
+      await shown()
+      await vi.waitUntil(async () => (await bob.close(second.id, 'close two')).status === 200, PATIENCE)
+      await vi.waitUntil(async () => {
+        const answer = await bob.request('GET', '/api/leaderboard/roi/global')
+        return answer.status === 200 && JSON.stringify(answer.body).includes(userId)
+      }, PATIENCE)
+
+      const ends = [await other.end('SIGTERM'), await owner.end('SIGTERM')]
+      expect(ends).toMatchObject([
+        { code: 0, stderr: '' },
+        { code: 0, stderr: '' },
+      ])
+      // A process was never taken for gone because its channel had moved.
+      for (const { stdout } of ends) expect(stdout).not.toContain('"process_gone"')
+      expect(await audit(place)).toMatchObject(BALANCED)
+    },
+  )
+})
