@@ -12,6 +12,7 @@ export const TOOLS: readonly Tool[] = [
   // Running a deployment
   tool('keygen', './tools/keygen.ts', 'print a signing key and secrets for a new installation'),
   tool('preflight', './tools/preflight/main.ts', 'check a deployment before a match day; changes nothing'),
+  tool('migrate', './tools/migrate.ts', 'migrate the database to this version: a step of its own in a release'),
   tool('probe', './tools/probe/main.ts', 'trade a deployment from outside; shows Prometheus whether it works'),
   tool('pin-images', './tools/pin-images.ts', 'pin the images of deployment files to digests'),
   tool('sbom', './tools/sbom.ts', 'list what the image contains, with digests, and check the list'),

@@ -41,10 +41,12 @@ import type { Market } from './market.ts'
 import type { Observation } from './observation.ts'
 import { picture } from '../pictures/draw.ts'
 import type { RealTimeSide } from './real-time.ts'
+import type { SchemaWatch } from './schema-watch.ts'
 import type { Stores } from './stores.ts'
 
 interface HttpParts {
   readonly stores: Stores
+  readonly schema: SchemaWatch
   readonly accounts: Accounts
   readonly market: Market
   readonly doors: Doors
@@ -75,7 +77,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const { measuring, tracing } = observation
   const { realTime, wsServer } = realTimeSide
   const { settings } = market
-  const look = readiness(readyChecks(base, stores, realTime), log)
+  const look = readiness(readyChecks(base, parts, realTime), log)
   measuring.observeParts(look)
   measuring.observePools(() => stores.connection.pools())
   const edge = {
@@ -205,11 +207,18 @@ const isFault = (error: unknown): boolean =>
   error instanceof IdentityProviderAway ||
   error instanceof BoardsUnbuilt
 
-const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores, { presence }: RealTime): ReadyChecks => ({
+const readyChecks = (
+  { lifecycle }: Base,
+  { stores: { connection, fast }, schema }: Pick<HttpParts, 'stores' | 'schema'>,
+  { presence }: RealTime,
+): ReadyChecks => ({
   accepting: async () => {
     if (lifecycle.isStopping) throw new Error('this process is stopping')
   },
   database: () => connection.ping(),
+  schema: async () => {
+    if (schema.newer !== null) throw new Error(`a newer version has migrated the database: ${schema.newer}`)
+  },
   fastStore: async () => {
     // Connected is not enough: a full or demoted server refuses writes, a silent one answers nothing.
     await fast.hit(keys.rate('ready', 'self'), SECOND_MS)

@@ -19,9 +19,11 @@ import type { GameplayBot } from '../replays/gameplay-bot.ts'
 import type { DelayedMatches } from '../http/delayed-matches.ts'
 import type { PushSender } from '../push/sender.ts'
 import type { Base } from './base.ts'
+import type { SchemaWatch } from './schema-watch.ts'
 import { type Task, TaskRunner } from './task-runner.ts'
 
 export interface TaskParts {
+  readonly schema: SchemaWatch
   readonly settings: Settings
   readonly retention: Retention
   readonly ledger: LedgerMonitor
@@ -55,6 +57,7 @@ const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 /** Every task of the program. */
 export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
   const {
+    schema,
     settings,
     retention,
     ledger,
@@ -170,6 +173,14 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 1_013,
       roles: EVERYWHERE,
       run: lookAtTimeline,
+    },
+    {
+      // About a second: how long this version may work on a schema that a newer one has broken. A statement of its own,
+      // because such a migration may break any other.
+      name: 'schema-watch',
+      everyMs: 1_033,
+      roles: EVERYWHERE,
+      run: () => schema.look(),
     },
     {
       // About ten seconds: the window over which the lag of the event loop is reported.

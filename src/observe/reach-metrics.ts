@@ -22,7 +22,7 @@ export function poolMetrics(pools: () => readonly PoolUse[]): Metric[] {
 export function partMetric(look: Readiness): Metric {
   return new Gauge({
     name: 'touchline_part_ready',
-    help: 'What /ready checks, each as 1 or 0: database, fast store (read and written), bus, accepting.',
+    help: 'What /ready checks, each as 1 or 0: database, schema, fast store (read and written), bus, accepting.',
     labelNames: ['part'],
     registers: [],
     async collect() {
