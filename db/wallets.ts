@@ -79,10 +79,13 @@ const OF_POSITIONS: ReadonlySet<LedgerKind> = new Set(['margin', 'release', 'lat
 
 export class Wallets {
   readonly #db: Kysely<Database>
+  readonly #reads: Kysely<Database>
   readonly #cache: WalletCache
 
-  constructor(db: Kysely<Database>, cache: WalletCache) {
+  /** `reads` may be seconds old. */
+  constructor(db: Kysely<Database>, cache: WalletCache, reads = db) {
     this.#db = db
+    this.#reads = reads
     this.#cache = cache
   }
 
@@ -157,7 +160,9 @@ export class Wallets {
     const ofPosition = sql<boolean>`exists (select from positions p where p.id = reference
       and (${matchId ?? null}::bigint is null or p.match_id = ${matchId ?? null}::bigint)
       and (${instrumentId ?? null}::uuid is null or p.instrument_id = ${instrumentId ?? null}::uuid))`
-    const rows = await this.#db
+    const rows = await (
+      await this.#ledgerOf(user, after)
+    )
       .selectFrom('ledger_entries')
       .select(['kind', 'amount_micros', 'reference', 'at', atMicros.as('at_micros'), marker.as('place')])
       .where('user_id', '=', user)
@@ -190,6 +195,24 @@ export class Wallets {
     })
   }
 
+  /**
+   * Entries are never changed. The first page has all of them by now; the others may be read wherever the entry is that
+   * they continue from, since what was booked before it is there as well.
+   */
+  async #ledgerOf(user: UserId, after: LedgerQuery['after']): Promise<Kysely<Database>> {
+    if (after === undefined || this.#reads === this.#db) return this.#db
+    const [, , reference, kind] = after
+    const known = await this.#reads
+      .selectFrom('ledger_entries')
+      .select('tx')
+      .where('user_id', '=', user)
+      .where('reference', '=', reference)
+      .where(sql<boolean>`kind = ${kind}::text`)
+      .limit(1)
+      .executeTakeFirst()
+    return known === undefined ? this.#db : this.#reads
+  }
+
   /** Adds up all entries. It reads the whole ledger: for operators, not for users' requests. */
   async auditLedger(): Promise<LedgerAudit> {
     const [{ rows: purses }, { rows }] = await Promise.all([
@@ -203,7 +226,7 @@ export class Wallets {
         )
         select purse, coalesce(wallets, 0)::bigint as wallets, coalesce(total, 0)::bigint as "imbalanceMicros"
           from unnest(${texts([...PURSES, 'leagues'])}::text[]) with ordinality p (purse, n)
-          left join counts using (purse) left join sums using (purse) order by n`.execute(this.#db),
+          left join counts using (purse) left join sums using (purse) order by n`.execute(this.#reads),
       sql<Pick<LedgerAudit, 'unbalancedTransactions' | 'mismatchedWallets'>>`
         with by_wallet as (
           select user_id, purse, sum(amount_micros) as total
@@ -214,7 +237,7 @@ export class Wallets {
         select
           (select count(distinct tx) from by_tx) as "unbalancedTransactions",
           (select count(*) from wallets full join by_wallet using (user_id, purse)
-            where balance_micros is distinct from coalesce(total, 0)) as "mismatchedWallets"`.execute(this.#db),
+            where balance_micros is distinct from coalesce(total, 0)) as "mismatchedWallets"`.execute(this.#reads),
     ])
     const total = (of: (purse: PurseAudit) => number): number => purses.reduce((sum, purse) => sum + of(purse), 0)
     return {

@@ -80,6 +80,8 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const look = readiness(readyChecks(base, parts, realTime), log)
   measuring.observeParts(look)
   measuring.observePools(() => stores.connection.pools())
+  const { replica } = stores.connection
+  if (replica !== null) measuring.observeReplica(() => replica.state)
   const edge = {
     world,
     log,
@@ -128,7 +130,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     settings,
     effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
-    userList: new UserList(stores.db, market.audit, world),
+    userList: new UserList(stores.db, market.audit, world, stores.connection.reads),
     anchors: market.anchors,
     recordings: new Recordings(stores.db),
     webhooks: parts.webhooks,
@@ -229,7 +231,7 @@ const readyChecks = (
 })
 
 function communityPorts({ config, world }: Base, { stores, community }: HttpParts): CommunityPorts {
-  const { db } = stores
+  const { db, connection } = stores
   const { boards, careers, keeper, spinner, outbox, reaction, notify } = community
   return {
     boards,
@@ -239,8 +241,8 @@ function communityPorts({ config, world }: Base, { stores, community }: HttpPart
     tell: notify,
     referrals: new Referrals(db, world),
     inbox: new Inbox(db),
-    activity: new ActivityFeed(db),
-    legacy: new Legacy(db),
+    activity: new ActivityFeed(connection.reads),
+    legacy: new Legacy(db, connection.reads),
     shareUrl: (code) => `${config.corsOrigins[0] ?? ''}/join?ref=${code}`,
     reactions: {
       setAside: (limit, after) => outbox.setAside(limit, after),

@@ -41,6 +41,7 @@ import { buildRealTime } from './real-time.ts'
 import { createBot, openLibrary, uploadsPort } from './replays.ts'
 import { SchemaWatch } from './schema-watch.ts'
 import { openStores } from './stores.ts'
+import { watchReplica } from './replica-watch.ts'
 import { addTasks } from './tasks.ts'
 import { addWebhooks } from './webhooks.ts'
 
@@ -133,7 +134,7 @@ async function assemble(base: Base): Promise<Touchline> {
     community,
     watching,
     push: push.port,
-    leagues: new Leagues(stores.db, world),
+    leagues: new Leagues(stores.db, world, stores.connection.reads),
     seasons: new Seasons(stores.db, world),
     tournaments,
     recaps,
@@ -158,6 +159,7 @@ async function assemble(base: Base): Promise<Touchline> {
       stores.walletCache.timeline = await timelineOf(stores.db)
     },
     connection: stores.connection,
+    lookAtReplica: watchReplica(stores.connection, base.log),
     measuring: observation.measuring,
     keeper: community.keeper,
     spinner: community.spinner,

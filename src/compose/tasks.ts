@@ -34,6 +34,7 @@ export interface TaskParts {
   /** Asks the database which history of it this is. */
   readonly lookAtTimeline: () => Promise<void>
   readonly connection: Pick<Connection, 'cutSilent'>
+  readonly lookAtReplica: () => Promise<void>
   readonly measuring: Measuring
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
@@ -67,6 +68,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     openings,
     lookAtTimeline,
     connection,
+    lookAtReplica,
     keeper,
     spinner,
     realTime,
@@ -181,6 +183,14 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 1_033,
       roles: EVERYWHERE,
       run: () => schema.look(),
+    },
+    {
+      // About a second: a standby that does not answer is left within three, and its lag is known to a second.
+      name: 'replica-look',
+      everyMs: 1_039,
+      roles: config.databaseReplicaUrl === null ? [] : EVERYWHERE,
+      atStart: 'begin',
+      run: lookAtReplica,
     },
     {
       // About ten seconds: the window over which the lag of the event loop is reported.
