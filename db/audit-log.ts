@@ -30,10 +30,13 @@ export interface AuditEntry extends ControlAction {
 
 export class AuditLog {
   readonly #db: Kysely<Database>
+  readonly #reads: Kysely<Database>
   readonly #world: Pick<World, 'now'>
 
-  constructor(db: Kysely<Database>, world: Pick<World, 'now'>) {
+  /** `reads` may be seconds old. */
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>, reads = db) {
     this.#db = db
+    this.#reads = reads
     this.#world = world
   }
 
@@ -60,7 +63,9 @@ export class AuditLog {
 
   /** Newest first. `before` continues from an entry's id. */
   async list(limit: number, before: number | null): Promise<readonly AuditEntry[]> {
-    const rows = await this.#db
+    const rows = await (
+      await this.#readerOf(before)
+    )
       .selectFrom('audit_log')
       .leftJoin('users', 'users.id', 'audit_log.actor_id')
       .selectAll('audit_log')
@@ -80,5 +85,12 @@ export class AuditLog {
       after: row.after,
       outcome: row.outcome,
     }))
+  }
+
+  /** The first page has all entries by now. The others may be read wherever the entry is that they continue from. */
+  async #readerOf(before: number | null): Promise<Kysely<Database>> {
+    if (before === null || this.#reads === this.#db) return this.#db
+    const known = await this.#reads.selectFrom('audit_log').select('id').where('id', '=', before).executeTakeFirst()
+    return known === undefined ? this.#db : this.#reads
   }
 }

@@ -87,10 +87,13 @@ export type LeagueTrading =
 
 export class Leagues {
   readonly #db: Kysely<Database>
+  readonly #reads: Kysely<Database>
   readonly #world: Pick<World, 'now' | 'newId' | 'secret'>
 
-  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'newId' | 'secret'>) {
+  /** `reads` may be seconds old. */
+  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'newId' | 'secret'>, reads = db) {
     this.#db = db
+    this.#reads = reads
     this.#world = world
   }
 
@@ -214,9 +217,14 @@ export class Leagues {
     return row === undefined ? null : leagueFrom(row)
   }
 
-  /** The table: the final one once the league is decided, and before that as of now. All members, in order. */ // G3
-  async table(league: LeagueId): Promise<readonly LeaguePlace[]> {
-    return tableOf(this.#db, league)
+  /**
+   * The table: the final one once the league is decided, and before that as of now, or seconds ago if `member` was in
+   * the league by then. All members, in order.
+   */ // G3
+  async table(league: LeagueId, member?: UserId): Promise<readonly LeaguePlace[]> {
+    const table = await tableOf(this.#reads, league)
+    const hasJoinedSince = member !== undefined && !table.some((place) => place.userId === member)
+    return hasJoinedSince && this.#reads !== this.#db ? tableOf(this.#db, league) : table
   }
 
   /** The table of one match: who has made what there. Members without a closed position in it are left out. */
@@ -229,7 +237,7 @@ export class Leagues {
         join positions p on p.user_id = m.user_id and p.match_id = ${match}::bigint and p.purse = ${league}
                         and p.purse not in ('main', 'practice') and p.closed_at is not null and p.closed_by <> 'void'
        where m.league_id = ${league}::uuid and m.left_at is null
-       group by m.user_id, u.username order by rank, u.username`.execute(this.#db)
+       group by m.user_id, u.username order by rank, u.username`.execute(this.#reads)
     return rows.map((row) => ({
       rank: row.rank,
       userId: userId(row.user_id),

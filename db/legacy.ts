@@ -23,9 +23,12 @@ export interface LegacyQuery {
 
 export class Legacy {
   readonly #db: Kysely<Database>
+  readonly #reads: Kysely<Database>
 
-  constructor(db: Kysely<Database>) {
+  /** `reads` may be seconds old. */
+  constructor(db: Kysely<Database>, reads = db) {
     this.#db = db
+    this.#reads = reads
   }
 
   /** A page of a user's trades, newest first, and their total number. */
@@ -33,7 +36,7 @@ export class Legacy {
     user: UserId,
     { after, limit, offset }: LegacyQuery,
   ): Promise<{ trades: readonly LegacyTrade[]; total: number }> {
-    const of = this.#db.selectFrom('legacy_trades').where('user_id', '=', user)
+    const of = this.#reads.selectFrom('legacy_trades').where('user_id', '=', user)
     const [rows, { total }] = await Promise.all([
       of
         .selectAll()

@@ -74,11 +74,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export class UserList {
   readonly #db: Kysely<Database>
+  readonly #reads: Kysely<Database>
   readonly #audit: AuditLog
   readonly #world: Pick<World, 'now'>
 
-  constructor(db: Kysely<Database>, audit: AuditLog, world: Pick<World, 'now'>) {
+  /** `reads` may be seconds old. */
+  constructor(db: Kysely<Database>, audit: AuditLog, world: Pick<World, 'now'>, reads = db) {
     this.#db = db
+    this.#reads = reads
     this.#audit = audit
     this.#world = world
   }
@@ -117,10 +120,11 @@ export class UserList {
     return { users: rows.map(userFrom), total }
   }
 
+  /** All users, seconds ago, in the order of their ids. */
   async *pages(): AsyncGenerator<readonly ListedUser[]> {
     let after: string | null = null
     for (;;) {
-      const rows: ListedRow[] = await this.#listed()
+      const rows: ListedRow[] = await this.#listed(this.#reads)
         .$if(after !== null, (query) => query.where('users.id', '>', after))
         .orderBy('users.id')
         .limit(PAGE)

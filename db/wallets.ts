@@ -79,10 +79,13 @@ const OF_POSITIONS: ReadonlySet<LedgerKind> = new Set(['margin', 'release', 'lat
 
 export class Wallets {
   readonly #db: Kysely<Database>
+  readonly #reads: Kysely<Database>
   readonly #cache: WalletCache
 
-  constructor(db: Kysely<Database>, cache: WalletCache) {
+  /** `reads` may be seconds old. */
+  constructor(db: Kysely<Database>, cache: WalletCache, reads = db) {
     this.#db = db
+    this.#reads = reads
     this.#cache = cache
   }
 
@@ -157,7 +160,9 @@ export class Wallets {
     const ofPosition = sql<boolean>`exists (select from positions p where p.id = reference
       and (${matchId ?? null}::bigint is null or p.match_id = ${matchId ?? null}::bigint)
       and (${instrumentId ?? null}::uuid is null or p.instrument_id = ${instrumentId ?? null}::uuid))`
-    const rows = await this.#db
+    const rows = await (
+      await this.#ledgerOf(user, after)
+    )
       .selectFrom('ledger_entries')
       .select(['kind', 'amount_micros', 'reference', 'at', atMicros.as('at_micros'), marker.as('place')])
       .where('user_id', '=', user)
@@ -191,6 +196,24 @@ export class Wallets {
   }
 
   /**
+   * Entries are never changed. The first page has all of them by now; the others may be read wherever the entry is that
+   * they continue from, since what was booked before it is there as well.
+   */
+  async #ledgerOf(user: UserId, after: LedgerQuery['after']): Promise<Kysely<Database>> {
+    if (after === undefined || this.#reads === this.#db) return this.#db
+    const [, , reference, kind] = after
+    const known = await this.#reads
+      .selectFrom('ledger_entries')
+      .select('tx')
+      .where('user_id', '=', user)
+      .where('reference', '=', reference)
+      .where(sql<boolean>`kind = ${kind}::text`)
+      .limit(1)
+      .executeTakeFirst()
+    return known === undefined ? this.#db : this.#reads
+  }
+
+  /**
    * Compares every wallet with the sum of its entries: those of closed stretches by their sums, those since one by one.
    * With `whole`, every entry is added up, and the sums of closed stretches are checked besides: that takes minutes for
    * a large ledger, longer than the statements of a server may take.
@@ -213,7 +236,7 @@ export class Wallets {
                                 else leagues_micros end)::bigint as "imbalanceMicros"
           from ledger_closed cross join unnest(${texts([...PURSES, 'leagues'])}::text[]) with ordinality p (purse, n)
           left join counts on counts.purse = p.purse left join sums on sums.purse = p.purse order by n`.execute(
-        this.#db,
+        this.#reads,
       ),
       sql<Pick<LedgerAudit, 'unbalancedTransactions' | 'mismatchedWallets'>>`
         with since as materialized (
@@ -238,7 +261,7 @@ export class Wallets {
             where balance_micros is distinct from coalesce(total, 0))
           + (select count(*) from closed full join closed_balances using (user_id, purse)
               where ${share}::integer = 0 and amount_micros is distinct from total) as "mismatchedWallets"`.execute(
-        this.#db,
+        this.#reads,
       ),
     ])
     const total = (of: (purse: PurseAudit) => number): number => purses.reduce((sum, purse) => sum + of(purse), 0)

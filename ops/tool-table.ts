@@ -12,6 +12,7 @@ export const TOOLS: readonly Tool[] = [
   // Running a deployment
   tool('keygen', './tools/keygen.ts', 'print a signing key and secrets for a new installation'),
   tool('preflight', './tools/preflight/main.ts', 'check a deployment before a match day; changes nothing'),
+  tool('migrate', './tools/migrate.ts', 'migrate the database to this version: a step of its own in a release'),
   tool('probe', './tools/probe/main.ts', 'trade a deployment from outside; shows Prometheus whether it works'),
   tool('pin-images', './tools/pin-images.ts', 'pin the images of deployment files to digests'),
   tool('sbom', './tools/sbom.ts', 'list what the image contains, with digests, and check the list'),
@@ -55,6 +56,7 @@ export const TOOLS: readonly Tool[] = [
   tool('sim-cluster', '../test/sim/cluster/run.ts', 'simulate a cluster of 40 processes on a virtual clock'),
   tool('sim-cluster-mutants', '../test/sim/cluster/mutants.ts', 'break the cluster; its simulator must fail'),
   tool('rolling', './rehearse/rolling/main.ts', 'restart each process of a cluster behind nginx, under load'),
+  tool('upgrade', './rehearse/upgrade/main.ts', 'release two migrations under load, one of them breaking'),
   tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
   tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { type PublicKey, publicKeysFrom } from './auth/keys.ts'
 import type { LogLevel } from './observe/log.ts'
 import { Secret } from './secret.ts'
+import { monotonicMs } from './system-world.ts'
 import {
   DEV_CLIENT_ID,
   Environment,
@@ -26,6 +27,8 @@ export interface Config {
   readonly wsPort: number
   /** Null: the embedded database in `dataDir`. */
   readonly databaseUrl: Secret | null
+  /** A standby for reads that may be seconds old; null without one. */
+  readonly databaseReplicaUrl: Secret | null
   /** False behind a pooler in transaction mode. */
   readonly isDatabasePrepared: boolean
   /** Null: the in-process fast store. */
@@ -159,6 +162,7 @@ function missingFrom(set: Readonly<Record<string, unknown>>): readonly string[] 
     ...(set['NODE_ENV'] === 'production' && set['REDIS_URL'] !== undefined
       ? [['BUS_KEY', 'with REDIS_URL in production'] as const]
       : []),
+    ...(set['DATABASE_REPLICA_URL'] === undefined ? [] : [['DATABASE_URL', 'with DATABASE_REPLICA_URL'] as const]),
     ...(set['NATS_URL'] === undefined ? [] : [['REDIS_URL', 'with NATS_URL'] as const]),
     ...(set['PROVIDER_URL'] === undefined ? [] : [['PROVIDER_TOKEN', 'with PROVIDER_URL'] as const]),
   ])
@@ -173,6 +177,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     port: env.PORT,
     wsPort: env.WS_PORT,
     databaseUrl: env.DATABASE_URL,
+    databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     isDatabasePrepared: env.DATABASE_PREPARED === 'on',
     redisUrl: env.REDIS_URL,
     natsUrl: env.NATS_URL,
@@ -232,10 +237,12 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
 /** How the database that a configuration names is opened. */
 export const databaseOf = ({
   databaseUrl,
+  databaseReplicaUrl,
   dataDir,
   isDatabasePrepared: isPrepared,
-}: Pick<Config, 'databaseUrl' | 'dataDir' | 'isDatabasePrepared'>): ConnectOptions => ({
+}: Pick<Config, 'databaseUrl' | 'databaseReplicaUrl' | 'dataDir' | 'isDatabasePrepared'>): ConnectOptions => ({
   databaseUrl: databaseUrl?.reveal() ?? null,
+  replica: databaseReplicaUrl === null ? null : { url: databaseReplicaUrl.reveal(), monotonicMs },
   dataDir,
   isPrepared,
 })

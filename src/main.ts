@@ -1,8 +1,11 @@
-/** The program: reads the configuration, composes the server, and runs it until a signal. */
+/**
+ * The program: reads the configuration, composes the server, and runs it until a signal, or until a newer version has
+ * migrated the database so that this one must not continue.
+ */
 import { compose } from './compose/index.ts'
 import { environment, readConfig } from './config.ts'
 import { createLog, type Log } from './observe/log.ts'
-import { explainStart } from './start-failure.ts'
+import { EXIT, exitCodeOf, explainStart } from './start-failure.ts'
 import { systemWorld } from './system-world.ts'
 import { welcome } from './welcome.ts'
 
@@ -15,47 +18,56 @@ async function main(): Promise<void> {
   // The reader of the log may go away; the matches carry on without it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
   const log = createLog({ level: config.logLevel, world })
-  const signal = stopSignal(log)
+  const end = untilTheEnd(log)
 
   const server = await compose(config, { world, log })
-  void signal.asked
+  void server.outdated.then((migration) => end.ask({ migration }, EXIT.schemaNewer))
+  void end.asked
     .then(() => server.stop())
     .then(
       () => log.info('shutdown_completed'),
       (error: unknown) => {
         log.error('shutdown_failed', { error })
-        process.exitCode = 1
+        process.exitCode ||= EXIT.failed
       },
     )
-  if (signal.isAsked) return
+  if (end.isAsked) return
   const { processId, url, wsUrl } = await server.start()
-  if (signal.isAsked) return
+  if (end.isAsked) return
   log.info('listening', { processId, roles: config.roles, url, wsUrl })
   if (!config.production) process.stdout.write(welcome({ url, wsUrl, replay: config.demo.replay }))
 }
 
-/** The first signal asks the process to stop; from then on it has ten seconds. */
-function stopSignal(log: Log): { readonly asked: Promise<void>; readonly isAsked: boolean } {
+interface End {
+  readonly asked: Promise<void>
+  readonly isAsked: boolean
+  /** Why it ends, for the log, and its exit code. Only the first call counts. */
+  ask(why: Readonly<Record<string, string>>, code: number): void
+}
+
+/** A signal asks the process to stop, or `ask`; from then on it has ten seconds. */
+function untilTheEnd(log: Log): End {
   const asking = Promise.withResolvers<void>()
   let isAsked = false
-  const ask = (name: string): void => {
-    if (isAsked) return
-    isAsked = true
-    log.info('shutdown_started', { signal: name })
-    setTimeout(() => process.exit(1), STOP_MS).unref()
-    asking.resolve()
-  }
-  process.once('SIGINT', ask)
-  process.once('SIGTERM', ask)
-  return {
+  const end: End = {
     asked: asking.promise,
     get isAsked() {
       return isAsked
     },
+    ask(why, code) {
+      if (isAsked) return
+      isAsked = true
+      log.info('shutdown_started', why)
+      process.exitCode = code
+      setTimeout(() => process.exit(code === 0 ? EXIT.failed : code), STOP_MS).unref()
+      asking.resolve()
+    },
   }
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => end.ask({ signal: name }, 0))
+  return end
 }
 
 main().catch((error: unknown) => {
   process.stderr.write(`${explainStart(error)}\n`)
-  process.exit(1)
+  process.exit(exitCodeOf(error))
 })

@@ -14,9 +14,26 @@ const REMEDIES: Readonly<Record<string, string>> = {
   FolderInUse: 'or choose another folder with DATA_DIR',
 }
 
+/** Exit codes of the program. None is one of Node's own. */
+export const EXIT = {
+  failed: 1,
+  /**
+   * The database is that of a newer version, which must be started in this one's place ("try again later" of
+   * sysexits.h).
+   */
+  schemaNewer: 75,
+} as const
+
+/** Errors whose message already says what to do. */
+const WHOLE: ReadonlySet<string> = new Set(['SchemaNewer', 'SchemaRefused'])
+
+export const exitCodeOf = (error: unknown): number =>
+  error instanceof Error && error.name === 'SchemaNewer' ? EXIT.schemaNewer : EXIT.failed
+
 export function explainStart(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (!(error instanceof Error)) return `Touchline cannot start: ${String(error)}`
+  if (WHOLE.has(error.name)) return `Touchline cannot start: ${error.message}`
   const remedy = REMEDIES['code' in error ? String(error.code) : error.name]
   return `Touchline cannot start: ${remedy === undefined ? error.stack : `${error.message}; ${remedy}`}`
 }

@@ -36,6 +36,9 @@ export function systemWorld(clock: () => number = Date.now): World {
   }
 }
 
+/** Milliseconds since the process began; never jumps. */
+export const monotonicMs = (): number => performance.now()
+
 /** 16 random hex digits at a time, from a pool of 4 KiB: a draw costs 2 µs even for a few bytes. */
 function pooledHex(): () => string {
   const DIGITS = 16

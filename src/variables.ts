@@ -157,6 +157,16 @@ export const Environment = z.object({
       '`off` behind a pooler in transaction mode, such as PgBouncer: nothing is then kept on a connection between two ' +
       'transactions, and silent connections end by the timeout of their query alone',
   }),
+  DATABASE_REPLICA_URL: optionalSecret(
+    (url) => hasScheme(url, ['postgres:', 'postgresql:']),
+    'must be a postgres:// address',
+    {
+      otherwise: 'the primary answers every read',
+      meaning:
+        'a streaming standby of that database, for reads that may be seconds old (operations.md); requires ' +
+        '`DATABASE_URL`',
+    },
+  ),
   REDIS_URL: optionalSecret(isRedisAddress, NO_REDIS_ADDRESS, {
     otherwise: 'an in-process store',
     meaning:

@@ -9,11 +9,14 @@ import { BINARY } from './binary-arrays.ts'
 import { CallLimit } from './call-limit.ts'
 import { openPool, type PoolUse, Pools } from './pools.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
+import { Replica } from './replica.ts'
 import type { Database } from './schema.ts'
 
 export interface ConnectOptions {
   /** PostgreSQL's address; null chooses the embedded database. */
   readonly databaseUrl: string | null
+  /** A standby of that PostgreSQL for reads that may be seconds old; none by default. */
+  readonly replica?: StandbyOptions | null
   /** Where the embedded database keeps its files; null keeps it in memory. */
   readonly dataDir: string | null
   /** False behind a pooler in transaction mode: nothing may be kept on a connection. True by default. */
@@ -22,10 +25,23 @@ export interface ConnectOptions {
   readonly statementTimeoutMs?: number
 }
 
+interface StandbyOptions {
+  readonly url: string
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonicMs: () => number
+}
+
 export type NamedArguments = Readonly<Record<string, unknown>>
 
 export interface Connection {
   readonly db: Kysely<Database>
+  /**
+   * For reads alone that may be five seconds old, and older than what the same user has just read: the standby while it
+   * is that fresh, else `db`. A read that the standby fails is repeated on the primary.
+   */
+  readonly reads: Kysely<Database>
+  /** The standby; null without one. */
+  readonly replica: Pick<Replica, 'look' | 'state'> | null
   readonly kind: 'postgres' | 'pglite'
   /**
    * The rows of `select * from name(argument => …)`, a function with a single signature. Runs beside readers, on
@@ -70,11 +86,12 @@ export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost
  * database; the embedded one is open when this resolves. Throws when another process has the folder.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const { databaseUrl, dataDir, isPrepared = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
-  return databaseUrl === null ? connectEmbedded(dataDir) : connectPostgres(databaseUrl, isPrepared, statementTimeoutMs)
+  const { databaseUrl, dataDir } = options
+  return databaseUrl === null ? connectEmbedded(dataDir) : connectPostgres(databaseUrl, options)
 }
 
-function connectPostgres(databaseUrl: string, isPrepared: boolean, statementTimeoutMs: number): Connection {
+function connectPostgres(databaseUrl: string, options: ConnectOptions): Connection {
+  const { replica: standby = null, isPrepared = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
   // A connection that is idle in a transaction holds its locks for nothing, for example in a frozen process. A pooler
   // takes no such settings: behind one they are those of the role.
   const lasting: pg.PoolConfig = isPrepared ? { idle_in_transaction_session_timeout: statementTimeoutMs } : {}
@@ -99,8 +116,18 @@ function connectPostgres(databaseUrl: string, isPrepared: boolean, statementTime
       },
     }),
   })
+  const replica =
+    standby === null
+      ? null
+      : new Replica({
+          pool: poolOf(standby.url, { ...limits, max: POOL_MAX }),
+          primary: () => pools.of('readers'),
+          now: standby.monotonicMs,
+        })
   return {
     db,
+    reads: replica === null ? db : readsOf(replica),
+    replica,
     kind: 'postgres',
     arrays: BINARY,
     call: <Row extends object>(name: string, args: NamedArguments) =>
@@ -112,9 +139,16 @@ function connectPostgres(databaseUrl: string, isPrepared: boolean, statementTime
       }),
     ping: () => ping(db),
     // A pooler does not say which connection of the server works for one of ours.
-    cutSilent: () => (isPrepared ? pools.cutSilent() : Promise.resolve(0)),
+    async cutSilent() {
+      if (!isPrepared) return 0
+      const cut = await Promise.all([pools.cutSilent(), replica?.cutSilent() ?? 0])
+      return cut[0] + cut[1]
+    },
     // Commits wait before they ask for a connection.
-    pools: () => pools.use().map((use) => (use.name === 'commits' ? { ...use, waiting: limit.waiting } : use)),
+    pools: () => [
+      ...pools.use().map((use) => (use.name === 'commits' ? { ...use, waiting: limit.waiting } : use)),
+      ...(replica?.use() ?? []),
+    ],
     async withoutTimeout(work) {
       const unlimited = new Kysely<Database>({
         dialect: new PostgresDialect({ pool: openPool(poolOf(databaseUrl, { ...lasting, max: 1 })) }),
@@ -127,10 +161,16 @@ function connectPostgres(databaseUrl: string, isPrepared: boolean, statementTime
     },
     async close() {
       await db.destroy()
+      await replica?.end()
       await pools.end()
     },
   }
 }
+
+const readsOf = (replica: Replica): Kysely<Database> =>
+  new Kysely<Database>({
+    dialect: new PostgresDialect({ pool: { connect: () => replica.connect(), end: () => replica.end(), options: {} } }),
+  })
 
 const poolOf = (connectionString: string, options: pg.PoolConfig): pg.PoolConfig => ({
   ...options,
@@ -186,6 +226,8 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     }
     return {
       db,
+      reads: db,
+      replica: null,
       kind: 'pglite',
       arrays: LITERALS,
       call,

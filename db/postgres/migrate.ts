@@ -49,8 +49,8 @@ const LOCK = 7_166_211_044
  * Runs the missing migrations and repeatables, all or nothing, and returns their names. This may take minutes: see
  * `Connection.withoutTimeout`. Processes that start together may all call it: one works, the others wait and find
  * nothing left to do. Migrations of a newer version are tolerated as long as none of them is breaking. Otherwise, and
- * when the database has run different migrations, it throws and changes nothing, because this version might damage the
- * data.
+ * when the database has run different migrations, it throws `SchemaRefused` and changes nothing, because this version
+ * might damage the data.
  */
 export async function migrate(
   db: Kysely<Database>,
@@ -59,8 +59,8 @@ export async function migrate(
 ): Promise<readonly string[]> {
   return db.transaction().execute(async (tx) => {
     await lock(tx)
-    const { missing, refusal } = await schemaState(tx, migrations)
-    if (refusal !== null) throw new Error(refusal)
+    const { missing, refusal, isNewer } = await schemaState(tx, migrations)
+    if (refusal !== null) throw new SchemaRefused(refusal, isNewer)
     await sql`
       create table if not exists schema_migrations (
         name text primary key,
@@ -99,6 +99,8 @@ export interface SchemaState {
   readonly tolerated: readonly string[]
   /** Why this version must not use the database, and what to do; null when it may. */
   readonly refusal: string | null
+  /** It must not because of a newer version alone; that version may. */
+  readonly isNewer: boolean
 }
 
 /** What has run in a database, compared with what this version knows. Changes nothing. */
@@ -117,7 +119,31 @@ export async function schemaState(
     missing: isRefused ? [] : migrations.slice(names.length),
     tolerated: isRefused ? [] : foreignNames,
     refusal: isRefused ? refusalOf(names, foreignNames) : null,
+    isNewer: isRefused && !isOtherWay,
   }
+}
+
+/** The database has run what this version must not work with. */
+class SchemaRefused extends Error {
+  constructor(refusal: string, isNewer: boolean) {
+    super(refusal)
+    this.name = isNewer ? 'SchemaNewer' : 'SchemaRefused'
+  }
+}
+
+/**
+ * The first breaking migration that has run and that this version does not know; null if there is none. Reads only the
+ * table of migrations, which no migration changes.
+ */
+export async function newerBreaking(
+  db: Kysely<Database>,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string | null> {
+  const { rows } = await sql<{ name: string }>`
+    select name from schema_migrations
+     where is_breaking and name <> all(string_to_array(${migrations.map(({ name }) => name).join(',')}, ','))
+     order by name limit 1`.execute(db)
+  return rows[0]?.name ?? null
 }
 
 interface AppliedMigration {

@@ -25,7 +25,7 @@ class Client extends pg.Client {
   }
 
   cut(): void {
-    this.#socket.destroy(new Error('Connection terminated: it was silent, and the server does not work for it'))
+    this.#socket.destroy(new Error('Connection terminated: the server does not work for it'))
   }
 }
 
@@ -96,16 +96,24 @@ export class Pools<Name extends string> {
       waiting.isIdle = !client.readyForQuery && !atWork.has(client.processID ?? 0)
       return wasIdle && waiting.isIdle
     })
-    if (silent.length === 0) return 0
-    const former = [...this.#pools.values()]
-    this.#pools.clear()
-    for (const { client } of silent) client.cut()
-    for (const pool of former) void pool.end().catch(() => undefined)
+    if (silent.length > 0) this.#beginAnew(silent.map(({ client }) => client))
     return silent.length
+  }
+
+  /** Cuts every connection. Their queries fail as on any broken connection, and the pools begin anew. */
+  cutAll(): void {
+    this.#beginAnew([...this.#held.keys()])
   }
 
   async end(): Promise<void> {
     for (const pool of this.#pools.values()) if (!pool.ended) await pool.end()
+  }
+
+  #beginAnew(cut: readonly Client[]): void {
+    const former = [...this.#pools.values()]
+    this.#pools.clear()
+    for (const client of cut) client.cut()
+    for (const pool of former) void pool.end().catch(() => undefined)
   }
 
   #open(options: pg.PoolConfig): pg.Pool {

@@ -39,10 +39,12 @@ import type { Market } from './market.ts'
 import type { Observation } from './observation.ts'
 import { picture } from '../pictures/draw.ts'
 import type { RealTimeSide } from './real-time.ts'
+import type { SchemaWatch } from './schema-watch.ts'
 import type { Stores } from './stores.ts'
 
 interface HttpParts {
   readonly stores: Stores
+  readonly schema: SchemaWatch
   readonly accounts: Accounts
   readonly market: Market
   readonly doors: Doors
@@ -73,9 +75,11 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const { measuring, tracing } = observation
   const { realTime, wsServer } = realTimeSide
   const { settings } = market
-  const look = readiness(readyChecks(base, stores, realTime), log)
+  const look = readiness(readyChecks(base, parts, realTime), log)
   measuring.observeParts(look)
   measuring.observePools(() => stores.connection.pools())
+  const { replica } = stores.connection
+  if (replica !== null) measuring.observeReplica(() => replica.state)
   const edge = {
     world,
     log,
@@ -124,7 +128,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     settings,
     effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
-    userList: new UserList(stores.db, market.audit, world),
+    userList: new UserList(stores.db, market.audit, world, stores.connection.reads),
     anchors: market.anchors,
     recordings: new Recordings(stores.db),
     webhooks: parts.webhooks,
@@ -203,11 +207,18 @@ const isFault = (error: unknown): boolean =>
   error instanceof IdentityProviderAway ||
   error instanceof BoardsUnbuilt
 
-const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores, { presence }: RealTime): ReadyChecks => ({
+const readyChecks = (
+  { lifecycle }: Base,
+  { stores: { connection, fast }, schema }: Pick<HttpParts, 'stores' | 'schema'>,
+  { presence }: RealTime,
+): ReadyChecks => ({
   accepting: async () => {
     if (lifecycle.isStopping) throw new Error('this process is stopping')
   },
   database: () => connection.ping(),
+  schema: async () => {
+    if (schema.newer !== null) throw new Error(`a newer version has migrated the database: ${schema.newer}`)
+  },
   // Connected is not enough: a full or demoted server refuses writes, a silent one answers nothing.
   fastStore: () => fast.probe(),
   bus: async () => {
@@ -216,7 +227,7 @@ const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores, { presen
 })
 
 function communityPorts({ config, world }: Base, { stores, community }: HttpParts): CommunityPorts {
-  const { db } = stores
+  const { db, connection } = stores
   const { boards, careers, keeper, spinner, outbox, reaction, notify } = community
   return {
     boards,
@@ -226,8 +237,8 @@ function communityPorts({ config, world }: Base, { stores, community }: HttpPart
     tell: notify,
     referrals: new Referrals(db, world),
     inbox: new Inbox(db),
-    activity: new ActivityFeed(db),
-    legacy: new Legacy(db),
+    activity: new ActivityFeed(connection.reads),
+    legacy: new Legacy(db, connection.reads),
     shareUrl: (code) => `${config.corsOrigins[0] ?? ''}/join?ref=${code}`,
     reactions: {
       setAside: (limit, after) => outbox.setAside(limit, after),

@@ -40,7 +40,9 @@ import { buildPush } from './push.ts'
 import { addProvider } from './provider.ts'
 import { buildRealTime } from './real-time.ts'
 import { createBot, openLibrary, uploadsPort } from './replays.ts'
+import { SchemaWatch } from './schema-watch.ts'
 import { openStores } from './stores.ts'
+import { watchReplica } from './replica-watch.ts'
 import { addTasks } from './tasks.ts'
 import { addWebhooks } from './webhooks.ts'
 
@@ -53,6 +55,11 @@ export interface Overrides {
 export interface Touchline {
   readonly realTime: RealTime
   readonly users: Users
+  /**
+   * Resolves with the name of a breaking migration of a newer version, when one has run. The process then says that it
+   * is not ready, and its owner must stop it.
+   */
+  readonly outdated: Promise<string>
   /**
    * Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one.
    * Undoes what it has done and throws when a part cannot start.
@@ -89,6 +96,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
 async function assemble(base: Base): Promise<Touchline> {
   const { world, lifecycle, processId } = base
   const stores = await openStores(base)
+  const schema = new SchemaWatch(stores.db, base.log)
   const market = await openMarket(base, stores)
   const observation = await startObservation(base)
   const accounts = await openAccounts(base, { stores, market, observation })
@@ -117,6 +125,7 @@ async function assemble(base: Base): Promise<Touchline> {
   const push = buildPush(base, { stores, accounts, observation })
   const shared = {
     stores,
+    schema,
     accounts,
     market,
     doors,
@@ -126,7 +135,7 @@ async function assemble(base: Base): Promise<Touchline> {
     community,
     watching,
     push: push.port,
-    leagues: new Leagues(stores.db, world),
+    leagues: new Leagues(stores.db, world, stores.connection.reads),
     seasons: new Seasons(stores.db, world),
     tournaments,
     recaps,
@@ -136,6 +145,7 @@ async function assemble(base: Base): Promise<Touchline> {
   const addresses = addEndpoints(base, { apps, wsServer })
   addProvider(base, realTime)
   addTasks(base, {
+    schema,
     settings: market.settings,
     retention: new Retention(stores.db, world, () => ({
       fullDays: market.settings.value('retention.full_ticks_days'),
@@ -151,6 +161,7 @@ async function assemble(base: Base): Promise<Touchline> {
       stores.walletCache.timeline = await timelineOf(stores.db)
     },
     connection: stores.connection,
+    lookAtReplica: watchReplica(stores.connection, base.log),
     measuring: observation.measuring,
     keeper: community.keeper,
     spinner: community.spinner,
@@ -173,6 +184,7 @@ async function assemble(base: Base): Promise<Touchline> {
   return {
     realTime,
     users: accounts.users,
+    outdated: schema.found,
     start: async () => {
       await lifecycle.start()
       return { processId, ...addresses() }

@@ -20,7 +20,7 @@ export function integrityDesk(
   const { desk } = realTimeSide.realTime
   const voids = new Voids({ voids: new PositionVoids(db, walletCache, world), desk })
   const connections = new UserConnections(db)
-  const reader = new RiskReader(db, world)
+  const reader = new RiskReader(stores.connection.reads, world)
   return {
     void: (request) => voids.void(request),
     connections: (user) => connections.of(user),

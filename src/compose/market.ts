@@ -31,8 +31,10 @@ export interface Market {
   readonly movers: Movers
 }
 
-export async function openMarket({ config, world, log, report }: Base, { db, walletCache }: Stores): Promise<Market> {
-  const audit = new AuditLog(db, world)
+export async function openMarket({ config, world, log, report }: Base, stores: Stores): Promise<Market> {
+  const { db, walletCache } = stores
+  const { reads } = stores.connection
+  const audit = new AuditLog(db, world, reads)
   const settings = await Settings.open({
     db,
     world,
@@ -47,13 +49,13 @@ export async function openMarket({ config, world, log, report }: Base, { db, wal
     audit,
     anchors: new Anchors({ db, audit, instrumentIdOf: (player) => instrumentIdFor('provider', player) }),
     catalogue: new Catalogue(db, world),
-    wallets: new Wallets(db, walletCache),
+    wallets: new Wallets(db, walletCache, reads),
     refills: new Refills(db, walletCache, world),
     positions: new Positions(db),
     accountLog: new AccountLog(db),
-    prices: new PriceHistory(db),
+    prices: new PriceHistory(reads),
     moves: new PriceMoves(db),
-    recentTrades: new RecentTrades(db),
-    movers: new Movers(db, world),
+    recentTrades: new RecentTrades(reads),
+    movers: new Movers(reads, world),
   }
 }

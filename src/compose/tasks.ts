@@ -20,9 +20,11 @@ import type { GameplayBot } from '../replays/gameplay-bot.ts'
 import type { DelayedMatches } from '../http/delayed-matches.ts'
 import type { PushSender } from '../push/sender.ts'
 import type { Base } from './base.ts'
+import type { SchemaWatch } from './schema-watch.ts'
 import { type Task, TaskRunner } from './task-runner.ts'
 
 export interface TaskParts {
+  readonly schema: SchemaWatch
   readonly settings: Settings
   readonly retention: Retention
   readonly ledger: LedgerMonitor
@@ -34,6 +36,7 @@ export interface TaskParts {
   /** Asks the database which history of it this is. */
   readonly lookAtTimeline: () => Promise<void>
   readonly connection: Pick<Connection, 'cutSilent'>
+  readonly lookAtReplica: () => Promise<void>
   readonly measuring: Measuring
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
@@ -60,6 +63,7 @@ const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 /** Every task of the program. */
 export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
   const {
+    schema,
     settings,
     retention,
     ledger,
@@ -70,6 +74,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     openings,
     lookAtTimeline,
     connection,
+    lookAtReplica,
     keeper,
     spinner,
     realTime,
@@ -183,6 +188,22 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 1_013,
       roles: EVERYWHERE,
       run: lookAtTimeline,
+    },
+    {
+      // About a second: how long this version may work on a schema that a newer one has broken. A statement of its own,
+      // because such a migration may break any other.
+      name: 'schema-watch',
+      everyMs: 1_033,
+      roles: EVERYWHERE,
+      run: () => schema.look(),
+    },
+    {
+      // About a second: a standby that does not answer is left within three, and its lag is known to a second.
+      name: 'replica-look',
+      everyMs: 1_039,
+      roles: config.databaseReplicaUrl === null ? [] : EVERYWHERE,
+      atStart: 'begin',
+      run: lookAtReplica,
     },
     {
       // About ten seconds: the window over which the lag of the event loop is reported.

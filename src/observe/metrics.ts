@@ -8,13 +8,14 @@ import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { SealedEntry } from '../../db/audit-chain.ts'
 import type { BooksSample, WorkLeft } from '../../db/ledger-monitor.ts'
 import type { PoolUse } from '../../db/postgres/pools.ts'
+import type { ReplicaState } from '../../db/postgres/replica.ts'
 import type { RealTimeStats } from '../../rooms/stats.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import type { Readiness } from '../http/ports.ts'
 import { HouseResult } from './house-result.ts'
 import type { CommitFacts } from './observed.ts'
-import { partMetric, poolMetrics } from './reach-metrics.ts'
+import { partMetric, poolMetrics, replicaMetrics } from './reach-metrics.ts'
 import { realTimeMetrics } from './real-time-metrics.ts'
 import { readAtScrape } from './scraped.ts'
 import { securityMetrics } from './security-metrics.ts'
@@ -39,6 +40,7 @@ export interface Measuring {
   readonly observe: (stats: () => RealTimeStats) => void
   /** Adds the metrics of connections to the database, which are read at each scrape. To be called once. */
   readonly observePools: (pools: () => readonly PoolUse[]) => void
+  readonly observeReplica: (state: () => ReplicaState) => void
   /** Adds what this process can reach. `look` runs at each scrape. To be called once. */
   readonly observeParts: (look: Readiness) => void
   /** Rotates the window of the event-loop lag: every scrape until the next call reads the window that ends now. */
@@ -105,6 +107,7 @@ export function startMeasuring(): Measuring {
     workLeft: work.take,
     observe: (stats) => register(realTimeMetrics(stats)),
     observePools: (pools) => register(poolMetrics(pools)),
+    observeReplica: (state) => register(replicaMetrics(state)),
     observeParts: (look) => register([partMetric(look)]),
     turnLoop: () => {
       lag = lagOf(loop)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { COMMIT_BATCH } from '../../db/postgres/commit-batch.ts'
 import { LEAGUE_TABLE } from '../../db/postgres/league-table.ts'
 import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
-import { type Migration, migrate, MIGRATIONS } from '../../db/postgres/migrate.ts'
+import { type Migration, migrate, MIGRATIONS, newerBreaking } from '../../db/postgres/migrate.ts'
 import { type Repeatable, repeatable } from '../../db/postgres/repeatable.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
@@ -150,9 +150,12 @@ eachDatabase((open) => {
     try {
       expect(await migrate(db, [...MIGRATIONS, added])).toEqual(['9998-adds'])
       expect(await migrate(db)).toEqual([])
+      expect(await newerBreaking(db)).toBeNull()
       expect(await migrate(db, [...MIGRATIONS, added, breaking])).toEqual(['9999-breaks'])
       await expect(migrate(db)).rejects.toThrow(/newer or different version: 9998-adds, 9999-breaks unknown here/)
       await expect(migrate(db, [...MIGRATIONS, added])).rejects.toThrow(/9999-breaks unknown here/)
+      expect(await newerBreaking(db)).toBe('9999-breaks')
+      expect(await newerBreaking(db, [...MIGRATIONS, added, breaking])).toBeNull()
     } finally {
       await sql`delete from schema_migrations where name > '9'`.execute(db)
     }

@@ -63,6 +63,8 @@ it('every metric that an alert or a dashboard names exists', async () => {
   const known = new Set(text.split('\n').map((line) => /^(?:# TYPE )?(\w+)/.exec(line)?.[1]))
   // Of another program: ops/tools/probe.
   known.add('touchline_probe_succeeded_timestamp_seconds')
+  // Of a server with a standby: test/e2e/replica.e2e.test.ts.
+  known.add('touchline_replica_in_use')
   const named = expressions().flatMap(metricsIn)
   expect(named.length).toBeGreaterThan(40)
   expect(named.filter((name) => !known.has(name))).toEqual([])

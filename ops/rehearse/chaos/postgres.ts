@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
@@ -40,16 +40,23 @@ export class OwnPostgres {
     const runner = ordinaryUser()
     if (bin === null || runner === null) return null
     const data = join(folder, 'postgres')
-    mkdirSync(data)
-    if (runner.uid !== undefined && runner.gid !== undefined) {
-      chownSync(data, runner.uid, runner.gid)
-      chmodSync(folder, 0o711) // the server's user must be able to enter it
-    }
+    makeFolder(data, runner)
     const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-instructions']
     execFileSync(join(bin, 'initdb'), options, { ...runner, cwd: '/', stdio: 'ignore' })
     const postgres = new OwnPostgres(bin, data, runner, await freePort())
     await postgres.#run()
     return postgres
+  }
+
+  /** A streaming standby of this server, with its files in this folder. */
+  async standby(folder: string): Promise<OwnPostgres> {
+    const data = join(folder, 'standby')
+    makeFolder(data, this.#runner)
+    const options = ['-D', data, '-d', this.url, '--write-recovery-conf', '--wal-method=stream', '--checkpoint=fast']
+    execFileSync(join(this.#bin, 'pg_basebackup'), options, { ...this.#runner, cwd: '/', stdio: 'ignore' })
+    const standby = new OwnPostgres(this.#bin, data, this.#runner, await freePort())
+    await standby.#run()
+    return standby
   }
 
   /** `immediate` acts like a power failure: it recovers from its log. `fast` closes every connection in good order. */
@@ -93,6 +100,14 @@ export class OwnPostgres {
       await client.end().catch(() => undefined)
     }
   }
+}
+
+/** An empty folder of the server's user. */
+function makeFolder(folder: string, { uid, gid }: Runner): void {
+  mkdirSync(folder, { mode: 0o700 })
+  if (uid === undefined || gid === undefined) return
+  chownSync(folder, uid, gid)
+  chmodSync(dirname(folder), 0o711) // the server's user must be able to enter it
 }
 
 /** The folder with a server's programs, the newest of several. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+/** The tree of files that this rehearsal belongs to. */
+export const THIS_TREE = join(import.meta.dirname, '../../..')
 /**
  * Longer than any successful start. A start needs two seconds of computing, which takes half a minute while twenty
  * other processes use the same two cores; the stores may also have to wake up.
@@ -35,10 +36,17 @@ export class Program {
   #complained = ''
   #said: readonly string[] = []
 
-  /** Starts the program with exactly these settings, and options of Node, in a folder without a `.env`. */
-  constructor(settings: Settings, options: readonly string[] = []) {
+  /**
+   * Starts the program with exactly these settings, and options of Node, in a folder without a `.env`. Another `tree`
+   * is another version of it.
+   */
+  constructor(settings: Settings, options: readonly string[] = [], tree = THIS_TREE) {
     const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
-    this.#child = spawn(process.execPath, [...options, MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child = spawn(process.execPath, [...options, join(tree, 'src/main.ts')], {
+      cwd: tmpdir(),
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.pid = this.#child.pid ?? 0
     this.#child.stderr?.on('data', (data) => (this.#complained += String(data)))
     this.gone = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)))

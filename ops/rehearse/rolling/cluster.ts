@@ -1,7 +1,7 @@
 /** Two processes of each role behind nginx, as in `ops/deploy/compose.yaml`. Each can be restarted at its address. */
 import { join } from 'node:path'
 import { present } from '../../../actors/kernel/assert.ts'
-import { Program, type Settings } from '../rig/program.ts'
+import { Program, type Settings, THIS_TREE } from '../rig/program.ts'
 import { freePort } from '../rig/free-port.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 
@@ -19,15 +19,19 @@ export class Cluster {
   readonly url: string
   readonly #members: ReadonlyMap<Name, Member>
   readonly #proxy: Proxy
+  /** What processes logged that have ended. */
+  readonly #formerErrors: string[] = []
+  #tree: string
 
-  private constructor(url: string, members: ReadonlyMap<Name, Member>, proxy: Proxy) {
+  private constructor(url: string, members: ReadonlyMap<Name, Member>, proxy: Proxy, tree: string) {
     this.url = url
     this.#members = members
     this.#proxy = proxy
+    this.#tree = tree
   }
 
-  /** Starts the cluster. `settings` are those that the processes have in common. */
-  static async start(settings: Settings, folder: string): Promise<Cluster> {
+  /** Starts the cluster, of the version in `tree`. `settings` are those that the processes have in common. */
+  static async start(settings: Settings, folder: string, tree = THIS_TREE): Promise<Cluster> {
     const entrance = await freePort()
     const members = new Map<Name, Member>()
     const addresses = new Map<Parameters<Addresses['get']>[0], string>()
@@ -44,12 +48,12 @@ export class Cluster {
         PUBLIC_WS_URL: `ws://127.0.0.1:${entrance}/${role === 'api' ? 'feed' : name}`,
         ...(role === 'api' ? { DEMO_REPLAY: 'none' } : {}),
       }
-      const program = new Program(own)
+      const program = new Program(own, [], tree)
       members.set(name, { settings: own, program })
       await program.listening // the first process makes the schema and the signing key
     }
     const proxy = await Proxy.start(join(folder, 'nginx'), entrance, addresses)
-    return new Cluster(`http://127.0.0.1:${entrance}`, members, proxy)
+    return new Cluster(`http://127.0.0.1:${entrance}`, members, proxy, tree)
   }
 
   /** Asks a process to stop. Resolves with its exit code, null if it had to be killed. */
@@ -57,10 +61,16 @@ export class Cluster {
     return this.#at(name).program.stop()
   }
 
+  /** Resolves with the exit code of a process when it has ended by itself. */
+  gone(name: Name): Promise<number | null> {
+    return this.#at(name).program.gone
+  }
+
   /** Starts it again at the same address, and waits until it listens. */
   async start(name: Name): Promise<void> {
     const member = this.#at(name)
-    member.program = new Program(member.settings)
+    this.#formerErrors.push(...member.program.errors)
+    member.program = new Program(member.settings, [], this.#tree)
     await member.program.listening
   }
 
@@ -69,9 +79,14 @@ export class Cluster {
     for (const member of this.#members.values()) member.settings = { ...member.settings, ...settings }
   }
 
-  /** Lines that any of them logged as errors since its start. */
+  /** From their next start on, all processes are of the version in this tree. */
+  use(tree: string): void {
+    this.#tree = tree
+  }
+
+  /** Lines that any of them has logged as errors. */
   get errors(): readonly string[] {
-    return [...this.#members.values()].flatMap(({ program }) => program.errors)
+    return [...this.#formerErrors, ...[...this.#members.values()].flatMap(({ program }) => program.errors)]
   }
 
   async end(): Promise<void> {

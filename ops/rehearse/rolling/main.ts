@@ -15,25 +15,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
-import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { present } from '../../../actors/kernel/assert.ts'
-import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
-import { SimulatedClient, Instruments } from '../rig/simulated-client.ts'
-import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
 import { serverPlace } from '../rig/data-place.ts'
-import { formLeague } from '../rig/league.ts'
-import { SimulatedTrader } from '../rig/simulated-trader.ts'
-import { startTrading } from '../rig/trading-load.ts'
-import { TradingTally } from '../rig/trading-tally.ts'
+import { SimulatedClient } from '../rig/simulated-client.ts'
 import { whole } from '../rig/options.ts'
-import { Cluster, type Name, NAMES } from './cluster.ts'
-import { Follower } from './follower.ts'
+import { Cluster, NAMES } from './cluster.ts'
 import { keyRotation, type KeyRotation } from './key-rotation.ts'
-import { Reader } from './reader.ts'
+import { ClusterLoad } from './load.ts'
 
 const { values } = parseArgs({
   options: {
@@ -53,55 +43,10 @@ const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
 if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
 
-const READERS = 3
-const LOOK_MS = 200
-/** Before and after each restart. */
-const CALM_MS = 2_000
-const STOP_MS = 10_000
-/** Sockets are asked to reconnect within five seconds. */
-const BACK_MS = 15_000
-
-const Listing = Instruments.extend({
-  instruments: z.array(z.looseObject({ id: z.string(), fixtureId: z.int() })),
-})
-
 const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))
 const place = await serverPlace(database, redisUrl)
-const tally = new TradingTally()
-const traders = Array.from({ length: users }, (_, n) => {
-  return new SimulatedTrader(`Rolling ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
-})
-const admin = new SimulatedClient('Rolling Auditor')
-const readers: Reader[] = []
-const followers: Follower[] = []
+const load = new ClusterLoad({ name: 'Rolling', users, sockets, seed })
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
-
-/** Requests so far, and how many of them failed. */
-const asked = (): number => tally.sent + sum(readers.map((reader) => reader.asked))
-const failed = (): number => tally.failed + sum(readers.map((reader) => reader.failures.length))
-const awayNow = (): number => followers.filter(({ isConnected }) => !isConnected).length
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
-
-async function restart(cluster: Cluster, name: Name): Promise<void> {
-  const before = { asked: asked(), failed: failed(), breaks: sum(followers.map(({ breaks }) => breaks)) }
-  await pause(CALM_MS)
-  const begin = performance.now()
-  const code = await cluster.stop(name)
-  const stopped = performance.now()
-  demand(code === 0 && stopped - begin < STOP_MS, () => `${name} ended with ${code} after ${seconds(stopped - begin)}`)
-  await cluster.start(name)
-  const started = performance.now()
-  while (awayNow() > 0) {
-    demand(performance.now() - stopped < BACK_MS, () => `${awayNow()} of ${sockets} sockets have not reconnected`)
-    await pause(LOOK_MS)
-  }
-  await pause(CALM_MS)
-  const breaks = sum(followers.map((follower) => follower.breaks)) - before.breaks
-  const requests = `${asked() - before.asked} requests, ${failed() - before.failed} failed`
-  const times = `stopped in ${seconds(stopped - begin)}, listening ${seconds(started - stopped)} later`
-  say(`${name.padEnd(8)} ${times}; ${requests}; ${breaks} sockets reconnected`)
-}
 
 const Signed = z.object({ loggedIn: z.boolean() })
 
@@ -110,11 +55,11 @@ async function rotateKeys(cluster: Cluster, { announced, replaced }: KeyRotation
   for (const [step, settings] of Object.entries({ announced, replaced })) {
     cluster.configure(settings)
     for (const name of NAMES) {
-      await restart(cluster, name)
+      say(await load.restart(cluster, name))
       // Another session of the first trader. The proxy takes its tokens to processes of both steps.
       const newcomer = new SimulatedClient('Rolling 1')
       await newcomer.signIn(cluster.url)
-      for (const client of [newcomer, ...traders.map((trader) => trader.client)]) {
+      for (const client of [newcomer, ...load.traders.map((trader) => trader.client)]) {
         const { loggedIn } = await client.read(cluster.url, '/api/me', Signed)
         demand(loggedIn, () => `a user was signed out when ${name} was restarted with the key ${step}`)
       }
@@ -124,40 +69,14 @@ async function rotateKeys(cluster: Cluster, { announced, replaced }: KeyRotation
 }
 
 async function run(cluster: Cluster, rotation: KeyRotation): Promise<void> {
-  const { url } = cluster
-  await admin.signIn(url)
-  for (const { client } of traders) await client.signIn(url)
-  await formLeague(url, traders)
-  await waitForTrading(url, admin)
-  const { instruments } = await admin.read(url, '/api/instruments', Listing)
-  const followed = instruments.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
-  for (let n = 0; n < sockets; n++) {
-    const follower = new Follower(url, present(traders[n % users], 'a trader').client)
-    followers.push(follower)
-    follower.follow(followed)
-  }
-  for (const { client } of traders.slice(0, READERS)) {
-    const reader = new Reader(url, client)
-    readers.push(reader)
-    reader.start(present(followed[0], 'an instrument').instrumentId)
-  }
-  const trading = startTrading(url, traders, admin)
-  for (let round = 1; round <= rounds; round++) for (const name of NAMES) await restart(cluster, name)
+  await load.start(cluster.url)
+  for (let round = 1; round <= rounds; round++) for (const name of NAMES) say(await load.restart(cluster, name))
   await rotateKeys(cluster, rotation)
-  await trading.stop()
-  for (const reader of readers) await reader.stop()
-  await waitForTrading(url, admin)
-  await checkConsistency(url, traders, admin)
-  tally.checks++
-  const counts = await Promise.all(traders.map((trader) => trader.compareAll(url)))
-  const frames = sum(followers.map((follower) => follower.frames))
-  const gaps = sum(followers.map((follower) => follower.gaps))
-  say(`\n${tally.trading()}`)
-  say(`${frames} frames of up to ${Math.max(...followers.map(({ epochs }) => epochs))} owners, ${gaps} moves missing`)
-  say(`the books balance; ${sum(counts)} positions compared one by one`)
-  demand(gaps === 0, () => `${gaps} moves are missing between the frames of a socket`)
-  const failures = readers.flatMap((reader) => reader.failures)
-  demand(failed() === 0, () => `${failed()} of ${asked()} requests failed: ${failures.slice(0, 10).join('\n')}`)
+  await load.stop()
+  say(await load.check(cluster.url))
+  demand(load.failed === 0, () => {
+    return `${load.failed} of ${load.asked} requests failed: ${load.failures.slice(0, 10).join('\n')}`
+  })
   demand(cluster.errors.length === 0, () => `errors were logged: ${cluster.errors.slice(0, 5).join('')}`)
 }
 
@@ -178,16 +97,16 @@ try {
   }
   cluster = await Cluster.start(settings, folder)
   await run(cluster, rotation)
-  say(`\n${asked()} requests, none failed. No promise was broken.`)
+  say(`\n${load.asked} requests, none failed. No promise was broken.`)
 } catch (error) {
-  say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)
+  say(`\n${load.tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   process.exitCode = 1
 } finally {
-  for (const follower of followers) follower.stop()
+  load.end()
   await cluster?.end()
   if (process.exitCode !== 1) {
-    await place.remove(traders.map(({ client }) => client.userId))
+    await place.remove(load.traders.map(({ client }) => client.userId))
     rmSync(folder, { recursive: true, force: true })
   }
 }

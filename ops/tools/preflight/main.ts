@@ -10,7 +10,7 @@ import { failed, find, type Finding, ok, warned } from './finding.ts'
 import { checkIdentity, checkMail, checkProvider } from './outside.ts'
 import { checkBus } from './bus.ts'
 import { checkImages, isDeploymentFile } from './images.ts'
-import { checkDatabase, checkRedis } from './stores.ts'
+import { checkDatabase, checkRedis, checkReplica } from './stores.ts'
 
 const WITHIN_MS = 15_000
 
@@ -44,6 +44,7 @@ const all = [...findings]
 if (config !== null) {
   const checks = [
     find('database', WITHIN_MS, () => checkDatabase(config)),
+    find('replica', WITHIN_MS, () => checkReplica(config)),
     find('redis', WITHIN_MS, () => checkRedis(config)),
     find('bus', WITHIN_MS, () => checkBus(config)),
     find('identity provider', WITHIN_MS, () => checkIdentity(config)),

@@ -1,4 +1,5 @@
 /** Whether the database and Redis are configured to keep data. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { clusterAt, redisAt } from '../../../db/fast/redis-address.ts'
 import { nameOf, type RedisCluster } from '../../../db/fast/redis-cluster.ts'
@@ -24,6 +25,36 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
       await capacity(connection, CONNECTIONS_MAX[roles.includes('rooms') ? 'rooms' : 'api']),
       await migrations(connection),
       await clock(connection),
+    ]
+  } finally {
+    await connection.close()
+  }
+}
+
+/** How long the standby may take to be found fresh: it is known from the second look on. */
+const REPLICA_LOOKS = 4
+const REPLICA_LOOK_MS = 500
+
+/** Whether reads would go to the standby. */
+export async function checkReplica(config: Config): Promise<readonly Finding[]> {
+  if (config.databaseReplicaUrl === null) return []
+  const connection = await connect(databaseOf(config))
+  try {
+    const { replica } = connection
+    if (replica === null) return []
+    for (let looks = 0; looks < REPLICA_LOOKS && !replica.state.isInUse; looks++) {
+      if (looks > 0) await pause(REPLICA_LOOK_MS)
+      await replica.look()
+    }
+    const { isInUse, lagMs, why } = replica.state
+    if (!isInUse) return [failed('replica', `not read from: ${why ?? 'unknown'}; correct DATABASE_REPLICA_URL`)]
+    const { rows } = await sql<{ setting: string }>`
+      select setting from pg_settings where name = 'hot_standby_feedback'`.execute(connection.reads)
+    const says = `a standby at most ${Math.round(lagMs ?? 0)} ms behind`
+    return [
+      rows[0]?.setting === 'on'
+        ? ok('replica', says)
+        : warned('replica', `${says}, which may cancel long reads; set hot_standby_feedback = on`),
     ]
   } finally {
     await connection.close()

@@ -36,7 +36,8 @@ const readyRoute = createRoute({
   tags: ['Operation'],
   summary: 'Whether the process can serve requests',
   description:
-    'Ready if the process is not stopping and its database and fast store answer. A load balancer sends no traffic ' +
+    'Ready if the process is not stopping, its database and fast store answer, and no newer version has migrated the ' +
+    'database so that this one must stop (`schema`). A load balancer sends no traffic ' +
     'to a process that is not ready.',
   security: PUBLIC_SECURITY,
   responses: {

@@ -74,7 +74,7 @@ export function leagueTables(
       const { limit, offset } = c.req.valid('query')
       const league = await leagues.find(userId, c.req.valid('param').id)
       if (league === null) return fail(c, notFound('league'))
-      const table = await leagues.table(league.id)
+      const table = await leagues.table(league.id, userId)
       const me = table.find((place) => place.userId === userId)
       // Left since.
       if (me === undefined) return fail(c, notFound('league'))

@@ -1,0 +1,193 @@
+/**
+ * Rehearses two releases with migrations on a loaded cluster: two processes of each role behind nginx.
+ *
+ *   npm run ops -- upgrade [--from <git ref>] [--users 20] [--sockets 100] [--speed 20] [--seed N]
+ *
+ * The version before is checked out into a temporary git worktree: `--from`, by default the last version tag, or HEAD
+ * without one. It is upgraded to copies of this tree, with what is not committed and with migrations planted:
+ *
+ *   1. A tolerated one adds columns to tables under load. It runs as a step of its own, then each process is
+ *      restarted with the new version. No request may fail beyond the honest refusals.
+ *   2. A breaking one drops a column. Once it has run, each process must notice, hand its matches over and end with
+ *      exit code 75 within 13 seconds; the next version is started in its place. Meanwhile requests may get no answer
+ *      or 503, and nothing else; the longest time in which no command was carried out is reported.
+ *
+ * In both, sockets must reconnect and miss no move, every key must resolve once, every position must follow from the
+ * events of its owner, and the books and the audit log must hold. DATABASE_URL and REDIS_URL (or TEST_…) name the
+ * servers; a database is made there. NGINX_BINARY names nginx if it is not on the path. The exit code is 1 when a
+ * promise is broken.
+ */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs, promisify } from 'node:util'
+import { EXIT } from '../../../src/start-failure.ts'
+import { demand } from '../rig/account.ts'
+import { waitForTrading } from '../rig/consistency.ts'
+import { serverPlace } from '../rig/data-place.ts'
+import { whole } from '../rig/options.ts'
+import { Cluster, NAMES } from '../rolling/cluster.ts'
+import { ClusterLoad, seconds } from '../rolling/load.ts'
+import { Pulse } from './pulse.ts'
+import {
+  checkOut,
+  copyThisTree,
+  demandSameBeginning,
+  type PlantedMigration,
+  previousVersion,
+  removeCheckout,
+} from './trees.ts'
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: previousVersion() },
+    users: { type: 'string', default: '20' },
+    sockets: { type: 'string', default: '100' },
+    speed: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
+const seed = whole('seed', values.seed, 0)
+const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
+if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
+
+const ADDS: PlantedMigration = {
+  name: '9001-planted-adds',
+  sql: `
+    create table planted (id bigint primary key);
+    alter table positions add column planted integer not null default 7;
+    alter table wallets add column planted text;
+    alter table command_results add column planted text;`,
+  isBreaking: false,
+}
+const BREAKS: PlantedMigration = {
+  name: '9002-planted-breaks',
+  sql: `
+    drop table planted;
+    alter table positions drop column planted;
+    alter table wallets rename column planted to planted_once;`,
+  isBreaking: true,
+}
+/** One look at the schema, and stopping, with a reserve for a busy machine. */
+const END_MS = 13_000
+const CALM_MS = 3_000
+/** What a client may see while no process is there. */
+const IS_AWAY = / (got no answer|503 )/
+
+const folder = mkdtempSync(join(tmpdir(), 'touchline-upgrade-'))
+const [before, adding, breaking] = ['before', 'adding', 'breaking'].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+]
+const place = await serverPlace(database, redisUrl)
+const load = new ClusterLoad({ name: 'Upgrade', users, sockets, seed })
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const ms = (time: number): string => `${Math.round(time)} ms`
+
+/** Runs a tool of a tree, as a Job of that version would. */
+async function tool(tree: string, ...args: readonly string[]): Promise<string> {
+  const env = { PATH: process.env['PATH'], ...place.settings }
+  const main = join(tree, 'ops/main.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { cwd: tmpdir(), env })
+  return stdout.trim()
+}
+
+async function upgradeRolling(cluster: Cluster, pulse: Pulse): Promise<void> {
+  const begin = performance.now()
+  say(`\nTolerated: ${await tool(adding, 'migrate')} in ${seconds(performance.now() - begin)}, under load`)
+  await pause(CALM_MS)
+  cluster.use(adding)
+  for (const name of NAMES) say(await load.restart(cluster, name))
+  say(`longest time without a command: ${ms(pulse.takeLongest())}`)
+  demand(load.failed === 0, () => {
+    return `${load.failed} of ${load.asked} requests failed: ${load.failures.slice(0, 10).join('\n')}`
+  })
+  say(`${load.asked} requests, none failed`)
+}
+
+async function upgradeBreaking(cluster: Cluster, pulse: Pulse): Promise<void> {
+  const earlier = { asked: load.asked, failed: load.failed }
+  cluster.use(breaking)
+  const codes = new Map(NAMES.map((name) => [name, cluster.gone(name)]))
+  const begin = performance.now()
+  say(`\nBreaking: ${await tool(breaking, 'migrate')} in ${seconds(performance.now() - begin)}, under load`)
+  const migrated = performance.now()
+  await Promise.all(
+    [...codes].map(async ([name, gone]) => {
+      const late = pause(END_MS, 'late' as const)
+      const code = await Promise.race([gone, late])
+      const took = performance.now() - migrated
+      demand(code === EXIT.schemaNewer, () => `${name} ended with ${code} after ${seconds(took)}`)
+      await cluster.start(name)
+      const up = performance.now() - migrated
+      say(`${name.padEnd(8)} ended with ${code} after ${seconds(took)}, its successor listens after ${seconds(up)}`)
+    }),
+  )
+  await waitForTrading(cluster.url, load.admin)
+  await load.socketsAreBack()
+  await pause(CALM_MS)
+  say(`longest time without a command: ${ms(pulse.takeLongest())}`)
+  say(`${load.asked - earlier.asked} requests, ${load.failed - earlier.failed} of them without an answer or 503`)
+  const wrong = load.failures.filter((failure) => !IS_AWAY.test(failure))
+  demand(wrong.length === 0, () => `requests failed: ${wrong.slice(0, 10).join('\n')}`)
+}
+
+async function run(cluster: Cluster): Promise<void> {
+  await load.start(cluster.url)
+  const pulse = new Pulse(cluster.url, load.admin)
+  await pulse.start()
+  await pause(CALM_MS)
+  pulse.takeLongest()
+  await upgradeRolling(cluster, pulse)
+  await upgradeBreaking(cluster, pulse)
+  await load.stop()
+  await pulse.stop()
+  say(await load.check(cluster.url))
+  say(await tool(breaking, 'audit-verify'))
+  demand(cluster.errors.length === 0, () => `errors were logged: ${cluster.errors.slice(0, 5).join('\n')}`)
+}
+
+let cluster: Cluster | null = null
+let isCheckedOut = false
+try {
+  const version = checkOut(values.from, before)
+  isCheckedOut = true
+  demandSameBeginning(before, values.from)
+  copyThisTree(adding, [ADDS])
+  copyThisTree(breaking, [ADDS, BREAKS])
+  say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}; from ${version} to this tree`)
+  const settings = {
+    ...place.settings,
+    DEMO_SPEED: values.speed,
+    DEMO_TRADERS: '0',
+    RATE_LIMIT_PER_MIN: '0',
+    LOG_LEVEL: 'info',
+    JWT_ACCESS_EXPIRY: '7d',
+    BUS_KEY: 'a key of 32 characters, all known',
+    ADMIN_EMAILS: 'upgrade_auditor@synthetic.invalid',
+  }
+  cluster = await Cluster.start(settings, folder, before)
+  await run(cluster)
+  say(`\n${load.asked} requests, nothing lost and nothing done twice. No promise was broken.`)
+} catch (error) {
+  say(`\n${load.tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  process.exitCode = 1
+} finally {
+  load.end()
+  await cluster?.end()
+  if (isCheckedOut) removeCheckout(before)
+  if (process.exitCode !== 1) {
+    await place.remove(load.traders.map(({ client }) => client.userId))
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+// The traders of a failed run still try to continue.
+process.exit()

@@ -1,0 +1,72 @@
+/** Trees of files: the version before, checked out, and copies of this one with migrations planted into them. */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { demand } from '../rig/account.ts'
+import { THIS_TREE } from '../rig/program.ts'
+
+export interface PlantedMigration {
+  readonly name: string
+  readonly sql: string
+  readonly isBreaking: boolean
+}
+
+const MIGRATIONS = 'db/postgres/migrations'
+const LIST = 'db/postgres/migrate.ts'
+
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: THIS_TREE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+
+/** The last version tag on the way here; `HEAD` if there is none. */
+export function previousVersion(): string {
+  try {
+    return git('describe', '--tags', '--abbrev=0', '--first-parent')
+  } catch {
+    return 'HEAD'
+  }
+}
+
+/** Checks the commit `ref` out into `folder`, with packages to run it. `removeCheckout` removes it. */
+export function checkOut(ref: string, folder: string): string {
+  git('worktree', 'add', '--detach', folder, ref)
+  const [ours, theirs] = [THIS_TREE, folder].map((tree) => readFileSync(join(tree, 'package-lock.json'), 'utf8'))
+  if (ours === theirs) linkPackages(folder)
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
+  return `${ref} (${git('rev-parse', '--short', `${ref}^{commit}`)})`
+}
+
+export const removeCheckout = (folder: string): string => git('worktree', 'remove', '--force', folder)
+
+/** Copies this tree, also what is not committed, into `folder` and plants migrations at the end of its list. */
+export function copyThisTree(folder: string, planted: readonly PlantedMigration[]): void {
+  for (const file of git('ls-files', '--cached', '--others', '--exclude-standard', '-z').split('\0')) {
+    if (file === '' || !existsSync(join(THIS_TREE, file))) continue
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    copyFileSync(join(THIS_TREE, file), join(folder, file))
+  }
+  linkPackages(folder)
+  const entries = planted.map(({ name, sql, isBreaking }) => {
+    writeFileSync(join(folder, MIGRATIONS, `${name}.sql`), sql)
+    return isBreaking ? `{ ...fromFile('${name}'), isBreaking: true }` : `fromFile('${name}')`
+  })
+  const list = readFileSync(join(folder, LIST), 'utf8')
+  const longer = list.replace(/(MIGRATIONS: readonly Migration\[\] = \[[^\]]*?),?\s*\]/, `$1, ${entries.join(', ')}]`)
+  demand(longer !== list, () => `the list of migrations in ${LIST} was not found`)
+  writeFileSync(join(folder, LIST), longer)
+}
+
+/** Throws unless the migrations of the version before are a beginning of this version's. */
+export function demandSameBeginning(before: string, ref: string): void {
+  for (const file of readdirSync(join(before, MIGRATIONS))) {
+    const [former, present] = [before, THIS_TREE].map((tree) => {
+      const path = join(tree, MIGRATIONS, file)
+      return existsSync(path) ? readFileSync(path, 'utf8') : null
+    })
+    demand(former === present, () => {
+      return `${file} of ${ref} was removed or edited since, which no database survives: give a later --from`
+    })
+  }
+}
+
+const linkPackages = (folder: string): void =>
+  symlinkSync(join(THIS_TREE, 'node_modules'), join(folder, 'node_modules'))
