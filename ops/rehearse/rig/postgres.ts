@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
-import { freePort } from '../rig/free-port.ts'
+import { freePort } from './free-port.ts'
 
 /** Where Debian keeps each version's programs, which are not on the path. */
 const DEBIAN = '/usr/lib/postgresql'
