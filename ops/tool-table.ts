@@ -51,6 +51,7 @@ export const TOOLS: readonly Tool[] = [
   tool('market-mutants', '../test/market/mutants.ts', 'break each rule of the market; the small season must fail'),
   tool('sim-mutants', '../test/sim/mutants.ts', 'break each rule of the game; the simulator must fail'),
   tool('rolling', './rehearse/rolling/main.ts', 'restart each process of a cluster behind nginx, under load'),
+  tool('failover', './rehearse/failover/main.ts', 'kill the primary of PostgreSQL behind HAProxy, under load'),
   tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
   tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),

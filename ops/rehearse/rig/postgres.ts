@@ -1,16 +1,28 @@
-/** A private PostgreSQL server, which can be restarted under load without affecting others. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+/** Private PostgreSQL servers, which can be killed, promoted and restored without affecting others. */
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
 import { freePort } from './free-port.ts'
+import type { Settings } from './program.ts'
 
 /** Where Debian keeps each version's programs, which are not on the path. */
 const DEBIAN = '/usr/lib/postgresql'
 const START_MS = 60_000
+const ANSWER_MS = 2_000
+const OUTPUT_MAX = 16 * 1024 * 1024
+
+const COMMON: Settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+}
+
+const execute = promisify(execFile)
 
 /** The user a server runs as. */
 interface Runner {
@@ -18,60 +30,96 @@ interface Runner {
   readonly gid?: number
 }
 
+/** PostgreSQL's programs on this machine, and a user to run them, because the server refuses root. */
+export class PostgresPrograms {
+  readonly #bin: string
+  readonly #runner: Runner
+  readonly #env: Settings
+
+  private constructor(bin: string, runner: Runner, env: Settings) {
+    this.#bin = bin
+    this.#runner = runner
+    this.#env = env
+  }
+
+  /** Null if no server can be run on this machine. The servers' environment has these variables too. */
+  static find(env: Settings = {}): PostgresPrograms | null {
+    const bin = programs()
+    const runner = ordinaryUser()
+    return bin === null || runner === null ? null : new PostgresPrograms(bin, runner, env)
+  }
+
+  /** Makes an empty folder that only the servers' user can read. */
+  makeFolder(folder: string): void {
+    mkdirSync(folder, { mode: 0o700 })
+    const { uid, gid } = this.#runner
+    if (uid === undefined || gid === undefined) return
+    chownSync(folder, uid, gid)
+    chmodSync(dirname(folder), 0o711) // the servers' user must be able to enter it
+  }
+
+  /** A new cluster, which trusts everybody on this machine. Its pages have checksums: `pg_rewind` needs them. */
+  async initialise(data: string): Promise<void> {
+    this.makeFolder(data)
+    const how = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--data-checksums', '--no-instructions']
+    await this.run('initdb', ['-D', data, ...how])
+  }
+
+  /** Runs a program of PostgreSQL, or another, to its end. Rejects with what it complained about if it fails. */
+  async run(program: string, args: readonly string[], env: Settings = {}): Promise<string> {
+    const file = existsSync(join(this.#bin, program)) ? join(this.#bin, program) : program
+    const options = { ...this.#runner, cwd: '/', env: { ...this.#environment, ...env }, maxBuffer: OUTPUT_MAX }
+    return (await execute(file, args, options)).stdout
+  }
+
+  /** Starts the server. */
+  async serve(args: readonly string[]): Promise<ChildProcess> {
+    const options = { ...this.#runner, cwd: '/', env: this.#environment, stdio: 'ignore' } as const
+    const child = spawn(join(this.#bin, 'postgres'), args, options)
+    await once(child, 'spawn')
+    return child
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    const path = [this.#bin, present(process.env['PATH'], 'PATH')].join(delimiter)
+    return { ...process.env, ...this.#env, PATH: path }
+  }
+}
+
 export class OwnPostgres {
   readonly url: string
-  readonly #bin: string
-  readonly #data: string
-  readonly #runner: Runner
-  readonly #port: number
+  readonly port: number
+  /** The folder with its data. Its settings are in a file next to it. */
+  readonly data: string
+  readonly #programs: PostgresPrograms
+  #settings: Settings
   #child: ChildProcess | null = null
 
-  private constructor(bin: string, data: string, runner: Runner, port: number) {
-    this.#bin = bin
-    this.#data = data
-    this.#runner = runner
-    this.#port = port
+  /** A server over a folder that `initialise` or a backup has made. It does not run yet. */
+  constructor(programs: PostgresPrograms, data: string, port: number, settings: Settings = {}) {
+    this.#programs = programs
+    this.data = data
+    this.port = port
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    this.#settings = { ...COMMON, ...settings }
   }
 
   /** A new server with its files in this folder; null if none can be run on this machine. */
   static async start(folder: string): Promise<OwnPostgres | null> {
-    const bin = programs()
-    const runner = ordinaryUser()
-    if (bin === null || runner === null) return null
+    const found = PostgresPrograms.find()
+    if (found === null) return null
     const data = join(folder, 'postgres')
-    mkdirSync(data)
-    if (runner.uid !== undefined && runner.gid !== undefined) {
-      chownSync(data, runner.uid, runner.gid)
-      chmodSync(folder, 0o711) // the server's user must be able to enter it
-    }
-    const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-instructions']
-    execFileSync(join(bin, 'initdb'), options, { ...runner, cwd: '/', stdio: 'ignore' })
-    const postgres = new OwnPostgres(bin, data, runner, await freePort())
-    await postgres.#run()
+    await found.initialise(data)
+    const postgres = new OwnPostgres(found, data, await freePort())
+    await postgres.run()
     return postgres
   }
 
-  /** `immediate` acts like a power failure: it recovers from its log. `fast` closes every connection in good order. */
-  async restart(how: 'immediate' | 'fast'): Promise<void> {
-    await this.stop(how)
-    await this.#run()
-  }
-
-  async stop(how: 'immediate' | 'fast' = 'immediate'): Promise<void> {
-    const child = this.#child
-    this.#child = null
-    if (child === null) return
-    const exit = once(child, 'exit')
-    child.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
-    await exit
-  }
-
-  async #run(): Promise<void> {
-    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
-    const options = ['-D', this.#data, '-p', String(this.#port), ...settings.flatMap((one) => ['-c', one])]
-    const child = spawn(join(this.#bin, 'postgres'), options, { ...this.#runner, cwd: '/', stdio: 'ignore' })
-    await once(child, 'spawn')
+  /** Starts it, and waits until it answers. Rejects if it ends before. */
+  async run(): Promise<void> {
+    this.#write()
+    const args = ['-D', this.data, '-p', String(this.port), '-c', `config_file=${this.#file}`]
+    const child = await this.#programs.serve(args)
     this.#child = child
     const until = performance.now() + START_MS
     while (!(await this.#answers())) {
@@ -80,18 +128,85 @@ export class OwnPostgres {
     }
   }
 
-  async #answers(): Promise<boolean> {
-    const client = new pg.Client({ connectionString: this.url })
+  /** `immediate` acts like a power failure: it recovers from its log. `fast` closes every connection in good order. */
+  async restart(how: 'immediate' | 'fast'): Promise<void> {
+    await this.stop(how)
+    await this.run()
+  }
+
+  async stop(how: 'immediate' | 'fast' = 'immediate'): Promise<void> {
+    const child = this.#child
+    this.#child = null
+    if (child === null || child.exitCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
+    await exit
+  }
+
+  /** `kill -9` of the server and of each process it has started, all at once, as when its machine dies. */
+  async kill(): Promise<void> {
+    const child = present(this.#child, 'running server')
+    this.#child = null
+    const exit = once(child, 'exit')
+    child.kill('SIGSTOP') // it starts no more of them
+    const children = childrenOf(present(child.pid, 'process id'))
+    child.kill('SIGKILL')
+    for (const pid of children) killIfThere(pid)
+    await exit
+  }
+
+  /** Changes settings that need no restart; a server that runs reads them at once. */
+  configure(changes: Settings): void {
+    this.#settings = { ...this.#settings, ...changes }
+    this.#write()
+    this.#child?.kill('SIGHUP')
+  }
+
+  /** The rows of one statement, on a connection of its own. */
+  async query<Row extends object>(text: string): Promise<Row[]> {
+    const client = new pg.Client({
+      connectionString: this.url,
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: START_MS,
+    })
     client.on('error', () => undefined)
     try {
       await client.connect()
-      await client.query('select 1')
-      return true
-    } catch {
-      return false
+      return (await client.query<Row>(text)).rows
     } finally {
       await client.end().catch(() => undefined)
     }
+  }
+
+  get #file(): string {
+    return `${this.data}.conf`
+  }
+
+  #write(): void {
+    const lines = Object.entries(this.#settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`)
+    writeFileSync(this.#file, lines.join(''))
+  }
+
+  #answers(): Promise<boolean> {
+    return this.query('select 1').then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+/** The processes that this one has started. */
+function childrenOf(parent: number): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number))
+  return pairs.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []))
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has ended by itself
   }
 }
 

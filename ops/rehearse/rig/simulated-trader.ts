@@ -299,19 +299,34 @@ export class SimulatedTrader {
     if (code === 'POSITION_NOT_OPEN' && entry.command.kind !== 'open') this.#held.delete(entry.command.positionId)
   }
 
-  /** Repeats an old command: the answer must be the old one. */
+  /** Repeats an old command: the answer must be the old one. False if the server is gone. */
   async #resend(url: string): Promise<boolean> {
     const done = this.#chance.pick(this.#done, () => 1)
-    if (done === null) return true
+    return done === null || (await this.#repeat(url, done)) !== 'lost'
+  }
+
+  /** Repeats every command that it remembers: each answer must be the old one. Returns how many there were. */
+  async repeatAll(url: string): Promise<number> {
+    const until = performance.now() + PATIENCE_MS
+    for (const done of this.#done) {
+      while ((await this.#repeat(url, done)) !== 'same') {
+        demand(performance.now() < until, () => this.#says(`no answer to ${JSON.stringify(done.command)}`))
+        await pause(50)
+      }
+    }
+    return this.#done.length
+  }
+
+  async #repeat(url: string, done: Done): Promise<'same' | 'open' | 'lost'> {
     const reply = await this.#request(url, done.command)
-    if (reply === 'lost') return false
+    if (reply === 'lost') return 'lost'
     // The earlier request may still be on its way through a process that was frozen.
     const isOpen = reply.status === 503 || Failure.safeParse(reply.body).data?.code === 'KEY_IN_FLIGHT'
-    if (isOpen) return true
+    if (isOpen) return 'open'
     const isSame = reply.repeated && isDeepStrictEqual(reply.body, done.body)
     demand(isSame, () => this.#says(`${JSON.stringify(done)} was repeated and got ${JSON.stringify(reply)}`))
     this.#tally.resent++
-    return true
+    return 'same'
   }
 
   #remember(done: Done): void {
