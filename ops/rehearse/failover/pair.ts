@@ -77,9 +77,11 @@ export class Pair {
   async rejoin(): Promise<void> {
     // Until then the control file of a promoted server says the old timeline, and the rewind finds nothing to do.
     await this.primary.query('checkpoint')
-    const { data } = this.#standby.postgres
+    const { data, file } = this.#standby.postgres
     const source = `host=127.0.0.1 port=${this.primary.port} user=postgres dbname=postgres`
-    await this.#programs.run('pg_rewind', ['--target-pgdata', data, '--source-server', source])
+    // Its recovery must keep the log as the server does, for the rewind to read.
+    const target = ['--target-pgdata', data, '--config-file', file]
+    await this.#programs.run('pg_rewind', [...target, '--source-server', source])
     await this.#follow()
   }
 

@@ -89,7 +89,6 @@ export class PostgresPrograms {
 export class OwnPostgres {
   readonly url: string
   readonly port: number
-  /** The folder with its data. Its settings are in a file next to it. */
   readonly data: string
   readonly #programs: PostgresPrograms
   #settings: Settings
@@ -118,7 +117,7 @@ export class OwnPostgres {
   /** Starts it, and waits until it answers. Rejects if it ends before. */
   async run(): Promise<void> {
     this.#write()
-    const args = ['-D', this.data, '-p', String(this.port), '-c', `config_file=${this.#file}`]
+    const args = ['-D', this.data, '-p', String(this.port), '-c', `config_file=${this.file}`]
     const child = await this.#programs.serve(args)
     this.#child = child
     const until = performance.now() + START_MS
@@ -178,13 +177,14 @@ export class OwnPostgres {
     }
   }
 
-  get #file(): string {
+  /** The file with its settings. */
+  get file(): string {
     return `${this.data}.conf`
   }
 
   #write(): void {
     const lines = Object.entries(this.#settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`)
-    writeFileSync(this.#file, lines.join(''))
+    writeFileSync(this.file, lines.join(''))
   }
 
   #answers(): Promise<boolean> {
