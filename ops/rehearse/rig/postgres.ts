@@ -44,7 +44,7 @@ export class PostgresPrograms {
 
   /** Null if no server can be run on this machine. The servers' environment has these variables too. */
   static find(env: Settings = {}): PostgresPrograms | null {
-    const bin = programs()
+    const bin = folderOfPrograms()
     const runner = ordinaryUser()
     return bin === null || runner === null ? null : new PostgresPrograms(bin, runner, env)
   }
@@ -211,7 +211,7 @@ function killIfThere(pid: number): void {
 }
 
 /** The folder with a server's programs, the newest of several. */
-function programs(): string | null {
+function folderOfPrograms(): string | null {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : []
   const folders = [
     ...versions.map((version) => join(DEBIAN, version, 'bin')),
