@@ -176,7 +176,7 @@ describe('ops/deploy/compose.yaml', () => {
     }
     const proxy = text('ops/deploy/proxy/haproxy.cfg')
     expect(check(proxy)).toBe(0)
-    expect(check(proxy.replace('shutdown-sessions', 'shutdown-session'))).toBe(1)
+    expect(check(proxy.replace('-down shutdown-sessions', '-down shutdown-session'))).toBe(1)
     rmSync(folder, { recursive: true })
   })
 

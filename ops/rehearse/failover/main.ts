@@ -8,11 +8,12 @@
  * HAProxy has the configuration of `ops/deploy/proxy/haproxy.cfg`; its health checks are answered as Patroni answers
  * them. `--detect-ms` is the time from the kill to the promotion. No acknowledged trade may be lost and none doubled,
  * every idempotency key must lead to one outcome, no socket may miss a move, the books must balance, no process may
- * end, and at most ten seconds may pass without an acknowledged trade. With `--asynchronous` the standby is cut off half
- * a second before each kill while commits do not wait for it: the rehearsal must then find lost trades, and end with 1.
+ * end, and at most ten seconds may pass without an acknowledged trade. With `--asynchronous` commits do not wait for
+ * the standby, which is cut off half a second before each kill: the rehearsal must then find lost trades, and end with
+ * 1.
  *
- * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY. The exit code is 1 when a promise
- * is broken.
+ * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY. The exit code is 1 when a
+ * promise is broken.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'

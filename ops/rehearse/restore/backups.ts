@@ -48,7 +48,7 @@ export class Backups {
     await this.#run('restore.sh', [backup, data, ...moment])
   }
 
-  /** Throws a Violation unless a backup that was altered or cut short, or another key, is refused and leaves nothing. */
+  /** Throws a Violation unless an altered backup, one that is cut short, and a wrong key are refused. */
   async refusesForgeries(backup: string, folder: string): Promise<void> {
     const whole = readFileSync(backup)
     const forge = (name: string, change: (file: string) => void): string => {

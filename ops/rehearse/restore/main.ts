@@ -1,16 +1,16 @@
 /**
  * Rehearses a restore to a moment in the past: a PostgreSQL whose log is archived, and behind it a process for clients
  * and two for matches, under load. It takes an encrypted base backup while everybody trades, notes a moment, lets
- * everybody trade on, kills the server and deletes its data. Then it restores the backup and the archived log up to that
- * moment, and starts the program on what it gets, with an empty Redis.
+ * everybody trade on, kills the server and deletes its data. Then it restores the backup and the archived log up to
+ * that moment, and starts the program on what it gets, with an empty Redis.
  *
  *   npm run ops -- restore [--users 20] [--speed 10] [--seconds 8] [--to name|time] [--seed N]
  *
  * Backups are taken, encrypted and restored by the scripts of `ops/deploy/backup`. Every trade that was acknowledged
  * before the moment must be there once, and none that began after it; each account must have the events that it had;
- * the books must balance; the match must go on, take trades and be settled. A backup that was altered or cut short and a
- * wrong key must be refused. `--seconds` is how long everybody trades before the backup, between it and the moment, and
- * after the moment; `--to` whether the moment is a restore point or a time.
+ * the books must balance; the match must go on, take trades and be settled. A backup that was altered or cut short and
+ * a wrong key must be refused. `--seconds` is how long everybody trades before the backup, between it and the moment,
+ * and after the moment; `--to` whether the moment is a restore point or a time.
  *
  * It needs PostgreSQL's programs, Redis, bash and gpg. The exit code is 1 when a promise is broken.
  */

@@ -43,7 +43,9 @@ export class Past {
     await Promise.all([...this.#trades.keys()].map(async (one) => this.#events.set(one, await one.events(url))))
   }
 
-  /** Sets the traders back to what the restored database says. Throws a Violation if it is not what was at the moment. */
+  /**
+   * Sets the traders back to what the restored database says. Throws a Violation if that is not what was at the moment.
+   */
   async compare(url: string, moment: Moment): Promise<Compared> {
     const all = await Promise.all([...this.#trades.keys()].map((trader) => this.#compareOne(url, trader, moment)))
     const total = (count: (one: Compared) => number): number => all.reduce((sum, one) => sum + count(one), 0)
