@@ -221,8 +221,16 @@ describe('ops/deploy/compose.yaml', () => {
 
 describe('ops/deploy/kubernetes', () => {
   const KINDS = {
-    ...{ Deployment, StatefulSet, CronJob, Service, ConfigMap, Namespace, PersistentVolumeClaim },
-    ...{ Ingress, NetworkPolicy, PodDisruptionBudget },
+    Deployment,
+    StatefulSet,
+    CronJob,
+    Service,
+    ConfigMap,
+    Namespace,
+    PersistentVolumeClaim,
+    Ingress,
+    NetworkPolicy,
+    PodDisruptionBudget,
   }
   const FOLDER = 'ops/deploy/kubernetes'
   const listed = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`)).resources
