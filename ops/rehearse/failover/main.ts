@@ -27,12 +27,12 @@ import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
 import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
-import { serverPlace } from '../rig/data-place.ts'
 import { formLeague } from '../rig/league.ts'
 import { whole } from '../rig/options.ts'
 import { PostgresPrograms } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import { OwnRedis } from '../rig/redis.ts'
+import { makeDatabase } from '../rig/scratch-database.ts'
 import { Instruments, SimulatedClient } from '../rig/simulated-client.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
@@ -94,7 +94,9 @@ async function startStores() {
   const backends = pair.both.map(({ port }, n) => ({ port, checkPort: present(checks[n], 'a check').port }))
   const balancer = await Balancer.start(folder, backends)
   ends.push(() => balancer.stop())
-  return { pair, place: await serverPlace(balancer.url, redis.url) }
+  const { url } = await makeDatabase(balancer.url, 'touchline')
+  const settings = { DATA_DIR: join(folder, 'keys'), DATABASE_URL: url, REDIS_URL: redis.url }
+  return { pair, settings }
 }
 
 /** All users trade while the primary dies and the standby takes its place. */
@@ -169,9 +171,9 @@ say(
   `${rounds} rounds, ${users} users, speed ${speed}, seed ${seed}, ${values.asynchronous ? 'a' : ''}synchronous standby`,
 )
 try {
-  const { pair, place } = await startStores()
+  const { pair, settings } = await startStores()
   const processes = await Processes.start({
-    ...place.settings,
+    ...settings,
     DEMO_SPEED: String(speed),
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',

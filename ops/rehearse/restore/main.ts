@@ -26,7 +26,6 @@ import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
 import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
-import { serverPlace } from '../rig/data-place.ts'
 import { freePort } from '../rig/free-port.ts'
 import { formLeague } from '../rig/league.ts'
 import { whole } from '../rig/options.ts'
@@ -34,6 +33,7 @@ import { OwnPostgres } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import type { Settings } from '../rig/program.ts'
 import { OwnRedis } from '../rig/redis.ts'
+import { makeDatabase } from '../rig/scratch-database.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
@@ -191,9 +191,11 @@ async function run(): Promise<void> {
   const postgres = new OwnPostgres(backups.programs, data, await freePort(), backups.archiving(ARCHIVED_SECS))
   ends.push(() => postgres.stop())
   await postgres.run()
-  const place = await serverPlace(postgres.url, redis.url)
+  const database = await makeDatabase(postgres.url, 'touchline')
   const settings: Settings = {
-    ...place.settings,
+    DATA_DIR: join(folder, 'keys'),
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
     DEMO_SPEED: String(speed),
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',
