@@ -57,6 +57,8 @@ export const TOOLS: readonly Tool[] = [
   tool('sim-cluster-mutants', '../test/sim/cluster/mutants.ts', 'break the cluster; its simulator must fail'),
   tool('rolling', './rehearse/rolling/main.ts', 'restart each process of a cluster behind nginx, under load'),
   tool('upgrade', './rehearse/upgrade/main.ts', 'release two migrations under load, one of them breaking'),
+  tool('failover', './rehearse/failover/main.ts', 'kill the primary of PostgreSQL behind HAProxy, under load'),
+  tool('restore', './rehearse/restore/main.ts', 'restore an encrypted backup to a moment, and check every trade'),
   tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
   tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),

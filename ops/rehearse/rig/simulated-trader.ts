@@ -7,6 +7,7 @@ import { Account, demand, isLeague } from './account.ts'
 import {
   type Answer,
   Changes,
+  type EventSeen,
   Failure,
   SimulatedClient,
   type InstrumentSeen,
@@ -40,6 +41,14 @@ const LOTS_MAX = 100
 /** How long an answer to a retry may take: longer than a dead owner's lease, on a machine that others use as well. */
 const PATIENCE_MS = 60_000
 
+/** A trade that the server has acknowledged: when it was first sent, and when the answer came, by `performance.now`. */
+export interface Acknowledged {
+  readonly what: 'opened' | 'closed'
+  readonly positionId: string
+  readonly begunAt: number
+  readonly doneAt: number
+}
+
 /** A command that was carried out, and the whole answer. */
 interface Done {
   readonly command: Command
@@ -48,10 +57,12 @@ interface Done {
 
 export class SimulatedTrader {
   readonly client: SimulatedClient
-  readonly account = new Account()
+  account = new Account()
   /** The league in which it places some of its orders. */
   league: string | null = null
-  readonly #journal = new Journal()
+  /** Gets each trade that is acknowledged. */
+  onAcknowledged: ((trade: Acknowledged) => void) | null = null
+  #journal = new Journal()
   readonly #chance: Chance
   readonly #tally: TradingTally
   #keys = 0
@@ -93,6 +104,28 @@ export class SimulatedTrader {
     }
     this.#journal.settle()
     return this.account.marker - before
+  }
+
+  /** Reads every event of its account since the first. */
+  async events(url: string): Promise<readonly EventSeen[]> {
+    const all: EventSeen[] = []
+    for (;;) {
+      const page = await this.client.read(url, `/api/account/changes?since=${all.length}`, Changes)
+      demand(!page.snapshot, () => this.#says('the events of its account do not begin with the first'))
+      all.push(...page.events)
+      if (!page.more) return all
+    }
+  }
+
+  /** The server was set back to an earlier moment: begins again with what the account was then. Returns its events. */
+  async rewind(url: string): Promise<readonly EventSeen[]> {
+    const events = await this.events(url)
+    this.account = new Account()
+    this.#journal = new Journal()
+    this.#held.clear()
+    this.#done.length = 0
+    for (const event of events) this.account.apply(event)
+    return events
   }
 
   /** Retries a command with an unknown outcome, with the same key, until the outcome is known. */
@@ -285,7 +318,11 @@ export class SimulatedTrader {
       this.#journal.acknowledge(entry, position)
       if (position.status === 'open') this.#held.set(position.id, position)
       else this.#held.delete(position.id)
-      if (entry.command.kind !== 'change') this.#remember({ command: entry.command, body })
+      if (entry.command.kind === 'change') return
+      this.#remember({ command: entry.command, body })
+      const what = entry.command.kind === 'open' ? 'opened' : 'closed'
+      const { begunAt } = entry
+      this.onAcknowledged?.({ what, positionId: position.id, begunAt, doneAt: performance.now() })
       return
     }
     const { code } = Failure.parse(body)
@@ -299,19 +336,34 @@ export class SimulatedTrader {
     if (code === 'POSITION_NOT_OPEN' && entry.command.kind !== 'open') this.#held.delete(entry.command.positionId)
   }
 
-  /** Repeats an old command: the answer must be the old one. */
+  /** Repeats an old command: the answer must be the old one. False if the server is gone. */
   async #resend(url: string): Promise<boolean> {
     const done = this.#chance.pick(this.#done, () => 1)
-    if (done === null) return true
+    return done === null || (await this.#repeat(url, done)) !== 'lost'
+  }
+
+  /** Repeats every command that it remembers: each answer must be the old one. Returns how many there were. */
+  async repeatAll(url: string): Promise<number> {
+    const until = performance.now() + PATIENCE_MS
+    for (const done of this.#done) {
+      while ((await this.#repeat(url, done)) !== 'same') {
+        demand(performance.now() < until, () => this.#says(`no answer to ${JSON.stringify(done.command)}`))
+        await pause(50)
+      }
+    }
+    return this.#done.length
+  }
+
+  async #repeat(url: string, done: Done): Promise<'same' | 'open' | 'lost'> {
     const reply = await this.#request(url, done.command)
-    if (reply === 'lost') return false
+    if (reply === 'lost') return 'lost'
     // The earlier request may still be on its way through a process that was frozen.
     const isOpen = reply.status === 503 || Failure.safeParse(reply.body).data?.code === 'KEY_IN_FLIGHT'
-    if (isOpen) return true
+    if (isOpen) return 'open'
     const isSame = reply.repeated && isDeepStrictEqual(reply.body, done.body)
     demand(isSame, () => this.#says(`${JSON.stringify(done)} was repeated and got ${JSON.stringify(reply)}`))
     this.#tally.resent++
-    return true
+    return 'same'
   }
 
   #remember(done: Done): void {
@@ -346,7 +398,7 @@ const priceIn = (purse: string, instrument: InstrumentSeen): number =>
 const cents = (units: number): number => Math.round(units * 10_000) / 10_000
 
 /** A position without the fields that move with the price. */
-const lasting = (position: PositionSeen | undefined) => ({
+export const lasting = (position: PositionSeen | undefined) => ({
   ...position,
   currentPrice: null,
   exitPrice: null,

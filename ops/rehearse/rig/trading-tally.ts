@@ -1,4 +1,5 @@
 /** Counts of a crash run, and their table. */
+import { performance } from 'node:perf_hooks'
 import { spreadOf } from '../../bench/report.ts'
 import { Failure, type Reply } from './simulated-client.ts'
 
@@ -12,6 +13,12 @@ const listed = (counts: Counts): string =>
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([what, n]) => `${n.toLocaleString('en')} ${what}`)
     .join(', ')
+
+/** A time without an acknowledged trade, between two moments of `performance.now`. */
+export interface Silence {
+  readonly from: number
+  readonly to: number
+}
 
 export class TradingTally {
   kills = 0
@@ -31,16 +38,44 @@ export class TradingTally {
   readonly #retries: Counts = new Map()
   #acknowledged = 0
   #lost = 0
+  #lastAcknowledged = 0
+  #longest: Silence = { from: 0, to: 0 }
 
   reply(kind: string, reply: Reply): void {
     this.sent++
     const status = reply === 'lost' ? reply : reply.status
     if (status === 'lost') this.#lost++
-    if (status === 200 || status === 201) this.#acknowledged++
+    if (status === 200 || status === 201) {
+      this.#acknowledged++
+      this.#longest = this.longestSilence
+      this.#lastAcknowledged = performance.now()
+    }
     const hasFailed = reply === 'lost' || reply.status >= 500
     if (hasFailed) this.failed++
     const why = hasFailed && reply !== 'lost' ? ` ${Failure.parse(reply.body).code}` : ''
     count(this.#replies, `${kind} ${status}${why}`)
+  }
+
+  /** Commands that were answered as done. */
+  get acknowledged(): number {
+    return this.#acknowledged
+  }
+
+  /** When the last of them was. */
+  get lastAcknowledged(): number {
+    return this.#lastAcknowledged
+  }
+
+  /** From now on, `longestSilence` is counted anew. */
+  listen(): void {
+    this.#lastAcknowledged = performance.now()
+    this.#longest = { from: this.#lastAcknowledged, to: this.#lastAcknowledged }
+  }
+
+  /** The longest time without an acknowledged trade, the present one included. */
+  get longestSilence(): Silence {
+    const present: Silence = { from: this.#lastAcknowledged, to: performance.now() }
+    return present.to - present.from > this.#longest.to - this.#longest.from ? present : this.#longest
   }
 
   event(what: string): void {

@@ -5,9 +5,9 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { microsFromDecimal } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame } from '../../../rooms/feed/price-frame.ts'
-import { demand } from '../rig/account.ts'
-import { type SimulatedClient, type InstrumentSeen, Instruments } from '../rig/simulated-client.ts'
-import { PriceWatch } from '../rig/price-watch.ts'
+import { demand } from './account.ts'
+import { type SimulatedClient, type InstrumentSeen, Instruments } from './simulated-client.ts'
+import { PriceWatch } from './price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Subscribed = z.looseObject({

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
-import { freePort } from '../rig/free-port.ts'
+import { freePort } from './free-port.ts'
 
 export class OwnRedis {
   readonly url: string

@@ -5,11 +5,11 @@ import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
-import { demand, isLeague } from '../rig/account.ts'
-import { type SimulatedClient, micros } from '../rig/simulated-client.ts'
-import { checkConsistency } from '../rig/consistency.ts'
-import { readTable } from '../rig/league.ts'
-import type { SimulatedTrader } from '../rig/simulated-trader.ts'
+import { demand, isLeague } from './account.ts'
+import { type SimulatedClient, micros } from './simulated-client.ts'
+import { checkConsistency } from './consistency.ts'
+import { readTable } from './league.ts'
+import type { SimulatedTrader } from './simulated-trader.ts'
 
 const Entry = z
   .looseObject({ userId: z.string(), pnl: micros, trades: z.int() })

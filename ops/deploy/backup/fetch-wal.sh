@@ -1,0 +1,13 @@
+#!/bin/bash
+# Brings a file of the log back, for a recovery: restore_command = '/backup/fetch-wal.sh %f %p'
+# Ends with 1 if there is no such file, which is how PostgreSQL finds the end of the archive, and with 200 if it was
+# altered or the key is wrong: PostgreSQL then stops, instead of taking that for the end.
+set -euo pipefail
+. "$(dirname "$0")/seal.sh"
+
+from=$BACKUP_DIR/wal/$1.gpg
+[ -e "$from" ] || exit 1
+if ! unseal <"$from" >"$2"; then
+  rm -f "$2"
+  exit 200
+fi

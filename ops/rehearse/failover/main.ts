@@ -1,0 +1,198 @@
+/**
+ * Rehearses the failover of PostgreSQL as operators run it: a primary, a synchronous standby and HAProxy in front, and
+ * behind it a process for clients and two for matches, under load. In each round the primary is killed with all of its
+ * processes, the standby is promoted, and the former primary is rewound and follows it.
+ *
+ *   npm run ops -- failover [--rounds 3] [--users 20] [--speed 10] [--detect-ms 1000] [--asynchronous] [--seed N]
+ *
+ * HAProxy has the configuration of `ops/deploy/proxy/haproxy.cfg`; its health checks are answered as Patroni answers
+ * them. `--detect-ms` is the time from the kill to the promotion. No acknowledged trade may be lost and none doubled,
+ * every idempotency key must lead to one outcome, no socket may miss a move, the books must balance, no process may
+ * end, and at most ten seconds may pass without an acknowledged trade. With `--asynchronous` commits do not wait for
+ * the standby, which is cut off half a second before each kill: the rehearsal must then find lost trades, and end with
+ * 1.
+ *
+ * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY. The exit code is 1 when a
+ * promise is broken.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { present } from '../../../actors/kernel/assert.ts'
+import { chanceFrom } from '../../../actors/replay/chance.ts'
+import { demand } from '../rig/account.ts'
+import { audit } from '../rig/audit.ts'
+import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
+import { formLeague } from '../rig/league.ts'
+import { whole } from '../rig/options.ts'
+import { PostgresPrograms } from '../rig/postgres.ts'
+import { Processes } from '../rig/processes.ts'
+import { OwnRedis } from '../rig/redis.ts'
+import { makeDatabase } from '../rig/scratch-database.ts'
+import { Instruments, SimulatedClient } from '../rig/simulated-client.ts'
+import { SimulatedTrader } from '../rig/simulated-trader.ts'
+import { startTrading } from '../rig/trading-load.ts'
+import { TradingTally } from '../rig/trading-tally.ts'
+import { Watcher } from '../rig/watcher.ts'
+import { Balancer } from './balancer.ts'
+import { Pair } from './pair.ts'
+import { RoleCheck } from './role-check.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    users: { type: 'string', default: '20' },
+    speed: { type: 'string', default: '10' },
+    'detect-ms': { type: 'string', default: '1000' },
+    asynchronous: { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const rounds = whole('rounds', values.rounds, 1, 100)
+const users = whole('users', values.users, 1, 500)
+const speed = whole('speed', values.speed, 1)
+const detectMs = whole('detect-ms', values['detect-ms'], 0, 60_000)
+const seed = whole('seed', values.seed, 0)
+
+/** Before the kill, after the first trade that follows it, and after the former primary is back. */
+const CALM_MS = 3_000
+/** How long the standby hears nothing before the kill of an asynchronous run. */
+const DEAF_MS = 500
+const LOOK_MS = 50
+/** The longest time without an acknowledged trade, and how long the rehearsal waits to measure a longer one. */
+const SILENCE_MAX_MS = 10_000
+const PATIENCE_MS = 60_000
+const WATCHERS = 3
+
+const programs = present(PostgresPrograms.find(), "PostgreSQL's programs and a user other than root to run them")
+const folder = mkdtempSync(join(tmpdir(), 'touchline-failover-'))
+const tally = new TradingTally()
+const traders = Array.from({ length: users }, (_, n) => {
+  return new SimulatedTrader(`Failover ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
+})
+const admin = new SimulatedClient('Failover Auditor')
+const watchers: Watcher[] = []
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const secs = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+
+/** Ends what has been started, the last first. */
+const ends: (() => unknown)[] = []
+
+/** The databases, HAProxy before them, and the settings that lead the program there. */
+async function startStores() {
+  const redis = await OwnRedis.start(folder)
+  ends.push(() => redis.kill())
+  const pair = await Pair.start(programs, folder, !values.asynchronous)
+  ends.push(() => pair.stop())
+  const checks = await Promise.all(pair.both.map((postgres) => RoleCheck.of(postgres)))
+  for (const check of checks) ends.push(() => check.close())
+  const backends = pair.both.map(({ port }, n) => ({ port, checkPort: present(checks[n], 'a check').port }))
+  const balancer = await Balancer.start(folder, backends)
+  ends.push(() => balancer.stop())
+  const { url } = await makeDatabase(balancer.url, 'touchline')
+  const settings = { DATA_DIR: join(folder, 'keys'), DATABASE_URL: url, REDIS_URL: redis.url }
+  return { pair, settings }
+}
+
+/** All users trade while the primary dies and the standby takes its place. */
+async function round(n: number, pair: Pair, { url }: Processes): Promise<void> {
+  const before = tally.acknowledged
+  const trading = startTrading(url, traders, admin)
+  await pause(CALM_MS)
+  tally.listen()
+  if (values.asynchronous) {
+    pair.deafen()
+    await pause(DEAF_MS)
+  }
+  const killedAt = performance.now()
+  const atKill = tally.acknowledged - before
+  await pair.primary.kill()
+  await pause(detectMs)
+  await pair.promote()
+  const promotedAt = performance.now()
+  while (tally.lastAcknowledged < promotedAt && performance.now() - promotedAt < PATIENCE_MS) await pause(LOOK_MS)
+  await pause(CALM_MS)
+  const silence = tally.longestSilence
+  const rejoinedFrom = performance.now()
+  await pair.rejoin()
+  const rejoinedIn = performance.now() - rejoinedFrom
+  await pause(CALM_MS)
+  const withRejoin = tally.longestSilence
+  await trading.stop()
+  await waitForTrading(url, admin)
+  await checkConsistency(url, traders, admin)
+  const repeated = sum(await Promise.all(traders.map((trader) => trader.repeatAll(url))))
+  await Promise.all(watchers.map((watcher) => watcher.isUpToDate(url)))
+  tally.checks++
+  say(
+    `${n}  ${atKill} trades acknowledged before the kill, ${tally.acknowledged - before - atKill} after it; ` +
+      `promoted after ${secs(promotedAt - killedAt)}\n` +
+      `   longest without an acknowledged trade: ${secs(silence.to - silence.from)}, of which ` +
+      `${secs(Math.max(0, silence.to - promotedAt))} after the promotion\n` +
+      `   the former primary follows ${secs(rejoinedIn)} after it was asked to; ` +
+      `longest without a trade until then and after: ${secs(withRejoin.to - withRejoin.from)}\n` +
+      `   all acknowledged trades exist once; ${repeated} old keys repeated, each got its old answer`,
+  )
+  demand(
+    withRejoin.to - withRejoin.from <= SILENCE_MAX_MS,
+    () => `no trade for ${secs(withRejoin.to - withRejoin.from)}`,
+  )
+}
+
+async function run(pair: Pair, processes: Processes): Promise<void> {
+  const { url } = processes
+  await processes.startRooms()
+  await admin.signIn(url)
+  for (const { client } of traders) await client.signIn(url)
+  await formLeague(url, traders)
+  await waitForTrading(url, admin)
+  const { instruments } = await admin.read(url, '/api/instruments', Instruments)
+  for (const { client } of traders.slice(0, WATCHERS)) watchers.push(new Watcher(client))
+  for (const watcher of watchers) watcher.watch(url, instruments)
+  for (let n = 1; n <= rounds; n++) {
+    await round(n, pair, processes)
+    processes.demandAlive()
+  }
+  const { positions } = await audit(url, traders, admin)
+  processes.demandAlive()
+  const gaps = watchers.flatMap((watcher) => watcher.gaps)
+  demand(gaps.length === 0, () => `sockets missed updates: ${gaps.join('; ')}`)
+  say(`\n${tally.trading()}`)
+  for (const { frames, epochs } of watchers) say(`a watcher saw ${frames} frames of ${epochs} epochs, without a gap`)
+  say(`the match is settled and the books balance; ${positions} positions compared one by one`)
+}
+
+say(
+  `${rounds} rounds, ${users} users, speed ${speed}, seed ${seed}, ${values.asynchronous ? 'a' : ''}synchronous standby`,
+)
+try {
+  const { pair, settings } = await startStores()
+  const processes = await Processes.start({
+    ...settings,
+    DEMO_SPEED: String(speed),
+    DEMO_TRADERS: '0',
+    RATE_LIMIT_PER_MIN: '0',
+    LOG_LEVEL: 'info',
+    JWT_ACCESS_EXPIRY: '7d',
+    BUS_KEY: randomBytes(32).toString('hex'),
+    ADMIN_EMAILS: 'failover_auditor@synthetic.invalid',
+  })
+  ends.push(() => processes.kill())
+  await run(pair, processes)
+  say('\n0 acknowledged trades lost, 0 doubled. No promise was broken.')
+} catch (error) {
+  say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder})`)
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  process.exitCode = 1
+} finally {
+  for (const watcher of watchers) watcher.stop()
+  for (const end of ends.toReversed()) await end()
+  if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
+}
+// The traders of a failed run still try to continue.
+process.exit()
