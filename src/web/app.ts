@@ -41,7 +41,7 @@ export function App() {
       if (user.peek() === undefined) void loadUser()
     }
     window.addEventListener('online', again)
-    again()
+    void loadUser()
     return () => window.removeEventListener('online', again)
   }, [])
   const isSignedIn = typeof user.value === 'object' && user.value !== null

@@ -4,8 +4,14 @@ import { createApi } from './client/api.ts'
 import type { Me, User } from './client/wire.ts'
 import { forgetThisDevice } from './this-device.ts'
 
-/** `undefined` until the server has answered; null when no user is signed in. */
-export const user = signal<User | null | undefined>(undefined)
+/** Set once this browser has signed in, since its session may then be renewable. Does not record which user. */
+const KNOWN = 'touchline.known'
+
+/**
+ * `undefined` until the server has answered; null when no user is signed in. Where nobody has ever signed in the door
+ * does not wait for the answer.
+ */
+export const user = signal<User | null | undefined>(localStorage.getItem(KNOWN) === null ? null : undefined)
 
 export const isAdmin = computed(() => user.value?.role === 'admin')
 
@@ -27,11 +33,9 @@ export const facts: PageFacts = JSON.parse(document.getElementById('facts')?.get
 export async function recall(): Promise<void> {
   let me: Me = await api.me()
   if (!me.loggedIn && localStorage.getItem(KNOWN) !== null && (await api.renew())) me = await api.me()
-  signedIn(me.loggedIn ? me : null)
+  // Somebody may have signed in while the answer was on its way.
+  if (!user.peek()) signedIn(me.loggedIn ? me : null)
 }
-
-/** Set once this browser has signed in, since its session may then be renewable. Does not record which user. */
-const KNOWN = 'touchline.known'
 
 export function signedIn(who: User | null): void {
   if (who === null) localStorage.removeItem(KNOWN)

@@ -102,6 +102,7 @@ export type BoardName = 'roi/global' | 'roi/friends' | 'global' | 'friends' | `r
 const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 3_000
+const NOTED_MS = 50
 
 /** The API client of one visitor; share it, because it renews the session once for all callers. */
 export function createApi({
@@ -311,6 +312,8 @@ async function alone(rotate: () => Promise<boolean>, before: string | null): Pro
     return rotate() // a program, or a page without TLS
   }
   return navigator.locks.request(RENEWED, async () => {
+    // What another tab has noted arrives some milliseconds after its lock is free.
+    await new Promise((resolve) => setTimeout(resolve, NOTED_MS))
     if (lastRenewal() !== before) return true
     const isRenewed = await rotate()
     if (isRenewed) localStorage.setItem(RENEWED, newKey())
