@@ -70,6 +70,7 @@ export const TOOLS: readonly Tool[] = [
   tool('bench-community', './bench/community.ts', 'leaderboards of a million users; reactions per second'),
   tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders; with kills'),
   tool('bench-growth', './bench/growth.ts', 'bytes that trades leave in each table, at first and for ever'),
+  tool('bench-bloat', './bench/bloat.ts', 'how far wallets grow under ten million updates'),
   tool('bench-audit', './bench/audit.ts', 'the audit of a ledger that is mostly closed'),
   tool('bench-history', './bench/history.ts', 'a price history over a million ticks'),
   tool('bench-hot', './bench/hot.ts', 'what a hot match and a crowd signing in cost the others'),
