@@ -90,7 +90,8 @@ type Decided = Over & { readonly starting: Money; readonly places: readonly Leag
 /** What each member is told. */
 function noticesOf({ id, name, division, starting, places }: Decided) {
   const first = places.filter(({ rank }) => rank === 1).map(({ username }) => username)
-  const winners = first.length === 1 ? first[0] : `${first.length} members`
+  const winner = first.length === 1 ? first[0] : undefined
+  const winners = winner ?? `${first.length} members`
   const aheadOf = (place: LeaguePlace) => {
     if (division === null) return null
     const outcome = outcomeOf({ ...place, division, starting, members: places.length })
@@ -114,6 +115,7 @@ function noticesOf({ id, name, division, starting, places }: Decided) {
         rank,
         members: places.length,
         value: decimal(value),
+        ...(rank === 1 || winner === undefined ? {} : { winner }),
         ...(ahead === null ? {} : { outcome: ahead.outcome, division: ahead.division }),
       },
     }

@@ -123,14 +123,17 @@ const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null
       ? { title: say(notices.weekWon, { week: String(week) }), body: notices.weekWonBody }
       : { title: say(notices.weekDecided, { week: String(week) }), body: notices.weekDecidedBody },
   account: () => ({ title: notices.accountTitle, body: notices.accountBody }),
-  league: ({ name, rank, members, value, outcome, division }) => {
+  league: ({ name, rank, members, value, winner, outcome, division }) => {
     if (typeof name !== 'string') return null
     const facts = { league: name, rank: Number(rank), members: Number(members) }
     const next = OUTCOMES[String(outcome)]
-    const body = say(notices.leagueBody, { value: units(Number(value)) })
     return {
       title: say(rank === 1 ? notices.leagueWon : notices.leagueRank, facts),
-      body: next === undefined ? body : `${body} ${say(next, { n: Number(division) })}`,
+      body: [
+        say(notices.leagueBody, { value: units(Number(value)) }),
+        ...(typeof winner === 'string' ? [say(notices.leagueFirst, { winner })] : []),
+        ...(next === undefined ? [] : [say(next, { n: Number(division) })]),
+      ].join(' '),
     }
   },
 }

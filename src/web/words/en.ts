@@ -769,6 +769,7 @@ export const en = {
     accountBody: 'You had asked us to delete it. You have signed in again, so nothing is deleted.',
     leagueWon: '{league}: you have won',
     leagueRank: '{league}: you are number {rank} of {members}',
+    leagueFirst: 'First: {winner}.',
     leagueBody: 'It is over. You ended with {value} units.',
     promoted: 'You go up to division {n}.',
     relegated: 'You go down to division {n}.',

@@ -774,6 +774,7 @@ export const es: Words = {
     accountBody: 'Nos habías pedido borrarla. Has vuelto a iniciar sesión, así que no se borra nada.',
     leagueWon: '{league}: has ganado',
     leagueRank: '{league}: has quedado en el puesto {rank} de {members}',
+    leagueFirst: 'Primero: {winner}.',
     leagueBody: 'Ha terminado. Has acabado con {value} unidades.',
     promoted: 'Subes a la división {n}.',
     relegated: 'Bajas a la división {n}.',
