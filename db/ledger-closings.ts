@@ -7,9 +7,9 @@ import { present } from '../actors/kernel/assert.ts'
 import { HOUR_MS, MINUTE_MS } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** Entries carry the time of the decision. None of this age is still to come. */
+/** Entries carry the time of the decision. A commit never takes this long, so none this old can still arrive. */
 const OPEN_MS = HOUR_MS
-/** Closed at a time, so that no statement grows with the ledger. */
+/** One statement closes this much, so that none grows with the ledger. */
 const STRETCH_MS = 5 * MINUTE_MS
 
 export class LedgerClosings {
@@ -20,8 +20,8 @@ export class LedgerClosings {
   }
 
   /**
-   * Closes the next whole stretch, in one transaction. Returns how many entries that were; null when none is old
-   * enough, or another process is at it.
+   * Closes the next whole stretch in one transaction. Returns the number of its entries, or null when none is old
+   * enough or another process is closing one.
    */
   closeNext(): Promise<number | null> {
     return this.#db.transaction().execute(async (tx) => {
@@ -66,7 +66,7 @@ export class LedgerClosings {
     })
   }
 
-  /** Closes stretch after stretch until none is old enough, but at most so many. Returns the entries closed. */
+  /** Closes up to `most` stretches, as far as they are old enough. Returns the number of entries closed. */
   async closeAll(most: number): Promise<number> {
     let entries = 0
     for (let n = 0; n < most; n++) {

@@ -11,7 +11,7 @@ import { Shard } from './shard.ts'
 
 /** How often a process looks whether its subscriptions are where they belong, and whether their connections answer. */
 const LOOK_EVERY_MS = 1_000
-/** A master that has taken over may not have its subscribers yet: for so many looks, nobody is not certain. */
+/** Looks until the subscribers of a new master have returned. Before that, zero receivers proves nothing. */
 const SETTLED_AFTER = 3
 
 /** A replica would take SPUBLISH and count its own subscribers. It refers a script to its master. */

@@ -79,9 +79,9 @@ export class Pools<Name extends string> {
 
   /**
    * To be called about twice a second. Asks the server, on a connection of its own, about the connections that have
-   * waited for three seconds, and cuts those it does not work for. Their queries fail as on any broken connection, and
-   * the pools begin anew: the idle connections came the same way. A slow query is waited for. Returns how many were
-   * cut.
+   * waited for three seconds, and cuts those it does not work for. Their queries fail as on any broken connection. The
+   * pools then open new connections, since the idle ones came the same way. A slow query may go on. Returns how many
+   * were cut.
    */
   async cutSilent(): Promise<number> {
     const suspects = [...this.#held].flatMap(([client, waiting]) => {
@@ -100,7 +100,7 @@ export class Pools<Name extends string> {
     return silent.length
   }
 
-  /** Cuts every connection. Their queries fail as on any broken connection, and the pools begin anew. */
+  /** Cuts every connection. Their queries fail as on any broken connection. The pools then open new ones. */
   cutAll(): void {
     this.#beginAnew([...this.#held.keys()])
   }

@@ -83,8 +83,8 @@ async function measure(url: string, size: number): Promise<string[]> {
 }
 
 /**
- * So many entries, evenly from `from` seconds ago for `secs` seconds: a user's and the house's, which cancel out. What
- * a user has won is lost again with their next entry.
+ * Adds `count` entries, spread evenly over `secs` seconds that begin `from` seconds ago. Each entry of a user has one
+ * of the house that cancels it. A user loses with their next entry what they have won.
  */
 async function add(db: Kysely<Database>, count: number, { from, secs }: { from: number; secs: number }): Promise<void> {
   for (let done = 0; done < count; done += CHUNK) {

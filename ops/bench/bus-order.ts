@@ -17,21 +17,21 @@ export interface Address {
 
 /** One end of the bus, in a process of its own. */
 export type BusCommand =
-  /** Connects so many clients. Answers when they listen to prices. */
+  /** Connects `clients` clients. Answers when they listen to prices. */
   | { readonly kind: 'listen'; readonly at: Address; readonly clients: number }
-  /** Publishes prices of so many bytes for so long, as fast as the listeners take them. */
+  /** Publishes prices of `bytes` bytes for `ms` milliseconds, as fast as the listeners take them. */
   | { readonly kind: 'publish'; readonly at: Address; readonly bytes: number; readonly ms: number }
   /** What has been received since the last question. */
   | { readonly kind: 'received' }
   /** Runs the match. */
   | { readonly kind: 'serve'; readonly at: Address }
-  /** Sends commands to the match for so long, so many at a time. */
+  /** Sends commands to the match for `ms` milliseconds and keeps `underWay` of them unanswered. */
   | { readonly kind: 'trade'; readonly at: Address; readonly underWay: number; readonly ms: number }
   /** Asks again and again whether the process with the match is there, until it is not. */
   | { readonly kind: 'watch'; readonly at: Address }
   /** Echoes whatever arrives on a plain connection. Answers with its port. */
   | { readonly kind: 'echo' }
-  /** Sends messages of so many bytes to an echo for so long, so many at a time. */
+  /** Sends messages to an echo: their size, how long, and how many are unanswered at a time. */
   | {
       readonly kind: 'hear'
       readonly port: number

@@ -5,7 +5,7 @@
  *
  * It asks each image's registry for the digest that its tag has now, and writes `image:tag@sha256:…` into the files.
  * Test with them, and run it again to take in updates: a pinned image is asked for by its tag again. With `--check` it
- * asks nobody and changes nothing, and the exit code is 1 if an image is not pinned. Without files: those of
+ * contacts no registry and changes nothing, and the exit code is 1 if an image is not pinned. Without files: those of
  * this repository.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

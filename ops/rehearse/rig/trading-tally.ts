@@ -66,7 +66,7 @@ export class TradingTally {
     return this.#lastAcknowledged
   }
 
-  /** From now on, `longestSilence` is counted anew. */
+  /** Restarts `longestSilence`. */
   listen(): void {
     this.#lastAcknowledged = performance.now()
     this.#longest = { from: this.#lastAcknowledged, to: this.#lastAcknowledged }
