@@ -38,8 +38,6 @@ const READ_MAX = 20_000
 const HOUR_MS = 60 * MINUTE_MS
 /** No position lasts longer: its match is settled. */
 const LASTS_MS = 8 * 24 * HOUR_MS
-/** Positions of a match are opened in so long a time before it is settled. */
-const MATCH_MS = 12 * HOUR_MS
 /** After a settlement: reactions have arrived by then, and late news has found what it corrects. */
 const REST_MS = 2 * MINUTE_MS
 /** Matches settled longer ago are not ranked any more. */
@@ -124,7 +122,7 @@ export class Recaps {
                coalesce(sum(p.pnl_micros) filter (where p.closed_at >= ${new Date(from)}::timestamptz
                           and p.closed_at < ${new Date(to)}::timestamptz
                           and (${match}::bigint is null or p.match_id = ${match}::bigint)), 0) as within
-          from league_members m left join positions p on p.user_id = m.user_id and p.purse = ${purse}
+          from league_members m left join all_positions p on p.user_id = m.user_id and p.purse = ${purse}
                and p.purse not in ('main', 'practice')
          where m.league_id = ${purse}::uuid and m.left_at is null group by m.user_id
       ), ranked as (
@@ -177,15 +175,18 @@ export class Recaps {
       ranksBots ? 'off_boards' : '(off_boards or bot_since is not null)',
     ]
     const of = (name: string) => sql.ref(`careers.${column}${name}`)
-    // Positions have ids in the order of time, and no index by match.
+    // Positions have no index by match: its events tell them.
     await sql`
-      with played as (
+      with closed as (
+        select distinct (e ->> 'positionId')::uuid as id
+          from outbox o cross join lateral json_array_elements(o.events) e
+         where o.match_id = ${id}::bigint and e ->> 'kind' = 'closed' and e ->> 'purse' = ${purse}
+      ), played as (
         select user_id, count(*) as closed, count(*) filter (where pnl_micros > 0) as wins, sum(pnl_micros) as pnl,
                sum(greatest(-margin_micros, floor(sign * (close_base_micros - open_base_micros)::numeric * lots_micros * 0.000005))) as moves,
                sum(margin_micros) as margin
-          from positions
-         where id between ${idAt(settledAt - MATCH_MS)}::uuid and ${idAt(settledAt + 1)}::uuid
-           and match_id = ${id}::bigint and purse = ${purse} and closed_at is not null and closed_by <> 'void'
+          from positions join closed using (id)
+         where match_id = ${id}::bigint and closed_by <> 'void'
          group by user_id
       ), standings as (
         select careers.user_id, ${of('closed')} as closed, ${of('wins')} as wins, ${of('pnl_micros')} as pnl,
@@ -214,12 +215,6 @@ const orderOf = (floor: Money) => sql`order by
   round(moves * 1000000::numeric / greatest(margin, ${floor}::bigint, 1)) desc,
   round(wins * 1000000::numeric / closed) desc, pnl desc, first_at`
 
-/** The least id of something that is made at a time (UUIDv7). */
-function idAt(at: number): string {
-  const hex = Math.max(0, at).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
-}
-
 /** A user's positions of a purse that were closed at a time or later; null beyond READ_MAX. */
 async function closedSince(
   db: Kysely<Database>,
@@ -232,7 +227,12 @@ async function closedSince(
   for (let read = 0; read < READ_MAX; read += PAGE) {
     const rows = await db
       .selectFrom('ledger_entries as opening')
-      .innerJoin('positions', 'positions.id', 'opening.reference')
+      .innerJoin('all_positions as positions', (on) =>
+        on
+          .onRef('positions.id', '=', 'opening.reference')
+          .onRef('positions.opened_marker', '=', 'opening.marker')
+          .onRef('positions.opened_at', '=', 'opening.at'),
+      )
       .select(POSITION_COLUMNS)
       .select('opening.marker')
       .where('opening.user_id', '=', user)
