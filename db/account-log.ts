@@ -3,9 +3,10 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Price, price } from '../actors/kernel/micros.ts'
-import { type Instant, instant } from '../actors/kernel/world.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
+import { ACCOUNT_EVENTS_MS } from './retention.ts'
 import {
   exitPriceFrom,
   type HeldPosition,
@@ -55,9 +56,11 @@ export interface LogQuestion {
 
 export class AccountLog {
   readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>) {
     this.#db = db
+    this.#world = world
   }
 
   /**
@@ -97,7 +100,7 @@ export class AccountLog {
       .selectFrom(asked)
       .innerJoin('wallets', (on) => on.onRef('wallets.user_id', '=', 'asked.user_id').on('wallets.purse', '=', 'main'))
       .leftJoinLateral(
-        () => nextEvents(limit),
+        () => nextEvents(limit, new Date(this.#world.now() - ACCOUNT_EVENTS_MS)),
         (on) => on.onTrue(),
       )
       .leftJoin('positions', 'positions.id', 'e.position_id')
@@ -139,14 +142,16 @@ export class AccountLog {
 
 /**
  * The next events of `asked`: from the ledger, which has openings and closes, and from the events that move no money.
- * Each part is read in the order of its index, so catching up with thousands of events costs one page at a time.
+ * Each part is read in the order of its index, so catching up with thousands of events costs one page at a time. Older
+ * events are not read: the ledger has them, but those of the other kind are no longer kept, nor is every position.
  */
-const nextEvents = (limit: number) =>
+const nextEvents = (limit: number, from: Date) =>
   sql<NextEvent>`(
     (select l.marker, case when l.kind = 'margin' then 'opened' when l.kind in ('late_close', 'void') then 'corrected' else 'closed' end as kind, l.reference as position_id, l.at,
             null::bigint as stop_loss_micros, null::bigint as take_profit_micros, null::smallint as warned
        from ledger_entries l
       where asked.since < wallets.events and l.user_id = asked.user_id and l.marker > asked.since
+        and l.at >= ${from}::timestamptz
       order by l.marker limit ${limit})
     union all
     (select a.marker, a.kind, a.position_id, a.at, a.stop_loss_micros, a.take_profit_micros, a.warned

@@ -75,7 +75,7 @@ export const SECTIONS: readonly Section[] = [
     name: 'positions',
     table: 'positions',
     from: (user) =>
-      sql`ledger_entries e join positions t on t.id = e.reference
+      sql`ledger_entries e join all_positions t on t.id = e.reference and t.opened_marker = e.marker
           where e.user_id = ${user}::uuid and e.kind = 'margin' and e.marker is not null`,
     by: [['e.marker', 'bigint']],
     without: ['answer_fingerprint'],
@@ -152,6 +152,8 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   districts: 'names of districts',
   ledger_closed: 'sums of the ledger',
   closed_balances: 'sums of ledger entries, which are in a section',
+  detached_months: 'sums of the ledger',
+  detached_balances: 'sums of ledger entries of months that were archived elsewhere',
   single_use: 'digests of used tokens, without a user, for minutes',
   departed: 'keyed digests of erased users, which lead to no user',
   registration_networks: 'counts by network and day',
@@ -169,7 +171,9 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   replays: 'recordings that operators have started; the audit log has who',
   uploads: 'recordings that operators have uploaded; the audit log has who',
   command_results: 'answers kept for retries: the refusals and closes of seven days',
+  positions_archive: 'positions of former matches, which are in the section of positions',
   outbox: 'the facts of positions once more, for rebuilding what is derived from them',
+  outbox_archive: 'the same, of former matches',
   outbox_cursors: 'work of the server',
   outbox_failures: 'work of the server',
   event_ranges: 'work of the server',
@@ -185,6 +189,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   settings: 'of the platform; the audit log has who',
   settings_version: 'a number',
   upkeep: 'work of the server',
+  sweeps: 'work of the server',
   installation: 'a number',
   schema_migrations: 'work of the server',
   schema_repeatables: 'work of the server',

@@ -91,7 +91,7 @@ export class EventStream {
                         select * from event_ranges where position >= ${position}::bigint
                          order by position limit ${RANGES_MAX}::integer) r
                        cross join lateral (
-                        select * from outbox
+                        select * from all_outbox
                          where match_id = r.match_id and seq <= r.to_seq
                            and seq >= greatest(r.from_seq, case r.position when ${position}::bigint then ${seq}::bigint end)
                          order by seq limit ${ROWS_MAX}::integer) o

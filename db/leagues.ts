@@ -234,7 +234,7 @@ export class Leagues {
              sum(p.pnl_micros)::bigint as pnl, count(*)::integer as closed
         from league_members m
         join users u on u.id = m.user_id
-        join positions p on p.user_id = m.user_id and p.match_id = ${match}::bigint and p.purse = ${league}
+        join all_positions p on p.user_id = m.user_id and p.match_id = ${match}::bigint and p.purse = ${league}
                         and p.purse not in ('main', 'practice') and p.closed_at is not null and p.closed_by <> 'void'
        where m.league_id = ${league}::uuid and m.left_at is null
        group by m.user_id, u.username order by rank, u.username`.execute(this.#reads)

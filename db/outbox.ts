@@ -153,8 +153,8 @@ export class Outbox {
   }
 
   /**
-   * Removes everything that reactions have written, so that reacting again rebuilds it. No process may react meanwhile,
-   * and it may take minutes: see `Connection.withoutTimeout`.
+   * Removes everything that reactions have written, so that reacting again rebuilds it, and moves archived events back
+   * for that. No process may react meanwhile, and it may take minutes: see `Connection.withoutTimeout`.
    */
   async forget(): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
@@ -170,6 +170,10 @@ export class Outbox {
                take_profits = 0, stop_losses = 0, washouts = 0, settled = 0, days = 0, close_days = 0, xp = 0,
                referrals = (select count(*) from referrals r
                              where r.referrer_id = c.user_id and r.credited_at is not null)`.execute(tx)
+      await sql`
+        with back as (delete from outbox_archive returning match_id, seq, at, events)
+        insert into outbox (match_id, seq, at, events) select match_id, seq, at, events from back`.execute(tx)
+      await sql`update matches set archived_at = null where archived_at is not null`.execute(tx)
       await sql`update outbox_cursors set seq = 0, attempts = 0, retry_at = '-infinity', finished = false`.execute(tx)
     })
   }

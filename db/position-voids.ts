@@ -11,6 +11,7 @@ import type { CommittedEvent } from '../actors/community/committed-event.ts'
 import type { Close, Position } from '../actors/position/position.ts'
 import { baseMoveShifted, shiftOf } from '../actors/position/recent-close.ts'
 import { adopted } from './adoption.ts'
+import { recallPosition } from './archive.ts'
 import { correctionsOf } from './recent-closes.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
@@ -77,7 +78,8 @@ export class PositionVoids {
         .executeTakeFirst()
       if (other !== undefined) return { kind: 'key_reused' }
     }
-    const row = await this.#row(this.#db, positionId)
+    let row = await this.#row(this.#db, positionId)
+    if (row === undefined && (await recallPosition(this.#db, positionId))) row = await this.#row(this.#db, positionId)
     if (row === undefined) return { kind: 'unknown' }
     const { userId, fixtureId: matchId, close } = positionFrom(row)
     const noted = await this.#noted(positionId)

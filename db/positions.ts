@@ -48,6 +48,9 @@ export interface PositionQuery {
   readonly offset: number
 }
 
+/** The current positions, or the archived ones besides. */
+type Among = 'positions' | 'all_positions'
+
 export class Positions {
   readonly #db: Kysely<Database>
 
@@ -75,15 +78,22 @@ export class Positions {
 
   /** One position of a user; null when it does not exist or belongs to another user. */
   async find(user: UserId, id: PositionId): Promise<HeldPosition | null> {
-    const row = await this.#held()
-      .where('positions.id', '=', id)
-      .where('positions.user_id', '=', user)
-      .executeTakeFirst()
+    const row = (await this.#one('positions', user, id)) ?? (await this.#one('all_positions', user, id))
     return row === undefined ? null : heldFrom(row)
   }
 
+  /** A key may be used again once its position is archived; then the newer position has the id. */
+  #one(among: Among, user: UserId, id: PositionId) {
+    return this.#held(among)
+      .where('positions.id', '=', id)
+      .where('positions.user_id', '=', user)
+      .orderBy('opened_at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+  }
+
   #open(user: UserId, before: number) {
-    return this.#held()
+    return this.#held('positions')
       .where('positions.user_id', '=', user)
       .where('positions.opened_marker', '<', before)
       .where('positions.closed_at', 'is', null)
@@ -94,8 +104,13 @@ export class Positions {
    * All that the user ever opened, in the ledger's order: there may be thousands, and no other index has them in order.
    */
   #opened(user: UserId, status: 'closed' | 'all', before: number) {
-    return this.#held()
-      .innerJoin('ledger_entries as opening', 'opening.reference', 'positions.id')
+    return this.#held('all_positions')
+      .innerJoin('ledger_entries as opening', (on) =>
+        on
+          .onRef('opening.reference', '=', 'positions.id')
+          .onRef('opening.marker', '=', 'positions.opened_marker')
+          .onRef('opening.at', '=', 'positions.opened_at'),
+      )
       .where('opening.user_id', '=', user)
       .where('opening.kind', '=', 'margin')
       .where('opening.marker', '<', before)
@@ -103,9 +118,11 @@ export class Positions {
       .orderBy('opening.marker', 'desc')
   }
 
-  #held() {
+  #held(among: Among) {
+    // The view has the columns of the table.
+    const from = (among === 'positions' ? among : 'all_positions as positions') as 'positions'
     return this.#db
-      .selectFrom('positions')
+      .selectFrom(from)
       .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(POSITION_COLUMNS)
       .select(PRICE_COLUMNS)

@@ -216,7 +216,7 @@ export class PublicTape {
   async proofOf(userId: string, id: PositionId): Promise<PositionProof | null> {
     const { rows } = await sql<{ match_id: number; secret: Uint8Array; first_n: number; lines: Uint8Array }>`
       select t.match_id, t.first_n, t.lines, s.secret
-        from positions p
+        from all_positions p
         join tape t on t.match_id = p.match_id and t.at = p.opened_at
         join tape s on s.match_id = p.match_id and s.first_n = 1
        where p.id = ${id}::uuid and p.user_id = ${userId}::uuid`.execute(this.#db)

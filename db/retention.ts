@@ -1,6 +1,13 @@
-/** Removes old rows: ticks are thinned and later dropped, and stored answers are dropped when no more retries come. */
-import { type Kysely, sql } from 'kysely'
-import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
+/**
+ * Removes old rows: ticks are thinned and later dropped, and stored answers are dropped when no more retries come.
+ *
+ * Large tables are swept page by page, a part in each run, because no index finds their old rows cheaply: a btree by
+ * time would cost every trade, and a block range index keeps the oldest time that a block ever had, so once room has
+ * been used again it finds nearly every block.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** How long ticks and journals are kept (settings). */
@@ -13,53 +20,54 @@ export interface Limits {
   readonly journalDays: number
 }
 
-/** The numbers of rows that a run removed. */
-export interface Forgotten {
-  readonly thinnedTicks: number
-  readonly ticks: number
-  readonly recentTrades: number
-  readonly journal: number
-  /** Matches whose tapes and checkpoints were dropped. */
-  readonly tapes: number
-  readonly commandResults: number
-  readonly accountEvents: number
-  readonly notifications: number
-  readonly activity: number
-  readonly fixtures: number
-  readonly singleUse: number
-  readonly departed: number
-  readonly matchRanks: number
-  readonly registrationNetworks: number
+/** The numbers of rows that a run removed; of `tapes` the matches whose tapes and checkpoints were dropped. */
+export type Forgotten = Readonly<Record<SweptName | IndexedName, number>>
+
+type SweptName =
+  | 'ticks'
+  | 'thinnedTicks'
+  | 'recentTrades'
+  | 'journal'
+  | 'tapes'
+  | 'commandResults'
+  | 'accountEvents'
+  | 'notifications'
+  | 'activity'
+  | 'matchRanks'
+
+type IndexedName = 'fixtures' | 'singleUse' | 'departed' | 'registrationNetworks'
+
+/** What is removed of a table, whose rows are `t`. */
+interface Sweep {
+  readonly name: SweptName
+  readonly table: string
+  readonly keptMs: number
+  readonly isOld: RawBuilder<unknown>
 }
 
 const DAY_MS = 24 * HOUR_MS
-/** Stored refusals and closes are kept 7 days, openings for ever. */
+/** Stored refusals and closes are kept 7 days. */
 const COMMAND_RESULTS_MS = 7 * DAY_MS
 /** A client that returns later gets a snapshot instead of events. */
-const ACCOUNT_EVENTS_MS = 30 * DAY_MS
+export const ACCOUNT_EVENTS_MS = 30 * DAY_MS
 /** After that someone who was erased begins like anyone else, and their username is free. */
 const DEPARTED_MS = 365 * DAY_MS
 /** Nobody leafs further back in notifications or activity. */
 const NOTICES_MS = 365 * DAY_MS
 /** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS
-/** Rows and ticks per statement: none may delay a commit for long. */
-const CHUNK = 10_000
-const WINDOW_MS = 10 * MINUTE_MS
-/** A run thins at most a week's windows; the next run continues. */
-const WINDOWS_MAX = 1_008
+const NETWORKS_MS = 2 * DAY_MS
 
-type Aged =
-  | 'recent_trades'
-  | 'journal'
-  | 'command_results'
-  | 'account_events'
-  | 'notifications'
-  | 'activity'
-  | 'single_use'
-  | 'departed'
-  | 'match_ranks'
-  | 'registration_networks'
+/** How often `run` is called. */
+const RUN_MS = HOUR_MS
+/** A table is swept eight times while a row is kept, so rows stay an eighth longer at most. */
+const PASSES = 8
+/** A small table is swept whole in each run: 1,024 pages are 8 MB. */
+const RUN_PAGES_MIN = 1_024
+/** Pages per statement, which may hold 10,000 rows: none may delay a commit for long. */
+const STEP_PAGES = 128
+/** Rows per statement where an index finds them. */
+const CHUNK = 10_000
 
 export class Retention {
   readonly #db: Kysely<Database>
@@ -73,162 +81,128 @@ export class Retention {
   }
 
   /**
-   * Removes rows that are too old. Several processes may do so at the same time: each finds only what is left.
+   * Removes rows that are too old: in large tables those of some pages, from where the last run stopped, or with
+   * `whole` of all. Several processes may run at the same time: of each table one does a part.
    */
-  async run(): Promise<Forgotten> {
+  async run({ whole = false }: { readonly whole?: boolean } = {}): Promise<Forgotten> {
+    const removed: [SweptName | IndexedName, number][] = []
+    for (const sweep of this.#sweeps()) removed.push([sweep.name, await this.#sweep(sweep, whole)])
+    removed.push(['fixtures', await this.#drop('fixtures', 'starts_at', FIXTURES_MS)])
+    removed.push(['singleUse', await this.#drop('single_use', 'expires_at', 0)])
+    removed.push(['departed', await this.#drop('departed', 'left_at', DEPARTED_MS)])
+    removed.push(['registrationNetworks', await this.#drop('registration_networks', 'day', NETWORKS_MS)])
+    return Object.fromEntries(removed) as Record<SweptName | IndexedName, number>
+  }
+
+  #sweeps(): readonly Sweep[] {
     const { fullDays, days, journalDays } = this.#limits()
-    return {
-      ticks: await this.#dropTicks(this.#before(days * DAY_MS)),
-      thinnedTicks: await this.#thinTicks(this.#before(fullDays * DAY_MS)),
-      recentTrades: await this.#drop('recent_trades', this.#before(days * DAY_MS)),
-      journal: await this.#drop('journal', this.#before(journalDays * DAY_MS)),
-      tapes: await this.#dropTapes(this.#before(journalDays * DAY_MS)),
-      commandResults: await this.#drop('command_results', this.#before(COMMAND_RESULTS_MS)),
-      accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),
-      notifications: await this.#drop('notifications', this.#before(NOTICES_MS), 'created_at'),
-      activity: await this.#drop('activity', this.#before(NOTICES_MS)),
-      fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),
-      singleUse: await this.#drop('single_use', this.#before(0), 'expires_at'),
-      departed: await this.#drop('departed', this.#before(DEPARTED_MS), 'left_at'),
-      matchRanks: await this.#drop('match_ranks', this.#before(NOTICES_MS), 'settled_at'),
-      registrationNetworks: await this.#drop('registration_networks', this.#before(2 * DAY_MS), 'day'),
-    }
+    const aged = (name: SweptName, table: string, keptMs: number, by = 'at'): Sweep => ({
+      name,
+      table,
+      keptMs,
+      isOld: sql`t.${sql.ref(by)} < ${this.#before(keptMs)}`,
+    })
+    const [full, kept] = [fullDays * DAY_MS, days * DAY_MS]
+    return [
+      {
+        name: 'ticks',
+        table: 'ticks',
+        keptMs: kept,
+        isOld: sql`t.at < ${this.#before(kept)}
+          and exists (select from ticks e where e.instrument_id = t.instrument_id and e.at < t.at)`,
+      },
+      {
+        // The first tick of a minute and player stays, and those of in-game events.
+        name: 'thinnedTicks',
+        table: 'ticks',
+        keptMs: full,
+        isOld: sql`t.at < ${this.#before(full)} and t.cause in ('match', 'trade')
+          and exists (select from ticks e
+                       where e.instrument_id = t.instrument_id and e.at >= date_trunc('minute', t.at) and e.at <= t.at
+                         and (e.at < t.at or e.ctid < t.ctid))`,
+      },
+      aged('recentTrades', 'recent_trades', kept),
+      aged('journal', 'journal', journalDays * DAY_MS),
+      // Whole ones, found by their first row: the rest of a tape would prove nothing.
+      {
+        name: 'tapes',
+        table: 'tape',
+        keptMs: journalDays * DAY_MS,
+        isOld: sql`t.first_n = 1 and t.at < ${this.#before(journalDays * DAY_MS)}`,
+      },
+      aged('commandResults', 'command_results', COMMAND_RESULTS_MS),
+      aged('accountEvents', 'account_events', ACCOUNT_EVENTS_MS),
+      aged('notifications', 'notifications', NOTICES_MS, 'created_at'),
+      aged('activity', 'activity', NOTICES_MS),
+      aged('matchRanks', 'match_ranks', NOTICES_MS, 'settled_at'),
+    ]
   }
 
-  #before(ms: number): Date {
-    return new Date(this.#world.now() - ms)
+  #before(ms: number): RawBuilder<Date> {
+    return sql<Date>`${new Date(this.#world.now() - ms).toISOString()}::timestamptz`
   }
 
-  #drop(
-    table: Aged,
-    before: Date,
-    by: 'at' | 'created_at' | 'expires_at' | 'left_at' | 'settled_at' | 'day' = 'at',
-  ): Promise<number> {
+  async #sweep(sweep: Sweep, whole: boolean): Promise<number> {
+    const { rows } = await sql<{ pages: number }>`
+      select pg_relation_size(${sweep.table}::text::regclass) / current_setting('block_size')::integer as pages`.execute(
+      this.#db,
+    )
+    const { pages } = present(rows[0], 'size of a table')
+    const share = Math.ceil((pages * RUN_MS * PASSES) / sweep.keptMs)
+    let left = whole ? pages : Math.min(pages, Math.max(share, RUN_PAGES_MIN))
+    let removed = 0
+    for (; left > 0; left -= STEP_PAGES) removed += await this.#step(sweep, pages)
+    return removed
+  }
+
+  /** Sweeps the next pages of a table, unless another process does. Returns how much was removed. */
+  #step({ name, table, isOld }: Sweep, pages: number): Promise<number> {
+    return this.#db.transaction().execute(async (tx) => {
+      await tx
+        .insertInto('sweeps')
+        .values({ name })
+        .onConflict((known) => known.doNothing())
+        .execute()
+      const place = await tx
+        .selectFrom('sweeps')
+        .select('page')
+        .where('name', '=', name)
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst()
+      if (place === undefined) return 0
+      const from = place.page < pages ? place.page : 0
+      const next = from + STEP_PAGES
+      const found = sql`t.ctid >= ${`(${from},0)`}::tid and t.ctid < ${`(${next},0)`}::tid and ${isOld}`
+      const { numAffectedRows, rows } =
+        name === 'tapes'
+          ? await sql`
+              with old as (select t.match_id from tape t where ${found}),
+                   signed as (delete from tape_checkpoints c using old where c.match_id = old.match_id),
+                   lines as (delete from tape l using old where l.match_id = old.match_id)
+              select from old`.execute(tx)
+          : await sql`delete from ${sql.table(table)} t where ${found}`.execute(tx)
+      await tx
+        .updateTable('sweeps')
+        .set({ page: next < pages ? next : 0 })
+        .where('name', '=', name)
+        .execute()
+      return name === 'tapes' ? rows.length : Number(numAffectedRows ?? 0)
+    })
+  }
+
+  /** For tables with an index that finds old rows: it repeats a bounded removal until that finds less than it may. */
+  async #drop(table: string, by: string, keptMs: number): Promise<number> {
     const [name, column] = [sql.table(table), sql.ref(by)]
-    return inChunks(async () => {
+    for (let removed = 0; ;) {
       const { numAffectedRows } = await sql`
         delete from ${name} where ctid = any (array(
-          select ctid from ${name} where ${column} < ${before.toISOString()}::timestamptz limit ${CHUNK}::integer))`.execute(
+          select ctid from ${name} where ${column} < ${this.#before(keptMs)} limit ${CHUNK}::integer))`.execute(
         this.#db,
       )
-      return Number(numAffectedRows ?? 0)
-    })
-  }
-
-  #dropTicks(before: Date): Promise<number> {
-    return inChunks(async () => {
-      const { numAffectedRows } = await sql`
-        delete from ticks where ctid = any (array(
-          select t.ctid from ticks t
-           where t.at < ${before.toISOString()}::timestamptz
-             and exists (select from ticks e where e.instrument_id = t.instrument_id and e.at < t.at)
-           limit ${CHUNK}::integer))`.execute(this.#db)
-      return Number(numAffectedRows ?? 0)
-    })
-  }
-
-  /** Whole ones, a match at a time: the rest of a tape would prove nothing. */
-  async #dropTapes(before: Date): Promise<number> {
-    for (let dropped = 0; ; dropped++) {
-      const { rows } = await sql`
-        with old as (
-          select match_id from tape where first_n = 1 and at < ${before.toISOString()}::timestamptz limit 1
-        ), signed as (
-          delete from tape_checkpoints c using old where c.match_id = old.match_id
-        ), lines as (
-          delete from tape t using old where t.match_id = old.match_id
-        )
-        select from old`.execute(this.#db)
-      if (rows.length === 0) return dropped
+      const now = Number(numAffectedRows ?? 0)
+      removed += now
+      if (now < CHUNK) return removed
     }
-  }
-
-  async #dropFixtures(before: Date): Promise<number> {
-    const { numDeletedRows } = await this.#db
-      .deleteFrom('fixtures')
-      .where('starts_at', '<', before)
-      .executeTakeFirstOrThrow()
-    return Number(numDeletedRows)
-  }
-
-  /** Continues where the last run stopped, one window at a time, up to `before`. */
-  async #thinTicks(before: Date): Promise<number> {
-    let thinned = 0
-    for (let windows = 0; windows < WINDOWS_MAX; windows++) {
-      const removed = await this.#thinNext(before)
-      if (removed === null) break
-      thinned += removed
-    }
-    return thinned
-  }
-
-  /** Keeps the first tick of each minute and player in the next window. Null when no window is old enough. */
-  async #thinNext(before: Date): Promise<number | null> {
-    return this.#db.transaction().execute(async (tx) => {
-      const from = await thinnedUntil(tx)
-      if (from === null) return null
-      const to = windowAfter(from)
-      if (to > before) return null
-      const { numAffectedRows } = await sql`
-        delete from ticks t using (
-          select ctid, row_number() over (partition by instrument_id, date_trunc('minute', at) order by at, ctid) as n
-            from ticks where at >= ${from.toISOString()}::timestamptz and at < ${to.toISOString()}::timestamptz
-        ) ranked
-         where t.ctid = ranked.ctid and ranked.n > 1 and t.cause in ('match', 'trade')`.execute(tx)
-      const thinned = Number(numAffectedRows ?? 0)
-      const until = thinned === 0 ? await emptyUntil(tx, to, before) : to
-      await tx
-        .insertInto('upkeep')
-        .values({ task: THINNING, done_until: until })
-        .onConflict((conflict) => conflict.column('task').doUpdateSet({ done_until: until }))
-        .execute()
-      return thinned
-    })
-  }
-}
-
-const THINNING = 'thin ticks'
-
-/** The end of the window that contains an instant. */
-const windowAfter = (from: Date): Date => new Date(Math.floor(from.getTime() / WINDOW_MS) * WINDOW_MS + WINDOW_MS)
-
-/** Skips to the window of the next ticks, at most a day ahead: most of a day has no match. */
-async function emptyUntil(tx: Kysely<Database>, from: Date, before: Date): Promise<Date> {
-  const end = new Date(Math.min(from.getTime() + DAY_MS, windowAfter(before).getTime() - WINDOW_MS))
-  if (end <= from) return from
-  const { first } = await tx
-    .selectFrom('ticks')
-    .select(({ fn }) => fn.min('at').as('first'))
-    .where('at', '>=', from)
-    .where('at', '<', end)
-    .executeTakeFirstOrThrow()
-  return first === null ? end : new Date(windowAfter(first).getTime() - WINDOW_MS)
-}
-
-/**
- * The instant at which thinning stopped, or that of the first tick. Finding the first tick reads the whole table, once.
- */
-async function thinnedUntil(tx: Kysely<Database>): Promise<Date | null> {
-  const done = await tx
-    .selectFrom('upkeep')
-    .select('done_until')
-    .where('task', '=', THINNING)
-    .forUpdate()
-    .executeTakeFirst()
-  if (done !== undefined) return done.done_until
-  const { first } = await tx
-    .selectFrom('ticks')
-    .select(({ fn }) => fn.min('at').as('first'))
-    .executeTakeFirstOrThrow()
-  return first
-}
-
-/** Repeats a bounded removal until it finds less than it may. */
-async function inChunks(remove: () => Promise<number>): Promise<number> {
-  let removed = 0
-  for (;;) {
-    const now = await remove()
-    removed += now
-    if (now < CHUNK) return removed
   }
 }

@@ -155,7 +155,7 @@ export async function placeAll(
   const { rows } = await sql<{ user_id: string }>`
     select m.user_id from league_members m join users u on u.id = m.user_id
      where m.league_id = ${league}::uuid and u.erased_at is null
-       and exists (select from positions p where p.user_id = m.user_id and p.purse = ${league} and p.purse not in ('main', 'practice'))
+       and exists (select from all_positions p where p.user_id = m.user_id and p.purse = ${league} and p.purse not in ('main', 'practice'))
        and not exists (select from season_entries e where e.season = ${season.id} and e.user_id = m.user_id)`.execute(
     tx,
   )

@@ -33,7 +33,7 @@ export class VoidReactions {
            min(p.opened_at) filter (where p.purse = 'practice') as practice
       from unnest(${uuids([...new Set(users)])}::uuid[]) u (id)
       left join ledger_entries l on l.user_id = u.id and l.kind = 'margin' and l.marker is not null
-      left join positions p on p.id = l.reference and p.closed_by <> 'void'
+      left join all_positions p on p.id = l.reference and p.opened_marker = l.marker and p.closed_by <> 'void'
      group by u.id`.execute(this.#tx)
     return new Map(
       rows.map((row) => [
@@ -60,7 +60,7 @@ export class VoidReactions {
       update week_scores s
          set players = array(
                select distinct p.instrument_id
-                 from ledger_entries l join positions p on p.id = l.reference
+                 from ledger_entries l join all_positions p on p.id = l.reference and p.opened_marker = l.marker
                 where l.user_id = ${user}::uuid and l.kind = 'margin' and p.purse = 'main' and p.closed_by <> 'void'
                   and p.opened_at >= ${new Date(week.startsAt)}::timestamptz
                   and p.opened_at < ${new Date(week.endsAt)}::timestamptz

@@ -11,6 +11,7 @@ import type { QuoteQuery } from '../actors/match/quotes.ts'
 import { realisedPnl } from '../actors/position/position.ts'
 import { exitPriceFrom, type PositionRow, PRICE_COLUMNS, type PriceRow } from './positions.ts'
 import { texts } from './postgres/arrays.ts'
+import { IS_DETACHED } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LedgerKind } from './postgres/schema/money.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
@@ -157,7 +158,7 @@ export class Wallets {
     const atMicros = sql<number>`(extract(epoch from at) * 1000000)::bigint`
     // Entries without a marker were booked before the trades of their transaction.
     const marker = sql<number>`coalesce(marker, 0)`
-    const ofPosition = sql<boolean>`exists (select from positions p where p.id = reference
+    const ofPosition = sql<boolean>`exists (select from all_positions p where p.id = reference
       and (${matchId ?? null}::bigint is null or p.match_id = ${matchId ?? null}::bigint)
       and (${instrumentId ?? null}::uuid is null or p.instrument_id = ${instrumentId ?? null}::uuid))`
     const rows = await (
@@ -233,7 +234,11 @@ export class Wallets {
         select p.purse, coalesce(wallets, 0)::bigint as wallets,
                (coalesce(total, 0) + ${share}::integer
                  * case p.purse when 'main' then main_micros when 'practice' then practice_micros
-                                else leagues_micros end)::bigint as "imbalanceMicros"
+                                else leagues_micros end
+               + coalesce((select sum(case p.purse when 'main' then main_micros when 'practice' then practice_micros
+                                                   else leagues_micros end)
+                             from detached_months d where ${share}::integer = 0 and ${IS_DETACHED}), 0))::bigint
+               as "imbalanceMicros"
           from ledger_closed cross join unnest(${texts([...PURSES, 'leagues'])}::text[]) with ordinality p (purse, n)
           left join counts on counts.purse = p.purse left join sums on sums.purse = p.purse order by n`.execute(
         this.#reads,
@@ -241,21 +246,29 @@ export class Wallets {
       sql<Pick<LedgerAudit, 'unbalancedTransactions' | 'mismatchedWallets'>>`
         with since as materialized (
           select tx, user_id, purse, amount_micros, at from ledger_entries where at >= ${since}
+        ), detached as (
+          select user_id, purse, amount_micros from detached_balances d where ${share}::integer = 0 and ${IS_DETACHED}
         ), by_wallet as (
           select user_id, purse, sum(amount_micros) as total from (
             select user_id, purse, amount_micros from since where user_id is not null
             union all
             select user_id, purse, amount_micros from closed_balances where ${share}::integer = 1
+            union all
+            select user_id, purse, amount_micros from detached
           ) e group by user_id, purse
         ), by_tx as (
           select tx from since group by tx, purse having sum(amount_micros) <> 0
         ), closed as (
-          select user_id, purse, sum(amount_micros) as total from since
-           where ${share}::integer = 0 and user_id is not null and at < (select until from ledger_closed)
-           group by user_id, purse
+          select user_id, purse, sum(amount_micros) as total from (
+            select user_id, purse, amount_micros from since
+             where ${share}::integer = 0 and user_id is not null and at < (select until from ledger_closed)
+            union all
+            select user_id, purse, amount_micros from detached
+          ) e group by user_id, purse
         )
         select
           (select count(distinct tx) from by_tx) + (select ${share}::integer * unbalanced from ledger_closed)
+            + coalesce((select sum(d.unbalanced)::bigint from detached_months d where ${share}::integer = 0 and ${IS_DETACHED}), 0)
             as "unbalancedTransactions",
           (select count(*) from wallets full join by_wallet using (user_id, purse)
             where balance_micros is distinct from coalesce(total, 0))

@@ -227,6 +227,12 @@ export const SETTINGS = {
     [0, 30, WHOLE],
     'Days between a user deleting their account and its erasing, in which signing in cancels it. Counts for later wishes.',
   ),
+  'retention.archive_days': numberSetting(
+    35,
+    [35, 3_650, WHOLE],
+    'Days after its settlement for which the positions and events of a match stay in the current tables. Then they are ' +
+      'moved to the archive, which is partitioned by months. Users see them as before.',
+  ),
   'retention.full_ticks_days': numberSetting(
     30,
     [7, 3_650, WHOLE],

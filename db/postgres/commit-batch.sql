@@ -354,8 +354,11 @@ begin
     with restored as (
       insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version, frozen, limits)
         select d.user_id, d.purse,
-               (select greatest(0, coalesce(sum(e.amount_micros), 0)) from ledger_entries e
-                 where e.user_id = d.user_id and e.purse = d.purse),
+               greatest(0, coalesce((select c.amount_micros from closed_balances c
+                                      where c.user_id = d.user_id and c.purse = d.purse), 0)
+                           + coalesce((select sum(e.amount_micros) from ledger_entries e
+                                        where e.user_id = d.user_id and e.purse = d.purse
+                                          and e.at >= (select until from ledger_closed)), 0)),
                coalesce(h.margin, 0), coalesce(h.open, 0),
                case when d.purse = 'main' then coalesce(greatest(
                  (select max(e.marker) from ledger_entries e where e.user_id = d.user_id),

@@ -37,7 +37,7 @@ const fromFile = (name: string): Migration => ({
  * Append only. A migration that has run anywhere is never edited or moved (test/db/migrate.pg.test.ts holds their
  * digests).
  */
-export const MIGRATIONS: readonly Migration[] = [fromFile('0001-schema')]
+export const MIGRATIONS: readonly Migration[] = [fromFile('0001-schema'), fromFile('0002-growth')]
 
 /** What is created again whenever its text changes. */
 const REPEATABLES: readonly Repeatable[] = [COMMIT_BATCH, LEAGUE_TABLE]

@@ -1,4 +1,4 @@
-/** Every table of the database as a type. The tables themselves are in migrations/0001-schema.sql. */
+/** Every table of the database as a type. The tables themselves are in the SQL of migrations/. */
 import type { CommunityTables } from './schema/community.ts'
 import type { MatchTables } from './schema/matches.ts'
 import type { MoneyTables } from './schema/money.ts'

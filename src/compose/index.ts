@@ -17,6 +17,8 @@ import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { PublicTape } from '../../db/public-tape.ts'
 import { Retention } from '../../db/retention.ts'
+import { Archive } from '../../db/archive.ts'
+import { Months } from '../../db/months.ts'
 import type { Users } from '../../db/users.ts'
 import { timelineOf } from '../../db/wallet-cache.ts'
 import type { RealTime } from '../../rooms/boot.ts'
@@ -152,6 +154,8 @@ async function assemble(base: Base): Promise<Touchline> {
       days: market.settings.value('retention.ticks_days'),
       journalDays: market.settings.value('retention.journal_days'),
     })),
+    archive: new Archive(stores.db, world, () => market.settings.value('retention.archive_days')),
+    months: new Months(stores.db, world),
     ledger: new LedgerMonitor(stores.db, world),
     closings: new LedgerClosings(stores.db),
     security: accounts.security,

@@ -52,7 +52,7 @@ export async function openMarket({ config, world, log, report }: Base, stores: S
     wallets: new Wallets(db, walletCache, reads),
     refills: new Refills(db, walletCache, world),
     positions: new Positions(db),
-    accountLog: new AccountLog(db),
+    accountLog: new AccountLog(db, world),
     prices: new PriceHistory(reads),
     moves: new PriceMoves(db),
     recentTrades: new RecentTrades(reads),

@@ -6,6 +6,8 @@ import { lookForCheats } from '../integrity/watch.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import type { LedgerClosings } from '../../db/ledger-closings.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
+import type { Archive } from '../../db/archive.ts'
+import type { Months } from '../../db/months.ts'
 import type { Retention } from '../../db/retention.ts'
 import type { Settings } from '../../db/settings.ts'
 import type { Spinner } from '../../db/spinner.ts'
@@ -27,6 +29,9 @@ export interface TaskParts {
   readonly schema: SchemaWatch
   readonly settings: Settings
   readonly retention: Retention
+  readonly archive: Archive
+  /** Partitions of the ledger. */
+  readonly months: Months
   readonly ledger: LedgerMonitor
   readonly closings: LedgerClosings
   readonly security: SecurityEvents
@@ -58,6 +63,9 @@ export interface TaskParts {
 /** Of one run, five minutes each: after a long absence several runs catch up. */
 const CLOSINGS_MAX = 50
 
+/** Transactions of one run of the archive, up to 2,000 positions each. */
+const ARCHIVINGS_MAX = 8
+
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 
 /** Every task of the program. */
@@ -66,6 +74,8 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     schema,
     settings,
     retention,
+    archive,
+    months,
     ledger,
     closings,
     measuring,
@@ -125,6 +135,27 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: async () => {
         const removed = await retention.run()
         if (Object.values(removed).some((rows) => rows > 0)) log.info('retention_completed', { ...removed })
+      },
+    },
+    {
+      // About two seconds: by the day, what is moved must be as much as is traded.
+      name: 'archive',
+      everyMs: 2_003,
+      roles: ['rooms'],
+      run: async () => {
+        const { positions, events } = await archive.run(ARCHIVINGS_MAX)
+        if (positions + events > 0) log.info('match_archived', { positions, events })
+      },
+    },
+    {
+      // About six hours, and before anything is traded: without a month's partition its trades could not be booked.
+      name: 'ledger-months',
+      everyMs: 21_599_987,
+      roles: EVERYWHERE,
+      atStart: 'await',
+      run: async () => {
+        const made = await months.make()
+        if (made > 0) log.info('ledger_months_made', { months: made })
       },
     },
     {

@@ -21,7 +21,7 @@ const MATCH = fixtureId(95_001)
 eachDatabase((open) => {
   let commit: (events: readonly MatchEvent[]) => Promise<unknown>
   let users: Users
-  const log = () => new AccountLog(open().db)
+  const log = () => new AccountLog(open().db, new TestWorld())
 
   beforeAll(async () => {
     const { db } = open()

@@ -116,7 +116,7 @@ eachDatabase((open) => {
     expect(await season.boards.main.place({ by: 'pnl', districtId: null }, user)).toMatchObject({
       standing: { closed: 1, pnl: before.main.pnl },
     })
-    const changes = await new AccountLog(open().db).changes(user, 0, 99)
+    const changes = await new AccountLog(open().db, world).changes(user, 0, 99)
     const last = changes?.kind === 'events' ? changes.events.at(-1) : null
     expect(last).toMatchObject({
       kind: 'corrected',

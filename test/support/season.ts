@@ -24,6 +24,7 @@ import type { Notification } from '../../db/announcements.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
+import { Months } from '../../db/months.ts'
 import { Outbox } from '../../db/outbox.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
@@ -110,6 +111,7 @@ export async function openSeason(
       const replay = purse === 'practice'
       const id = fixtureId((replay ? REPLAY_FIXTURES_FROM : 0) + ++fixtures)
       const epoch = present(await leases.acquire(id), 'lease')
+      await new Months(db, world).make()
       const listed = instrument(1, { id: instrumentId(world.newId()), name: 'A. Striker' })
       const match = info({ matchId: id, replay, purse })
       const commitNow: Fixture['commit'] = async (events) => {

@@ -32,6 +32,8 @@ export interface MatchesTable {
   replay: boolean
   starts_at: Timestamp
   settled_at: Timestamp | null
+  /** When all that can be archived of it was (db/archive.ts). */
+  archived_at: Generated<Date | null>
   /** A `MatchInfo` (actors/match/read-match-info.ts). */
   info: Json
   /** A `PricingMemory`, with which a restarted match continues at the same prices (actors/market/read-pricing.ts). */

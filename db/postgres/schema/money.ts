@@ -9,6 +9,8 @@ export interface MoneyTables {
   unpaid_closes: UnpaidClosesTable
   ledger_closed: LedgerClosedTable
   closed_balances: ClosedBalancesTable
+  detached_months: DetachedMonthsTable
+  detached_balances: DetachedBalancesTable
 }
 
 /** One row: the sums of the ledger up to an instant. */
@@ -26,6 +28,20 @@ export interface ClosedBalancesTable {
   user_id: string
   purse: Purse
   amount_micros: number
+}
+
+/** What a month of the ledger adds up to that is detached (db/months.ts). */
+export interface DetachedMonthsTable {
+  month: string
+  unbalanced: number
+  main_micros: number
+  practice_micros: number
+  leagues_micros: number
+}
+
+/** The sum of a wallet's entries in such a month. */
+export interface DetachedBalancesTable extends ClosedBalancesTable {
+  month: string
 }
 
 /** A close whose pay would have taken the wallet past its limit, or a corrupt position, until an operator pays it. */

@@ -7,6 +7,7 @@ export interface OperationTables {
   settings_version: SettingsVersionTable
   audit_log: AuditLogTable
   upkeep: UpkeepTable
+  sweeps: SweepsTable
   installation: InstallationTable
   webhooks: WebhooksTable
   processes: ProcessesTable
@@ -57,6 +58,13 @@ export interface AuditLogTable {
 export interface UpkeepTable {
   task: string
   done_until: Timestamp
+}
+
+/** How far a table has been swept for old rows (db/retention.ts). */
+export interface SweepsTable {
+  name: string
+  /** The next page. */
+  page: Generated<number>
 }
 
 /** One row. */

@@ -6,6 +6,10 @@ import type { Timestamp } from './columns.ts'
 
 export interface PositionTables {
   positions: PositionsTable
+  /** Those of matches that are history (db/archive.ts). */
+  positions_archive: ArchivedPositionsTable
+  /** A view of both. Archived positions have no stored answers. */
+  all_positions: PositionsTable
   account_events: AccountEventsTable
   position_voids: PositionVoidsTable
   command_results: CommandResultsTable
@@ -57,6 +61,9 @@ export interface PositionsTable {
   /** What late news has made of the close (db/recent-closes.ts); null for most. */
   late: ColumnType<unknown, string | null | undefined, string | null>
 }
+
+/** All are closed. */
+export type ArchivedPositionsTable = Omit<PositionsTable, `answer_${string}`>
 
 /** A position that an operator voids. */
 export interface PositionVoidsTable {

@@ -4,6 +4,10 @@ import type { DefaultTimestamp, Json, Timestamp } from './columns.ts'
 
 export interface ReactionTables {
   outbox: OutboxTable
+  /** Those of matches that are history (db/archive.ts). */
+  outbox_archive: OutboxTable
+  /** A view of both. */
+  all_outbox: OutboxTable
   outbox_cursors: OutboxCursorsTable
   outbox_failures: OutboxFailuresTable
   event_ranges: EventRangesTable

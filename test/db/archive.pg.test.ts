@@ -1,0 +1,348 @@
+/** Matches that are history: their rows move to the archive, and nobody who reads about them sees a difference. */
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { positionId, type UserId } from '../../actors/kernel/ids.ts'
+import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import type { Position } from '../../actors/position/position.ts'
+import { Archive } from '../../db/archive.ts'
+import { DataExport } from '../../db/data-export.ts'
+import { EventStream } from '../../db/event-stream.ts'
+import { LedgerClosings } from '../../db/ledger-closings.ts'
+import { Months } from '../../db/months.ts'
+import { type Connection, connect } from '../../db/postgres/connect.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import { PositionVoids } from '../../db/position-voids.ts'
+import { Positions } from '../../db/positions.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { Voids } from '../../src/integrity/voids.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { BALANCED } from '../support/books.ts'
+import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+import { type Fixture, openSeason, type Season } from '../support/season.ts'
+
+const DAY_MS = 24 * HOUR_MS
+const KEPT_DAYS = 35
+const ALL = 1_000_000
+
+eachDatabase((open) => {
+  const clock = { now: Date.UTC(2026, 7, 22, 15) }
+  const world = systemWorld(() => clock.now)
+  let season: Season
+  let admin: UserId
+  let names = 0
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world)
+    admin = await season.user('Archive admin')
+  })
+
+  const archive = () => new Archive(open().db, world, () => KEPT_DAYS)
+  const positions = () => new Positions(open().db)
+  const wallets = () => new Wallets(open().db, season.cache)
+  const count = async (table: string, where = sql`true`): Promise<number> =>
+    present(
+      (await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} where ${where}`.execute(open().db))
+        .rows[0],
+      'count',
+    ).n
+  const settle = async (match: Fixture) => {
+    await match.settle()
+    await season.reactor.drain()
+  }
+  /** Positions of these users in a match that settles at once. */
+  async function played(users: readonly UserId[], each: number, seed = 1): Promise<readonly Position[]> {
+    const chance = chanceFrom(seed)
+    const match = await season.match()
+    const made: Position[] = []
+    for (let n = 0; n < each; n++) {
+      for (const user of users) {
+        const position = await match.open(user, { direction: chance.happens(0.5) ? 'long' : 'short' })
+        await match.close(position, 190 + chance.below(20), chance.happens(0.2) ? 'take_profit' : 'user')
+        made.push(position)
+      }
+    }
+    await settle(match)
+    return made
+  }
+  const query = { purse: 'main', limit: 100, offset: 0 } as const
+  /** All that a user, and a reader of the event stream, can see. */
+  async function seen(users: readonly UserId[], some: readonly Position[]) {
+    const stream = new EventStream(open().db, 0)
+    await stream.sweep()
+    const exported: unknown[] = []
+    for (const user of users) {
+      for await (const { section, rows } of new DataExport(open().db).pages(user)) {
+        // The stored answers of openings under a key are not archived; these have none.
+        exported.push([section, rows])
+      }
+    }
+    return {
+      closed: await Promise.all(users.map((user) => positions().list(user, { ...query, status: 'closed' }))),
+      all: await Promise.all(users.map((user) => positions().list(user, { ...query, status: 'all' }))),
+      page: await Promise.all(
+        users.map((user) => positions().list(user, { ...query, status: 'all', before: 4, limit: 2 })),
+      ),
+      found: await Promise.all(some.map(({ userId, id }) => positions().find(userId, id))),
+      ledger: await Promise.all(
+        users.map((user) => wallets().ledger(user, { ...query, matchId: present(some[0], 'position').fixtureId })),
+      ),
+      events: await stream.after([1, 0, 0], ALL),
+      exported,
+    }
+  }
+
+  it(
+    '[D17] what is history moves in any number of steps, and every reader sees the same between them',
+    { timeout: 60_000 },
+    async () => {
+      const users = [await season.user(`Past ${++names}`), await season.user(`Past ${++names}`)]
+      const past = await played(users, 5)
+      clock.now += (KEPT_DAYS - 1) * DAY_MS
+      const recent = await played(users, 2, 2)
+      const live = await season.match()
+      const held = await live.open(present(users[0], 'user'))
+      const before = await seen(users, [...past, ...recent, held])
+      expect(await archive().run(ALL)).toEqual({ positions: 0, events: 0 })
+
+      clock.now += 2 * DAY_MS
+      let moved = { positions: 0, events: 0 }
+      for (let n = 0; ; n++) {
+        expect(await seen(users, [...past, ...recent, held]), `after ${n} steps`).toEqual(before)
+        const step = await archive().run(1)
+        if (step.positions + step.events === 0) break
+        moved = { positions: moved.positions + step.positions, events: moved.events + step.events }
+      }
+      // An opening and a close are a commit each; the last of the match, its end, stays.
+      expect(moved).toEqual({ positions: past.length, events: 2 * past.length })
+      const of = sql`match_id = ${present(past[0], 'position').fixtureId}::bigint`
+      expect([await count('positions', of), await count('outbox', of)]).toEqual([0, 1])
+      expect(await count('positions_archive', of)).toBe(past.length)
+      expect((await positions().find(held.userId, held.id))?.position.close).toBeNull()
+      expect(await wallets().auditLedger({ whole: true })).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[D17] 10,000 positions move once, whichever processes move them at the same time',
+    { timeout: 240_000 },
+    async () => {
+      const users = await Promise.all(Array.from({ length: 100 }, () => season.user(`Crowd ${++names}`)))
+      const match = await season.match()
+      const made = Array.from({ length: 10_000 }, (_, n) =>
+        match.position(present(users[n % users.length], 'user'), { lots: 0.01 }),
+      )
+      for (let from = 0; from < made.length; from += 500) {
+        const some = made.slice(from, from + 500)
+        await match.commit(some.map((position) => ({ kind: 'position_opened', position })))
+        await match.commit(some.map((position) => match.closed(position, 200)))
+      }
+      await settle(match)
+      const others = await played(users.slice(0, 1), 3)
+      clock.now += (KEPT_DAYS + 1) * DAY_MS
+      const moved = await Promise.all(Array.from({ length: 4 }, () => archive().run(ALL)))
+      const rest = await archive().run(ALL)
+      const total = [...moved, rest].reduce((sum, one) => sum + one.positions, 0)
+      expect(total).toBeGreaterThanOrEqual(made.length + others.length)
+      const ids = sql`user_id in (select id from users where username like 'crowd%')`
+      expect(await count('positions', ids)).toBe(0)
+      expect(await count('positions_archive', ids)).toBe(made.length + others.length)
+      const { rows } = await sql<{ n: number }>`
+      select count(distinct id) as n from positions_archive where ${ids}`.execute(open().db)
+      expect(rows[0]?.n).toBe(made.length + others.length)
+    },
+  )
+
+  it('[D17] waits for reactions, for what was set aside, and for pay that waits for an operator', async () => {
+    const user = await season.user(`Waiting ${++names}`)
+    const match = await season.match()
+    const [paid, unpaid] = [await match.open(user), await match.open(user)]
+    await match.close(paid, 201)
+    await match.close(unpaid, 201)
+    await match.settle()
+    clock.now += (KEPT_DAYS + 1) * DAY_MS
+    expect(await archive().run(ALL)).toMatchObject({ positions: 0 })
+    await season.reactor.drain()
+    const { db } = open()
+    await sql`insert into outbox_failures values (${match.id}::bigint, 1, 'e', 5, now())`.execute(db)
+    expect(await archive().run(ALL)).toMatchObject({ positions: 0 })
+    await sql`delete from outbox_failures`.execute(db)
+    await sql`insert into unpaid_closes values (${unpaid.id}::uuid, ${user}::uuid, 'main', 1, now())`.execute(db)
+    expect(await archive().run(ALL)).toMatchObject({ positions: 1 })
+    expect(await count('positions', sql`user_id = ${user}::uuid`)).toBe(1)
+    expect(await positions().list(user, { ...query, status: 'closed' })).toHaveLength(2)
+    await sql`delete from unpaid_closes`.execute(db)
+  })
+
+  it('[D17] an archived position can still be void, and a rebuild reads archived events', async () => {
+    const user = await season.user(`Void ${++names}`)
+    const match = await season.match()
+    const [won, kept] = [await match.open(user), await match.open(user)]
+    await match.close(won, 215)
+    await match.close(kept, 205)
+    await settle(match)
+    clock.now += (KEPT_DAYS + 1) * DAY_MS
+    await archive().run(ALL)
+    const desk = { void: async () => 'closed' as const }
+    const voids = new Voids({ voids: new PositionVoids(open().db, season.cache, world), desk })
+    const request = { positionId: won.id, commandId: null, by: admin, reason: 'late' }
+    expect(await voids.void(request)).toMatchObject({ kind: 'voided' })
+    expect((await positions().find(user, won.id))?.position.close).toMatchObject({ by: 'void', pnl: 0 })
+    expect(await positions().list(user, { ...query, status: 'closed' })).toHaveLength(2)
+    await season.reactor.drain()
+    const career = await season.careers.find(user)
+    expect(career).toMatchObject({ main: { closed: 1, wins: 1 } })
+    expect(await wallets().auditLedger()).toMatchObject(BALANCED)
+
+    await season.outbox.forget()
+    await season.reactor.drain()
+    expect(await season.careers.find(user)).toEqual(career)
+    expect(await count('outbox_archive')).toBe(0)
+  })
+
+  it('[D17] a key that is used again after so long opens another position, and both are listed once', async () => {
+    const user = await season.user(`Key ${++names}`)
+    const id = positionId(world.newId())
+    const opened: number[] = []
+    for (const price of [210, 190]) {
+      const match = await season.match()
+      const position = { ...match.position(user), id }
+      await match.commit([{ kind: 'position_opened', position }])
+      await match.close(position, price)
+      await settle(match)
+      opened.push(position.openedAt)
+      const found = await positions().find(user, id)
+      expect(found?.position.openedAt).toBe(position.openedAt)
+      clock.now += (KEPT_DAYS + 1) * DAY_MS
+      await archive().run(ALL)
+    }
+    const listed = await positions().list(user, { ...query, status: 'all' })
+    expect(listed.map(({ position }) => position.openedAt)).toEqual(opened.toReversed().map(instant))
+    expect((await positions().find(user, id))?.position.openedAt).toBe(opened[1])
+  })
+
+  it('[D18] the ledger has a partition for each month to come, and books nothing in a month without one', async () => {
+    const months = new Months(open().db, world)
+    await months.make()
+    expect(await months.make()).toBe(0)
+    const later = new Date(Math.max(clock.now, Date.now()))
+    later.setUTCDate(1)
+    later.setUTCMonth(later.getUTCMonth() + 14)
+    const book = () =>
+      sql`insert into ledger_entries (tx, account, purse, amount_micros, kind, reference, at)
+            select tx, 'house', 'main', 0, 'batch', tx, ${later}::timestamptz from (select gen_random_uuid() as tx) t`.execute(
+        open().db,
+      )
+    await expect(book()).rejects.toThrow(/no partition/)
+    const then = new Months(open().db, { now: () => instant(later.getTime()) })
+    const made = await Promise.all([then.make(), then.make(), then.make()])
+    expect(made.reduce((sum, n) => sum + n, 0)).toBeGreaterThanOrEqual(13)
+    expect(await then.make()).toBe(0)
+    await book()
+    expect(await wallets().auditLedger({ whole: true })).toMatchObject(BALANCED)
+  })
+})
+
+const MONTH = '2026-03'
+
+/** Play in March 2026 and in May, with a ledger that has had months since. */
+async function longAgo(connection: Connection) {
+  const { db } = connection
+  const clock = { now: Date.UTC(2026, 2, 10, 15) }
+  const world = systemWorld(() => clock.now)
+  await sql`alter table ledger_trades detach partition ledger_trades_first`.execute(db)
+  await sql`select add_month('ledger_trades', m::date)
+              from generate_series('2026-03-01'::date, '2026-11-01', interval '1 month') m`.execute(db)
+  const season = await openSeason(connection, world)
+  const users = [await season.user('March One'), await season.user('March Two')]
+  for (const week of [0, 1, 9]) {
+    clock.now = Date.UTC(2026, 2, 10 + 7 * week, 15)
+    const match = await season.match()
+    for (const user of users) await match.close(await match.open(user), 200 + week)
+    await match.settle()
+    await season.reactor.drain()
+  }
+  clock.now = Date.now()
+  const positions = new Positions(db)
+  const list = () =>
+    Promise.all(users.map((user) => positions.list(user, { purse: 'main', status: 'all', limit: 100, offset: 0 })))
+  const closeAndArchive = async () => {
+    await new LedgerClosings(db).closeAll(1_000_000)
+    await new Archive(db, world, () => KEPT_DAYS).run(1_000)
+  }
+  return { season, user: present(users[0], 'user'), list, closeAndArchive, months: new Months(db, world) }
+}
+
+eachDatabase((open) => {
+  it('[D19] a month is detached once all of it is history, and comes back as it was', { timeout: 60_000 }, async () => {
+    const { db } = open()
+    const { season, user, list, closeAndArchive, months } = await longAgo(open())
+    const wallets = () => new Wallets(db, new WalletCache(null, () => undefined))
+    const audits = async () => [await wallets().auditLedger(), await wallets().auditLedger({ whole: true })] as const
+    const before = await list()
+    expect(await months.obstacle(MONTH)).toMatch(/not closed/)
+    await expect(months.detach(MONTH)).rejects.toThrow(/not closed/)
+    await new LedgerClosings(db).closeAll(1_000_000)
+    expect(await months.obstacle(MONTH)).toMatch(/2 matches .* not archived/)
+    await closeAndArchive()
+    expect(await months.obstacle(MONTH)).toBeNull()
+    expect(await months.obstacle('2026-01')).toMatch(/no month/)
+    expect(await list()).toEqual(before)
+
+    const tables = ['ledger_trades_2026_03', 'positions_archive_2026_03', 'outbox_archive_2026_03']
+    expect(await months.detach(MONTH)).toEqual(tables.toReversed())
+    expect((await list()).map((rows) => rows.length)).toEqual([1, 1])
+    expect((await months.list()).map(({ table }) => table)).not.toContain(tables[0])
+    let [byClosings, whole] = await audits()
+    expect(byClosings).toMatchObject(BALANCED)
+    expect(whole).toEqual(byClosings)
+
+    // A wallet that is lost meanwhile is summed up again, with the detached month.
+    const held = present((await wallets().find(user)) ?? undefined, 'wallet')
+    const match = await season.match()
+    const position = await match.open(user)
+    await sql`delete from wallets where user_id = ${user}::uuid and purse = 'main'`.execute(db)
+    await match.close(position, 200)
+    expect((await wallets().find(user))?.balance).toBe(held.balance)
+
+    expect(await months.attach(MONTH)).toEqual(tables)
+    expect((await list())[1]).toEqual(before[1])
+    ;[byClosings, whole] = await audits()
+    expect(byClosings).toMatchObject(BALANCED)
+    expect(whole).toEqual(byClosings)
+  })
+})
+
+onPostgres((server) => {
+  it(
+    '[D19] detaching waits for a reader of the month, and trading waits for neither',
+    { timeout: 120_000 },
+    async () => {
+      const database = await createDatabase(server)
+      const connection = await connect({ databaseUrl: database.url, dataDir: null })
+      try {
+        await migrate(connection.db)
+        const { season, user, list, closeAndArchive, months } = await longAgo(connection)
+        await closeAndArchive()
+        let detaching: Promise<unknown> = Promise.resolve()
+        let isDetached = false
+        await connection.db.transaction().execute(async (reader) => {
+          await sql`select count(*) from all_positions, all_outbox, ledger_entries`.execute(reader)
+          detaching = months.detach(MONTH).then(() => (isDetached = true))
+          const match = await season.match()
+          for (let n = 0; n < 20; n++) await match.close(await match.open(user), 201)
+          await match.settle()
+          expect(isDetached).toBe(false)
+        })
+        await detaching
+        expect(isDetached).toBe(true)
+        expect((await list())[0]).toHaveLength(1 + 20)
+      } finally {
+        await connection.close()
+        await database.drop()
+      }
+    },
+  )
+})
