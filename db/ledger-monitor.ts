@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import { LAST_LEDGER_MONTH } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 
 export interface BooksSample {
@@ -27,6 +28,8 @@ export interface WorkLeft {
   readonly setAside: number
   /** Closes whose pay would have taken a wallet past its limit, which wait for an operator. */
   readonly unpaid: number
+  /** Months after the present one in which trades can be booked. */
+  readonly ledgerMonths: number
   /** How long the webhook that has failed longest has failed, disabled ones included; 0 if none fails. */
   readonly webhookFailingMs: number
 }
@@ -70,8 +73,11 @@ export class LedgerMonitor {
           as "unbalancedTransactions",
         (select count(*) from some_wallets s left join wallets w using (user_id, purse)
           where w.balance_micros is distinct from
-                (select sum(amount_micros)::bigint from ledger_entries e
-                  where e.user_id = s.user_id and e.purse = s.purse))
+                coalesce((select amount_micros from closed_balances c
+                           where c.user_id = s.user_id and c.purse = s.purse), 0)
+                + coalesce((select sum(amount_micros)::bigint from ledger_entries e
+                             where e.user_id = s.user_id and e.purse = s.purse
+                               and e.at >= (select until from ledger_closed)), 0))
           as "mismatchedWallets"`.execute(this.#db)
     this.#lookedUntil = until
     return present(rows[0], 'sample')
@@ -91,6 +97,10 @@ export class LedgerMonitor {
              (select count(*) from matches
                where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
              (select count(*) from outbox_failures) as "setAside", (select count(*) from unpaid_closes) as unpaid,
+             (select (extract(year from last) - extract(year from today)) * 12
+                     + extract(month from last) - extract(month from today)
+                from (select ${LAST_LEDGER_MONTH} as last,
+                             ${new Date(now)}::timestamptz at time zone 'UTC' as today) m)::integer as "ledgerMonths",
              commits as unreacted, oldest,
              (select min(failing_since) from webhooks where state <> 'paused') as failing
         from unreacted`.execute(this.#db)

@@ -23,6 +23,7 @@ export const TOOLS: readonly Tool[] = [
   tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
   tool('ledger-audit', './tools/ledger-audit.ts', 'add up the whole ledger, entry by entry'),
+  tool('months', './tools/months.ts', 'list the months of the ledger and the archives, or detach one'),
   tool('audit-verify', './tools/audit-verify.ts', 'check that no entry of the audit log was altered or removed'),
   tool('at', './tools/at.ts', 'show a match at a moment of its past, from its journal'),
   tool('tape-forgeries', './verify/forgeries.ts', 'forge the tapes of matches, and have the verifier find it'),

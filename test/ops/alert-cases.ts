@@ -200,6 +200,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { touchline_outbox_lag_seconds: flat(9) },
   },
   ReactionsSetAside: { fires: { touchline_outbox_set_aside: flat(1) }, quiet: { touchline_outbox_set_aside: flat(0) } },
+  LedgerMonthsMissing: {
+    fires: { touchline_ledger_months_ahead: flat(2) },
+    quiet: { touchline_ledger_months_ahead: flat(11) },
+  },
   ClosesUnpaid: { fires: { touchline_closes_unpaid: flat(1) }, quiet: { touchline_closes_unpaid: flat(0) } },
   WebhookFailing: {
     fires: { touchline_webhook_failing_seconds: flat(1_000) },

@@ -1,0 +1,39 @@
+/**
+ * Lists the partitions of the ledger and the archives with their sizes: `npm run ops -- months`. `--detach 2026-08`
+ * makes that month tables of their own, which can be dumped and dropped. Until they are attached again
+ * (`--attach 2026-08`), users do not see it in their history. Neither takes a lock that trading waits for. It reads the
+ * environment of the server.
+ */
+import { parseArgs } from 'node:util'
+import { Months } from '../../db/months.ts'
+import { connect } from '../../db/postgres/connect.ts'
+import { databaseOf, environment, readConfig } from '../../src/config.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { table } from '../bench/report.ts'
+
+const { values } = parseArgs({ options: { detach: { type: 'string' }, attach: { type: 'string' } } })
+const connection = await connect(databaseOf(readConfig(environment())))
+try {
+  await connection.withoutTimeout(async (db) => {
+    const months = new Months(db, systemWorld())
+    if (values.detach !== undefined) {
+      const obstacle = await months.obstacle(values.detach)
+      if (obstacle !== null) throw new Error(`${values.detach} cannot be detached: ${obstacle}`)
+      for (const name of await months.detach(values.detach)) console.log(`${name} is detached: dump it, then drop it`)
+    } else if (values.attach !== undefined) {
+      for (const name of await months.attach(values.attach)) console.log(`${name} is attached again`)
+    } else {
+      const rows = (await months.list()).map(({ table: name, rows: many, bytes }) => [
+        name,
+        many.toLocaleString('en'),
+        (bytes / 1e6).toFixed(1),
+      ])
+      console.log(table(['partition', 'rows, about', 'MB'], rows))
+    }
+  })
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+} finally {
+  await connection.close()
+}
