@@ -146,3 +146,21 @@ create table sweeps (
   name text primary key,
   page bigint not null default 0
 );
+
+-- § Autovacuum
+
+-- By default a table is vacuumed once a fifth of it is dead. That is late for large tables whose rows change all the
+-- time, and for a few rows that each commit changes; the documents of matches are in TOAST tables.
+declare
+  name text;
+begin
+  foreach name in array array['wallets', 'positions', 'careers', 'week_scores', 'outbox', 'command_results', 'ticks'] loop
+    execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0)', name);
+  end loop;
+  foreach name in array array['instruments', 'matches', 'match_leases', 'outbox_cursors', 'event_head', 'processes'] loop
+    execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, '
+                   'autovacuum_vacuum_cost_delay = 0)', name);
+  end loop;
+  alter table matches set (toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 500,
+                           toast.autovacuum_vacuum_cost_delay = 0);
+end;
