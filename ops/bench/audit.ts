@@ -50,6 +50,8 @@ async function measure(url: string, size: number): Promise<string[]> {
     await reset(database)
     const closings = new LedgerClosings(db)
     await sql`update ledger_entries set at = now() - interval '26 hours'`.execute(db)
+    // An audit reads no index by user, and keeping them would take most of the time.
+    await sql`drop index ledger_trades_first_user, ledger_trades_first_once`.execute(db)
     await add(db, size, { from: HOUR_SECS + DAY_SECS, secs: DAY_SECS - 1 })
     await add(db, OPEN_ENTRIES, { from: HOUR_SECS - 60, secs: HOUR_SECS - 120 })
     // The wallets as their entries have them.

@@ -95,7 +95,7 @@ eachDatabase((open) => {
   }
 
   it(
-    '[D17] what is history moves in any number of steps, and every reader sees the same between them',
+    '[D18] what is history moves in any number of steps, and every reader sees the same between them',
     { timeout: 60_000 },
     async () => {
       const users = [await season.user(`Past ${++names}`), await season.user(`Past ${++names}`)]
@@ -126,7 +126,7 @@ eachDatabase((open) => {
   )
 
   it(
-    '[D17] 10,000 positions move once, whichever processes move them at the same time',
+    '[D18] 10,000 positions move once, whichever processes move them at the same time',
     { timeout: 240_000 },
     async () => {
       const users = await Promise.all(Array.from({ length: 100 }, () => season.user(`Crowd ${++names}`)))
@@ -155,7 +155,7 @@ eachDatabase((open) => {
     },
   )
 
-  it('[D17] waits for reactions, for what was set aside, and for pay that waits for an operator', async () => {
+  it('[D18] waits for reactions, for what was set aside, and for pay that waits for an operator', async () => {
     const user = await season.user(`Waiting ${++names}`)
     const match = await season.match()
     const [paid, unpaid] = [await match.open(user), await match.open(user)]
@@ -176,7 +176,7 @@ eachDatabase((open) => {
     await sql`delete from unpaid_closes`.execute(db)
   })
 
-  it('[D17] an archived position can still be void, and a rebuild reads archived events', async () => {
+  it('[D18] an archived position can still be void, and a rebuild reads archived events', async () => {
     const user = await season.user(`Void ${++names}`)
     const match = await season.match()
     const [won, kept] = [await match.open(user), await match.open(user)]
@@ -202,7 +202,7 @@ eachDatabase((open) => {
     expect(await count('outbox_archive')).toBe(0)
   })
 
-  it('[D17] a key that is used again after so long opens another position, and both are listed once', async () => {
+  it('[D18] a key that is used again after so long opens another position, and both are listed once', async () => {
     const user = await season.user(`Key ${++names}`)
     const id = positionId(world.newId())
     const opened: number[] = []
@@ -223,7 +223,7 @@ eachDatabase((open) => {
     expect((await positions().find(user, id))?.position.openedAt).toBe(opened[1])
   })
 
-  it('[D18] the ledger has a partition for each month to come, and books nothing in a month without one', async () => {
+  it('[D19] the ledger has a partition for each month to come, and books nothing in a month without one', async () => {
     const months = new Months(open().db, world)
     await months.make()
     expect(await months.make()).toBe(0)
@@ -276,7 +276,7 @@ async function longAgo(connection: Connection) {
 }
 
 eachDatabase((open) => {
-  it('[D19] a month is detached once all of it is history, and comes back as it was', { timeout: 60_000 }, async () => {
+  it('[D20] a month is detached once all of it is history, and comes back as it was', { timeout: 60_000 }, async () => {
     const { db } = open()
     const { season, user, list, closeAndArchive, months } = await longAgo(open())
     const wallets = () => new Wallets(db, new WalletCache(null, () => undefined))
@@ -317,7 +317,7 @@ eachDatabase((open) => {
 
 onPostgres((server) => {
   it(
-    '[D19] detaching waits for a reader of the month, and trading waits for neither',
+    '[D20] detaching waits for a reader of the month, and trading waits for neither',
     { timeout: 120_000 },
     async () => {
       const database = await createDatabase(server)

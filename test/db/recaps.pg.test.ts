@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { recapOf } from '../../actors/community/recap.ts'
 import { present } from '../../actors/kernel/assert.ts'
-import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
+import { type FixtureId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
@@ -12,6 +12,7 @@ import { Recaps } from '../../db/recaps.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
+import { commandId } from '../../src/http/command-ids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
@@ -148,7 +149,10 @@ eachDatabase((open) => {
     await before.close(await before.open(bob), 210)
     await before.close(await before.open(cyd), 205)
     await match.close(await match.open(ada), 190)
-    await match.close(await match.open(cyd), 240)
+    // Opened under a key: such an id is a digest, and says nothing of its time.
+    const keyed = { ...match.position(cyd), id: positionId(commandId(cyd, 'open', 'a key')) }
+    await match.commit([{ kind: 'position_opened', position: keyed }])
+    await match.close(keyed, 240)
     await match.close(await match.open(dan), 230)
     await match.settle()
     await rig.reactor.drain()
