@@ -91,7 +91,7 @@ export class Months {
    * Detaches a month: its rows stay in tables of their own, and what is added up from the ledger takes their sums. An
    * attempt that was interrupted is continued. It takes no lock that trading waits for, but waits itself for every
    * statement that reads the same history. Throws if there is an obstacle.
-   */ // D18
+   */ // D20
   async detach(month: Month): Promise<readonly string[]> {
     const obstacle = await this.obstacle(month)
     assert(obstacle === null, obstacle ?? '')

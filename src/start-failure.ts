@@ -11,7 +11,20 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '3D000': 'create it, or correct DATABASE_URL',
   '28P01': 'correct DATABASE_URL',
   FastStoreUnavailable: 'start it, correct REDIS_URL, or leave it empty for the in-process store',
+  BusUnavailable: 'start it, correct NATS_URL, or leave it empty for messages through Redis',
   FolderInUse: 'or choose another folder with DATA_DIR',
+}
+
+const UNTRUSTED =
+  'name the PEM file of its authority in NODE_EXTRA_CA_CERTS, or for PostgreSQL in sslrootcert of its URL'
+/** Why a server's certificate was refused, by error code: also that of the cause of another error. */
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'use a name for which its certificate is',
+  CERT_HAS_EXPIRED: 'renew its certificate',
 }
 
 /** Exit codes of the program. None is one of Node's own. */
@@ -34,6 +47,9 @@ export function explainStart(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (!(error instanceof Error)) return `Touchline cannot start: ${String(error)}`
   if (WHOLE.has(error.name)) return `Touchline cannot start: ${error.message}`
-  const remedy = REMEDIES['code' in error ? String(error.code) : error.name]
+  const remedy = CERTIFICATES[nameOf(error.cause)] ?? CERTIFICATES[nameOf(error)] ?? REMEDIES[nameOf(error)]
   return `Touchline cannot start: ${remedy === undefined ? error.stack : `${error.message}; ${remedy}`}`
 }
+
+const nameOf = (error: unknown): string =>
+  error instanceof Error ? ('code' in error ? String(error.code) : error.name) : ''

@@ -1,7 +1,7 @@
 /** The fast store on Redis, shared by all processes. */
 import type { ClusterOptions, Result } from 'ioredis'
 import { assert } from '../../actors/kernel/assert.ts'
-import { clusterAt, redisAt, type RedisClient } from './redis-address.ts'
+import { clusterAt, connected, redisAt, type RedisClient } from './redis-address.ts'
 import { nameOf, RedisCluster } from './redis-cluster.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
 import {
@@ -134,14 +134,7 @@ export async function openRedis(
     scripts,
   }
   const redis = clusterAt(url, options) ?? redisAt(url, options)
-  // Failing calls reject. Without a listener ioredis would also print every failing reconnect.
-  redis.on('error', () => {})
-  try {
-    await redis.connect()
-  } catch (error) {
-    redis.disconnect()
-    throw error
-  }
+  await connected(redis)
   return redis
 }
 

@@ -48,6 +48,23 @@ export function clusterAt(address: string, options: ClientOptions): RedisCluster
   return cluster === null ? null : new RedisCluster(cluster.nodes, { ...options, ...cluster.credentials })
 }
 
+/** Connects. Rejects with what has closed the connection, of which ioredis itself says only that it is closed. */
+export async function connected(redis: RedisClient): Promise<void> {
+  let cause: unknown
+  const note = (error: unknown): void => void (cause = error)
+  // Without a listener ioredis would also print every failing reconnect.
+  redis.on('error', note)
+  try {
+    await redis.connect()
+  } catch (error) {
+    redis.disconnect()
+    throw cause ?? error
+  } finally {
+    redis.on('error', () => undefined)
+    redis.off('error', note)
+  }
+}
+
 type Credentials = Pick<RedisOptions, 'username' | 'password' | 'tls'>
 type SentinelOptions = Pick<
   RedisOptions,

@@ -52,7 +52,7 @@ export interface Connection {
   readonly arrays: ArrayFormat
   /** Does work of any length, such as a migration, on a connection of its own. */
   withoutTimeout<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
-  /** Resolves when the database answers, rejects when it does not. */
+  /** Resolves when the database answers and takes writes, rejects when it does not. */
   ping(): Promise<void>
   /**
    * Ends connections that are silent without being broken, and returns how many. To be called about twice a second; the
@@ -247,8 +247,10 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
   }
 }
 
+/** A standby, and a primary that has become one, answer every read. */
 async function ping(db: Kysely<Database>): Promise<void> {
-  await sql`select 1`.execute(db)
+  const { rows } = await sql<{ mode: string }>`select current_setting('transaction_read_only') as mode`.execute(db)
+  if (rows[0]?.mode !== 'off') throw new Error('the database takes no writes')
 }
 
 type Polite = Exclude<ConstructorParameters<typeof PGliteDialect>[0]['pglite'], (...args: never[]) => unknown>

@@ -53,8 +53,11 @@ const PLACING_MS = { perMatch: 20, most: 400, chance: 60 } as const
 const WAKE_MS = 1_500
 /** To commit a feed update; the batch before it may be a large one. */
 const FEED_MS = 5 * SECOND_MS
-/** During a handover the owner is asked at most 20 times, 50 ms apart. */
-const HANDOVER = { tries: 20, pauseMs: 50 } as const
+/**
+ * During a handover the owner is asked at most 36 times, 50 ms apart, and not in the last moments in which the next
+ * owner could hardly answer: that nothing has happened is a better answer than that it is unknown.
+ */
+const HANDOVER = { tries: 36, pauseMs: 50, answerMs: 150 } as const
 /** Owners remembered: more than there are matches at a time. */
 const REMEMBERED_MAX = 1_000
 
@@ -178,7 +181,10 @@ export class Peers {
     let gone = 0
     for (let tries = 0; tries < HANDOVER.tries && world.now() <= deadline; tries++) {
       // One miss means that the remembered owner was wrong. Two mean that the owner is handing the match over.
-      if (tries > 1) await pause(HANDOVER.pauseMs)
+      if (tries > 1) {
+        await pause(HANDOVER.pauseMs)
+        if (deadline - world.now() < HANDOVER.answerMs) break
+      }
       const owner = await this.#find(matchId)
       if (typeof owner !== 'string') return owner
       const reply = await bus.ask(owner, kind, request, Math.max(1, deadline - world.now()))

@@ -129,9 +129,26 @@ async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster 
   const pubSub =
     config.natsUrl === null
       ? await connectPubSub({ url: config.redisUrl.reveal(), prefix })
-      : await NatsPubSub.connect({ urls: natsServers(config.natsUrl.reveal()), prefix })
+      : await reachNats(natsServers(config.natsUrl.reveal()), prefix)
   const registry = new Processes(connection.db, { id: processId, runsMatches: config.roles.includes('rooms') })
   return { processId, registry, pubSub: signed(base, pubSub) }
+}
+
+async function reachNats(urls: readonly string[], prefix: string): Promise<NatsPubSub> {
+  try {
+    return await NatsPubSub.connect({ urls, prefix })
+  } catch (error) {
+    throw new BusUnavailable(urls.map((url) => new URL(url).host).join(','), error)
+  }
+}
+
+/** NATS cannot be reached at the start. A running process connects again. */
+class BusUnavailable extends Error {
+  override name = 'BusUnavailable'
+
+  constructor(where: string, cause: unknown) {
+    super(`NATS at ${where} does not answer (${cause instanceof Error ? cause.message : String(cause)})`, { cause })
+  }
 }
 
 /** With a key, only messages count that were signed with it. A flood of others is reported once per reason. */

@@ -81,6 +81,12 @@ onPostgres(() =>
     const newest = async (db: Kysely<Database>): Promise<number> =>
       (await sql<{ at: number }>`select coalesce(max(at), 0) as at from written`.execute(db)).rows[0]?.at ?? 0
 
+    it('a server that takes no writes is not ready, though it answers', async () => {
+      const standby = await connect({ databaseUrl: pair.standby.url, dataDir: null })
+      cleanUp.push(() => standby.close())
+      await expect(standby.ping()).rejects.toThrow('takes no writes')
+    })
+
     it('[D16] reads go to it, writes and all other reads do not', async () => {
       const connection = await reading()
       await vi.waitUntil(() => stateOf(connection).isInUse, PATIENCE)

@@ -134,6 +134,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { touchline_probe_succeeded_timestamp_seconds: flat(0) },
     quiet: { touchline_probe_succeeded_timestamp_seconds: '0+60x40' },
   },
+  ProbeDown: {
+    labels: { job: 'touchline-probe', instance: 'probe:9465' },
+    fires: { 'up{job="touchline-probe",instance="probe:9465"}': flat(0) },
+    quiet: { 'up{job="touchline-probe",instance="probe:9465"}': flat(1) },
+  },
   SignInsFail: {
     fires: { [signIns('ok')]: grows(1), [signIns('INVALID_CODE')]: grows(10) },
     quiet: { [signIns('ok')]: grows(20), [signIns('INVALID_CODE')]: grows(10) },

@@ -158,7 +158,7 @@ describe('ops/deploy/compose.yaml', () => {
       ['patroni-1', 'patroni-1', '5432', '8008'],
       ['patroni-2', 'patroni-2', '5432', '8008'],
     ])
-    expect(proxy).toMatch(/^ +http-check send meth GET uri \/primary\n +http-check expect status 200$/m)
+    expect(proxy).toMatch(/^ +http-check send meth OPTIONS uri \/primary\n +http-check expect status 200$/m)
     expect(proxy).toMatch(/^ +default-server check .*on-marked-down shutdown-sessions$/m)
     const patroni = z.looseObject({ restapi: z.object({ listen: z.string() }) })
     expect(patroni.parse(yaml('ops/deploy/patroni/patroni.yaml')).restapi.listen).toMatch(/:8008$/)

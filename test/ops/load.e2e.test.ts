@@ -64,6 +64,13 @@ describe('the prices of a socket', () => {
     expect(watch.since(frame(1).fixtureId)).toEqual({ epoch: 1, seq: 3 })
   })
 
+  it('have none when another process repeats the price with an older number, but one when it was another price', () => {
+    const older = { flags: FLAG.snapshot, seq: 1 }
+    expect(gapsIn(frame(3), frame(3, older), frame(4))).toBe(0)
+    expect(gapsIn(frame(3), frame(3, older), frame(2))).toBe(1)
+    expect(gapsIn(frame(3), frame(1, older))).toBe(1)
+  })
+
   it('a new epoch begins with a snapshot, and an older one ends', () => {
     const [snapshot, conflated] = [{ flags: FLAG.snapshot }, { flags: FLAG.conflated }]
     expect(gapsIn(frame(8), frame(0, { epoch: 2, ...snapshot }), frame(1, { epoch: 2 }))).toBe(0)

@@ -8,6 +8,7 @@ import { performance } from 'node:perf_hooks'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
 import { freePort } from '../rig/free-port.ts'
+import type { Backend, Databases } from './databases.ts'
 
 const CONFIGURATION = join(import.meta.dirname, '../../deploy/proxy/haproxy.cfg')
 const PATIENCE_MS = 15_000
@@ -15,14 +16,8 @@ const PATIENCE_MS = 15_000
 const LOOKS = 20
 const LOOK_MS = 100
 
-/** Where a server listens, and where it says whether it is the primary. */
-export interface Backend {
-  readonly port: number
-  readonly checkPort: number
-}
-
 export class Balancer {
-  /** The database of the primary. */
+  /** A database of the primary. */
   readonly url: string
   readonly #child: ChildProcess
   readonly #gone: Promise<unknown>
@@ -34,14 +29,14 @@ export class Balancer {
   }
 
   /** Throws if HAProxy is not installed or does not start. `HAPROXY_BINARY` names it if it is not on the path. */
-  static async start(folder: string, backends: readonly Backend[]): Promise<Balancer> {
+  static async start(folder: string, databases: Databases): Promise<Balancer> {
     const port = await freePort()
     const file = join(folder, 'haproxy.cfg')
-    writeFileSync(file, localConfiguration(port, backends))
+    writeFileSync(file, localConfiguration(port, databases.backends))
     const program = process.env['HAPROXY_BINARY'] ?? 'haproxy'
     const child = spawn(program, ['-db', '-q', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] })
     await once(child, 'spawn')
-    const balancer = new Balancer(`postgres://postgres@127.0.0.1:${port}/postgres`, child)
+    const balancer = new Balancer(databases.url(port), child)
     await balancer.#knowsPrimary()
     return balancer
   }

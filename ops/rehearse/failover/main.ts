@@ -4,16 +4,23 @@
  * processes, the standby is promoted, and the former primary is rewound and follows it.
  *
  *   npm run ops -- failover [--rounds 3] [--users 20] [--speed 10] [--detect-ms 1000] [--asynchronous] [--seed N]
+ *   npm run ops -- failover --patroni [--fence-ms 2000] [--rounds 3] …
  *
- * HAProxy has the configuration of `ops/deploy/proxy/haproxy.cfg`; its health checks are answered as Patroni answers
- * them. `--detect-ms` is the time from the kill to the promotion. No acknowledged trade may be lost and none doubled,
+ * HAProxy has the configuration of `ops/deploy/proxy/haproxy.cfg`. No acknowledged trade may be lost and none doubled,
  * every idempotency key must lead to one outcome, no socket may miss a move, the books must balance, no process may
- * end, and at most ten seconds may pass without an acknowledged trade. With `--asynchronous` commits do not wait for
- * the standby, which is cut off half a second before each kill: the rehearsal must then find lost trades, and end with
- * 1.
+ * end, and at most ten seconds may pass without an acknowledged trade.
  *
- * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY. The exit code is 1 when a
- * promise is broken.
+ * Without `--patroni` the rehearsal answers HAProxy's health checks as Patroni does, and promotes and rewinds itself.
+ * `--detect-ms` is the time from the kill to the promotion. With `--asynchronous` commits do not wait for the standby,
+ * which is cut off half a second before each kill: the rehearsal must then find lost trades, and end with 1.
+ *
+ * With `--patroni` the real Patroni does all this, with the configuration of `ops/deploy/patroni/patroni.yaml` and one
+ * etcd. In turn PostgreSQL is killed alone, the whole machine is (Patroni and PostgreSQL at once), and it is frozen and
+ * goes on later. The lock of a machine must run out, so twenty seconds more are allowed for it; unless its death is
+ * reported: with `--fence-ms` the lock is deleted so long after it, as the runbook says, and ten seconds are the bound.
+ *
+ * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY; Patroni, etcd and etcdctl with
+ * `--patroni`. The exit code is 1 when a promise is broken.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -39,8 +46,9 @@ import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
 import { Watcher } from '../rig/watcher.ts'
 import { Balancer } from './balancer.ts'
+import type { Databases } from './databases.ts'
 import { Pair } from './pair.ts'
-import { RoleCheck } from './role-check.ts'
+import { PatroniPair } from './patroni.ts'
 
 const { values } = parseArgs({
   options: {
@@ -49,6 +57,8 @@ const { values } = parseArgs({
     speed: { type: 'string', default: '10' },
     'detect-ms': { type: 'string', default: '1000' },
     asynchronous: { type: 'boolean', default: false },
+    patroni: { type: 'boolean', default: false },
+    'fence-ms': { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
@@ -56,15 +66,13 @@ const rounds = whole('rounds', values.rounds, 1, 100)
 const users = whole('users', values.users, 1, 500)
 const speed = whole('speed', values.speed, 1)
 const detectMs = whole('detect-ms', values['detect-ms'], 0, 60_000)
+const fenceMs = values['fence-ms'] === undefined ? null : whole('fence-ms', values['fence-ms'], 0, 60_000)
 const seed = whole('seed', values.seed, 0)
 
 /** Before the kill, after the first trade that follows it, and after the former primary is back. */
 const CALM_MS = 3_000
-/** How long the standby hears nothing before the kill of an asynchronous run. */
-const DEAF_MS = 500
 const LOOK_MS = 50
-/** The longest time without an acknowledged trade, and how long the rehearsal waits to measure a longer one. */
-const SILENCE_MAX_MS = 10_000
+/** How long the rehearsal waits for a trade, to measure also a time that is too long. */
 const PATIENCE_MS = 60_000
 const WATCHERS = 3
 
@@ -87,39 +95,34 @@ const ends: (() => unknown)[] = []
 async function startStores() {
   const redis = await OwnRedis.start(folder)
   ends.push(() => redis.kill())
-  const pair = await Pair.start(programs, folder, !values.asynchronous)
-  ends.push(() => pair.stop())
-  const checks = await Promise.all(pair.both.map((postgres) => RoleCheck.of(postgres)))
-  for (const check of checks) ends.push(() => check.close())
-  const backends = pair.both.map(({ port }, n) => ({ port, checkPort: present(checks[n], 'a check').port }))
-  const balancer = await Balancer.start(folder, backends)
+  const databases = await (values.patroni
+    ? PatroniPair.start(programs, folder, { fenceMs })
+    : Pair.start(programs, folder, { isSynchronous: !values.asynchronous, detectMs }))
+  ends.push(() => databases.stop())
+  const balancer = await Balancer.start(folder, databases)
   ends.push(() => balancer.stop())
   const { url } = await makeDatabase(balancer.url, 'touchline')
   const settings = { DATA_DIR: join(folder, 'keys'), DATABASE_URL: url, REDIS_URL: redis.url }
-  return { pair, settings }
+  return { databases, settings }
 }
 
 /** All users trade while the primary dies and the standby takes its place. */
-async function round(n: number, pair: Pair, { url }: Processes): Promise<void> {
+async function round(n: number, databases: Databases, { url }: Processes): Promise<void> {
   const before = tally.acknowledged
+  const { what, silenceMaxMs } = databases.death(n)
   const trading = startTrading(url, traders, admin)
   await pause(CALM_MS)
   tally.listen()
-  if (values.asynchronous) {
-    pair.deafen()
-    await pause(DEAF_MS)
-  }
-  const killedAt = performance.now()
   const atKill = tally.acknowledged - before
-  await pair.primary.kill()
-  await pause(detectMs)
-  await pair.promote()
+  const killedAt = performance.now()
+  await databases.kill(n)
+  await databases.replaced()
   const promotedAt = performance.now()
   while (tally.lastAcknowledged < promotedAt && performance.now() - promotedAt < PATIENCE_MS) await pause(LOOK_MS)
   await pause(CALM_MS)
   const silence = tally.longestSilence
   const rejoinedFrom = performance.now()
-  await pair.rejoin()
+  await databases.rejoined()
   const rejoinedIn = performance.now() - rejoinedFrom
   await pause(CALM_MS)
   const withRejoin = tally.longestSilence
@@ -130,7 +133,7 @@ async function round(n: number, pair: Pair, { url }: Processes): Promise<void> {
   await Promise.all(watchers.map((watcher) => watcher.isUpToDate(url)))
   tally.checks++
   say(
-    `${n}  ${atKill} trades acknowledged before the kill, ${tally.acknowledged - before - atKill} after it; ` +
+    `${n}  ${what}; ${atKill} trades acknowledged before it, ${tally.acknowledged - before - atKill} after it; ` +
       `promoted after ${secs(promotedAt - killedAt)}\n` +
       `   longest without an acknowledged trade: ${secs(silence.to - silence.from)}, of which ` +
       `${secs(Math.max(0, silence.to - promotedAt))} after the promotion\n` +
@@ -138,13 +141,12 @@ async function round(n: number, pair: Pair, { url }: Processes): Promise<void> {
       `longest without a trade until then and after: ${secs(withRejoin.to - withRejoin.from)}\n` +
       `   all acknowledged trades exist once; ${repeated} old keys repeated, each got its old answer`,
   )
-  demand(
-    withRejoin.to - withRejoin.from <= SILENCE_MAX_MS,
-    () => `no trade for ${secs(withRejoin.to - withRejoin.from)}`,
-  )
+  demand(withRejoin.to - withRejoin.from <= silenceMaxMs, () => {
+    return `no trade for ${secs(withRejoin.to - withRejoin.from)}, of at most ${secs(silenceMaxMs)}`
+  })
 }
 
-async function run(pair: Pair, processes: Processes): Promise<void> {
+async function run(databases: Databases, processes: Processes): Promise<void> {
   const { url } = processes
   await processes.startRooms()
   await admin.signIn(url)
@@ -155,7 +157,7 @@ async function run(pair: Pair, processes: Processes): Promise<void> {
   for (const { client } of traders.slice(0, WATCHERS)) watchers.push(new Watcher(client))
   for (const watcher of watchers) watcher.watch(url, instruments)
   for (let n = 1; n <= rounds; n++) {
-    await round(n, pair, processes)
+    await round(n, databases, processes)
     processes.demandAlive()
   }
   const { positions } = await audit(url, traders, admin)
@@ -168,10 +170,11 @@ async function run(pair: Pair, processes: Processes): Promise<void> {
 }
 
 say(
-  `${rounds} rounds, ${users} users, speed ${speed}, seed ${seed}, ${values.asynchronous ? 'a' : ''}synchronous standby`,
+  `${rounds} rounds, ${users} users, speed ${speed}, seed ${seed}, ${values.asynchronous ? 'a' : ''}synchronous standby` +
+    (values.patroni ? ', kept by Patroni' : ''),
 )
 try {
-  const { pair, settings } = await startStores()
+  const { databases, settings } = await startStores()
   const processes = await Processes.start({
     ...settings,
     DEMO_SPEED: String(speed),
@@ -183,7 +186,7 @@ try {
     ADMIN_EMAILS: 'failover_auditor@synthetic.invalid',
   })
   ends.push(() => processes.kill())
-  await run(pair, processes)
+  await run(databases, processes)
   say('\n0 acknowledged trades lost, 0 doubled. No promise was broken.')
 } catch (error) {
   say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder})`)

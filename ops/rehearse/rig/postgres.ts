@@ -1,7 +1,7 @@
 /** Private PostgreSQL servers, which can be killed, promoted and restored without affecting others. */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -32,12 +32,13 @@ interface Runner {
 
 /** PostgreSQL's programs on this machine, and a user to run them, because the server refuses root. */
 export class PostgresPrograms {
-  readonly #bin: string
+  /** The folder that they are in. */
+  readonly bin: string
   readonly #runner: Runner
   readonly #env: Settings
 
   private constructor(bin: string, runner: Runner, env: Settings) {
-    this.#bin = bin
+    this.bin = bin
     this.#runner = runner
     this.#env = env
   }
@@ -67,21 +68,23 @@ export class PostgresPrograms {
 
   /** Runs a program of PostgreSQL, or another, to its end. Rejects with what it complained about if it fails. */
   async run(program: string, args: readonly string[], env: Settings = {}): Promise<string> {
-    const file = existsSync(join(this.#bin, program)) ? join(this.#bin, program) : program
+    const file = existsSync(join(this.bin, program)) ? join(this.bin, program) : program
     const options = { ...this.#runner, cwd: '/', env: { ...this.#environment, ...env }, maxBuffer: OUTPUT_MAX }
     return (await execute(file, args, options)).stdout
   }
 
-  /** Starts the server. */
-  async serve(args: readonly string[]): Promise<ChildProcess> {
-    const options = { ...this.#runner, cwd: '/', env: this.#environment, stdio: 'ignore' } as const
-    const child = spawn(join(this.#bin, 'postgres'), args, options)
+  /** Starts the server, or another program that runs servers. What it prints goes to the file `log`. */
+  async serve(program: string, args: readonly string[], env: Settings = {}, log?: string): Promise<ChildProcess> {
+    const output = log === undefined ? 'ignore' : openSync(log, 'a')
+    const options = { ...this.#runner, cwd: '/', env: { ...this.#environment, ...env } }
+    const child = spawn(program, args, { ...options, stdio: ['ignore', output, output] })
+    if (output !== 'ignore') closeSync(output)
     await once(child, 'spawn')
     return child
   }
 
   get #environment(): NodeJS.ProcessEnv {
-    const path = [this.#bin, present(process.env['PATH'], 'PATH')].join(delimiter)
+    const path = [this.bin, present(process.env['PATH'], 'PATH')].join(delimiter)
     return { ...process.env, ...this.#env, PATH: path }
   }
 }
@@ -129,7 +132,7 @@ export class OwnPostgres {
   async run(): Promise<void> {
     this.#write()
     const args = ['-D', this.data, '-p', String(this.port), '-c', `config_file=${this.file}`]
-    const child = await this.#programs.serve(args)
+    const child = await this.#programs.serve(join(this.#programs.bin, 'postgres'), args)
     this.#child = child
     const until = performance.now() + START_MS
     while (!(await this.#answers())) {
@@ -158,10 +161,7 @@ export class OwnPostgres {
     const child = present(this.#child, 'running server')
     this.#child = null
     const exit = once(child, 'exit')
-    child.kill('SIGSTOP') // it starts no more of them
-    const children = childrenOf(present(child.pid, 'process id'))
-    child.kill('SIGKILL')
-    for (const pid of children) killIfThere(pid)
+    killServer(present(child.pid, 'process id'))
     await exit
   }
 
@@ -206,16 +206,22 @@ export class OwnPostgres {
   }
 }
 
+/** `kill -9` of a server with this process id and of each process it has started, all at once. */
+export function killServer(pid: number): void {
+  signalIfThere(pid, 'SIGSTOP') // it starts no more of them
+  for (const each of [pid, ...childrenOf(pid)]) signalIfThere(each, 'SIGKILL')
+}
+
 /** The processes that this one has started. */
-function childrenOf(parent: number): number[] {
+export function childrenOf(parent: number): number[] {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
   const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number))
   return pairs.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []))
 }
 
-function killIfThere(pid: number): void {
+export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // it has ended by itself
   }

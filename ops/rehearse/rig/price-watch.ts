@@ -41,6 +41,7 @@ export class PriceWatch {
   see(frame: MoveSeen): void {
     const { epoch, seq, instrumentId, price, fixtureId } = frame
     const before = this.#known.get(instrumentId)
+    if (before !== undefined && isKnown(frame, before)) return
     // A player's next match starts a new sequence.
     if (before !== undefined && before.fixtureId === fixtureId && !this.#continues(before, frame)) {
       this.gaps++
@@ -61,3 +62,11 @@ export class PriceWatch {
     return (flags & FLAG.conflated) !== 0 || previous === before.price
   }
 }
+
+/**
+ * Whether a snapshot repeats the known price under a smaller number. Each process numbers its snapshots by the newest
+ * move of the match at that moment, so after a reconnection to another one, a player who has not moved may have the
+ * number of an older moment.
+ */
+const isKnown = ({ flags, epoch, seq, price }: MoveSeen, before: Known): boolean =>
+  (flags & FLAG.snapshot) !== 0 && epoch === before.epoch && seq < before.seq && price === before.price

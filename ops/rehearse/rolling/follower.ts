@@ -46,6 +46,11 @@ export class Follower {
     return this.#watch.gaps
   }
 
+  /** The last of them; empty if there is none. */
+  get lastGap(): string {
+    return this.#watch.lastGap
+  }
+
   /** Owners whose frames arrived. */
   get epochs(): number {
     return this.#epochs.size

@@ -135,7 +135,10 @@ export class ClusterLoad {
     const frames = sum(this.#followers.map((follower) => follower.frames))
     const gaps = sum(this.#followers.map((follower) => follower.gaps))
     const epochs = Math.max(0, ...this.#followers.map((follower) => follower.epochs))
-    demand(gaps === 0, () => `${gaps} moves are missing between the frames of a socket`)
+    demand(gaps === 0, () => {
+      const examples = this.#followers.map((follower) => follower.lastGap).filter((gap) => gap !== '')
+      return `${gaps} moves are missing between the frames of ${examples.length} sockets: ${examples.slice(0, 3).join('; ')}`
+    })
     return [
       `\n${tally.trading()}`,
       `${frames} frames of up to ${epochs} owners, ${gaps} moves missing`,

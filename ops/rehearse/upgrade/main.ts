@@ -77,6 +77,8 @@ const BREAKS: PlantedMigration = {
 /** One look at the schema, and stopping, with a reserve for a busy machine. */
 const END_MS = 13_000
 const CALM_MS = 3_000
+/** A client that has found no process several times waits for up to fifteen seconds, and may then be told to wait. */
+const BACK_MS = 30_000
 /** What a client may see while no process is there. */
 const IS_AWAY = / (got no answer|503 )/
 
@@ -131,7 +133,7 @@ async function upgradeBreaking(cluster: Cluster, pulse: Pulse): Promise<void> {
     }),
   )
   await waitForTrading(cluster.url, load.admin)
-  await load.socketsAreBack()
+  await load.socketsAreBack(BACK_MS)
   await pause(CALM_MS)
   say(`longest time without a command: ${ms(pulse.takeLongest())}`)
   say(`${load.asked - earlier.asked} requests, ${load.failed - earlier.failed} of them without an answer or 503`)

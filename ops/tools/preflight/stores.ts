@@ -1,7 +1,7 @@
 /** Whether the database and Redis are configured to keep data. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { clusterAt, redisAt } from '../../../db/fast/redis-address.ts'
+import { clusterAt, connected, redisAt } from '../../../db/fast/redis-address.ts'
 import { nameOf, type RedisCluster } from '../../../db/fast/redis-cluster.ts'
 import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
 import { schemaState } from '../../../db/postgres/migrate.ts'
@@ -116,9 +116,8 @@ export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding
   const options = { lazyConnect: true, connectTimeout: REDIS_PATIENCE_MS, retryStrategy: () => null }
   const cluster = clusterAt(redisUrl.reveal(), options)
   const redis = cluster ?? redisAt(redisUrl.reveal(), options)
-  redis.on('error', () => undefined) // the awaited call throws it
+  await connected(redis)
   try {
-    await redis.connect()
     if (cluster !== null) return await checkCluster(cluster)
     const info = infoOf(await redis.info())
     return [
