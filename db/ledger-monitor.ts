@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../actors/kernel/world.ts'
-import { LAST_LEDGER_MONTH } from './months.ts'
+import { LAST_LEDGER_MONTH, MONTHS_AHEAD } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 
 export interface BooksSample {
@@ -28,8 +28,8 @@ export interface WorkLeft {
   readonly setAside: number
   /** Closes whose pay would have taken a wallet past its limit, which wait for an operator. */
   readonly unpaid: number
-  /** Months after the present one in which trades can be booked. */
-  readonly ledgerMonths: number
+  /** Of the next twelve months those in which no trade could be booked. */
+  readonly monthsMissing: number
   /** How long the webhook that has failed longest has failed, disabled ones included; 0 if none fails. */
   readonly webhookFailingMs: number
 }
@@ -97,10 +97,11 @@ export class LedgerMonitor {
              (select count(*) from matches
                where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
              (select count(*) from outbox_failures) as "setAside", (select count(*) from unpaid_closes) as unpaid,
-             (select (extract(year from last) - extract(year from today)) * 12
-                     + extract(month from last) - extract(month from today)
+             (select greatest(0, ${MONTHS_AHEAD}::integer
+                       - ((extract(year from last) - extract(year from today)) * 12
+                          + extract(month from last) - extract(month from today)))
                 from (select ${LAST_LEDGER_MONTH} as last,
-                             ${new Date(now)}::timestamptz at time zone 'UTC' as today) m)::integer as "ledgerMonths",
+                             ${new Date(now)}::timestamptz at time zone 'UTC' as today) m)::integer as "monthsMissing",
              commits as unreacted, oldest,
              (select min(failing_since) from webhooks where state <> 'paused') as failing
         from unreacted`.execute(this.#db)

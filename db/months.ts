@@ -8,7 +8,7 @@ import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** Made in advance, so that there is most of a year to notice that none are made: trades could not be booked. */
-const MONTHS_AHEAD = 12
+export const MONTHS_AHEAD = 12
 /** No position lasts longer: its match is settled. */
 const LASTS_MS = 8 * 24 * HOUR_MS
 

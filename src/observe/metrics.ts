@@ -231,7 +231,7 @@ function workMetrics(): Taking<WorkLeft> {
     'touchline_webhook_failing_seconds',
     'How long the webhook that has failed longest has failed; 0 if none fails.',
   )
-  const months = gauge('touchline_ledger_months_ahead', 'Months after the present one in which trades can be booked.')
+  const months = gauge('touchline_months_missing', 'Of the next twelve months those in which no trade could be booked.')
   return {
     metrics: [unsettled, overdue, waiting, lag, setAside, unpaid, failing, months],
     take: (left) => {
@@ -242,7 +242,7 @@ function workMetrics(): Taking<WorkLeft> {
       setAside.set(left.setAside)
       unpaid.set(left.unpaid)
       failing.set(left.webhookFailingMs / SECOND_MS)
-      months.set(left.ledgerMonths)
+      months.set(left.monthsMissing)
     },
   }
 }

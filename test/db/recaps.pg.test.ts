@@ -110,7 +110,7 @@ eachDatabase((open) => {
     expect((await closesOf(user, later.id)).start).toBe(u(10_010))
   })
 
-  it('[R23] reads 20,000 positions at most', async () => {
+  it('[R23] reads 20,000 positions at most', { timeout: 60_000 }, async () => {
     const user = await rig.user('Machine')
     const match = await rig.match()
     await match.close(await match.open(user), 202)
@@ -126,7 +126,8 @@ eachDatabase((open) => {
                  ${new Date(since)}::timestamptz, now(), n
             from generate_series(${from}::bigint, ${to}::bigint) n returning id, opened_marker)
       insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
-        select id, 'user', ${user}::uuid, 'main', 0, 'margin', id, now(), opened_marker from made`.execute(open().db)
+        select id, 'user', ${user}::uuid, 'main', 0, 'margin', id, ${new Date(since)}::timestamptz, opened_marker
+          from made`.execute(open().db)
     await add(3, 20_000)
     expect((await closesOf(user, match.id)).closes, 'behind 19,998 newer ones').toHaveLength(1)
     await add(20_001, 20_002)

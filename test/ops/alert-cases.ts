@@ -206,8 +206,8 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   ReactionsSetAside: { fires: { touchline_outbox_set_aside: flat(1) }, quiet: { touchline_outbox_set_aside: flat(0) } },
   LedgerMonthsMissing: {
-    fires: { touchline_ledger_months_ahead: flat(2) },
-    quiet: { touchline_ledger_months_ahead: flat(11) },
+    fires: { touchline_months_missing: flat(10) },
+    quiet: { touchline_months_missing: flat(1) },
   },
   ClosesUnpaid: { fires: { touchline_closes_unpaid: flat(1) }, quiet: { touchline_closes_unpaid: flat(0) } },
   WebhookFailing: {

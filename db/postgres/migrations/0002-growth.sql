@@ -64,6 +64,10 @@ begin
   end loop;
 end;
 
+-- Closing begins with the first entry. Of a large ledger no ordinary statement has the time to find it.
+update ledger_closed set until = first.at from (select min(at) as at from ledger_entries) first
+ where first.at is not null and not isfinite(until);
+
 -- What detached months add up to, as long as they are detached (db/months.ts).
 create table detached_months (
   month text collate "C" primary key,
