@@ -1,8 +1,8 @@
 /**
- * A relay to a server that breaks as networks do, only for its own clients. Unlike a network namespace it needs no
- * rights on the machine. It can cut a process off one server and not the other, and can lose answers while requests
- * arrive, which is the hardest case. What was sent during a silence arrives when the silence ends, as with TCP
- * retransmission.
+ * A relay to a server that breaks as networks do, only for its own clients. Unlike a network namespace (`network.ts`)
+ * it needs no rights on the machine, but it acknowledges what it does not pass on. It can cut a process off one server
+ * and not the other, and can lose answers while requests arrive, which is the hardest case. What was sent during a
+ * silence arrives when the silence ends, as with TCP retransmission.
  */
 import { once } from 'node:events'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
@@ -32,23 +32,23 @@ export class Relay {
   #isRefusing = false
   #passing: Passing = 'all'
 
-  private constructor(target: URL, listener: Server) {
+  private constructor(target: URL, listener: Server, host: string) {
     this.#target = target
     this.#listener = listener
     const address = listener.address()
     const url = new URL(target)
-    url.hostname = '127.0.0.1'
+    url.hostname = host
     url.port = String(typeof address === 'object' && address !== null ? address.port : 0)
     this.url = url.href
     listener.on('connection', (client) => this.#connect(client))
   }
 
-  /** A relay to the server at this address, of Redis, NATS or PostgreSQL. */
-  static async to(server: string): Promise<Relay> {
+  /** A relay to the server at this address, of Redis, NATS or PostgreSQL. It listens on this host. */
+  static async to(server: string, host = '127.0.0.1'): Promise<Relay> {
     const listener = createServer()
-    listener.listen(0, '127.0.0.1')
+    listener.listen(0, host)
     await once(listener, 'listening')
-    return new Relay(new URL(server), listener)
+    return new Relay(new URL(server), listener, host)
   }
 
   /** Breaks every connection, and refuses new ones. */
