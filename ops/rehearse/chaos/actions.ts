@@ -1,7 +1,7 @@
 /** What can happen to a cluster. After each action the cluster can still be repaired. */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { present } from '../../../actors/kernel/assert.ts'
+import { assert, present } from '../../../actors/kernel/assert.ts'
 import { LEASE_TTL_MS } from '../../../actors/kernel/limits.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
@@ -54,6 +54,8 @@ export const PAUSE_MAX_MS = 10_000
 /** Longer than that time: a cluster that needs the repair to trade again is noticed. */
 const WATCH_MS = 12_000
 const LONG_WATCH_MS = 45_000
+/** Without an order where all are cut off, or none can be carried out until the repair: else nothing was broken. */
+const FELT_MS = 1_000
 /** After the first order that follows a repair. */
 const AFTER_MS = 2_000
 const LOOK_MS = 50
@@ -118,6 +120,8 @@ const measured = ({ id, name, of, breaks, since, lastsMs = WATCH_MS }: Cut): Act
       pauses.restart()
       for (const member of members) breaks(member)
       await pause(lastsMs)
+      const mustBeFelt = of === all || since === 'repair'
+      assert(!mustBeFelt || pauses.longest > FELT_MS, `${id} broke nothing: orders were carried out all the time`)
       for (const member of members) member.heal()
       if (since === 'repair') pauses.restart()
       const repairedAt = performance.now()

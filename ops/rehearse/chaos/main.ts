@@ -129,10 +129,15 @@ function deal(): Action {
 function planOf(n: number): readonly { readonly action: Action; readonly isMended: boolean }[] {
   const scripted = script[(n - 1) % script.length]
   if (scripted !== undefined) return [{ action: scripted, isMended: false }]
-  const length = 1 + chance.below(ACTIONS_A_ROUND_MAX)
-  const actions = Array.from({ length }, deal)
-  const alone = actions.find(({ isMeasured }) => isMeasured)
-  return (alone === undefined ? actions : [alone]).map((action) => ({ action, isMended: chance.happens(0.5) }))
+  const actions = [deal()]
+  for (let more = chance.below(ACTIONS_A_ROUND_MAX); more > 0; more--) {
+    const next = deal()
+    actions.push(next)
+    if (!actions.some(({ isMeasured }) => isMeasured)) continue
+    deck.push(...actions.splice(-1))
+    break
+  }
+  return actions.map((action) => ({ action, isMended: chance.happens(0.5) }))
 }
 
 function judge({ id }: Action, paused: number): void {
@@ -190,14 +195,14 @@ async function end(): Promise<void> {
   await postgres?.stop()
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    void end().finally(() => {
-      rmSync(folder, { recursive: true, force: true })
-      process.exit(1)
-    })
-  })
+async function endAtOnce(): Promise<void> {
+  await cluster.end()
+  await place.remove([])
+  await end()
+  rmSync(folder, { recursive: true, force: true })
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void endAtOnce().finally(() => process.exit(1)))
 
 say(`${minutes} minutes, ${users} users, seed ${seed}, ${postgres === null ? place.description : 'servers of its own'}`)
 say(`networks: ${network === null ? 'relays' : 'namespaces and relays'}`)
