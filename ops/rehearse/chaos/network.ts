@@ -74,12 +74,12 @@ export class Machine {
 
   /** From now on every packet of these links is lost, in both directions, without an error. */
   drop(links: readonly Link[]): void {
-    this.#address(links, NOBODYS_MAC, NOBODYS_MAC)
+    this.#aim(links, NOBODYS_MAC, NOBODYS_MAC)
   }
 
   /** Packets arrive again, except those of connections that are forgotten. */
   mend(): void {
-    this.#address(LINKS, HOST_MAC, MACHINE_MAC)
+    this.#aim(LINKS, HOST_MAC, MACHINE_MAC)
   }
 
   /**
@@ -114,7 +114,7 @@ export class Machine {
   }
 
   /** Sets the hardware addresses to which the machine and the host send. Permanent, so that nothing asks for them. */
-  #address(links: readonly Link[], hostMac: string, machineMac: string): void {
+  #aim(links: readonly Link[], hostMac: string, machineMac: string): void {
     const targets = { clients: [this.#at(1), this.address], stores: [this.storesAddress, this.#sourceAt(this.#source)] }
     const lines = (mac: string, side: 0 | 1): readonly string[] =>
       links.map((link) => neighbour(targets[link][side] ?? '', mac, side === 0 ? link : this.#devices[link]))
@@ -133,11 +133,11 @@ export class Machine {
 const neighbour = (address: string, mac: string, device: string): string =>
   `neigh replace ${address} lladdr ${mac} dev ${device} nud permanent`
 
-/** Interfaces have 15 letters; the longest of these has 12. */
+/** The name of an interface has 15 letters at most; these have 12. */
 const nameOf = (owner: number, number: number): string => `tl${owner}m${number}`
 const NAME = /^tl(\d+)m\d+$/
 
-/** Ends the processes in it, too: a namespace lives on while one runs. */
+/** Also ends the processes in it: a namespace lives on while one runs. */
 function removeMachine(name: string): void {
   const pids = ipOrNothing('netns', 'pids', name).split('\n').filter(Boolean)
   for (const pid of pids) signal(Number(pid), 'SIGKILL')
@@ -163,7 +163,7 @@ export class Network {
     process.once('exit', () => this.close())
   }
 
-  /** Null where this machine has no namespaces for this user. */
+  /** Null where none can be made: without root, without `ip`, or not on Linux. Removes what a killed run has left. */
   static open(): Network | null {
     if (process.getuid?.() !== 0) return null
     try {
@@ -183,9 +183,14 @@ export class Network {
     let number = from
     while (this.#machines.has(number)) number++
     assert(number < MACHINES_MAX, `more than ${MACHINES_MAX} machines`)
-    const machine = new Machine(process.pid, this.#prefix, number)
-    this.#machines.set(number, machine)
-    return machine
+    try {
+      const machine = new Machine(process.pid, this.#prefix, number)
+      this.#machines.set(number, machine)
+      return machine
+    } catch (error) {
+      removeMachine(nameOf(process.pid, number))
+      throw error
+    }
   }
 
   remove(machine: Machine): void {
@@ -199,7 +204,6 @@ export class Network {
   }
 }
 
-/** Removes what a run has left that was killed. */
 function removeLeftOver(): void {
   for (const line of ip(['netns', 'list']).split('\n')) {
     const [name = ''] = line.split(' ')

@@ -22,6 +22,9 @@ const PORT_OF: Readonly<Record<string, number>> = {
   'postgresql:': 5432,
 }
 
+/** A client that the network has forgotten is gone: the server's end must not stay for ever. */
+const KEEP_ALIVE_MS = 20_000
+
 export class Relay {
   /** The relay's address, in place of the server's. */
   readonly url: string
@@ -94,6 +97,7 @@ export class Relay {
     const upstream = createConnection(Number(port || PORT_OF[protocol]), hostname)
     const line = { client, upstream }
     this.#lines.add(line)
+    client.setKeepAlive(true, KEEP_ALIVE_MS)
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true)
       socket.on('error', () => undefined)
