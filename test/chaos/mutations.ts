@@ -323,4 +323,18 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
 `,
     ``,
   ),
+  mutation(
+    'chaos: silent connections to the database are kept',
+    chaos('silent-all'),
+    'db/postgres/pools.ts',
+    `if (silent.length > 0) this.#beginAnew(silent.map(({ client }) => client))`,
+    ``,
+  ),
+  mutation(
+    'chaos: a process that does not hear itself keeps its connection',
+    chaos('silent-api'),
+    'rooms/cluster/presence.ts',
+    `if (this.#unheard % (RECONNECT_AFTER + 1) === RECONNECT_AFTER) pubSub.reconnect()`,
+    ``,
+  ),
 ]

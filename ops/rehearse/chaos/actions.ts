@@ -1,18 +1,24 @@
 /** What can happen to a cluster. After each action the cluster can still be repaired. */
+import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { present } from '../../../actors/kernel/assert.ts'
+import { assert, present } from '../../../actors/kernel/assert.ts'
 import { LEASE_TTL_MS } from '../../../actors/kernel/limits.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
+import { waitForTrading } from '../rig/consistency.ts'
 import type { Cluster, Member } from './cluster.ts'
 import type { OwnPostgres } from '../rig/postgres.ts'
 import type { OwnRedis } from '../rig/redis.ts'
+import type { SimulatedClient } from '../rig/simulated-client.ts'
+import { Pauses } from './pauses.ts'
 import type { Relay } from './relay.ts'
 import type { TradingLoad } from '../rig/trading-load.ts'
 
 export interface Victims {
   readonly trading: Pick<TradingLoad, 'rush'>
   readonly cluster: Cluster
+  /** Sends the orders by which pauses are measured. */
+  readonly admin: SimulatedClient
   readonly redis: OwnRedis
   /** Null for a shared server; then only connections to it may break. */
   readonly postgres: OwnPostgres | null
@@ -27,7 +33,12 @@ export interface Action {
   readonly weight: number
   /** How long it takes at least. */
   readonly lastsMs: number
-  readonly happen: (victims: Victims) => Promise<void>
+  /**
+   * Resolves with the longest time without an order, in milliseconds, if it measures it. Such an action has a round of
+   * its own.
+   */
+  readonly happen: (victims: Victims) => Promise<number | void>
+  readonly isMeasured?: true
 }
 
 /** Longer than a lease: another process takes over and the old owner comes back fenced. */
@@ -38,6 +49,16 @@ const RUSH_MS = 3_000
 const MOMENT = [200, 4_000] as const
 const WHILE = [500, 9_000] as const
 const SKEW = [5_000, 60_000] as const
+/** The longest time without an order that is carried out, where an action measures it. */
+export const PAUSE_MAX_MS = 10_000
+/** Longer than that time: a cluster that needs the repair to trade again is noticed. */
+const WATCH_MS = 12_000
+const LONG_WATCH_MS = 45_000
+/** Without an order where all are cut off, or none can be carried out until the repair: else nothing was broken. */
+const FELT_MS = 1_000
+/** After the first order that follows a repair. */
+const AFTER_MS = 2_000
+const LOOK_MS = 50
 
 const between = (chance: Chance, [least, most]: readonly [number, number]): number => least + chance.below(most - least)
 
@@ -71,6 +92,55 @@ async function rushed(trading: Victims['trading'], ms: number, meanwhile?: () =>
     trading.rush(false)
   }
 }
+
+interface Cut {
+  readonly id: string
+  readonly name: string
+  readonly of: (cluster: Cluster) => Promise<readonly Member[]> | readonly Member[]
+  readonly breaks: (member: Member) => void
+  /** When orders must be carried out again without the repair, and when only after it. */
+  readonly since: 'cut' | 'repair'
+  readonly lastsMs?: number
+}
+
+/** Breaks the network of processes of a cluster that is whole, and measures the longest time without an order. */
+const measured = ({ id, name, of, breaks, since, lastsMs = WATCH_MS }: Cut): Action => ({
+  id,
+  name,
+  weight: 1,
+  lastsMs,
+  isMeasured: true,
+  async happen({ cluster, admin }) {
+    await cluster.makeWhole()
+    await waitForTrading(cluster.url, admin)
+    const pauses = new Pauses(admin)
+    await pauses.start(cluster.url)
+    try {
+      const members = await of(cluster)
+      pauses.restart()
+      for (const member of members) breaks(member)
+      await pause(lastsMs)
+      const mustBeFelt = of === all || since === 'repair'
+      assert(!mustBeFelt || pauses.longest > FELT_MS, `${id} broke nothing: orders were carried out all the time`)
+      for (const member of members) member.heal()
+      if (since === 'repair') pauses.restart()
+      const repairedAt = performance.now()
+      while (pauses.last <= repairedAt && pauses.longest <= 3 * PAUSE_MAX_MS) await pause(LOOK_MS)
+      await pause(AFTER_MS)
+      return pauses.longest
+    } finally {
+      await pauses.stop()
+    }
+  },
+})
+
+const owner = async (cluster: Cluster): Promise<readonly Member[]> => [await cluster.owner()]
+const bystander = async (cluster: Cluster): Promise<readonly Member[]> => [await cluster.bystander()]
+const api = ({ api: member }: Cluster): readonly Member[] => [member]
+const all = ({ running }: Cluster): readonly Member[] => running
+const drops = (member: Member): void => member.drop()
+const swallows = (member: Member): void => member.swallow()
+const forgets = (member: Member): void => member.forget()
 
 const skew = (chance: Chance): number => (chance.happens(0.5) ? 1 : -1) * between(chance, SKEW)
 
@@ -162,6 +232,84 @@ export const ACTIONS: readonly Action[] = [
     lastsMs: WHILE[0],
     happen: async ({ cluster, chance }) => broken([cluster.api.database], between(chance, WHILE), chance),
   },
+  measured({
+    id: 'drop-owner',
+    name: 'every packet between the owner of the match and the stores is lost',
+    of: owner,
+    breaks: drops,
+    since: 'cut',
+  }),
+  measured({
+    id: 'drop-bystander',
+    name: 'every packet between a process without the match and the stores is lost',
+    of: bystander,
+    breaks: drops,
+    since: 'cut',
+  }),
+  measured({
+    id: 'drop-api',
+    name: 'every packet between the process that serves clients and the stores is lost',
+    of: api,
+    breaks: drops,
+    since: 'repair',
+  }),
+  measured({
+    id: 'drop-all',
+    name: 'every packet between all processes and the stores is lost',
+    of: all,
+    breaks: drops,
+    since: 'repair',
+  }),
+  measured({
+    id: 'drop-all-long',
+    name: 'every packet between all processes and the stores is lost for 45 seconds',
+    of: all,
+    breaks: drops,
+    since: 'repair',
+    lastsMs: LONG_WATCH_MS,
+  }),
+  measured({
+    id: 'leave-api',
+    name: 'the machine that serves clients is gone from the network',
+    of: api,
+    breaks: (member) => member.leave(),
+    since: 'repair',
+  }),
+  measured({
+    id: 'silent-owner',
+    name: 'the connections between the owner of the match and the stores are silent for ever',
+    of: owner,
+    breaks: swallows,
+    since: 'cut',
+  }),
+  measured({
+    id: 'silent-api',
+    name: 'the connections between the process that serves clients and the stores are silent for ever',
+    of: api,
+    breaks: swallows,
+    since: 'cut',
+  }),
+  measured({
+    id: 'silent-all',
+    name: 'the connections between all processes and the stores are silent for ever',
+    of: all,
+    breaks: swallows,
+    since: 'cut',
+  }),
+  measured({
+    id: 'forget-owner',
+    name: 'the network forgets the connections between the owner of the match and the stores',
+    of: owner,
+    breaks: forgets,
+    since: 'cut',
+  }),
+  measured({
+    id: 'forget-all',
+    name: 'the network forgets the connections between all processes and the stores',
+    of: all,
+    breaks: forgets,
+    since: 'cut',
+  }),
   {
     id: 'redis-restart',
     name: 'Redis is killed, and is back after a while with nothing in it',

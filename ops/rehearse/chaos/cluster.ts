@@ -4,8 +4,9 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Violation } from '../rig/account.ts'
-import { Program, type Settings } from '../rig/program.ts'
+import { Program, type Settings, THIS_TREE } from '../rig/program.ts'
 import { freePort } from '../rig/free-port.ts'
+import type { Machine, Network } from './network.ts'
 import { Relay } from './relay.ts'
 
 const ROOMS = 2
@@ -15,18 +16,27 @@ const CLOCK = join(import.meta.dirname, './clock.ts')
 
 type Role = 'api' | 'rooms'
 
-/** A process and its own routes to the stores. */
-export class Member {
-  readonly program: Program
+interface Routes {
   /** To Redis, and to NATS if messages go through it. */
   readonly fast: readonly Relay[]
   readonly database: Relay
+  /** The machine that it runs on, whose packets can be lost; null if there are only relays. */
+  readonly machine: Machine | null
+}
+
+/** A process and its own routes to the stores. */
+export class Member {
+  readonly program: Program
+  readonly fast: readonly Relay[]
+  readonly database: Relay
+  readonly machine: Machine | null
   #isDismissed = false
 
-  constructor(program: Program, fast: readonly Relay[], database: Relay) {
+  constructor(program: Program, { fast, database, machine }: Routes) {
     this.program = program
     this.fast = fast
     this.database = database
+    this.machine = machine
   }
 
   get wires(): readonly Relay[] {
@@ -49,9 +59,33 @@ export class Member {
     return this.program.stop()
   }
 
+  /** Every packet between it and the stores is lost until it is healed. */
+  drop(): void {
+    if (this.machine === null) for (const wire of this.wires) wire.silence()
+    else this.machine.drop(['stores'])
+  }
+
+  /** It is gone from the network until it is healed. Without a machine of its own, clients still reach it. */
+  leave(): void {
+    if (this.machine === null) this.drop()
+    else this.machine.drop(['clients', 'stores'])
+  }
+
+  /** Its connections to the stores pass nothing from now on, for ever, and do not break; new ones work. */
+  swallow(): void {
+    for (const wire of this.wires) wire.swallow()
+  }
+
+  /** The same, with packets that nobody acknowledges. */
+  forget(): void {
+    if (this.machine === null) this.swallow()
+    else this.machine.forget()
+  }
+
   /** Makes it awake and reconnects it to the stores. */
   heal(): void {
     this.program.wake()
+    this.machine?.mend()
     for (const wire of this.wires) wire.mend()
   }
 
@@ -66,12 +100,16 @@ export class Cluster {
   readonly #database: string
   readonly #redis: string
   readonly #nats: string | null
+  readonly #network: Network | null
   #api: Member | null = null
+  #apiHost = '127.0.0.1'
   #apiPort = 0
   #rooms: Member[] = []
 
-  constructor(settings: Settings) {
+  /** With a network, each process is a machine of its own there. */
+  constructor(settings: Settings, network: Network | null = null) {
     this.#settings = settings
+    this.#network = network
     this.#database = present(settings['DATABASE_URL'], 'address of the database')
     this.#redis = present(settings['REDIS_URL'], 'address of Redis')
     this.#nats = settings['NATS_URL'] ?? null
@@ -79,7 +117,12 @@ export class Cluster {
 
   /** The address for clients; it does not change. */
   get url(): string {
-    return `http://127.0.0.1:${this.#apiPort}`
+    return `http://${this.#apiHost}:${this.#apiPort}`
+  }
+
+  /** The processes that run. */
+  get running(): readonly Member[] {
+    return this.#members().filter(({ program }) => !program.isGone)
   }
 
   get api(): Member {
@@ -90,7 +133,7 @@ export class Cluster {
   async makeWhole(): Promise<void> {
     for (const member of this.#members()) {
       if (member.hasFallen) throw new Violation(`a process ended unasked: ${member.program.complaint}`)
-      if (member.program.isGone) await member.close()
+      if (member.program.isGone) await this.#close(member)
       else member.heal()
     }
     this.#rooms = this.#rooms.filter(({ program }) => !program.isGone)
@@ -118,7 +161,7 @@ export class Cluster {
 
   /** Kills a process, and replaces it with one whose clock is off by this much. */
   async replace(member: Member, skewMs: number): Promise<void> {
-    await member.close()
+    await this.#close(member)
     if (member === this.#api) this.#api = await this.#start('api', skewMs)
     else this.#rooms = [...this.#rooms.filter((one) => one !== member), await this.#start('rooms', skewMs)]
   }
@@ -134,7 +177,7 @@ export class Cluster {
   async end(): Promise<void> {
     for (const member of this.#members()) {
       member.heal()
-      await member.close()
+      await this.#close(member)
     }
     this.#api = null
     this.#rooms = []
@@ -156,21 +199,40 @@ export class Cluster {
         await member.program.listening
         return member
       } catch (error) {
-        await member.close()
+        await this.#close(member)
         if (starts === STARTS_MAX) throw error
       }
     }
   }
 
   async #launch(role: Role, skewMs: number): Promise<Member> {
-    const [redis, database] = await Promise.all([Relay.to(this.#redis), Relay.to(this.#database)])
-    const nats = this.#nats === null ? null : await Relay.to(this.#nats)
+    // The machine of the process for clients always has the same address.
+    const machine = this.#network?.machine(role === 'api' ? 0 : 1) ?? null
+    const relayTo = (server: string): Promise<Relay> => Relay.to(server, machine?.storesAddress)
+    const [redis, database] = await Promise.all([relayTo(this.#redis), relayTo(this.#database)])
+    const nats = this.#nats === null ? null : await relayTo(this.#nats)
     const serving = { DEMO_REPLAY: 'none', PORT: String(this.#apiPort) }
-    const bus = nats === null ? {} : { NATS_URL: nats.url }
-    const stores = { REDIS_URL: redis.url, DATABASE_URL: database.url, ...bus }
-    const settings = { ...this.#settings, ...stores, ROLES: role, ...(role === 'api' ? serving : {}) }
+    const stores = {
+      REDIS_URL: redis.url,
+      DATABASE_URL: database.url,
+      ...(nats === null ? {} : { NATS_URL: nats.url }),
+    }
+    const settings = {
+      ...this.#settings,
+      ...stores,
+      ROLES: role,
+      ...(role === 'api' ? serving : {}),
+      ...(machine === null ? {} : { HOST: machine.address }),
+    }
+    if (role === 'api' && machine !== null) this.#apiHost = machine.address
     const options = skewMs === 0 ? [] : ['--import', `${pathToFileURL(CLOCK).href}?ms=${skewMs}`]
-    return new Member(new Program(settings, options), nats === null ? [redis] : [redis, nats], database)
+    const program = new Program(settings, options, THIS_TREE, machine?.runs)
+    return new Member(program, { fast: nats === null ? [redis] : [redis, nats], database, machine })
+  }
+
+  async #close(member: Member): Promise<void> {
+    await member.close()
+    if (member.machine !== null) this.#network?.remove(member.machine)
   }
 
   async #ask<Row extends object>(text: string): Promise<Row[]> {

@@ -3,21 +3,27 @@
  * and every promise is checked; at the end the match is ended and everything is compared.
  *
  *   npm run ops -- chaos [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
- *                        [--nats nats://127.0.0.1:4222]
+ *                        [--nats nats://127.0.0.1:4222] [--relays]
  *
  * It starts a PostgreSQL and a Redis server of its own. Without PostgreSQL's programs, or without a user other than
  * root to run them, DATABASE_URL (or TEST_DATABASE_URL) must name a server; a database is made there, and that server
- * is not restarted. With `--nats`, messages between processes go through that server. Networks break in relays, one per
- * process and store (`relay.ts`). An action that takes longer than a tenth of the run is left to longer runs. `--only`
- * runs each of these actions (`actions.ts`) in a round of its own, in turn. If a promise is broken, the exit code is 1
- * and all data is kept.
+ * is not restarted. With `--nats`, messages between processes go through that server.
+ *
+ * As root, with `ip`, each process runs in a network namespace of its own, with one link to clients and one to the
+ * stores, where packets can be lost (`network.ts`). Elsewhere, and with `--relays`, all run on loopback. The first line
+ * says which. In both, a relay per process and store breaks connections in other ways (`relay.ts`).
+ *
+ * An action that takes longer than a tenth of the run is left to longer runs. `--only` runs each of these actions
+ * (`actions.ts`) in a round of its own, in turn. Actions that lose packets, or silence connections for ever, measure
+ * the longest time without an order that is carried out; more than ten seconds break a promise. If a promise is broken,
+ * the exit code is 1 and all data is kept.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { present } from '../../../actors/kernel/assert.ts'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
@@ -31,9 +37,10 @@ import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
 import { whole } from '../rig/options.ts'
-import { type Action, ACTIONS, actionsNamed } from './actions.ts'
+import { type Action, ACTIONS, actionsNamed, PAUSE_MAX_MS } from './actions.ts'
 import { audit } from '../rig/audit.ts'
 import { Cluster } from './cluster.ts'
+import { Network } from './network.ts'
 import { OwnPostgres } from '../rig/postgres.ts'
 import { OwnRedis } from '../rig/redis.ts'
 import { Watcher } from '../rig/watcher.ts'
@@ -44,6 +51,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     only: { type: 'string', default: '' },
     nats: { type: 'string', default: '' },
+    relays: { type: 'boolean', default: false },
     users: { type: 'string', default: '20' },
     speed: { type: 'string', default: '30' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -70,17 +78,21 @@ const place = await serverPlace(
   redis.url,
 )
 const chance = chanceFrom(seed)
-const cluster = new Cluster({
-  ...place.settings,
-  ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
-  DEMO_SPEED: String(speed),
-  DEMO_TRADERS: '0',
-  RATE_LIMIT_PER_MIN: '0',
-  LOG_LEVEL: 'info',
-  JWT_ACCESS_EXPIRY: '7d',
-  BUS_KEY: randomBytes(32).toString('hex'),
-  ADMIN_EMAILS: 'chaos_auditor@synthetic.invalid',
-})
+const network = values.relays ? null : Network.open()
+const cluster = new Cluster(
+  {
+    ...place.settings,
+    ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
+    DEMO_SPEED: String(speed),
+    DEMO_TRADERS: '0',
+    RATE_LIMIT_PER_MIN: '0',
+    LOG_LEVEL: 'info',
+    JWT_ACCESS_EXPIRY: '7d',
+    BUS_KEY: randomBytes(32).toString('hex'),
+    ADMIN_EMAILS: 'chaos_auditor@synthetic.invalid',
+  },
+  network,
+)
 const tally = new TradingTally()
 const traders = Array.from({ length: users }, (_, n) => {
   return new SimulatedTrader(`Chaos ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
@@ -88,6 +100,9 @@ const traders = Array.from({ length: users }, (_, n) => {
 const admin = new SimulatedClient('Chaos Auditor')
 const watchers: Watcher[] = []
 const happened = new Map<string, number>()
+/** The longest times without an order, by the action that measured them, in milliseconds. */
+const measured = new Map<string, number[]>()
+const secs = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 async function begin(): Promise<void> {
@@ -114,8 +129,23 @@ function deal(): Action {
 function planOf(n: number): readonly { readonly action: Action; readonly isMended: boolean }[] {
   const scripted = script[(n - 1) % script.length]
   if (scripted !== undefined) return [{ action: scripted, isMended: false }]
-  const length = 1 + chance.below(ACTIONS_A_ROUND_MAX)
-  return Array.from({ length }, () => ({ action: deal(), isMended: chance.happens(0.5) }))
+  const actions = [deal()]
+  for (let more = chance.below(ACTIONS_A_ROUND_MAX); more > 0; more--) {
+    const next = deal()
+    actions.push(next)
+    if (!actions.some(({ isMeasured }) => isMeasured)) continue
+    deck.push(...actions.splice(-1))
+    break
+  }
+  return actions.map((action) => ({ action, isMended: chance.happens(0.5) }))
+}
+
+function judge({ id }: Action, paused: number): void {
+  measured.set(id, [...(measured.get(id) ?? []), paused])
+  demand(
+    paused <= PAUSE_MAX_MS,
+    () => `no order was carried out for ${secs(paused)} (load ${loadavg().map(Math.round).join(' ')})`,
+  )
 }
 
 /** All users trade while one or several actions happen; then the cluster is repaired and checked. */
@@ -127,7 +157,8 @@ async function round(n: number): Promise<void> {
   for (const { action, isMended } of plan) {
     await pause(chance.below(CALM_MS))
     happened.set(action.name, (happened.get(action.name) ?? 0) + 1)
-    await action.happen({ cluster, redis, postgres, chance, trading })
+    const paused = await action.happen({ cluster, redis, postgres, chance, trading, admin })
+    if (paused !== undefined) judge(action, paused)
     if (isMended) await cluster.makeWhole()
   }
   await pause(chance.below(CALM_MS))
@@ -138,8 +169,8 @@ async function round(n: number): Promise<void> {
   await checkConsistency(cluster.url, traders, admin)
   await Promise.all(watchers.map((watcher) => watcher.isUpToDate(cluster.url)))
   tally.checks++
-  const secs = ((performance.now() - since) / 1_000).toFixed(0)
-  say(`${String(n).padStart(4)}  ${secs.padStart(3)} s  ${plan.map(({ action }) => action.name).join('; ')}`)
+  const lasted = ((performance.now() - since) / 1_000).toFixed(0)
+  say(`${String(n).padStart(4)}  ${lasted.padStart(3)} s  ${plan.map(({ action }) => action.name).join('; ')}`)
 }
 
 async function run(): Promise<void> {
@@ -156,10 +187,29 @@ async function run(): Promise<void> {
   say(`\n${positions} positions compared one by one; ${places} places on the board, live and rebuilt`)
 }
 
+async function end(): Promise<void> {
+  for (const watcher of watchers) watcher.stop()
+  await cluster.end()
+  network?.close()
+  await redis.kill()
+  await postgres?.stop()
+}
+
+async function endAtOnce(): Promise<void> {
+  await cluster.end()
+  await place.remove([])
+  await end()
+  rmSync(folder, { recursive: true, force: true })
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void endAtOnce().finally(() => process.exit(1)))
+
 say(`${minutes} minutes, ${users} users, seed ${seed}, ${postgres === null ? place.description : 'servers of its own'}`)
+say(`networks: ${network === null ? 'relays' : 'namespaces and relays'}`)
 try {
   await run()
   say(`\n${[...happened].map(([name, n]) => `${String(n).padStart(3)} × ${name}`).join('\n')}`)
+  for (const [id, pauses] of measured) say(`${id}: at most ${pauses.map(secs).join(', ')} without an order`)
   say(`\n${tally.trading()}`)
   for (const { frames, connections, epochs } of watchers)
     say(`a watcher saw ${frames} frames of ${epochs} epochs on ${connections} connections, without a gap`)
@@ -171,9 +221,6 @@ try {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   process.exitCode = 1
 } finally {
-  for (const watcher of watchers) watcher.stop()
-  await cluster.end()
-  await redis.kill()
-  await postgres?.stop()
+  await end()
   if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
 }

@@ -1,8 +1,8 @@
 /**
- * A relay to a server that breaks as networks do, only for its own clients. Unlike a network namespace it needs no
- * rights on the machine. It can cut a process off one server and not the other, and can lose answers while requests
- * arrive, which is the hardest case. What was sent during a silence arrives when the silence ends, as with TCP
- * retransmission.
+ * A relay to a server that breaks as networks do, only for its own clients. Unlike a network namespace (`network.ts`)
+ * it needs no rights on the machine, but it acknowledges what it does not pass on. It can cut a process off one server
+ * and not the other, and can lose answers while requests arrive, which is the hardest case. What was sent during a
+ * silence arrives when the silence ends, as with TCP retransmission.
  */
 import { once } from 'node:events'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
@@ -22,6 +22,9 @@ const PORT_OF: Readonly<Record<string, number>> = {
   'postgresql:': 5432,
 }
 
+/** A client that the network has forgotten is gone: the server's end must not stay for ever. */
+const KEEP_ALIVE_MS = 20_000
+
 export class Relay {
   /** The relay's address, in place of the server's. */
   readonly url: string
@@ -32,23 +35,23 @@ export class Relay {
   #isRefusing = false
   #passing: Passing = 'all'
 
-  private constructor(target: URL, listener: Server) {
+  private constructor(target: URL, listener: Server, host: string) {
     this.#target = target
     this.#listener = listener
     const address = listener.address()
     const url = new URL(target)
-    url.hostname = '127.0.0.1'
+    url.hostname = host
     url.port = String(typeof address === 'object' && address !== null ? address.port : 0)
     this.url = url.href
     listener.on('connection', (client) => this.#connect(client))
   }
 
-  /** A relay to the server at this address, of Redis, NATS or PostgreSQL. */
-  static async to(server: string): Promise<Relay> {
+  /** A relay to the server at this address, of Redis, NATS or PostgreSQL. It listens on this host. */
+  static async to(server: string, host = '127.0.0.1'): Promise<Relay> {
     const listener = createServer()
-    listener.listen(0, '127.0.0.1')
+    listener.listen(0, host)
     await once(listener, 'listening')
-    return new Relay(new URL(server), listener)
+    return new Relay(new URL(server), listener, host)
   }
 
   /** Breaks every connection, and refuses new ones. */
@@ -94,6 +97,7 @@ export class Relay {
     const upstream = createConnection(Number(port || PORT_OF[protocol]), hostname)
     const line = { client, upstream }
     this.#lines.add(line)
+    client.setKeepAlive(true, KEEP_ALIVE_MS)
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true)
       socket.on('error', () => undefined)

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { present } from '../../../actors/kernel/assert.ts'
 
 /** The tree of files that this rehearsal belongs to. */
 export const THIS_TREE = join(import.meta.dirname, '../../..')
@@ -38,11 +39,12 @@ export class Program {
 
   /**
    * Starts the program with exactly these settings, and options of Node, in a folder without a `.env`. Another `tree`
-   * is another version of it.
+   * is another version of it. `runs` is put before the command: one that runs it elsewhere.
    */
-  constructor(settings: Settings, options: readonly string[] = [], tree = THIS_TREE) {
+  constructor(settings: Settings, options: readonly string[] = [], tree = THIS_TREE, runs: readonly string[] = []) {
     const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
-    this.#child = spawn(process.execPath, [...options, join(tree, 'src/main.ts')], {
+    const command = [...runs, process.execPath, ...options, join(tree, 'src/main.ts')]
+    this.#child = spawn(present(command[0], 'a command'), command.slice(1), {
       cwd: tmpdir(),
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
