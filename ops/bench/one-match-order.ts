@@ -69,6 +69,8 @@ export interface Used {
 /** The answers to openings; a refusal ends the run. */
 export interface Traded extends Load {
   readonly cpuSeconds: number
+  /** Orders whose outcome is unknown: on a busy machine the broker may be late. They are among the answered. */
+  readonly unknown: number
 }
 
 const KEY = 'a key that all processes of the benchmark share'

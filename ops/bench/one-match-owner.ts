@@ -181,7 +181,7 @@ async function carryOut(command: OwnerCommand): Promise<unknown> {
         const outcome = await desk.submitHere(MATCH, nextOrder(orders), instant(world.now() + COMMAND_MS))
         if (outcome?.ok !== true) throw new Error(`refused: ${JSON.stringify(outcome)}`)
       })
-      return { ...load, cpuSeconds: cpuSeconds() } satisfies Traded
+      return { ...load, cpuSeconds: cpuSeconds(), unknown: 0 } satisfies Traded
     }
     case 'used': {
       const used: Used = { cpuSeconds: cpuSeconds(), commits, publications, prices }

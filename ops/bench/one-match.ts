@@ -35,7 +35,6 @@ const { values: options } = parseArgs({
     rate: { type: 'string', default: '20000' },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
-    flags: { type: 'string', default: '' },
   },
 })
 const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
@@ -49,6 +48,8 @@ const USERS = 100_000
 /** Until the code is compiled: a second would leave a tenth of the time to the compiler. */
 const WARM_UP_SECONDS = 3
 const FEW = 64
+/** As the server is started. */
+const FLAGS = ['--min-semi-space-size=64', '--max-semi-space-size=64']
 /** The owner has a core of its own; all others share the other one. */
 const CORE = { owner: 0, others: 1 } as const
 
@@ -91,14 +92,14 @@ interface Result {
   readonly postgres: number
   readonly tradesPerCommit: number
   readonly publications: number
+  readonly unknown: number
   readonly load: number
 }
 
 async function measure(database: BenchDatabase, { at, pid }: Server, variant: Variant): Promise<Result> {
   const { commits, askers, isOld = false, followers } = variant
   await reset(database)
-  const pinned = (file: string, core: number): Worker =>
-    new Worker(file, { core, flags: options.flags.split(' ').filter((flag) => flag !== '') })
+  const pinned = (file: string, core: number): Worker => new Worker(file, { core, flags: FLAGS })
   const owner = pinned('one-match-owner.ts', CORE.owner)
   const others = pinned('one-match-others.ts', CORE.others)
   const askOwner = <Answer>(command: OwnerCommand): Promise<Answer> => owner.ask<Answer>(command)
@@ -122,21 +123,19 @@ async function measure(database: BenchDatabase, { at, pid }: Server, variant: Va
     const started = await trade(1, FEW)
     const warmUp = await trade(pace.quick ? 1 : WARM_UP_SECONDS)
     await askOwner({ kind: 'used' })
-    const before = { broker: processorSeconds(pid), postgres: await postgresSeconds(database) }
+    const before = { broker: processorSeconds(pid), postgres: await backends(database) }
     const traded = await trade(pace.seconds)
     const broker = processorSeconds(pid) - before.broker
-    const postgres = (await postgresSeconds(database)) - before.postgres
+    const postgres = since(before.postgres, await backends(database))
     const used = await askOwner<Used>({ kind: 'used' })
     const ownerSeconds = askers === 0 ? traded.cpuSeconds : used.cpuSeconds
     await askOthers({ kind: 'leave' })
     await askOwner({ kind: 'stop' })
-    if (commits === 'PostgreSQL') {
-      const opened = started.answered + warmUp.answered + traded.answered
-      await audit(database, { opened, closed: 0, keyed: opened })
-    }
-    const micros = (seconds: number): number => (seconds * 1e6) / traded.answered
+    if (commits === 'PostgreSQL') await auditAll(database, [started, warmUp, traded])
+    const done = traded.answered - traded.unknown
+    const micros = (seconds: number): number => (seconds * 1e6) / done
     return {
-      perSecond: traded.perSecond,
+      perSecond: (traded.perSecond * done) / traded.answered,
       use: ownerSeconds / pace.seconds,
       p50Ms: traded.p50Ms,
       p99Ms: traded.p99Ms,
@@ -144,7 +143,8 @@ async function measure(database: BenchDatabase, { at, pid }: Server, variant: Va
       asker: askers === 0 ? 0 : micros(traded.cpuSeconds),
       broker: micros(broker),
       postgres: micros(postgres),
-      tradesPerCommit: traded.answered / used.commits,
+      tradesPerCommit: done / used.commits,
+      unknown: traded.unknown,
       publications: used.publications / pace.seconds,
       load: loadavg()[0] ?? 0,
     }
@@ -153,12 +153,28 @@ async function measure(database: BenchDatabase, { at, pid }: Server, variant: Va
   }
 }
 
-/** Of the backends that serve this database, while they live. */
-async function postgresSeconds({ connection: { db } }: BenchDatabase): Promise<number> {
+/** Every order that was answered is in the books, and none that was not sent. */
+async function auditAll(database: BenchDatabase, loads: readonly Traded[]): Promise<void> {
+  const { rows } = await sql<{ opened: number }>`select count(*)::integer as opened from positions`.execute(
+    database.connection.db,
+  )
+  const { opened } = present(rows[0], 'count')
+  const most = loads.reduce((sum, { answered }) => sum + answered, 0)
+  const least = loads.reduce((sum, { answered, unknown }) => sum + answered - unknown, 0)
+  if (opened < least || opened > most) throw new Error(`${opened} positions for ${least} to ${most} orders`)
+  await audit(database, { opened, closed: 0, keyed: opened })
+}
+
+/** The processor seconds of each process of PostgreSQL that serves this database, by its id. */
+async function backends({ connection: { db } }: BenchDatabase): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity where datname = current_database()`.execute(db)
-  return rows.reduce((sum, { pid }) => sum + processorSeconds(pid), 0)
+  return new Map(rows.map(({ pid }) => [pid, processorSeconds(pid)]))
 }
+
+/** Of those that still run: others have served the bench between two loads. */
+const since = (before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number =>
+  [...after].reduce((sum, [pid, seconds]) => sum + seconds - (before.get(pid) ?? 0), 0)
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-one-match-'))
 const redis = await OwnRedis.start(folder)
@@ -195,6 +211,7 @@ try {
     ['µs PostgreSQL', 'postgres'],
     ['trades a commit', 'tradesPerCommit'],
     ['publications/s', 'publications'],
+    ['unknown', 'unknown'],
     ['load', 'load'],
   ] as const
   const rows = [...results].map(([name, found]) => [
