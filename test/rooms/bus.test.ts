@@ -28,6 +28,8 @@ const V1: Versions = { oldest: 1, newest: 1 }
 const V2: Versions = { oldest: 1, newest: 2 }
 /** Does not. */
 const V3: Versions = { oldest: 3, newest: 3 }
+/** As V3, which sends and reads bundles, but understands version 1 too. */
+const BUNDLES: Versions = { oldest: 1, newest: 3 }
 
 const NEVER_MS = 3_600_000
 
@@ -221,6 +223,185 @@ describe('two versions side by side', () => {
     old.publish('words', 'read')
     await expect.poll(() => received).toEqual(['read'])
     expect(reported()).toEqual(['bus_message_unreadable'])
+  })
+})
+
+/** The messages that an end sends, by channel. */
+function messagesFrom(end: MemoryEnd) {
+  const sent: { readonly channel: string; readonly message: Record<string, unknown> }[] = []
+  const pass = end.send.bind(end)
+  // An end publishes by sending.
+  end.send = (channel, message) => {
+    sent.push({ channel, message: JSON.parse(message.toString()) })
+    return pass(channel, message)
+  }
+  const to = (channel: string) => sent.filter((one) => one.channel === channel).map(({ message }) => message)
+  return { to, sizes: (channel: string) => to(channel).map(({ items }) => (items as unknown[] | undefined)?.length) }
+}
+
+/** From now on what this end sends waits until it is let through. `left` resolves with the first message. */
+function holdBack(end: MemoryEnd) {
+  const pass = end.send.bind(end)
+  const [gate, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  end.send = async (channel, message) => {
+    left.resolve()
+    await gate.promise
+    return pass(channel, message)
+  }
+  return { left: left.promise, letThrough: () => gate.resolve() }
+}
+
+describe('bundles', () => {
+  /** Two processes that know of each other that they read bundles. */
+  async function pair() {
+    const [a, b] = [await member('a', BUNDLES), await member('b', BUNDLES)]
+    b.bus.serve('double', async (n) => {
+      if (n === 0) throw new Error('away')
+      return 2 * n
+    })
+    expect(await a.bus.ask('b', 'double', 1, 1_000)).toEqual({ kind: 'answered', answer: 2 })
+    return { a, b, sent: messagesFrom(a.end), answered: messagesFrom(b.end) }
+  }
+  const answers = (...doubles: number[]) => doubles.map((answer) => ({ kind: 'answered', answer }))
+
+  it('[Q23] requests to one process in one turn are one message, and so are their answers, in order', async () => {
+    const { a, b, sent, answered } = await pair()
+    const served: number[] = []
+    b.bus.serve('double', async (n) => {
+      served.push(n)
+      return 2 * n
+    })
+    const replies = await Promise.all([1, 2, 3].map((n) => a.bus.ask('b', 'double', n, 1_000)))
+    expect(replies).toEqual(answers(2, 4, 6))
+    expect(served).toEqual([1, 2, 3])
+    expect([sent.sizes('to:b'), answered.sizes('to:a')]).toEqual([[3], [3]])
+  })
+
+  it('[Q23] what is asked while a message is under way leaves with the next one', async () => {
+    const { a, sent } = await pair()
+    const held = holdBack(a.end)
+    const first = a.bus.ask('b', 'double', 1, 1_000)
+    await held.left
+    const others = [2, 3].map((n) => a.bus.ask('b', 'double', n, 1_000))
+    await turn()
+    expect(sent.sizes('to:b')).toEqual([])
+    held.letThrough()
+    expect(await Promise.all([first, ...others])).toEqual(answers(2, 4, 6))
+    expect(sent.sizes('to:b')).toEqual([1, 2])
+  })
+
+  it('[Q23] each request of a bundle has its own end', async () => {
+    const { a, b } = await pair()
+    b.bus.serve('never', () => new Promise(() => undefined))
+    const [answered, declined, failed, silent] = await Promise.allSettled([
+      a.bus.ask('b', 'double', 4, 1_000),
+      a.bus.ask('b', 'double', Number.NaN, NEVER_MS), // null in JSON
+      a.bus.ask('b', 'double', 0, 1_000),
+      a.bus.ask('b', 'never', null, 50),
+    ])
+    expect([answered, declined, silent].map((one) => one?.status === 'fulfilled' && one.value)).toEqual([
+      { kind: 'answered', answer: 8 },
+      { kind: 'gone' },
+      { kind: 'silent' },
+    ])
+    expect(failed).toMatchObject({ reason: new RemoteFault('away') })
+  })
+
+  it('[Q23] an item that cannot be read takes no other with it', async () => {
+    const { a, b } = await pair()
+    const item = { is: 'request', kind: 'double' }
+    const bundle = {
+      is: 'bundle',
+      versions: BUNDLES,
+      from: 'a',
+      items: [null, { ...item, id: 'one' }, { ...item, body: 1 }],
+    }
+    const served: number[] = []
+    b.bus.serve('double', async (n) => served.push(n))
+    send('to:b', bundle)
+    send('to:b', { ...bundle, items: [{ is: 'order' }, { ...item, id: 90, body: 7 }] })
+    send('to:b', { ...bundle, versions: { oldest: 4, newest: 4 }, items: [{ ...item, id: 91, body: 8 }] })
+    await expect.poll(() => served).toEqual([7])
+    expect(reports).toEqual([{ event: 'bus_message_unreadable', facts: {} }])
+    expect(await a.bus.ask('b', 'double', 5, 1_000)).toMatchObject({ kind: 'answered' })
+  })
+
+  it('[Q23] a bundle that reaches no process is gone, and one that may have arrived is silent, with all its requests', async () => {
+    const { a, b } = await pair()
+    await b.bus.close()
+    const gone = await Promise.all([1, 2].map((n) => a.bus.ask('b', 'double', n, NEVER_MS)))
+    a.end.cut()
+    const silent = await Promise.all([1, 2].map((n) => a.bus.ask('b', 'double', n, NEVER_MS)))
+    expect([...gone, ...silent].map(({ kind }) => kind)).toEqual(['gone', 'gone', 'silent', 'silent'])
+  })
+
+  it('[Q23] a request whose time is over before it leaves is not sent', async () => {
+    const { a, b } = await pair()
+    const served: number[] = []
+    b.bus.serve('double', async (n) => served.push(n))
+    const held = holdBack(a.end)
+    const first = a.bus.ask('b', 'double', 1, 1_000)
+    await held.left
+    expect(await a.bus.ask('b', 'double', 2, 1)).toEqual({ kind: 'silent' })
+    held.letThrough()
+    await first
+    await a.bus.ask('b', 'double', 3, 1_000)
+    expect(served).toEqual([1, 3])
+  })
+
+  it('[Q23] a bundle has a limit in items and in bytes; an item above it travels alone, one above that of a message not at all', async () => {
+    const { a, b, sent } = await pair()
+    b.bus.serve('double', async (n) => n)
+    await Promise.all(Array.from({ length: 1_200 }, (_, n) => a.bus.ask('b', 'double', n, 5_000)))
+    expect(sent.sizes('to:b')).toEqual([500, 500, 200])
+    const [many, large, tooLarge] = [1 << 17, 1 << 19, 1 << 20].map((bytes) => 'x'.repeat(bytes))
+    const replies = await Promise.all(
+      [many, many, large, many, tooLarge].map((text) => a.bus.ask('b', 'double', text as never, 5_000)),
+    )
+    // The receiver declines text in the place of a number.
+    expect(replies.map(({ kind }) => kind)).toEqual(['gone', 'gone', 'gone', 'gone', 'silent'])
+    expect(sent.sizes('to:b').slice(3)).toEqual([1, 1, 1, 1])
+  })
+
+  it('[Q23] a process of the version before is asked and answered in messages of one each', async () => {
+    const [{ bus: old, end: oldEnd }, { bus: next, end }] = [await member('old', V2), await member('next', BUNDLES)]
+    for (const bus of [old, next]) bus.serve('double', async (n) => 2 * n)
+    const [fromOld, fromNext] = [messagesFrom(oldEnd), messagesFrom(end)]
+    for (const [asker, process] of [
+      [old, 'next'],
+      [next, 'old'],
+      [old, 'next'],
+    ] as const) {
+      const replies = await Promise.all([1, 2].map((n) => asker.ask(process, 'double', n, 1_000)))
+      expect(replies).toEqual(answers(2, 4))
+    }
+    for (const messages of [fromOld.to('to:next'), fromNext.to('to:old')]) {
+      expect(new Set(messages.map(({ is }) => is))).toEqual(new Set(['request', 'answer']))
+    }
+    expect(reports).toEqual([])
+  })
+
+  it('[Q23] a group is asked in the form that every version reads', async () => {
+    const { a, b, sent } = await pair()
+    await b.bus.join('hosts')
+    await Promise.all([1, 2].map((n) => a.bus.askAny('hosts', 'double', n, 1_000)))
+    expect(sent.to('group:hosts').map(({ is }) => is)).toEqual(['request', 'request'])
+  })
+
+  it('[Q23] a process that closes sends the answers that it has made', async () => {
+    const { a, b } = await pair()
+    const made = Promise.withResolvers<number>()
+    const asked = Promise.withResolvers<void>()
+    b.bus.serve('double', () => {
+      asked.resolve()
+      return made.promise
+    })
+    const before = [1, 2].map((n) => a.bus.ask('b', 'double', n, NEVER_MS))
+    await asked.promise
+    const closed = b.bus.close()
+    made.resolve(7)
+    await closed
+    expect(await Promise.all(before)).toEqual(answers(7, 7))
   })
 })
 
