@@ -1,4 +1,7 @@
-/** How the tests run: two workers at most, because an embedded database takes some 500 MB of each. */
+/**
+ * How the tests run: three workers at most, because an embedded database takes some 500 MB of each. On two cores the
+ * third computes while others wait, as most tests of the whole program do.
+ */
 import { defineConfig } from 'vitest/config'
 
 const report = process.env['TEST_REPORT']
@@ -7,10 +10,10 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Bounds for a busy machine, not expectations: no test waits for them.
-    testTimeout: 15_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 })

@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
-async function settle(): Promise<DataPlace> {
-  const place = await embeddedPlace()
+async function settle(content?: 'empty'): Promise<DataPlace> {
+  const place = await embeddedPlace(content)
   cleanUp.push(() => place.remove())
   return place
 }
@@ -97,7 +97,7 @@ it('keeps serving when the reader of its log is gone', async () => {
 }, 60_000)
 
 it('on SIGTERM during the start it finishes starting and exits with 0', async () => {
-  const place = await settle()
+  const place = await settle('empty')
   const program = new Program(place.env)
   await program.logs('"event":"schema_migrated"')
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })

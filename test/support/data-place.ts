@@ -9,7 +9,7 @@ import { installationOf } from '../../db/installation.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { userId } from '../../actors/kernel/ids.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
-import { createDatabase } from './databases.ts'
+import { createDatabase, putMigrated } from './databases.ts'
 import { requireNamed } from './needs.ts'
 
 export interface DataPlace {
@@ -27,7 +27,7 @@ export interface ServerPlace extends DataPlace {
 
 /** Runs a suite on the embedded stores, and on PostgreSQL with Redis where the environment names both. */
 export function eachDataPlace(suite: (settle: () => Promise<DataPlace>) => void): void {
-  describe('embedded', () => suite(embeddedPlace))
+  describe('embedded', () => suite(() => embeddedPlace()))
   onServers(suite)
 }
 
@@ -69,9 +69,11 @@ export function overEachBus(suite: (settle: () => Promise<ServerPlace>) => void)
   }
 }
 
-export async function embeddedPlace(): Promise<DataPlace> {
+/** A data folder, with a migrated database unless it is to be `empty`. */
+export async function embeddedPlace(content: 'migrated' | 'empty' = 'migrated'): Promise<DataPlace> {
   requireNamed('e2e')
   const folder = mkdtempSync(join(tmpdir(), 'touchline-test-'))
+  if (content === 'migrated') await putMigrated(folder)
   return {
     env: { DATA_DIR: folder },
     look: (at) => look({ databaseUrl: null, dataDir: folder }, at),

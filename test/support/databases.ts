@@ -1,6 +1,7 @@
 /** The same suite on every database: the embedded one always, PostgreSQL when TEST_DATABASE_URL names a server. */
 import { createHash } from 'node:crypto'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   openAsBlob,
@@ -85,27 +86,43 @@ async function openEmbedded() {
   return { connection: await connectEmbedded(null, await migratedTemplate()), remove: async () => {} }
 }
 
-/**
- * A dumped, migrated data folder, made once per version of the migrations and kept beside the installed packages:
- * loading it takes a second, making it takes four. Workers that race for it make it twice, which does no harm.
- */
+/** Puts a migrated embedded database into a data folder, where a server would take four seconds to make it. */
+export async function putMigrated(dataDir: string): Promise<void> {
+  const path = await kept('pglite', async (partial) => {
+    const connection = await connectEmbedded(partial, await migratedTemplate())
+    await connection.close()
+  })
+  cpSync(path, dataDir, { recursive: true })
+}
+
+/** A dumped, migrated data folder: loading it takes half a second, making it takes four. */
 async function migratedTemplate(): Promise<Blob> {
-  const folder = join(ROOT, 'node_modules/.cache/touchline')
-  const path = join(folder, `pglite-${migrationsDigest()}.tar`)
-  if (!existsSync(path)) {
-    mkdirSync(folder, { recursive: true })
+  const path = await kept('pglite.tar', async (partial) => {
     const pglite = await PGlite.create()
     const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite }) })
     await migrate(db)
     const dump = await pglite.dumpDataDir('none')
     await db.destroy()
-    const partial = `${path}.${process.pid}`
     writeFileSync(partial, new Uint8Array(await dump.arrayBuffer()))
-    // The first template is kept: replacing it would break a worker that is loading it.
-    if (!existsSync(path)) renameSync(partial, path)
-    else rmSync(partial)
-  }
+  })
   return openAsBlob(path)
+}
+
+/**
+ * A file or folder that is made once per version of the migrations and kept beside the installed packages. Workers that
+ * race for it make it twice, which does no harm.
+ */
+async function kept(name: string, make: (partial: string) => Promise<void>): Promise<string> {
+  const folder = join(ROOT, 'node_modules/.cache/touchline')
+  const path = join(folder, `${migrationsDigest()}-${name}`)
+  if (existsSync(path)) return path
+  mkdirSync(folder, { recursive: true })
+  const partial = `${path}.${process.pid}`
+  await make(partial)
+  // The first one is kept: replacing it would break a worker that is loading it.
+  if (!existsSync(path)) renameSync(partial, path)
+  else rmSync(partial, { recursive: true })
+  return path
 }
 
 function migrationsDigest(): string {
