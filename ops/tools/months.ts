@@ -9,7 +9,6 @@ import { Months } from '../../db/months.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { table } from '../bench/report.ts'
 
 const { values } = parseArgs({ options: { detach: { type: 'string' }, attach: { type: 'string' } } })
 const connection = await connect(databaseOf(readConfig(environment())))
@@ -23,12 +22,9 @@ try {
     } else if (values.attach !== undefined) {
       for (const name of await months.attach(values.attach)) console.log(`${name} is attached again`)
     } else {
-      const rows = (await months.list()).map(({ table: name, rows: many, bytes }) => [
-        name,
-        many.toLocaleString('en'),
-        (bytes / 1e6).toFixed(1),
-      ])
-      console.log(table(['partition', 'rows, about', 'MB'], rows))
+      for (const { table, rows, bytes } of await months.list()) {
+        console.log(`${table}: about ${rows.toLocaleString('en')} rows, ${(bytes / 1e6).toFixed(1)} MB`)
+      }
     }
   })
 } catch (error) {

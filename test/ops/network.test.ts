@@ -27,7 +27,7 @@ class Pair {
   private constructor(machine: Machine, server: Server) {
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const [file = '', ...args] = [...machine.runs, process.execPath, '-e', CLIENT, String(port), machine.storesAddress]
+    const [file, ...args] = [...machine.runs, process.execPath, '-e', CLIENT, String(port), machine.storesAddress]
     this.client = spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'] })
     this.client.stdout?.on('data', (data) => (this.said += String(data)))
     this.#server = server.on('connection', (socket) => {
