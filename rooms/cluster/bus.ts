@@ -18,7 +18,7 @@ import {
   type RequestItem,
   type Versions,
 } from './envelope.ts'
-import { Bundles, type Outgoing } from './bundles.ts'
+import { Outbox, type Outgoing } from './outbox.ts'
 import type { PubSub } from './pub-sub.ts'
 
 export type { PubSub, Reached } from './pub-sub.ts'
@@ -100,7 +100,7 @@ export class Bus<R extends Exchanges<R>, T> {
   /** Channels on which requests to this process arrive. */
   readonly #channels = new Set<string>()
   readonly #answering = new Set<Promise<void>>()
-  readonly #bundles: Bundles
+  readonly #outbox: Outbox
   /** Processes that have shown that they read bundles. What another process speaks is not known beforehand. */
   readonly #readBundles = new Set<ProcessId>()
   readonly #reported = new Set<string>()
@@ -110,7 +110,7 @@ export class Bus<R extends Exchanges<R>, T> {
     this.#options = options
     const { pubSub, processId: from, protocol } = options
     const head = JSON.stringify({ is: 'bundle', versions: protocol.versions, from })
-    this.#bundles = new Bundles({
+    this.#outbox = new Outbox({
       pubSub,
       bundled: (items) => `${head.slice(0, -1)},"items":[${items.join(',')}]}`,
     })
@@ -288,10 +288,10 @@ export class Bus<R extends Exchanges<R>, T> {
     ends: Omit<Outgoing, 'text'>,
   ): void {
     if (process !== null && this.#readBundles.has(process)) {
-      return this.#bundles.put(channel, { text: JSON.stringify(item), ...ends })
+      return this.#outbox.put(channel, { text: JSON.stringify(item), ...ends })
     }
     const alone = { ...item, versions: this.#options.protocol.versions, from: this.processId }
-    this.#bundles.putAlone(channel, { text: JSON.stringify(alone), ...ends })
+    this.#outbox.putAlone(channel, { text: JSON.stringify(alone), ...ends })
   }
 
   #receive(bytes: Buffer): void {

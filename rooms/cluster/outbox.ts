@@ -5,7 +5,7 @@
  */
 import type { PubSub, Reached } from './pub-sub.ts'
 
-export interface BundlesOptions {
+export interface OutboxOptions {
   readonly pubSub: Pick<PubSub, 'publish' | 'send'>
   /** The text of the message that carries these items. */
   readonly bundled: (items: readonly string[]) => string
@@ -33,14 +33,14 @@ const BUNDLE_ITEMS_MAX = 500
 /** Items that wait on one channel. At this number its receiver or the broker is too slow. */
 const WAITING_MAX = 10_000
 
-export class Bundles {
-  readonly #options: BundlesOptions
+export class Outbox {
+  readonly #options: OutboxOptions
   /** By channel, what waits, oldest first. A channel is listed while a message to it is under way or due. */
   readonly #waiting = new Map<string, Outgoing[]>()
   /** The channels whose next message leaves at the end of the turn. */
   #due: string[] = []
 
-  constructor(options: BundlesOptions) {
+  constructor(options: OutboxOptions) {
     this.#options = options
   }
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { Bundles } from '../../rooms/cluster/bundles.ts'
+import { Outbox } from '../../rooms/cluster/outbox.ts'
 import type { Reached } from '../../rooms/cluster/pub-sub.ts'
 
-/** An bundles on a network where each message waits to be let through. */
+/** An outbox on a network where each message waits to be let through. */
 function stalled() {
   const sent: { readonly channel: string; readonly items: readonly string[] }[] = []
   const gates: PromiseWithResolvers<Reached>[] = []
@@ -13,10 +13,10 @@ function stalled() {
     return gate.promise
   }
   const publish = async (): Promise<void> => expect.unreachable('it is not known how many it reached')
-  const bundles = new Bundles({ pubSub: { send, publish }, bundled: (items) => items.join(' ') })
+  const outbox = new Outbox({ pubSub: { send, publish }, bundled: (items) => items.join(' ') })
   const ends: string[] = []
   const put = (channel: string, text: string): void =>
-    bundles.put(channel, {
+    outbox.put(channel, {
       text,
       isWanted: null,
       reached: (count) => ends.push(`${text} reached ${count}`),
