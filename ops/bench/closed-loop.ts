@@ -37,12 +37,7 @@ export async function closedLoop({ callers, seconds, warmUpSeconds, ask }: LoadO
     }
   }
   await Promise.all(Array.from({ length: callers }, (_, n) => caller(n)))
-  return { answered, perSecond: tookMs.length / seconds, ...quantilesOf(tookMs) }
-}
-
-/** Not a number where nothing was timed. */
-export function quantilesOf(tookMs: readonly number[]): Pick<Load, 'p50Ms' | 'p99Ms'> {
   const sorted = Float64Array.from(tookMs).toSorted()
   const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { p50Ms: at(0.5), p99Ms: at(0.99) }
+  return { answered, perSecond: sorted.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
 }

@@ -6,22 +6,38 @@
 import type { Report } from '../report.ts'
 import type { RequestEnds } from '../stats.ts'
 import {
-  type AnswerItem,
-  exchangeBundles,
-  type Item,
+  type Envelope,
   overlap,
   type Published,
   type Read,
   readEnvelope,
-  readItem,
   readPublished,
-  type RequestItem,
+  type RequestEnvelope,
   type Versions,
 } from './envelope.ts'
-import { Outbox, type Outgoing } from './outbox.ts'
-import type { PubSub } from './pub-sub.ts'
 
-export type { PubSub, Reached } from './pub-sub.ts'
+/** The publish/subscribe that the bus needs. */
+export interface PubSub {
+  /** The message may be lost. Rejects when it certainly is. */
+  publish(channel: string, message: Buffer): Promise<void>
+  /**
+   * The number of subscribers it reached, `some` where they are not counted. Rejects when it is unknown whether there
+   * was one; then the message may have arrived.
+   */
+  send(channel: string, message: Buffer): Promise<Reached>
+  /** Resolves when all messages published from then on will arrive, those of one publisher on one channel in order. */
+  subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
+  /** Messages delivered before it resolves still arrive. */
+  unsubscribe(channel: string): Promise<void>
+  /** Calls the listener whenever messages may have been missed. */
+  onGap(listener: () => void): void
+  /** Ends the connection, which is silent, and connects anew. */
+  reconnect(): void
+  close(): Promise<void>
+}
+
+/** How many subscribers a message has reached. `some`: at least one. */
+export type Reached = number | 'some'
 
 /** One incarnation of a process. */
 export type ProcessId = string
@@ -59,7 +75,7 @@ type Server = (body: unknown, from: ProcessId) => Promise<unknown> | null
 
 /** A request of this process that has not ended. */
 interface Waiting {
-  readonly answered: (answer: AnswerItem, versions: Versions) => void
+  readonly answered: (envelope: Extract<Envelope, { is: 'answer' }>) => void
   readonly failed: (error: string) => void
   readonly declined: (reason: string) => void
   readonly stop: () => void
@@ -70,20 +86,14 @@ export class RemoteFault extends Error {
   override name = 'RemoteFault'
 }
 
+/** The prices of a match may be large, all other messages are small. A larger one is a mistake, and refused. */
+const MESSAGE_BYTES_MAX = 1 << 20
 /**
  * Unanswered requests of one process. At this number the others are too slow, and more requests would make it worse.
  */
 const WAITING_MAX = 10_000
-/** Processes of which it is remembered that they read bundles: many more than there are. */
-const REMEMBERED_MAX = 1_000
 /** How long closing waits for answers that this process is still making. */
 const LAST_ANSWERS_MS = 500
-
-/** Who has sent a message, and what they speak. */
-interface Head {
-  readonly versions: Versions
-  readonly from: ProcessId
-}
 
 const CHANNEL = {
   process: (id: ProcessId) => `to:${id}`,
@@ -100,20 +110,11 @@ export class Bus<R extends Exchanges<R>, T> {
   /** Channels on which requests to this process arrive. */
   readonly #channels = new Set<string>()
   readonly #answering = new Set<Promise<void>>()
-  readonly #outbox: Outbox
-  /** Processes that have shown that they read bundles. What another process speaks is not known beforehand. */
-  readonly #readBundles = new Set<ProcessId>()
   readonly #reported = new Set<string>()
   #lastId = 0
 
   constructor(options: BusOptions<R, T>) {
     this.#options = options
-    const { pubSub, processId: from, protocol } = options
-    const head = JSON.stringify({ is: 'bundle', versions: protocol.versions, from })
-    this.#outbox = new Outbox({
-      pubSub,
-      bundled: (items) => `${head.slice(0, -1)},"items":[${items.join(',')}]}`,
-    })
   }
 
   get processId(): ProcessId {
@@ -146,7 +147,7 @@ export class Bus<R extends Exchanges<R>, T> {
     request: R[K]['request'],
     withinMs: number,
   ): Promise<Reply<R[K]['answer']>> {
-    return this.#ask({ channel: CHANNEL.process(process), process, most: 1 }, kind, request, withinMs)
+    return this.#ask({ channel: CHANNEL.process(process), most: 1 }, kind, request, withinMs)
   }
 
   /** Asks all processes of a group; the first answer counts. */
@@ -156,7 +157,7 @@ export class Bus<R extends Exchanges<R>, T> {
     request: R[K]['request'],
     withinMs: number,
   ): Promise<Reply<R[K]['answer']>> {
-    return this.#ask({ channel: CHANNEL.group(group), process: null, most: Infinity }, kind, request, withinMs)
+    return this.#ask({ channel: CHANNEL.group(group), most: Infinity }, kind, request, withinMs)
   }
 
   /** Sends a message to all subscribers of the topic, this process included. */
@@ -215,7 +216,7 @@ export class Bus<R extends Exchanges<R>, T> {
   }
 
   #ask<K extends keyof R & string>(
-    to: { readonly channel: string; readonly process: ProcessId | null; readonly most: number },
+    to: { readonly channel: string; readonly most: number },
     kind: K,
     request: R[K]['request'],
     withinMs: number,
@@ -245,7 +246,7 @@ export class Bus<R extends Exchanges<R>, T> {
       }
       const timer = setTimeout(() => end({ kind: 'silent' }), withinMs)
       this.#waiting.set(id, {
-        answered: ({ body }, versions) => {
+        answered: ({ versions, body }) => {
           const answer = overlap(versions, protocol.versions) ? protocol.requests[kind].answer(body) : undefined
           if (answer !== undefined) return end({ kind: 'answered', answer })
           // It was served, but what came of it cannot be read.
@@ -264,34 +265,29 @@ export class Bus<R extends Exchanges<R>, T> {
         },
         stop: () => end({ kind: 'silent' }),
       })
-      const item: RequestItem = { is: 'request', id, kind, body: request }
-      this.#send(to, item, {
-        // After its deadline it must not be carried out.
-        isWanted: () => this.#waiting.has(id),
-        reached: (count) => {
-          receivers = count === 'some' ? to.most : count
+      this.#send(to.channel, {
+        is: 'request',
+        versions: protocol.versions,
+        id,
+        from: this.processId,
+        kind,
+        body: request,
+      })
+        .then((reached) => {
+          receivers = reached === 'some' ? to.most : reached
           endIfAllDeclined()
-        },
-        left: (error) => {
-          if (error === null) return
+        })
+        .catch((error: unknown) => {
           report('bus_request_failed', error, { kind })
           end({ kind: 'silent' })
-        },
-      })
+        })
     })
   }
 
-  /** In a bundle to a process that reads them; else alone, in the form that every version reads. */
-  #send(
-    { channel, process }: { readonly channel: string; readonly process: ProcessId | null },
-    item: Item,
-    ends: Omit<Outgoing, 'text'>,
-  ): void {
-    if (process !== null && this.#readBundles.has(process)) {
-      return this.#outbox.put(channel, { text: JSON.stringify(item), ...ends })
-    }
-    const alone = { ...item, versions: this.#options.protocol.versions, from: this.processId }
-    this.#outbox.putAlone(channel, { text: JSON.stringify(alone), ...ends })
+  #send(channel: string, envelope: Envelope): Promise<Reached> {
+    const message = Buffer.from(JSON.stringify(envelope))
+    if (message.length > MESSAGE_BYTES_MAX) return Promise.reject(new Error(`a message of ${message.length} bytes`))
+    return this.#options.pubSub.send(channel, message)
   }
 
   #receive(bytes: Buffer): void {
@@ -299,66 +295,31 @@ export class Bus<R extends Exchanges<R>, T> {
     switch (envelope?.is) {
       case undefined:
         return this.#reportOnce('bus_message_unreadable', {})
-      case 'request':
-        this.#meet(envelope)
-        return this.#take(envelope, envelope)
+      case 'request': {
+        const answering = this.#serve(envelope).finally(() => this.#answering.delete(answering))
+        return void this.#answering.add(answering)
+      }
       case 'answer':
-        return this.#waiting.get(envelope.id)?.answered(envelope, envelope.versions)
+        return this.#waiting.get(envelope.id)?.answered(envelope)
       case 'failure':
+        return this.#waiting.get(envelope.id)?.failed(envelope.error)
       case 'declined':
-        return this.#end(envelope)
-      case 'bundle':
-        this.#meet(envelope)
-        for (const each of envelope.items) {
-          const item = readItem(each)
-          if (item === undefined) this.#reportOnce('bus_message_unreadable', {})
-          else this.#take(item, envelope)
-        }
+        return this.#waiting.get(envelope.id)?.declined(envelope.reason)
     }
   }
 
-  #take(item: Item, head: Head): void {
-    if (item.is === 'request') {
-      const answering = this.#serve(item, head).finally(() => this.#answering.delete(answering))
-      this.#answering.add(answering)
-    } else if (item.is === 'answer') this.#waiting.get(item.id)?.answered(item, head.versions)
-    else this.#end(item)
-  }
-
-  #end(item: Exclude<Item, RequestItem | AnswerItem>): void {
-    const waiting = this.#waiting.get(item.id)
-    if (item.is === 'failure') waiting?.failed(item.error)
-    else waiting?.declined(item.reason)
-  }
-
-  /** Remembers whether a process reads bundles. */
-  #meet({ from, versions }: Head): void {
-    if (this.#readBundles.has(from) || !exchangeBundles(versions, this.#options.protocol.versions)) return
-    if (this.#readBundles.size >= REMEMBERED_MAX) this.#readBundles.clear()
-    this.#readBundles.add(from)
-  }
-
-  /** Resolves when the answer has been sent. */
-  async #serve(request: RequestItem, head: Head): Promise<void> {
-    const { from } = head
-    const { kind } = request
-    const reply = await this.#replyTo(request, head)
+  async #serve(request: RequestEnvelope): Promise<void> {
+    const { from, kind } = request
+    const reply = await this.#replyTo(request)
     if (reply === null) return
-    await new Promise<void>((resolve) => {
-      this.#send({ channel: CHANNEL.process(from), process: from }, reply, {
-        isWanted: null,
-        reached: null,
-        left: (error) => {
-          if (error !== null) this.#options.report('bus_answer_failed', error, { kind })
-          resolve()
-        },
-      })
+    await this.#send(CHANNEL.process(from), reply).catch((error: unknown) => {
+      this.#options.report('bus_answer_failed', error, { kind })
     })
   }
 
-  async #replyTo({ id, kind, body }: RequestItem, { versions, from }: Head): Promise<Item | null> {
+  async #replyTo({ versions, id, from, kind, body }: RequestEnvelope): Promise<Envelope | null> {
     const { protocol, report } = this.#options
-    const decline = (reason: string): Item => ({ is: 'declined', id, reason })
+    const decline = (reason: string): Envelope => ({ is: 'declined', id, reason })
     if (!overlap(versions, protocol.versions)) return decline('version')
     const server = this.#servers.get(kind)
     if (server === undefined) return decline('kind')
@@ -366,7 +327,7 @@ export class Bus<R extends Exchanges<R>, T> {
       const answering = server(body, from)
       if (answering === null) return decline('body')
       const answer = await answering
-      return answer === undefined ? null : { is: 'answer', id, body: answer }
+      return answer === undefined ? null : { is: 'answer', versions: protocol.versions, id, body: answer }
     } catch (error) {
       report('bus_serve_failed', error, { kind })
       return { is: 'failure', id, error: error instanceof Error ? error.message : String(error) }

@@ -27,41 +27,17 @@ export const readerOf =
 const id = z.int().nonnegative()
 const versions = z.object({ oldest: z.int(), newest: z.int() })
 
-/** The process met a fault while it served the request. */
-const Failure = z.object({ is: z.literal('failure'), id, error: z.string() })
-/** The process cannot read the request, and has done nothing. */
-const Declined = z.object({ is: z.literal('declined'), id, reason: z.string() })
-
-/** What travels in a bundle, whose head says the rest. */
-const Item = z.discriminatedUnion('is', [
-  z.object({ is: z.literal('request'), id, kind: z.string(), body: z.unknown() }),
-  z.object({ is: z.literal('answer'), id, body: z.unknown() }),
-  Failure,
-  Declined,
-])
-export type Item = z.infer<typeof Item>
-export type RequestItem = Extract<Item, { is: 'request' }>
-export type AnswerItem = Extract<Item, { is: 'answer' }>
-
-/** The newest version that both speak; only for ranges that overlap. */
-const common = (a: Versions, b: Versions): number => Math.min(a.newest, b.newest)
-
-/** Processes whose newest common version is this one or a later one send each other bundles. */
-const BUNDLES_SINCE = 3
-export const exchangeBundles = (a: Versions, b: Versions): boolean => overlap(a, b) && common(a, b) >= BUNDLES_SINCE
-
 const Envelope = z.discriminatedUnion('is', [
-  // A request or an answer alone: of a process that speaks an older version, or that does not know yet what we speak.
   z.object({ is: z.literal('request'), versions, id, from: z.string(), kind: z.string(), body: z.unknown() }),
   z.object({ is: z.literal('answer'), versions, id, body: z.unknown() }),
-  Failure,
-  Declined,
-  // Items are read one by one: one that cannot be read must not take the others with it.
-  z.object({ is: z.literal('bundle'), versions, from: z.string(), items: z.array(z.unknown()) }),
+  /** The process met a fault while it served the request. */
+  z.object({ is: z.literal('failure'), id, error: z.string() }),
+  /** The process cannot read the request, and has done nothing. */
+  z.object({ is: z.literal('declined'), id, reason: z.string() }),
 ])
 export type Envelope = z.infer<typeof Envelope>
+export type RequestEnvelope = Extract<Envelope, { is: 'request' }>
 
-export const readItem = readerOf(Item)
 const Published = z.object({ versions, message: z.unknown() })
 export type Published = z.infer<typeof Published>
 

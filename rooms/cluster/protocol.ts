@@ -118,7 +118,7 @@ const Seat = z.object({
 })
 
 export const PROTOCOL: Protocol<Requests, Topics> = {
-  versions: { oldest: 1, newest: 3 },
+  versions: { oldest: 1, newest: 2 },
   requests: {
     command: exchange(about({ command: Command, leftMs: z.number().nonnegative() }), TradeOutcome),
     quote: exchange(about({ query: QuoteQueryMessage }), QuoteOutcome),

@@ -175,8 +175,6 @@ export const ENTRY_POINTS: readonly string[] = [
   'ops/bench/fanout.ts',
   'ops/bench/fulltime-reactor.ts',
   'ops/bench/http.ts',
-  'ops/bench/one-match-others.ts',
-  'ops/bench/one-match-owner.ts',
   'ops/bench/trade.ts',
   'ops/main.ts',
   'ops/tools/market/worker.ts',

@@ -10,12 +10,9 @@ export const MEASURED = {
   /** npm run bench:trade -- --quick: two matches, 1,000 in flight, durable. */
   tradesPerDatabase: 30_000,
   /** The same, one match, whose commits wait for each other. */
-  tradesPerMatch: 18_500,
-  /**
-   * npm run ops -- bench-one-match: processor time of the owner for a trade without the bus, its prices and its hints
-   * to the other processes included; and of PostgreSQL.
-   */
-  microsPerTrade: { actor: 40, postgres: 33 },
+  tradesPerMatch: 20_000,
+  /** The same: processor time of Node for a trade, and of PostgreSQL what is left of two cores. */
+  microsPerTrade: { actor: 26, postgres: 40 },
   /** npm run bench:http -- --quick: opens over HTTP, 256 in flight; early refusals are twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: socket writes per core, with 10,000 sockets. */
@@ -27,23 +24,17 @@ export const MEASURED = {
   /** npm run ops -- bench-growth --trades 1000000: after a week, when stored answers are dropped. */
   bytesPerTrade: 670,
   /**
-   * npm run ops -- bench-bus: processor time of the server, in microseconds, for a message of 20 prices. And of
-   * bench-one-match, for a command with its answer between 100 processes and the owner, half of it for what all of them
-   * hear. Redis uses one core for all of them, NATS any number.
+   * npm run ops -- bench-bus: processor time of the server, in microseconds, for a message of 20 prices and for a
+   * command with its answer. Redis uses one core for all of them, NATS any number.
    */
   bus: {
-    redis: { published: 6.5, delivered: 1.2, command: 13 },
-    nats: { published: 4, delivered: 2.9, command: 42 },
+    redis: { published: 6.5, delivered: 1.2, command: 18 },
+    nats: { published: 4, delivered: 2.9, command: 31 },
   },
-  /**
-   * npm run ops -- bench-one-match: processor time that a command takes the owner more than one of its own does, where
-   * 100 processes send them. Where 10 do it is 10 µs: more of them travel in one message.
-   */
-  microsPerCommand: { owner: 27 },
-  /** npm run ops -- bench-bus: a command and its answer on the bus. */
+  /** The same over Redis: processor time of the process that sends a command, and of the one that answers. */
+  microsPerCommand: { asker: 74, owner: 66 },
+  /** The same: a command and its answer on the bus. */
   bytesPerCommand: 1_114,
-  /** The id of a user in the message that says whose account logs have grown, which every process gets. */
-  bytesPerHint: 39,
 } as const
 
 /** The share of a capacity to plan with; the rest is for bursts, restarts and noise. */
@@ -130,14 +121,12 @@ export function planFor(given: Assumptions): Plan {
   const ownerMicros = microsPerCommand.owner + microsPerTrade.actor
   const roomsProcesses = Math.max(2, processes(burstTradesPerSecond * ownerMicros, SECOND_MICROS * USE_AT_MOST))
   const tradesPerWeek = tradesPerSecond * 3_600 * given.hoursPerWeek
-  // Each process with sockets follows all matches, and every command crosses the bus and back. Who
-  // has traded is told to all of them.
+  // Each process with sockets follows all matches, and every command crosses the bus and back.
   const publications = given.matches * BEATS_PER_SECOND
   const busMicros = ({ published, delivered, command }: (typeof bus)['redis' | 'nats']): number =>
     publications * (published + delivered * apiProcesses) + burstTradesPerSecond * command
   const busBytes =
-    publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES +
-    burstTradesPerSecond * (MEASURED.bytesPerCommand + apiProcesses * MEASURED.bytesPerHint)
+    publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES + burstTradesPerSecond * MEASURED.bytesPerCommand
   const inBusiestMatch = burstTradesPerSecond * given.inOneMatch
   const cores = (micros: number): number => micros / SECOND_MICROS
   return {
@@ -157,14 +146,14 @@ export function planFor(given: Assumptions): Plan {
         measuredBy: 'npm run bench:trade',
       }),
       load('commits of the busiest match', inBusiestMatch, MEASURED.tradesPerMatch, {
-        engine: 'a faster commit: the next batch waits for it',
-        change: 'not built: deciding the next batch meanwhile, or a second actor for some of the instruments',
-        measuredBy: 'npm run bench:trade, npm run ops -- bench-one-match',
+        engine: 'a second actor, with a lease of its own',
+        change: 'not built: the match by instruments. Wallets are locked in one order already',
+        measuredBy: 'npm run bench:trade',
       }),
       load('cores of the process of the busiest match', cores(inBusiestMatch * ownerMicros), 1, {
-        engine: 'a faster core, and fewer, larger processes that send its commands',
-        change: `nothing; not built: a second actor. Of ${ownerMicros} µs a trade ${microsPerCommand.owner} are messages`,
-        measuredBy: 'npm run ops -- bench-one-match',
+        engine: 'threads of Node that read and write its messages',
+        change: `not built: the actor keeps ${microsPerTrade.actor} of ${ownerMicros} µs a trade on its own core`,
+        measuredBy: 'npm run ops -- bench-bus',
       }),
       load('cores of Redis as the bus', cores(busMicros(bus.redis)), 1, {
         engine: `NATS, which uses all cores of its machine, ${figureOf(cores(busMicros(bus.nats)) / USE_AT_MOST)} for it alone`,
