@@ -114,6 +114,7 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^auth\.session_max_days$/, 1, 400],
   [/^auth\.registrations_per_network_day$/, 1, 1_000_000],
   [/^privacy\.deletion_grace_days$/, 0, 30],
+  [/^retention\.archive_days$/, 35, 3_650],
   [/^retention\.full_ticks_days$/, 7, 3_650],
   [/^retention\.(ticks|journal)_days$/, 30, 3_650],
   [/^scoring\.(base|par|par_by)\./, -8, 8],
