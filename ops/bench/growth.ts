@@ -47,7 +47,7 @@ try {
   const kept = await sizes(database)
   const each = (now: ReadonlyMap<string, number>, name: string): number =>
     ((now.get(name) ?? 0) - (before.get(name) ?? 0)) / trades
-  const rows = [...fresh.keys()]
+  const rows = [...new Set([...fresh.keys(), ...kept.keys()])]
     .map((name) => ({ name, fresh: each(fresh, name), kept: each(kept, name) }))
     .filter((row) => Math.max(row.fresh, row.kept) >= 0.05)
     .toSorted((a, b) => b.fresh - a.fresh)
