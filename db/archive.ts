@@ -6,6 +6,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import { uuids } from './postgres/arrays.ts'
+import { POSITION_COLUMNS } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -119,50 +120,11 @@ async function moveEvents(tx: Transaction<Database>, matchId: number, upTo: numb
   return Number(numAffectedRows ?? 0)
 }
 
-/**
- * Moves an archived position back, which an operator is about to void. It stays: such positions are few. Returns
- * whether there was one.
- */
-export async function recallPosition(db: Kysely<Database>, id: string): Promise<boolean> {
-  const columns = sql.raw(COLUMNS.join(', '))
-  const { numAffectedRows } = await sql`
-    with back as (
-      delete from positions_archive
-       where id = ${id}::uuid and not exists (select from positions where id = ${id}::uuid)
-         and opened_at = (select max(opened_at) from positions_archive where id = ${id}::uuid)
-      returning ${columns}
-    )
-    insert into positions (${columns}) select ${columns} from back`.execute(db)
-  return Number(numAffectedRows ?? 0) > 0
-}
-
 /** Everything of a position but the stored answer to its opening. */
 const COLUMNS = [
-  'id',
-  'user_id',
-  'purse',
-  'match_id',
-  'instrument_id',
-  'sign',
-  'lots_micros',
-  'open_micros',
-  'open_base_micros',
-  'margin_micros',
-  'stop_loss_micros',
-  'take_profit_micros',
-  'opened_at',
-  'closable_at',
-  'warned',
-  'close_micros',
-  'close_base_micros',
-  'pnl_micros',
-  'closed_at',
-  'closed_by',
-  'void_reason',
-  'void_note',
+  ...POSITION_COLUMNS.map((column) => column.replace('positions.', '')),
   'opened_marker',
   'closed_marker',
   'opened_stop_micros',
   'opened_take_micros',
-  'late',
-] as const satisfies readonly (keyof Database['positions_archive'])[]
+]

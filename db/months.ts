@@ -16,7 +16,7 @@ const LASTS_MS = 8 * 24 * HOUR_MS
 const PARENTS = ['ledger_trades', 'positions_archive', 'outbox_archive'] as const
 type Parent = (typeof PARENTS)[number]
 
-/** A month such as `2026-12`; `first` is all of the ledger before it had months. */
+/** Such as `2026-12`. What the ledger had before it had months is one table, which stays. */
 export type Month = string
 
 export interface MonthSize {
@@ -30,9 +30,9 @@ export const LAST_LEDGER_MONTH = sql`(
   select to_date(right(max(c.relname::text), 7), 'YYYY_MM') from pg_inherits i join pg_class c on c.oid = i.inhrelid
    where i.inhparent = 'ledger_trades'::regclass and c.relname ~ '_\\d{4}_\\d{2}$')`
 
-/** Of a row `d` with a `month`: whether that month of the ledger is detached now. */
+/** Of a row `d` with a `month`: whether that month of the ledger is detached now, or being detached. */
 export const IS_DETACHED = sql<boolean>`not exists (
-  select from pg_inherits i where i.inhparent = 'ledger_trades'::regclass
+  select from pg_inherits i where i.inhparent = 'ledger_trades'::regclass and not i.inhdetachpending
      and i.inhrelid = to_regclass('ledger_trades_' || replace(d.month, '-', '_')))`
 
 export class Months {
@@ -112,7 +112,6 @@ export class Months {
 
   /** Attaches a month that was detached. Returns its tables. */
   async attach(month: Month): Promise<readonly string[]> {
-    assert(/^\d{4}-\d{2}$/.test(month), `no month that can be attached: ${month}`)
     const attached: string[] = []
     for (const parent of PARENTS) {
       const name = tableOf(parent, month)
@@ -174,6 +173,6 @@ export class Months {
 }
 
 function tableOf(parent: Parent, month: Month): string {
-  assert(month === 'first' || /^\d{4}-\d{2}$/.test(month), `not a month such as 2026-12: ${month}`)
+  assert(/^\d{4}-\d{2}$/.test(month), `not a month such as 2026-12: ${month}`)
   return `${parent}_${month.replace('-', '_')}`
 }

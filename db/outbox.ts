@@ -10,6 +10,7 @@ import { readCommittedEvents } from '../actors/community/read-committed-event.ts
 import type { Notification } from './announcements.ts'
 import { ReactionTx } from './reaction-tx.ts'
 import { isAway } from './faults.ts'
+import { IS_DETACHED } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 import type { OutboxTable } from './postgres/schema/reactions.ts'
 import type { WalletCache } from './wallet-cache.ts'
@@ -154,10 +155,15 @@ export class Outbox {
 
   /**
    * Removes everything that reactions have written, so that reacting again rebuilds it, and moves archived events back
-   * for that. No process may react meanwhile, and it may take minutes: see `Connection.withoutTimeout`.
+   * for that. No process may react meanwhile, and it may take minutes: see `Connection.withoutTimeout`. Throws while a
+   * month is detached.
    */
   async forget(): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
+      const { rows: detached } = await sql<{ month: string }>`
+        select month from detached_months d where ${IS_DETACHED} order by 1`.execute(tx)
+      const months = detached.map(({ month }) => month).join(', ')
+      if (months !== '') throw new Error(`these months are detached, and their events are needed: attach ${months}`)
       await sql`lock table outbox_cursors in exclusive mode`.execute(tx)
       await sql`truncate week_scores, trade_days, board_changes, outbox_failures`.execute(tx)
       await sql`update users set xp = 0 where xp <> 0`.execute(tx)

@@ -11,7 +11,6 @@ import type { CommittedEvent } from '../actors/community/committed-event.ts'
 import type { Close, Position } from '../actors/position/position.ts'
 import { baseMoveShifted, shiftOf } from '../actors/position/recent-close.ts'
 import { adopted } from './adoption.ts'
-import { recallPosition } from './archive.ts'
 import { correctionsOf } from './recent-closes.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
@@ -56,6 +55,11 @@ export type VoidStart =
 
 type ClosedRow = Position & { readonly close: Close }
 
+interface Found {
+  readonly row: PositionRow
+  readonly table: 'positions' | 'positions_archive'
+}
+
 export class PositionVoids {
   readonly #db: Kysely<Database>
   readonly #cache: WalletCache
@@ -78,8 +82,7 @@ export class PositionVoids {
         .executeTakeFirst()
       if (other !== undefined) return { kind: 'key_reused' }
     }
-    let row = await this.#row(this.#db, positionId)
-    if (row === undefined && (await recallPosition(this.#db, positionId))) row = await this.#row(this.#db, positionId)
+    const row = (await this.#found(this.#db, positionId))?.row
     if (row === undefined) return { kind: 'unknown' }
     const { userId, fixtureId: matchId, close } = positionFrom(row)
     const noted = await this.#noted(positionId)
@@ -140,19 +143,20 @@ export class PositionVoids {
   async rebook(positionId: PositionId): Promise<boolean> {
     const at = this.#world.now()
     const written = await this.#db.transaction().execute(async (tx) => {
-      const before = await this.#row(tx, positionId)
+      const before = (await this.#found(tx, positionId))?.row
       if (before === undefined || before.closed_at === null) return null
       // Commits of the match hold this row, so none is under way: the outbox is numbered by one writer at a time.
       await sql`select from match_leases where match_id = ${before.match_id}::bigint for update`.execute(tx)
-      const row = await this.#row(tx, positionId, true)
-      if (row === undefined || row.closed_by === null || row.closed_by === 'void') return null
+      const found = await this.#found(tx, positionId, true)
+      if (found === undefined || found.row.closed_by === null || found.row.closed_by === 'void') return null
+      const { row, table } = found
       const { reason } = present(await this.#noted(positionId, tx), 'void')
       const position = positionFrom(row) as ClosedRow
       const paid = await this.#pay(tx, position, at)
       await sql`
-        update positions set pnl_micros = 0, closed_by = 'void', void_reason = 'operator', void_note = ${reason},
-                             late = null
-         where id = ${positionId}::uuid`.execute(tx)
+        update ${sql.table(table)}
+           set pnl_micros = 0, closed_by = 'void', void_reason = 'operator', void_note = ${reason}, late = null
+         where id = ${positionId}::uuid and opened_at = ${row.opened_at}::timestamptz`.execute(tx)
       await this.#tell(tx, { ...position, late: row.late }, at)
       await tx
         .updateTable('position_voids')
@@ -167,13 +171,21 @@ export class PositionVoids {
     return true
   }
 
-  async #row(db: Kysely<Database>, id: PositionId, lock = false): Promise<PositionRow | undefined> {
-    return db
-      .selectFrom('positions')
-      .select(POSITION_COLUMNS)
-      .where('id', '=', id)
-      .$if(lock, (one) => one.forUpdate())
-      .executeTakeFirst()
+  /** Among the current positions, or else the archived ones: the archive may be taking it in at this moment. */
+  async #found(db: Kysely<Database>, id: PositionId, lock = false): Promise<Found | undefined> {
+    for (const table of ['positions', 'positions_archive'] as const) {
+      // Both have the columns that are read.
+      const row = await db
+        .selectFrom(`${table} as positions` as 'positions')
+        .select(POSITION_COLUMNS)
+        .where('id', '=', id)
+        .orderBy('opened_at', 'desc')
+        .limit(1)
+        .$if(lock, (one) => one.forUpdate())
+        .executeTakeFirst()
+      if (row !== undefined) return { row, table }
+    }
+    return undefined
   }
 
   async #noted(id: PositionId, db: Kysely<Database> = this.#db) {

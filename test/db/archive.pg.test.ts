@@ -1,6 +1,6 @@
-/** Matches that are history: their rows move to the archive, and nobody who reads about them sees a difference. */
+/** Matches that are history: their rows move to the archive, and readers see no difference. */
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
@@ -26,6 +26,7 @@ import { type Fixture, openSeason, type Season } from '../support/season.ts'
 const DAY_MS = 24 * HOUR_MS
 const KEPT_DAYS = 35
 const ALL = 1_000_000
+const PATIENCE = { timeout: 60_000, interval: 20 }
 
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
@@ -190,6 +191,7 @@ eachDatabase((open) => {
     const request = { positionId: won.id, commandId: null, by: admin, reason: 'late' }
     expect(await voids.void(request)).toMatchObject({ kind: 'voided' })
     expect((await positions().find(user, won.id))?.position.close).toMatchObject({ by: 'void', pnl: 0 })
+    expect(await count('positions', sql`user_id = ${user}::uuid`)).toBe(0)
     expect(await positions().list(user, { ...query, status: 'closed' })).toHaveLength(2)
     await season.reactor.drain()
     const career = await season.careers.find(user)
@@ -298,6 +300,7 @@ eachDatabase((open) => {
     let [byClosings, whole] = await audits()
     expect(byClosings).toMatchObject(BALANCED)
     expect(whole).toEqual(byClosings)
+    await expect(season.outbox.forget()).rejects.toThrow('attach 2026-03')
 
     // A wallet that is lost meanwhile is summed up again, with the detached month.
     const held = present((await wallets().find(user)) ?? undefined, 'wallet')
@@ -326,10 +329,33 @@ onPostgres((server) => {
         await migrate(connection.db)
         const { season, user, list, closeAndArchive, months } = await longAgo(connection)
         await closeAndArchive()
-        let detaching: Promise<unknown> = Promise.resolve()
+        const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))
+        const reading = (work: () => Promise<void>) =>
+          connection.db.transaction().execute(async (reader) => {
+            await sql`select count(*) from all_positions, all_outbox, ledger_entries`.execute(reader)
+            await work()
+          })
+        // The statement is cancelled while it waits for the reader: the month is half detached.
+        let attempt: Promise<string> = Promise.resolve('')
+        await reading(async () => {
+          attempt = months.detach(MONTH).then(
+            () => 'done',
+            () => 'cancelled',
+          )
+          await vi.waitUntil(async () => {
+            const { rows } = await sql`
+            select pg_cancel_backend(a.pid) from pg_stat_activity a
+             where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%detach partition%'
+               and exists (select from pg_inherits where inhdetachpending)`.execute(connection.db)
+            return rows.length > 0
+          }, PATIENCE)
+        })
+        expect(await attempt).toBe('cancelled')
+        expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+
         let isDetached = false
-        await connection.db.transaction().execute(async (reader) => {
-          await sql`select count(*) from all_positions, all_outbox, ledger_entries`.execute(reader)
+        let detaching: Promise<unknown> = Promise.resolve()
+        await reading(async () => {
           detaching = months.detach(MONTH).then(() => (isDetached = true))
           const match = await season.match()
           for (let n = 0; n < 20; n++) await match.close(await match.open(user), 201)
@@ -337,8 +363,8 @@ onPostgres((server) => {
           expect(isDetached).toBe(false)
         })
         await detaching
-        expect(isDetached).toBe(true)
         expect((await list())[0]).toHaveLength(1 + 20)
+        expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
       } finally {
         await connection.close()
         await database.drop()

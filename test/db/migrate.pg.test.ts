@@ -9,6 +9,10 @@ import { LEAGUE_TABLE } from '../../db/postgres/league-table.ts'
 import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { type Migration, migrate, MIGRATIONS, newerBreaking } from '../../db/postgres/migrate.ts'
 import { type Repeatable, repeatable } from '../../db/postgres/repeatable.ts'
+import { LedgerClosings } from '../../db/ledger-closings.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { BALANCED } from '../support/books.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
@@ -88,6 +92,64 @@ describe('migrations', () => {
       const { rows } = await sql`select to_regclass('wallets') as wallets`.execute(db)
       expect(rows).toEqual([{ wallets: null }])
     }),
+  )
+})
+
+describe('0002-growth', () => {
+  it(
+    '[D19] takes the ledger of the version before as it is: trades by month, all else once for ever',
+    { timeout: 60_000 },
+    () =>
+      onEmpty(async ({ db }) => {
+        const [before, growth] = MIGRATIONS
+        await migrate(db, before === undefined ? [] : [before])
+        const user = '00000000-0000-4000-8000-000000000001'
+        const position = '00000000-0000-4000-8000-0000000000a0'
+        const entries = [
+          ['grant', 10_000, '2026-01-05', user, null],
+          ['margin', -100, '2026-02-07', position, 1],
+          ['release', 130, '2026-02-07', position, 2],
+          ['late_close', -10, '2026-02-08', position, 3],
+          ['void', -20, '2026-03-09', position, 4],
+        ] as const
+        for (const [kind, amount, at, reference, marker] of entries) {
+          const house = kind === 'grant' || kind === 'void' ? kind : 'batch'
+          await sql`
+          insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
+            select tx, account, owner, 'main', amount, kind, case kind when 'batch' then tx else ${reference}::uuid end,
+                   ${at}::timestamptz, marker
+              from (select gen_random_uuid() as tx) t,
+                   (values ('user', ${user}::uuid, ${amount}::bigint, ${kind}::text, ${marker}::bigint),
+                           ('house', null, -${amount}::bigint, ${house}::text, null)) e (account, owner, amount, kind, marker)`.execute(
+            db,
+          )
+        }
+        await sql`insert into wallets (user_id, purse, balance_micros) values (${user}::uuid, 'main', 10000)`.execute(
+          db,
+        )
+        const all = async () =>
+          (await sql`select * from ledger_entries order by at, kind, amount_micros`.execute(db)).rows
+        const ledger = await all()
+        expect(await migrate(db)).toContain(growth?.name)
+        expect(await all()).toEqual(ledger)
+        const { rows } = await sql<{ table: string; kinds: string[] }>`
+        select tableoid::regclass::text as table, array_agg(distinct kind order by kind) as kinds
+          from ledger_entries group by 1 order by 1`.execute(db)
+        expect(rows).toEqual([
+          { table: 'ledger_other', kinds: ['grant', 'void'] },
+          { table: 'ledger_trades_first', kinds: ['batch', 'late_close', 'margin', 'release'] },
+        ])
+        const wallets = new Wallets(db, new WalletCache(null, () => undefined))
+        for (const whole of [false, true]) expect(await wallets.auditLedger({ whole })).toMatchObject(BALANCED)
+        // Closing begins with the first entry, and takes all of them.
+        await new LedgerClosings(db).closeAll(1_000_000)
+        expect(await wallets.auditLedger()).toMatchObject(BALANCED)
+        expect((await sql`select entries from ledger_closed`.execute(db)).rows).toEqual([{ entries: ledger.length }])
+        const again = sql`
+        insert into ledger_entries select gen_random_uuid(), account, user_id, purse, amount_micros, kind, reference, now()
+          from ledger_entries where kind = 'grant' and account = 'user'`
+        await expect(again.execute(db)).rejects.toThrow('ledger_other_once')
+      }),
   )
 })
 

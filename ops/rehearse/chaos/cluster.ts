@@ -76,7 +76,7 @@ export class Member {
     for (const wire of this.wires) wire.swallow()
   }
 
-  /** The same, with packets that nobody acknowledges. */
+  /** The same, with packets that are never acknowledged. */
   forget(): void {
     if (this.machine === null) this.swallow()
     else this.machine.forget()

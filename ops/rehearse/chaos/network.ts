@@ -1,7 +1,7 @@
 /**
  * Network namespaces: each process of a run is a machine of its own, with one link to clients and one to the stores.
- * Its packets can be lost on either, as behind a switch without power: each side then sends to a hardware address that
- * nobody has, so no packet arrives, and neither side gets an error. It needs root and `ip`, and no other package.
+ * Its packets can be lost on either, as behind a switch without power: each side then sends to an unused hardware
+ * address. No packet arrives, and neither side gets an error. It needs root and `ip`, and no other package.
  */
 import { execFileSync } from 'node:child_process'
 import { assert } from '../../../actors/kernel/assert.ts'
@@ -15,7 +15,7 @@ const SOURCES = 11
 
 const HOST_MAC = '02:00:00:00:00:01'
 const MACHINE_MAC = '02:00:00:00:00:02'
-const NOBODYS_MAC = '02:00:00:00:00:03'
+const UNUSED_MAC = '02:00:00:00:00:03'
 
 /** For the packets of connections that the network has forgotten. */
 const LOST_TABLE = 9
@@ -66,7 +66,7 @@ export class Machine {
       `addr add ${this.address}/28 dev clients`,
       `addr add ${this.#sourceAt(0)}/28 dev stores`,
       // What goes to this address arrives nowhere.
-      neighbour(this.#at(30), NOBODYS_MAC, 'stores'),
+      neighbour(this.#at(30), UNUSED_MAC, 'stores'),
       `route add default via ${this.#at(30)} dev stores table ${LOST_TABLE}`,
     ])
     this.mend()
@@ -74,7 +74,7 @@ export class Machine {
 
   /** From now on every packet of these links is lost, in both directions, without an error. */
   drop(links: readonly Link[]): void {
-    this.#aim(links, NOBODYS_MAC, NOBODYS_MAC)
+    this.#aim(links, UNUSED_MAC, UNUSED_MAC)
   }
 
   /** Packets arrive again, except those of connections that are forgotten. */
@@ -91,7 +91,7 @@ export class Machine {
     this.#source = (this.#source + 1) % SOURCES
     const next = this.#sourceAt(this.#source)
     const { stores } = this.#devices
-    batch([neighbour(former, NOBODYS_MAC, stores), neighbour(next, MACHINE_MAC, stores)], this.#name, [
+    batch([neighbour(former, UNUSED_MAC, stores), neighbour(next, MACHINE_MAC, stores)], this.#name, [
       // After the last address the first is taken again; its connections have ended by then.
       this.#former.delete(next) ? `rule del from ${next} table ${LOST_TABLE}` : `addr add ${next}/28 dev stores`,
       `rule add from ${former} table ${LOST_TABLE}`,

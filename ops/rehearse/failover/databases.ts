@@ -1,4 +1,4 @@
-/** What the rehearsal asks of PostgreSQL on two servers, whoever looks after them. */
+/** Two servers of PostgreSQL, as the rehearsal uses them: promoted by itself, or by Patroni. */
 
 /** Where a server listens, and where it says whether it is the primary. */
 export interface Backend {
