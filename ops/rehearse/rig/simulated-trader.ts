@@ -81,7 +81,8 @@ export class SimulatedTrader {
   /** Trades until the server is gone or the market closes. */
   async play(url: string, market: Market): Promise<void> {
     while (market.isClosed !== true && (await this.#act(url, market))) {
-      if (market.isRushed !== true) await pause(this.#chance.below(THINK_MS))
+      // In a rush too: while there is nothing to order, no other task could run.
+      await pause(market.isRushed === true ? 1 : this.#chance.below(THINK_MS))
     }
   }
 
