@@ -10,7 +10,7 @@ import { say, words } from '../words.ts'
 interface Step {
   readonly title: string
   readonly words: string
-  /** What it is about, and the view of a phone that shows it. */
+  /** What it is about, a class, and the view of a phone that shows it. */
   readonly about: string
   readonly view: View
 }
@@ -19,25 +19,25 @@ const STEPS: readonly Step[] = [
   {
     title: words.tour.choose,
     words: words.tour.chooseWords,
-    about: '.players',
+    about: 'players',
     view: 'market',
   },
   {
     title: words.tour.way,
     words: words.tour.wayWords,
-    about: '.ways',
+    about: 'ways',
     view: 'trade',
   },
   {
     title: words.tour.worst,
     words: words.tour.worstWords,
-    about: '.preview',
+    about: 'preview',
     view: 'trade',
   },
   {
     title: words.tour.send,
     words: words.tour.sendWords,
-    about: '.send',
+    about: 'send',
     view: 'trade',
   },
 ]
@@ -55,9 +55,10 @@ function end(): void {
 export function Tour() {
   const now = step.value
   useEffect(() => {
-    const found = now === null ? null : document.querySelector(now.about)
-    found?.classList.add('toured')
-    return () => found?.classList.remove('toured')
+    // The style sheet outlines it, whenever it is drawn.
+    const { dataset } = document.documentElement
+    if (now !== null) dataset['tour'] = now.about
+    return () => void delete dataset['tour']
   }, [now])
   if (now === null) return null
   const isLast = at.value === STEPS.length - 1
@@ -66,7 +67,7 @@ export function Tour() {
     at.value += 1
     const { view, about } = STEPS[at.value] ?? now
     if (matchMedia('(max-width: 760px)').matches) go(view)
-    document.querySelector(about)?.scrollIntoView({ block: 'center' })
+    document.querySelector(`.${about}`)?.scrollIntoView({ block: 'center' })
   }
   return html`
     <section class="tour" aria-label=${words.tour.first}>
