@@ -34,6 +34,8 @@ export class NatsPubSub {
   readonly #notices: string
   readonly #withoutReceiver = new Set<number>()
   #sent = 0
+  /** Resolves when the server has taken what this turn sends; null while it sends nothing. */
+  #taken: Promise<void> | null = null
   #isConnected = true
 
   private constructor(connection: NatsConnection, prefix: string) {
@@ -80,8 +82,7 @@ export class NatsPubSub {
     this.#assertConnected()
     const number = ++this.#sent
     this.#connection.publish(this.#subject(channel), message, { reply: `${this.#notices}.${number}` })
-    // The server answers in order, so it says that there is no receiver before it answers this.
-    await deadline(this.#connection.flush(), SENT_WITHIN_MS)
+    await (this.#taken ??= this.#take())
     return this.#withoutReceiver.delete(number) ? 0 : 'some'
   }
 
@@ -114,6 +115,16 @@ export class NatsPubSub {
   async close(): Promise<void> {
     if (this.#isConnected) await deadline(this.#connection.flush(), SENT_WITHIN_MS).catch(() => undefined)
     await this.#connection.close()
+  }
+
+  /**
+   * The messages of one turn go out together, with one question to the server. It answers in order: before this answer
+   * it has said which of them have no receiver.
+   */
+  async #take(): Promise<void> {
+    await Promise.resolve()
+    this.#taken = null
+    await deadline(this.#connection.flush(), SENT_WITHIN_MS)
   }
 
   /** The client has subscribed again before it reports that it has connected again. */

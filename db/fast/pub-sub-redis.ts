@@ -21,6 +21,7 @@ export class RedisPubSub {
   readonly #listeners = new Map<string, (message: Buffer) => void>()
   readonly #onGap: (() => void)[] = []
   #isCut = false
+  #isGathering = false
 
   private constructor({ url, prefix }: PubSubOptions) {
     this.#prefix = `${prefix ?? ''}bus:`
@@ -36,7 +37,7 @@ export class RedisPubSub {
       // ioredis does not report when resubscribing is done.
       autoResubscribe: false,
     }
-    // No auto-pipelining: a message is sent in the turn in which it was published.
+    // No auto-pipelining: it would send in a later turn.
     this.#publisher = redisAt(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENT_MS })
     this.#subscriber = redisAt(url, options)
     for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', () => {})
@@ -68,6 +69,7 @@ export class RedisPubSub {
 
   /** Redis counts the receivers. */
   send(channel: string, message: Buffer): Promise<number> {
+    this.#gather()
     return this.#publisher.publish(this.#prefix + channel, message)
   }
 
@@ -85,6 +87,18 @@ export class RedisPubSub {
 
   onGap(listener: () => void): void {
     this.#onGap.push(listener)
+  }
+
+  /** What is published in one turn goes out in one write, at its end. */
+  #gather(): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    const { stream } = this.#publisher
+    stream.cork()
+    process.nextTick(() => {
+      this.#isGathering = false
+      stream.uncork()
+    })
   }
 
   /** Ends both connections at once: an orderly end would wait for a server that is silent. */

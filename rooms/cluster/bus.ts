@@ -284,10 +284,8 @@ export class Bus<R extends Exchanges<R>, T> {
     })
   }
 
-  #send(channel: string, envelope: Envelope): Promise<Reached> {
-    const message = Buffer.from(JSON.stringify(envelope))
-    if (message.length > MESSAGE_BYTES_MAX) return Promise.reject(new Error(`a message of ${message.length} bytes`))
-    return this.#options.pubSub.send(channel, message)
+  async #send(channel: string, request: Envelope): Promise<Reached> {
+    return this.#options.pubSub.send(channel, bytesOf(request))
   }
 
   #receive(bytes: Buffer): void {
@@ -312,9 +310,12 @@ export class Bus<R extends Exchanges<R>, T> {
     const { from, kind } = request
     const reply = await this.#replyTo(request)
     if (reply === null) return
-    await this.#send(CHANNEL.process(from), reply).catch((error: unknown) => {
+    try {
+      // Whether the asker is still there changes nothing.
+      await this.#options.pubSub.publish(CHANNEL.process(from), bytesOf(reply))
+    } catch (error) {
       this.#options.report('bus_answer_failed', error, { kind })
-    })
+    }
   }
 
   async #replyTo({ versions, id, from, kind, body }: RequestEnvelope): Promise<Envelope | null> {
@@ -341,6 +342,12 @@ export class Bus<R extends Exchanges<R>, T> {
     this.#reported.add(name)
     this.#options.report(event, new Error('a message from another process cannot be read'), facts)
   }
+}
+
+function bytesOf(envelope: Envelope): Buffer {
+  const message = Buffer.from(JSON.stringify(envelope))
+  if (message.length > MESSAGE_BYTES_MAX) throw new Error(`a message of ${message.length} bytes`)
+  return message
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())

@@ -36,6 +36,18 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       expect(received.filter((line) => line.startsWith('there'))).toEqual(['there \0ÿ\r\n', 'there b'])
     })
 
+    it('of messages sent together, each is reported by itself, and those of one channel arrive in order', async () => {
+      const [here, there] = bench.ends
+      const received: string[] = []
+      await there.subscribe('news', (message) => received.push(message.toString()))
+      const numbers = Array.from({ length: 100 }, (_, n) => String(n))
+      const sent = numbers.flatMap((n) => [here.send('news', Buffer.from(n)), here.send(`no ${n}`, Buffer.from(n))])
+      await here.publish('news', Buffer.from('last'))
+      const counts = await Promise.all(sent)
+      counts.forEach((count, n) => expect(count).toBeOneOf(reached(n % 2 === 0 ? 1 : 0)))
+      await expect.poll(() => received).toEqual([...numbers, 'last'])
+    })
+
     it('an unsubscribed handler receives nothing more, while others do', async () => {
       const [here, there] = bench.ends
       const received: string[] = []
