@@ -66,6 +66,7 @@ export const TOOLS: readonly Tool[] = [
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
   // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
   tool('bench-bus', './bench/bus.ts', 'what prices and commands cost on Redis and on NATS, beside a plain connection'),
+  tool('bench-one-match', './bench/one-match.ts', 'one match with orders over the bus and a million followers'),
   tool('bench-cascade', './bench/cascade.ts', 'what one order costs that sets off up to 100,000 levels'),
   tool('bench-leagues', './bench/leagues.ts', 'tables of 10,000 leagues, trades in them, and recaps of 10,000 users'),
   tool('bench-community', './bench/community.ts', 'leaderboards of a million users; reactions per second'),

@@ -7,8 +7,6 @@
  * that was killed has no receiver any more. The baseline is a plain connection that echoes messages of the same size.
  * It starts redis-server and nats-server, which must be installed, on loopback.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,9 +14,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
 import { PRICE_FRAME_BYTES } from '../../rooms/feed/price-frame.ts'
+import { OwnNats } from '../rehearse/rig/nats.ts'
 import { OwnRedis } from '../rehearse/rig/redis.ts'
-import { freePort } from '../rehearse/rig/free-port.ts'
-import { type Address, type BusCommand, connected, type Done, type Engine } from './bus-order.ts'
+import { type Address, type BusCommand, type Done, type Engine } from './bus-order.ts'
 import { processorSeconds } from './processor-time.ts'
 import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 import { Worker } from './worker.ts'
@@ -164,31 +162,13 @@ async function round(servers: Readonly<Record<Engine, Server>>): Promise<Round> 
   return { echoes, engines: { redis: await engine(servers.redis), nats: await engine(servers.nats) } }
 }
 
-/** A NATS server of this run. */
-async function ownNats(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const port = await freePort()
-  const child = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
-  await once(child, 'spawn')
-  const url = `nats://127.0.0.1:${port}`
-  for (let tries = 0; ; tries++) {
-    try {
-      const end = await connected({ engine: 'nats', url })
-      await end.close()
-      return { child, url }
-    } catch (error) {
-      if (tries === 50) throw error
-      await pause(100)
-    }
-  }
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'touchline-bus-'))
 const redis = await OwnRedis.start(folder)
-const nats = await ownNats()
+const nats = await OwnNats.start()
 try {
   const servers = {
     redis: { at: { engine: 'redis', url: redis.url }, pid: present(redis.pid, 'pid of Redis') },
-    nats: { at: { engine: 'nats', url: nats.url }, pid: present(nats.child.pid, 'pid of NATS') },
+    nats: { at: { engine: 'nats', url: nats.url }, pid: nats.pid },
   } as const
   const rounds: Round[] = []
   for (let n = 0; n < pace.rounds; n++) rounds.push(await round(servers))
@@ -199,7 +179,7 @@ try {
   if (options.json) console.log(JSON.stringify({ rounds, kills }))
   else print(rounds, kills)
 } finally {
-  nats.child.kill('SIGKILL')
+  await nats.kill()
   await redis.kill()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -3,6 +3,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import {
   type FixtureId,
   fixtureId,
+  type InstrumentId,
   instrumentId,
   type LeagueId,
   playerId,
@@ -10,14 +11,16 @@ import {
   type UserId,
 } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, PUBLISH_INTERVAL_MS, type TradingRules } from '../../actors/kernel/limits.ts'
-import { lots } from '../../actors/kernel/micros.ts'
+import { lots, type Price } from '../../actors/kernel/micros.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import type { FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { MatchActor } from '../../actors/match/actor.ts'
-import type { Trade } from '../../actors/match/messages.ts'
+import type { Publication } from '../../actors/match/actor-options.ts'
+import type { MatchEvent, OpenPosition, Trade } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
+import type { Direction } from '../../actors/position/position.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -75,6 +78,14 @@ function player(id: FixtureId, n: number, details: FixturePlayer['details']): Fi
   }
 }
 
+/** What a match publishes. */
+export interface BenchOutlet {
+  readonly onPrices: (moves: readonly Publication[]) => void
+  readonly onCommitted: (events: readonly MatchEvent[]) => void
+}
+
+const NOWHERE: BenchOutlet = { onPrices: () => undefined, onCommitted: () => undefined }
+
 /** An actor as a host would run it: it owns a lease, and its prices are published twenty times a second. */
 export class BenchMatch {
   readonly actor: MatchActor
@@ -84,12 +95,12 @@ export class BenchMatch {
   /** Why the actor stopped unasked, if it did. */
   fault: unknown = null
 
-  private constructor(actor: (onStopped: (error: unknown) => void) => MatchActor) {
+  private constructor(actor: (onStopped: (error: unknown) => void) => MatchActor, onPrices = NOWHERE.onPrices) {
     this.actor = actor((error) => {
       this.fault = error
     })
     this.#instruments = [...this.actor.view.instruments()].map((i) => i.id)
-    this.#publishing = setInterval(() => this.actor.takeUnpublished(), PUBLISH_INTERVAL_MS)
+    this.#publishing = setInterval(() => onPrices(this.actor.takeUnpublished()), PUBLISH_INTERVAL_MS)
   }
 
   /** This many new matches, made by their first feed update and then loaded again as their next owner would. */
@@ -104,8 +115,8 @@ export class BenchMatch {
   }
 
   /** A match as stored in the database. */
-  static async load(connection: Connection, id: FixtureId): Promise<BenchMatch> {
-    return new BenchMatch(await hostOn(connection)(id))
+  static async load(connection: Connection, id: FixtureId, outlet = NOWHERE): Promise<BenchMatch> {
+    return new BenchMatch(await hostOn(connection, outlet)(id), outlet.onPrices)
   }
 
   /**
@@ -115,19 +126,9 @@ export class BenchMatch {
   async open(user: UserId, league?: LeagueId): Promise<PositionId> {
     const turn = this.#turn++
     const instrument = present(this.#instruments[(turn >> 1) % this.#instruments.length], 'instrument')
-    const outcome = await this.actor.submit({
-      kind: 'open_position',
-      userId: user,
-      league,
-      instrumentId: instrument,
-      direction: turn % 2 === 0 ? 'long' : 'short',
-      lots: lots(RULES.lotMin),
-      clientPrice: present(this.actor.view.instrument(instrument), 'instrument').published,
-      stopLoss: null,
-      takeProfit: null,
-      idempotency: keyed(user, 'open'),
-    })
-    return accepted(outcome).position.id
+    const { published } = present(this.actor.view.instrument(instrument), 'instrument')
+    const order = { instrument, direction: turn % 2 === 0 ? 'long' : 'short', clientPrice: published } as const
+    return accepted(await this.actor.submit({ ...smallestOrder(user, order), league })).position.id
   }
 
   async close(user: UserId, position: PositionId): Promise<void> {
@@ -142,8 +143,26 @@ export class BenchMatch {
   }
 }
 
+/** Opens the smallest position, with a new key. */
+export function smallestOrder(
+  user: UserId,
+  order: { readonly instrument: InstrumentId; readonly direction: Direction; readonly clientPrice: Price },
+): OpenPosition {
+  return {
+    kind: 'open_position',
+    userId: user,
+    instrumentId: order.instrument,
+    direction: order.direction,
+    lots: lots(RULES.lotMin),
+    clientPrice: order.clientPrice,
+    stopLoss: null,
+    takeProfit: null,
+    idempotency: keyed(user, 'open'),
+  }
+}
+
 /** The dependencies of one process: its matches share a store and a cache of balances. */
-function hostOn(connection: Connection) {
+function hostOn(connection: Connection, { onCommitted } = NOWHERE) {
   const store = new SqlMatchStore(connection, new WalletCache(null, rethrow), world)
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
@@ -159,7 +178,7 @@ function hostOn(connection: Connection) {
         model: () => DEFAULT_MODEL,
         batchMax: (waiting) => share.batchMax(id, waiting),
         pause: () => new Promise(setImmediate),
-        onCommitted: () => undefined,
+        onCommitted,
         onStopped: (_reason, error) => onStopped(error),
       })
   }

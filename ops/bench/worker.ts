@@ -1,6 +1,7 @@
 /** A child process of a benchmark that answers each command once. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import { present } from '../../actors/kernel/assert.ts'
 
 export interface WorkerOptions {
   /** The only core that it may run on (it needs `taskset`); null: any. */
@@ -21,6 +22,10 @@ export class Worker {
       const execArgv = ['-c', String(core), process.execPath, ...flags]
       this.#child = fork(path, [...args], { execPath: 'taskset', execArgv })
     }
+  }
+
+  get pid(): number {
+    return present(this.#child.pid, 'pid')
   }
 
   tell(command: object): void {
