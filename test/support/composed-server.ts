@@ -1,5 +1,6 @@
 /** The whole program in this process: real sockets, real stores, and a clock that only the test moves. */
 import { deepEqual } from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
@@ -19,6 +20,8 @@ export const PATIENCE = { timeout: 10_000, interval: 20 }
 export const MATCH_SECS = 700
 /** Longer than full time must last before the match settles. */
 export const CONFIRM_SECS = 61
+/** Longer than a message between processes takes. */
+const ON_THE_WAY_MS = 200
 
 /**
  * Ten times real speed: a second of the server's clock is one frame of the recording, and the server looks for a due
@@ -89,6 +92,8 @@ export class ComposedServer {
 
   /** Advances the clock, and waits until the match has caught up, or another has begun. */
   async play(seconds: number): Promise<void> {
+    // Messages on the way to this process would be refused as old.
+    await pause(ON_THE_WAY_MS)
     const [before, match] = [this.#framesReceived, this.matchId]
     this.jump(seconds)
     const isNext = (): boolean => (this.#touchline.realTime.replays.status()[0]?.matchId ?? match) !== match
