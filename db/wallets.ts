@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type FixtureId, type InstrumentId, type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
 import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
-import { type Instant, instant } from '../actors/kernel/world.ts'
+import { type Instant, instant, MINUTE_MS } from '../actors/kernel/world.ts'
 import { readBounds } from '../actors/kernel/own-limits.ts'
 import { type CommonPurse, type Purse, PURSES } from '../actors/kernel/purse.ts'
 import { freeMarginOf, type WalletAfter } from '../actors/match/messages.ts'
@@ -15,6 +15,9 @@ import { IS_DETACHED } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LedgerKind } from './postgres/schema/money.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
+
+/** More than one replica may be behind another: one further behind is not read. */
+const REPLICAS_APART_MS = 5 * MINUTE_MS
 
 /** The books of one purse, or of all leagues. */
 export interface PurseAudit {
@@ -221,13 +224,15 @@ export class Wallets {
    */
   async auditLedger({ whole = false }: { readonly whole?: boolean } = {}): Promise<LedgerAudit> {
     const since = whole ? sql`'-infinity'::timestamptz` : sql`(select until from ledger_closed)`
+    // Implied. It tells the planner how little is open: else it reads the whole ledger.
+    const from = sql<string>`${whole ? '-infinity' : await this.#beforeClosed()}::timestamptz`
     // What is closed counts unless all of it is added up again.
     const share = whole ? 0 : 1
     const [{ rows: purses }, { rows }] = await Promise.all([
       sql<PurseAudit>`
         with sums as (
           select purse_group(purse) as purse, sum(amount_micros) as total from ledger_entries
-           where at >= ${since} group by 1
+           where at >= ${since} and at >= ${from} group by 1
         ), counts as (
           select purse_group(purse) as purse, count(*) as wallets from wallets group by 1
         )
@@ -245,7 +250,8 @@ export class Wallets {
       ),
       sql<Pick<LedgerAudit, 'unbalancedTransactions' | 'mismatchedWallets'>>`
         with since as materialized (
-          select tx, user_id, purse, amount_micros, at from ledger_entries where at >= ${since}
+          select tx, user_id, purse, amount_micros, at from ledger_entries
+           where at >= ${since} and at >= ${from}
         ), detached as (
           select user_id, purse, amount_micros from detached_balances d where ${share}::integer = 0 and ${IS_DETACHED}
         ), by_wallet as (
@@ -284,6 +290,14 @@ export class Wallets {
       purses,
       ...present(rows[0], 'audit'),
     }
+  }
+
+  /** Some time before the end of what is closed, which only grows: another replica may be a little behind. */
+  async #beforeClosed(): Promise<string> {
+    const { rows } = await sql<{ at: string }>`
+      select (until - ${REPLICAS_APART_MS}::integer * interval '1 millisecond')::text as at
+        from ledger_closed`.execute(this.#reads)
+    return present(rows[0], 'row of ledger_closed').at
   }
 }
 
