@@ -29,10 +29,15 @@ it('every ceiling names what lifts it and what measures it; with more users othe
   for (const { lift, measuredBy } of loads) expect([lift.engine, lift.change, measuredBy]).not.toContain('')
   const full = (what: RegExp, users: number, over: object = {}): number =>
     planFor({ ...ASSUMED, users, ...over }).loads.find((load) => what.test(load.what))?.full ?? 0
-  // A second of the busiest match's process: what its commands and its trades take.
-  const micros = MEASURED.microsPerCommand.owner + MEASURED.microsPerTrade.actor
+  // A second of the busiest match's process.
   const trades = ((1_000_000 * 0.2 * 10) / 3_600) * 10 * 0.5
-  expect(full(/process of the busiest match/, 1_000_000)).toBeCloseTo((trades * micros) / 1e6 / 0.6)
+  expect(full(/process of the busiest match/, 1_000_000)).toBeCloseTo(
+    (trades * MEASURED.microsPerTrade.match) / 1e6 / 0.6,
+  )
   // Every process with sockets is sent the prices of every match.
-  expect(full(/bytes/, 10_000_000, { matches: 80 })).toBeGreaterThan(1.5 * full(/bytes/, 10_000_000))
+  const calm = full(/bytes/, 10_000_000, { tradesPerHour: 0 })
+  expect(full(/bytes/, 10_000_000, { tradesPerHour: 0, matches: 80 })).toBeCloseTo(2 * calm)
+  // And the news of every trade.
+  const news = ((10_000_000 * 0.2 * 10) / 3_600) * 10 * MEASURED.bytesPerNews * 200
+  expect((full(/bytes/, 10_000_000) - calm) * 0.6 * 1.25e9).toBeGreaterThan(news)
 })

@@ -7,12 +7,15 @@ import { PRICE_FRAME_BYTES } from '../../../rooms/feed/price-frame.ts'
  * it again.
  */
 export const MEASURED = {
-  /** npm run bench:trade -- --quick: two matches, 1,000 in flight, durable. */
-  tradesPerDatabase: 30_000,
+  /** npm run bench:trade -- --only opens: two matches, 1,000 under way, durable. */
+  tradesPerDatabase: 38_000,
   /** The same, one match, whose commits wait for each other. */
-  tradesPerMatch: 20_000,
-  /** The same: processor time of Node for a trade, and of PostgreSQL what is left of two cores. */
-  microsPerTrade: { actor: 26, postgres: 40 },
+  tradesPerMatch: 27_000,
+  /**
+   * Processor time of a trade. Of the process with the match, its messages included: npm run ops -- bench-one-match.
+   * Of PostgreSQL what `bench:trade` leaves of two cores beside Node.
+   */
+  microsPerTrade: { match: 45, postgres: 33 },
   /** npm run bench:http -- --quick: opens over HTTP, 256 in flight; early refusals are twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: socket writes per core, with 10,000 sockets. */
@@ -31,10 +34,10 @@ export const MEASURED = {
     redis: { published: 6.5, delivered: 1.2, command: 18 },
     nats: { published: 4, delivered: 2.9, command: 31 },
   },
-  /** The same over Redis: processor time of the process that sends a command, and of the one that answers. */
-  microsPerCommand: { asker: 74, owner: 66 },
   /** The same: a command and its answer on the bus. */
-  bytesPerCommand: 1_114,
+  bytesPerCommand: 1_116,
+  /** npm run ops -- bench-one-match: a trade's part of the news, sent to every process, of whose account has changed. */
+  bytesPerNews: 41,
 } as const
 
 /** The share of a capacity to plan with; the rest is for bursts, restarts and noise. */
@@ -117,16 +120,19 @@ export function planFor(given: Assumptions): Plan {
     processes(writesPerSecond, MEASURED.writesPerCore * USE_AT_MOST),
     processes(requestsPerSecond, MEASURED.requestsPerProcess * USE_AT_MOST),
   )
-  const { bus, microsPerCommand, microsPerTrade } = MEASURED
-  const ownerMicros = microsPerCommand.owner + microsPerTrade.actor
-  const roomsProcesses = Math.max(2, processes(burstTradesPerSecond * ownerMicros, SECOND_MICROS * USE_AT_MOST))
+  const { bus, microsPerTrade } = MEASURED
+  const roomsProcesses = Math.max(
+    2,
+    processes(burstTradesPerSecond * microsPerTrade.match, SECOND_MICROS * USE_AT_MOST),
+  )
   const tradesPerWeek = tradesPerSecond * 3_600 * given.hoursPerWeek
   // Each process with sockets follows all matches, and every command crosses the bus and back.
   const publications = given.matches * BEATS_PER_SECOND
   const busMicros = ({ published, delivered, command }: (typeof bus)['redis' | 'nats']): number =>
     publications * (published + delivered * apiProcesses) + burstTradesPerSecond * command
   const busBytes =
-    publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES + burstTradesPerSecond * MEASURED.bytesPerCommand
+    publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES +
+    burstTradesPerSecond * (MEASURED.bytesPerCommand + MEASURED.bytesPerNews * (apiProcesses + roomsProcesses))
   const inBusiestMatch = burstTradesPerSecond * given.inOneMatch
   const cores = (micros: number): number => micros / SECOND_MICROS
   return {
@@ -150,10 +156,10 @@ export function planFor(given: Assumptions): Plan {
         change: 'not built: the match by instruments. Wallets are locked in one order already',
         measuredBy: 'npm run bench:trade',
       }),
-      load('cores of the process of the busiest match', cores(inBusiestMatch * ownerMicros), 1, {
-        engine: 'threads of Node that read and write its messages',
-        change: `not built: the actor keeps ${microsPerTrade.actor} of ${ownerMicros} µs a trade on its own core`,
-        measuredBy: 'npm run ops -- bench-bus',
+      load('cores of the process of the busiest match', cores(inBusiestMatch * microsPerTrade.match), 1, {
+        engine: 'a faster core; threads of Node that read and write its messages',
+        change: `the machine; threads are not built: a trade takes ${microsPerTrade.match} µs of one core`,
+        measuredBy: 'npm run ops -- bench-one-match',
       }),
       load('cores of Redis as the bus', cores(busMicros(bus.redis)), 1, {
         engine: `NATS, which uses all cores of its machine, ${figureOf(cores(busMicros(bus.nats)) / USE_AT_MOST)} for it alone`,
