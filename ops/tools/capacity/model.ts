@@ -15,7 +15,7 @@ export const MEASURED = {
    * Processor time of a trade. Of the process with the match, its messages included: npm run ops -- bench-one-match.
    * Of PostgreSQL what `bench:trade` leaves of two cores beside Node.
    */
-  microsPerTrade: { match: 45, postgres: 33 },
+  microsPerTrade: { match: 40, postgres: 33 },
   /** npm run bench:http -- --quick: opens over HTTP, 256 in flight; early refusals are twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: socket writes per core, with 10,000 sockets. */
@@ -28,15 +28,16 @@ export const MEASURED = {
   bytesPerTrade: 670,
   /**
    * npm run ops -- bench-bus: processor time of the server, in microseconds, for a message of 20 prices and for a
-   * command with its answer. Redis uses one core for all of them, NATS any number.
+   * command with its answer; bench-one-match: for the news of a trade to one process. Redis uses one core for all of
+   * them, NATS any number.
    */
   bus: {
-    redis: { published: 6.5, delivered: 1.2, command: 18 },
-    nats: { published: 4, delivered: 2.9, command: 31 },
+    redis: { published: 1.5, delivered: 0.33, command: 2.5, news: 0.02 },
+    nats: { published: 1.8, delivered: 1.8, command: 6.5, news: 0.1 },
   },
-  /** The same: a command and its answer on the bus. */
+  /** npm run ops -- bench-bus: a command and its answer on the bus. */
   bytesPerCommand: 1_116,
-  /** npm run ops -- bench-one-match: a trade's part of the news, sent to every process, of whose account has changed. */
+  /** npm run ops -- bench-one-match: the news of a trade, which every process is sent. */
   bytesPerNews: 41,
 } as const
 
@@ -128,8 +129,9 @@ export function planFor(given: Assumptions): Plan {
   const tradesPerWeek = tradesPerSecond * 3_600 * given.hoursPerWeek
   // Each process with sockets follows all matches, and every command crosses the bus and back.
   const publications = given.matches * BEATS_PER_SECOND
-  const busMicros = ({ published, delivered, command }: (typeof bus)['redis' | 'nats']): number =>
-    publications * (published + delivered * apiProcesses) + burstTradesPerSecond * command
+  const busMicros = ({ published, delivered, command, news }: (typeof bus)['redis' | 'nats']): number =>
+    publications * (published + delivered * apiProcesses) +
+    burstTradesPerSecond * (command + news * (apiProcesses + roomsProcesses))
   const busBytes =
     publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES +
     burstTradesPerSecond * (MEASURED.bytesPerCommand + MEASURED.bytesPerNews * (apiProcesses + roomsProcesses))
