@@ -77,8 +77,9 @@ export class ClusterPubSub {
     return pubSub
   }
 
+  /** By the same script as `send`: a script that the server must be sent first would be overtaken by a plain message. */
   async publish(channel: string, message: Buffer): Promise<void> {
-    await this.#cluster.spublish(this.#prefix + channel, message)
+    await this.#cluster.sendCounted(this.#prefix + channel, message)
   }
 
   /** Counts the receivers. Rejects where there seems to be none because a master has just taken over. */
