@@ -7,7 +7,7 @@
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; databases are made there and dropped. Rows are updated
  * in the proportions of a match day: wallets most, positions when they close, careers and weeks after that, and a few
  * rows again and again. A statement updates up to a thousand rows, as a commit does. Autovacuum looks once a minute by
- * default, so a run of less than some minutes says little.
+ * default, so a run of less than some minutes says little. A server on which it is off is refused.
  */
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
@@ -166,6 +166,9 @@ async function measure(url: string, variant: string, change: string | null): Pro
   const database = await createOnServer(url, users)
   const { db } = database.connection
   try {
+    const { rows: settings } = await sql<{ isOn: boolean }>`
+      select current_setting('autovacuum')::boolean as "isOn"`.execute(db)
+    if (settings[0]?.isOn !== true) throw new Error('autovacuum is off on this server; set autovacuum = on')
     await reset(database)
     await sql`create table numbered as select id, row_number() over (order by id)::integer - 1 as n from users`.execute(
       db,

@@ -24,8 +24,8 @@ export const MEASURED = {
   socketsPerProcess: 10_000,
   /** npm run bench:fanout: resident memory per socket, and about as much again in the kernel. */
   bytesPerSocket: 12_000 + 8_000,
-  /** npm run ops -- bench-growth --trades 1000000: after a week, when stored answers are dropped. */
-  bytesPerTrade: 670,
+  /** npm run ops -- bench-growth --trades 2500000: after a week, when stored answers are dropped. */
+  bytesPerTrade: 595,
   /**
    * npm run ops -- bench-bus: processor time of the server, in microseconds, for a message of 20 prices and for a
    * command with its answer; bench-one-match: for the news of a trade to one process. Redis uses one core for all of
