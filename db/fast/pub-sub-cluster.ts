@@ -77,7 +77,7 @@ export class ClusterPubSub {
     return pubSub
   }
 
-  /** By the same script as `send`: a script that the server must be sent first would be overtaken by a plain message. */
+  /** By the same script as `send`: a plain message would overtake one whose script the server does not know yet. */
   async publish(channel: string, message: Buffer): Promise<void> {
     await this.#cluster.sendCounted(this.#prefix + channel, message)
   }
