@@ -132,15 +132,17 @@ export class Pools<Name extends string> {
   /** Of these processes of the server those that work on a query, as far as it says. */
   async #atWork(pids: readonly number[]): Promise<ReadonlySet<number>> {
     const [options] = Object.values<pg.PoolConfig>(this.#options)
-    const client = new pg.Client({ ...options, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS })
+    const client = new Client({ ...options, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS })
     client.on('error', () => {})
     try {
       await client.connect()
-      const { rows } = await client.query<{ pid: number }>(
-        'select pid from pg_stat_activity where pid = any($1::int[]) and state = $2',
-        [pids, 'active'],
+      const { rows } = await client.query<{ own: number; active: number[] }>(
+        `select pg_backend_pid() as own, array(
+           select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active') as active`,
+        [pids],
       )
-      return new Set(rows.map(({ pid }) => pid))
+      // A pooler makes up the processes of its clients, so nothing is known of them.
+      return new Set(rows[0]?.own === client.processID ? rows[0]?.active : pids)
     } finally {
       await client.end().catch(() => undefined)
     }

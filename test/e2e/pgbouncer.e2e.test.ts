@@ -1,16 +1,24 @@
-/** The whole program behind a pooler in transaction mode that knows no prepared statements. */
+/** The whole program behind a pooler in transaction mode: one that knows no prepared statements, and one that does. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
+import { connect } from '../../db/postgres/connect.ts'
 import { ComposedServer, CONFIRM_SECS, MATCH_SECS, PATIENCE } from '../support/composed-server.ts'
 import { onServers } from '../support/data-place.ts'
-import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
+import { hasPgBouncer, keepsPrepared, startPgBouncer } from '../support/pgbouncer.ts'
+
+/** As the server does. */
+const LOOK_EVERY_MS = 500
+const MODES = hasPgBouncer && keepsPrepared() ? (['off', 'on'] as const) : (['off'] as const)
 
 describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   onServers((settle) => {
-    it('[D13] it starts, migrates, trades at once from many users, and settles', { timeout: 120_000 }, async () => {
+    const name = '[D13] with DATABASE_PREPARED=%s it starts, migrates, trades at once from many users, and settles'
+    it.each(MODES)(name, { timeout: 120_000 }, async (prepared) => {
       const place = await settle()
-      const pooler = await startPgBouncer(place.env['DATABASE_URL'] ?? '')
+      const pooler = await startPgBouncer(place.env['DATABASE_URL'] ?? '', prepared)
       try {
-        const env = { ...place.env, DATABASE_URL: pooler.url, DATABASE_PREPARED: 'off' }
+        const env = { ...place.env, DATABASE_URL: pooler.url, DATABASE_PREPARED: prepared }
         const server = await ComposedServer.open({ ...place, env })
         const users = await Promise.all(Array.from({ length: 30 }, (_, n) => server.user(`Pooled ${n}`)))
         const [first] = users
@@ -31,6 +39,24 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
         server.jump(CONFIRM_SECS)
         await vi.waitUntil(async () => (await first?.positions())?.length === 0, PATIENCE)
         await server.close() // audits the books
+      } finally {
+        await pooler.stop()
+      }
+    })
+
+    it('[D13] a slow statement is not taken for a silent connection', { timeout: 60_000 }, async () => {
+      const pooler = await startPgBouncer(process.env['TEST_DATABASE_URL'] ?? '', 'on')
+      try {
+        const connection = await connect({ databaseUrl: pooler.url, dataDir: null })
+        let isOver = false
+        const slow = sql`select pg_sleep(6)`.execute(connection.db).finally(() => (isOver = true))
+        slow.catch(() => undefined)
+        while (!isOver) {
+          expect(await connection.cutSilent()).toBe(0)
+          await pause(LOOK_EVERY_MS)
+        }
+        await slow
+        await connection.close()
       } finally {
         await pooler.stop()
       }

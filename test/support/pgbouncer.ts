@@ -1,5 +1,5 @@
 /** A PgBouncer of one test, in transaction mode, in front of the PostgreSQL of the tests. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -9,9 +9,23 @@ import pg from 'pg'
 import { vi } from 'vitest'
 import { freePort } from '../../ops/rehearse/rig/free-port.ts'
 
-const PROGRAM = '/usr/sbin/pgbouncer'
+/** `TEST_PGBOUNCER` names another program, of another version. */
+const PROGRAM = process.env['TEST_PGBOUNCER'] ?? '/usr/sbin/pgbouncer'
 /** True if it is installed, and always in CI, where a missing one fails the tests. */
 export const hasPgBouncer = existsSync(PROGRAM) || process.env['CI'] === 'true'
+
+/** Whether it passes prepared statements on, as from 1.21. */
+export function keepsPrepared(): boolean {
+  const version = /^PgBouncer (\d+)\.(\d+)/.exec(execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }))
+  const [major, minor] = [Number(version?.[1]), Number(version?.[2])]
+  return major > 1 || minor >= 21
+}
+
+/** What a pooler needs to be told when `DATABASE_PREPARED` is on. */
+const forPrepared = (): readonly string[] => [
+  ...(keepsPrepared() ? ['max_prepared_statements = 200'] : []),
+  'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout',
+]
 
 export interface PgBouncer {
   /** The database behind it. */
@@ -22,7 +36,7 @@ export interface PgBouncer {
 /** Few connections to the server, so that clients have to share them. */
 const SERVER_CONNECTIONS = 6
 
-export async function startPgBouncer(database: string): Promise<PgBouncer> {
+export async function startPgBouncer(database: string, prepared: 'on' | 'off'): Promise<PgBouncer> {
   const { hostname, port, username, password, pathname } = new URL(database)
   const folder = await mkdtemp(join(tmpdir(), 'touchline-pgbouncer-'))
   const ownPort = await freePort()
@@ -41,6 +55,7 @@ export async function startPgBouncer(database: string): Promise<PgBouncer> {
       'auth_type = any',
       'pool_mode = transaction',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
+      ...(prepared === 'on' ? forPrepared() : []),
       '',
     ].join('\n'),
   )
