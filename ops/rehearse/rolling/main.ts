@@ -24,6 +24,7 @@ import { whole } from '../rig/options.ts'
 import { Cluster, NAMES } from './cluster.ts'
 import { keyRotation, type KeyRotation } from './key-rotation.ts'
 import { ClusterLoad } from './load.ts'
+import { demandNginx } from './proxy.ts'
 
 const { values } = parseArgs({
   options: {
@@ -42,6 +43,7 @@ const seed = whole('seed', values.seed, 0)
 const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
 if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
+demandNginx()
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))
 const place = await serverPlace(database, redisUrl)

@@ -1,5 +1,5 @@
 /** The real nginx with the configuration of `ops/deploy/proxy`, in front of processes on this machine. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +7,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const CONFIGURATION = join(import.meta.dirname, '../../deploy/proxy/nginx.conf')
 const PATIENCE_MS = 5_000
+const PROGRAM = process.env['NGINX_BINARY'] ?? 'nginx'
+
+/** Throws if nginx cannot be run. To be called before anything is started that would stay. */
+export function demandNginx(): void {
+  if (spawnSync(PROGRAM, ['-v'], { stdio: 'ignore' }).status !== 0)
+    throw new Error(`${PROGRAM} cannot be run: install nginx, or name it in NGINX_BINARY`)
+}
+
 /** Where nginx keeps bodies and answers that are too large for its memory. */
 const SCRATCH = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
@@ -28,7 +36,7 @@ export class Proxy {
     const file = join(folder, 'nginx.conf')
     writeFileSync(file, localConfiguration(folder, port, addresses))
     const options = ['-c', file, '-p', folder, '-g', 'daemon off; pid nginx.pid; error_log nginx.log;']
-    const child = spawn(process.env['NGINX_BINARY'] ?? 'nginx', options, { stdio: ['ignore', 'ignore', 'inherit'] })
+    const child = spawn(PROGRAM, options, { stdio: ['ignore', 'ignore', 'inherit'] })
     await once(child, 'spawn')
     const proxy = new Proxy(child)
     await proxy.#listens(port)

@@ -40,6 +40,7 @@ import {
   previousVersion,
   removeCheckout,
 } from './trees.ts'
+import { demandNginx } from '../rolling/proxy.ts'
 
 const { values } = parseArgs({
   options: {
@@ -56,6 +57,7 @@ const seed = whole('seed', values.seed, 0)
 const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
 if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
+demandNginx()
 
 const ADDS: PlantedMigration = {
   name: '9001-planted-adds',
