@@ -179,7 +179,7 @@ export function planFor(given: Assumptions): Plan {
         SERVER_CONNECTIONS_MAX,
         {
           engine: 'PgBouncer, in transaction mode',
-          change: 'DATABASE_URL, and DATABASE_PREPARED=off',
+          change: 'DATABASE_URL, and below 1.21 DATABASE_PREPARED=off',
           measuredBy: 'a setting of the server, not measured',
         },
       ),
