@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
+import { MAILBOX_MAX } from '../../actors/kernel/limits.ts'
 import { OwnNats } from '../rehearse/rig/nats.ts'
 import { whole } from '../rehearse/rig/options.ts'
 import { OwnRedis } from '../rehearse/rig/redis.ts'
@@ -48,7 +49,7 @@ const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
 const pace = paceOf(options)
 const askers = whole('askers', options.askers, 1, 32)
-const underWay = whole('under-way', options['under-way'], askers, 100_000)
+const underWay = whole('under-way', options['under-way'], askers, MAILBOX_MAX)
 const processes = whole('processes', options.processes, 1, 1_000)
 
 interface Run {
