@@ -27,7 +27,10 @@ export class OwnNats {
     await once(child, 'spawn')
     const server = new OwnNats(child, port)
     for (let tries = 1; !(await accepts(port)); tries++) {
-      if (tries === TRIES) throw new Error('NATS accepts no connections')
+      if (tries === TRIES) {
+        await server.kill()
+        throw new Error('NATS accepts no connections')
+      }
       await pause(TRY_EVERY_MS)
     }
     return server
