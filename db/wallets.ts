@@ -16,7 +16,7 @@ import type { Database } from './postgres/schema.ts'
 import type { LedgerKind } from './postgres/schema/money.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
-/** More than one replica may be behind another: one further behind is not read. */
+/** Longer than a replica that is read can be behind another. */
 const REPLICAS_APART_MS = 5 * MINUTE_MS
 
 /** The books of one purse, or of all leagues. */

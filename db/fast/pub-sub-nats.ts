@@ -34,8 +34,8 @@ export class NatsPubSub {
   readonly #notices: string
   readonly #withoutReceiver = new Set<number>()
   #sent = 0
-  /** Resolves when the server has taken what this turn sends; null while it sends nothing. */
-  #taken: Promise<void> | null = null
+  /** Resolves when the server has what this turn sends; null while it sends nothing. */
+  #flushed: Promise<void> | null = null
   #isConnected = true
 
   private constructor(connection: NatsConnection, prefix: string) {
@@ -82,7 +82,7 @@ export class NatsPubSub {
     this.#assertConnected()
     const number = ++this.#sent
     this.#connection.publish(this.#subject(channel), message, { reply: `${this.#notices}.${number}` })
-    await (this.#taken ??= this.#take())
+    await (this.#flushed ??= this.#flush())
     return this.#withoutReceiver.delete(number) ? 0 : 'some'
   }
 
@@ -121,9 +121,9 @@ export class NatsPubSub {
    * The messages of one turn go out together, with one question to the server. It answers in order: before this answer
    * it has said which of them have no receiver.
    */
-  async #take(): Promise<void> {
+  async #flush(): Promise<void> {
     await Promise.resolve()
-    this.#taken = null
+    this.#flushed = null
     await deadline(this.#connection.flush(), SENT_WITHIN_MS)
   }
 

@@ -141,7 +141,7 @@ export class Pools<Name extends string> {
            select pid from pg_stat_activity where pid = any($1::int[]) and state = 'active') as active`,
         [pids],
       )
-      // A pooler makes up the processes of its clients, so nothing is known of them.
+      // A pooler makes up the processes of its clients: nothing is known of them, so all may be at work.
       return new Set(rows[0]?.own === client.processID ? rows[0]?.active : pids)
     } finally {
       await client.end().catch(() => undefined)

@@ -10,7 +10,7 @@ import { say, words } from '../words.ts'
 interface Step {
   readonly title: string
   readonly words: string
-  /** What it is about, a class, and the view of a phone that shows it. */
+  /** The class of what it is about, and the view of a phone that shows it. */
   readonly about: string
   readonly view: View
 }
