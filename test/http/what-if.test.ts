@@ -69,13 +69,10 @@ describe('settings tried on a recording', { timeout: 120_000 }, () => {
   })
 
   it('leave the event loop free', async () => {
-    const leaving = new AbortController()
-    const asked = new WhatIf({ library, withinMs: 100_000 }).ask(question(), leaving.signal)
     const cpu = process.threadCpuUsage()
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const outcome = await new WhatIf({ library, withinMs: 100_000 }).ask(question(), patient)
     const { user, system } = process.threadCpuUsage(cpu)
-    leaving.abort()
-    expect(await asked).toEqual({ kind: 'stopped' })
+    expect(outcome.kind).toBe('played')
     expect((user + system) / 1_000).toBeLessThan(300)
   })
 })
