@@ -469,7 +469,7 @@ eachDatabase((open) => {
     return {
       careers: careers.map(withoutVersion),
       xp: await rows('select id, xp from users order by id'),
-      days: await rows('select * from trade_days order by user_id, day'),
+      days: await rows('select * from trade_days order by user_id, day, what'),
       badges: await rows('select * from user_badges order by user_id, badge'),
       weeks: await rows('select * from week_scores order by week, user_id'),
       notifications: await rows('select source, user_id, type, title, body, data from notifications order by source'),

@@ -43,12 +43,12 @@ onServers(() => {
       return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
     }
     const isUsed = async (): Promise<boolean> => (await metric('touchline_replica_in_use')) === 1
-    /** What the standby was asked since the last call. */
+    /** What the standby was asked since the last call, but where it is, which the server asks again and again. */
     let since = new Date(0)
     const asked = async (): Promise<string> => {
       const { rows } = await standby.query<{ query: string; at: Date }>(
         `select query, clock_timestamp() as at from pg_stat_activity
-          where application_name = 'touchline' and query_start > $1`,
+          where application_name = 'touchline' and query_start > $1 and query not like '%replay_lsn%'`,
         [since],
       )
       since = (await standby.query<{ at: Date }>('select clock_timestamp() as at')).rows[0]?.at ?? since
