@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { expect, vi } from 'vitest'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'

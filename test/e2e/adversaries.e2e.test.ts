@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { P, u } from '../support/fixtures.ts'
 import { ServerRig } from '../support/server-rig.ts'
 import {

@@ -11,7 +11,8 @@ import type { Database } from '../../db/postgres/schema.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
-import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
+import { HttpClient, type Order, type PositionSeen, read } from '../support/http-client.ts'
+import { opensEventually, orderOf } from '../support/orders.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { overEachBus, type ServerPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
@@ -80,12 +81,6 @@ const DryRun = z.looseObject({
 
 const Refused = z.looseObject({ code: z.string() })
 
-async function orderOf(ada: HttpClient): Promise<Order> {
-  const [player] = (await ada.instruments()).filter((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN')
-  const { id, currentPrice } = present(player, 'a forward')
-  return { instrumentId: id, direction: 'long', lotSize: 0.05, clientPrice: currentPrice }
-}
-
 /** Repeats the same request until its outcome is known; returns the number of positions it opened. */
 async function outcomeOf(ada: HttpClient, order: Order, key: string): Promise<number> {
   for (let asked = 0; asked < 1_000; asked++) {
@@ -95,20 +90,6 @@ async function outcomeOf(ada: HttpClient, order: Order, key: string): Promise<nu
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('the outcome stayed unknown')
-}
-
-/** Retries until the order succeeds, as a client does; also returns how often the answer was 503. */
-async function opensEventually(ada: HttpClient, key: string) {
-  let refused = 0
-  for (let tries = 0; tries < 1_000; tries++) {
-    const order = await orderOf(ada)
-    const answer = await ada.open(order, key)
-    if (answer.status === 201) return { order, trade: read(answer, 201, TradeAnswer), refused }
-    expect([503, 409], JSON.stringify(answer.body)).toContain(answer.status)
-    if (answer.status === 503) refused++
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('the order never succeeded')
 }
 
 const epochsOf = (feed: FeedClient): number[] => [...new Set(feed.prices.map(({ epoch }) => epoch))]

@@ -7,7 +7,8 @@ import { installationOf } from '../../db/installation.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { audit, BALANCED } from '../support/books.ts'
 import { onServers } from '../support/data-place.ts'
-import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
+import { HttpClient } from '../support/http-client.ts'
+import { opensEventually } from '../support/orders.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { RedisNodes } from '../support/redis-cluster.ts'
 
@@ -21,22 +22,6 @@ afterEach(async () => {
 
 const Me = z.looseObject({ ranked: z.boolean() })
 const Board = z.looseObject({ entries: z.array(z.looseObject({ username: z.string() })) })
-
-/** Repeats the order until it is taken, at the price of the moment. */
-async function opensEventually(user: HttpClient, key: string) {
-  return vi.waitUntil(async () => {
-    const player = (await user.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN')
-    if (player === undefined) return false
-    const order = {
-      instrumentId: player.id,
-      direction: 'long',
-      lotSize: 0.05,
-      clientPrice: player.currentPrice,
-    } as const
-    const answer = await user.open(order, key)
-    return answer.status === 201 && read(answer, 201, TradeAnswer).position
-  }, PATIENCE)
-}
 
 onServers((settle) => {
   it(
@@ -70,7 +55,7 @@ onServers((settle) => {
       // Bob's process does not run the match: his orders and prices travel over the cluster.
       const bob = new HttpClient(far)
       const { userId } = await bob.signIn('Bob')
-      const first = await opensEventually(bob, 'one')
+      const { position: first } = (await opensEventually(bob, 'one')).trade
       const feed = new FeedClient(await bob.socketUrl())
       await feed.opened
       await feed.subscribe([first.instrumentId])
@@ -101,7 +86,7 @@ onServers((settle) => {
       const boards = keys.boards(await place.look(({ db }) => installationOf(db)), 'main')
       const master = await nodes.masterOf(`{${boards}}`)
       master.kill('SIGKILL')
-      const second = await opensEventually(bob, 'two')
+      const { position: second } = (await opensEventually(bob, 'two')).trade
       await vi.waitUntil(async () => (await fetch(`${far}/ready`)).status === 200, PATIENCE)
       await shown()
       await vi.waitUntil(async () => (await bob.close(second.id, 'close two')).status === 200, PATIENCE)

@@ -6,7 +6,7 @@ import { Campaign } from '../../ops/rehearse/fuzz/campaign.ts'
 import type { OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { KnownValues } from '../../ops/rehearse/fuzz/known-values.ts'
 import { curl, requestMaker } from '../../ops/rehearse/fuzz/requests.ts'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { inspectable, Inspector } from '../../ops/rehearse/rig/inspector.ts'
 import { openHttpRig } from '../http/http-rig.ts'
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { vi } from 'vitest'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 
 /** `TEST_PGBOUNCER` names another program, of another version. */
 const PROGRAM = process.env['TEST_PGBOUNCER'] ?? '/usr/sbin/pgbouncer'

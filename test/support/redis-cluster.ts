@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { RedisCluster } from '../../db/fast/redis-cluster.ts'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { accepts, freePort } from '../../ops/rehearse/rig/ports.ts'
 
 const PASSWORD = 'p@ss/word'
 const MASTERS = 3
@@ -47,15 +47,19 @@ export class RedisNodes {
       await started.#on(node.port, (client) => client.call('CLUSTER', 'SET-CONFIG-EPOCH', n + 1))
       await started.#on(node.port, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', from, to))
     }
-    for (const { port, busPort } of nodes.slice(1)) {
+    const meet = ({ port, busPort }: Node) => {
       const met = ['MEET', '127.0.0.1', port, busPort]
-      await started.#on(present(first, 'a node').port, (client) => client.call('CLUSTER', ...met))
+      return started.#on(present(first, 'a node').port, (client) => client.call('CLUSTER', ...met))
     }
-    for (const [n, { port }] of nodes.slice(MASTERS).entries()) {
+    for (const node of masters.slice(1)) await meet(node)
+    for (const [n, node] of nodes.slice(MASTERS).entries()) {
       const master = present(masters[n], 'a master').port
       const id = await started.#on(master, (client) => client.call('CLUSTER', 'MYID'))
-      // A node takes the order when it has heard of its master.
-      const follows = () => started.#on(port, (client) => client.call('CLUSTER', 'REPLICATE', String(id)))
+      // A node takes the order when it has heard of its master. It is not introduced again by itself.
+      const follows = async () => {
+        await meet(node)
+        return started.#on(node.port, (client) => client.call('CLUSTER', 'REPLICATE', String(id)))
+      }
       await vi.waitUntil(() => follows().then(always(true), always(false)), PATIENCE)
     }
     for (const { port } of nodes) await vi.waitUntil(() => started.#isWhole(port), PATIENCE)
@@ -139,6 +143,10 @@ async function startNode(folder: string): Promise<Node> {
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
   const process = spawn('redis-server', options, { stdio: 'ignore' })
   await once(process, 'spawn')
+  await vi.waitUntil(() => {
+    if (process.exitCode !== null) throw new Error(`redis-server ended with ${process.exitCode}`)
+    return accepts(port)
+  }, PATIENCE)
   return { port, busPort, process }
 }
 

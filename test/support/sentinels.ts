@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 
 const NAME = 'touchline'
 const PASSWORD = 'p@ss/word'

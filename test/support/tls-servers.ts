@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { OwnPostgres, PostgresPrograms } from '../../ops/rehearse/rig/postgres.ts'
 import { hasTool } from './tool.ts'
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Violation } from '../rig/account.ts'
 import { Program, type Settings, THIS_TREE } from '../rig/program.ts'
-import { freePort } from '../rig/free-port.ts'
+import { freePort } from '../rig/ports.ts'
 import type { Machine, Network } from './network.ts'
 import { Relay } from './relay.ts'
 

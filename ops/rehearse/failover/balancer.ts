@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { performance } from 'node:perf_hooks'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
-import { freePort } from '../rig/free-port.ts'
+import { freePort } from '../rig/ports.ts'
 import type { Backend, Databases } from './databases.ts'
 
 const CONFIGURATION = join(import.meta.dirname, '../../deploy/proxy/haproxy.cfg')

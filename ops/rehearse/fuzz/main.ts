@@ -10,7 +10,7 @@
  * early, with a verdict on the requests so far.
  */
 import { parseArgs } from 'node:util'
-import { freePort } from '../rig/free-port.ts'
+import { freePort } from '../rig/ports.ts'
 import { inspectable, Inspector } from '../rig/inspector.ts'
 import { Program } from '../rig/program.ts'
 import { ownPlace } from '../load/setup.ts'

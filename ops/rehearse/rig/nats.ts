@@ -1,10 +1,9 @@
 /** A NATS server of this run, on loopback. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
-import { freePort } from './free-port.ts'
+import { accepts, freePort } from './ports.ts'
 
 const TRIES = 50
 const TRY_EVERY_MS = 100
@@ -42,14 +41,4 @@ export class OwnNats {
     this.#child.kill('SIGKILL')
     await gone
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.on('error', () => resolve(false))
-  })
 }

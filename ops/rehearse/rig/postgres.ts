@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from './ports.ts'
 import type { Settings } from './program.ts'
 
 /** Where Debian keeps each version's programs, which are not on the path. */

@@ -1,6 +1,6 @@
 /** The real program as operators run it: one process that serves clients, and two that run matches. */
 import { demand } from './account.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from './ports.ts'
 import { Program, type Settings } from './program.ts'
 
 const ROOMS = 2

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
-import { freePort } from './free-port.ts'
+import { freePort } from './ports.ts'
 
 export class OwnRedis {
   readonly url: string

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Program, type Settings, THIS_TREE } from '../rig/program.ts'
-import { freePort } from '../rig/free-port.ts'
+import { freePort } from '../rig/ports.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 
 /** In restart order. */
