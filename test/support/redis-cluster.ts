@@ -22,48 +22,29 @@ interface Node {
 }
 
 export class RedisNodes {
-  /** Names one of the masters only: the others are found. */
-  readonly url: string
-  readonly #nodes: readonly Node[]
+  readonly #nodes: Node[] = []
   readonly #folder: string
 
-  private constructor(nodes: readonly Node[], folder: string) {
-    this.#nodes = nodes
+  private constructor(folder: string) {
     this.#folder = folder
-    this.url = `redis+cluster://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${present(nodes[0], 'a node').port}`
   }
 
   /** Throws if Redis is not installed. */
   static async start(): Promise<RedisNodes> {
-    const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-cluster-'))
-    const nodes: Node[] = []
-    for (let n = 0; n < 2 * MASTERS; n++) nodes.push(await startNode(folder))
-    const started = new RedisNodes(nodes, folder)
-    const [first] = nodes
-    const masters = nodes.slice(0, MASTERS)
-    for (const [n, node] of masters.entries()) {
-      const from = Math.floor((n * SLOTS) / MASTERS)
-      const to = Math.floor(((n + 1) * SLOTS) / MASTERS) - 1
-      await started.#on(node.port, (client) => client.call('CLUSTER', 'SET-CONFIG-EPOCH', n + 1))
-      await started.#on(node.port, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', from, to))
+    const started = new RedisNodes(await mkdtemp(join(tmpdir(), 'touchline-redis-cluster-')))
+    try {
+      for (let n = 0; n < 2 * MASTERS; n++) await started.#run()
+      await started.#form()
+      return started
+    } catch (error) {
+      await started.stop()
+      throw error
     }
-    const meet = ({ port, busPort }: Node) => {
-      const met = ['MEET', '127.0.0.1', port, busPort]
-      return started.#on(present(first, 'a node').port, (client) => client.call('CLUSTER', ...met))
-    }
-    for (const node of masters.slice(1)) await meet(node)
-    for (const [n, node] of nodes.slice(MASTERS).entries()) {
-      const master = present(masters[n], 'a master').port
-      const id = await started.#on(master, (client) => client.call('CLUSTER', 'MYID'))
-      // A node takes the order when it has heard of its master. It is not introduced again by itself.
-      const follows = async () => {
-        await meet(node)
-        return started.#on(node.port, (client) => client.call('CLUSTER', 'REPLICATE', String(id)))
-      }
-      await vi.waitUntil(() => follows().then(always(true), always(false)), PATIENCE)
-    }
-    for (const { port } of nodes) await vi.waitUntil(() => started.#isWhole(port), PATIENCE)
-    return started
+  }
+
+  /** Names one of the masters only: the others are found. */
+  get url(): string {
+    return `redis+cluster://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${this.#first.port}`
   }
 
   /** A client that reads every node, connected. */
@@ -101,6 +82,65 @@ export class RedisNodes {
     await rm(this.#folder, { recursive: true })
   }
 
+  get #first(): Node {
+    return present(this.#nodes[0], 'a node')
+  }
+
+  /** Starts one more server. */
+  async #run(): Promise<void> {
+    const [port, busPort] = [await freePort(), await freePort()]
+    const settings = {
+      port: String(port),
+      'cluster-port': String(busPort),
+      bind: '127.0.0.1',
+      save: '',
+      dir: this.#folder,
+      requirepass: PASSWORD,
+      masterauth: PASSWORD,
+      'cluster-enabled': 'yes',
+      'cluster-config-file': `nodes-${port}.conf`,
+      'cluster-node-timeout': '2000',
+      'repl-diskless-sync-delay': '0',
+      'repl-ping-replica-period': '1',
+    }
+    const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+    const process = spawn('redis-server', options, { stdio: 'ignore' })
+    await once(process, 'spawn')
+    this.#nodes.push({ port, busPort, process })
+    await vi.waitUntil(() => {
+      if (process.exitCode !== null) throw new Error(`redis-server ended with ${process.exitCode}`)
+      return accepts(port)
+    }, PATIENCE)
+  }
+
+  /** Makes one cluster of the servers. */
+  async #form(): Promise<void> {
+    const masters = this.#nodes.slice(0, MASTERS)
+    for (const [n, node] of masters.entries()) {
+      const from = Math.floor((n * SLOTS) / MASTERS)
+      const to = Math.floor(((n + 1) * SLOTS) / MASTERS) - 1
+      await this.#on(node.port, (client) => client.call('CLUSTER', 'SET-CONFIG-EPOCH', n + 1))
+      await this.#on(node.port, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', from, to))
+    }
+    for (const node of masters.slice(1)) await this.#meet(node)
+    for (const [n, node] of this.#nodes.slice(MASTERS).entries()) {
+      const master = present(masters[n], 'a master').port
+      const id = await this.#on(master, (client) => client.call('CLUSTER', 'MYID'))
+      // A node takes the order when it has heard of its master. It is not introduced again by itself.
+      const follows = async () => {
+        await this.#meet(node)
+        return this.#on(node.port, (client) => client.call('CLUSTER', 'REPLICATE', String(id)))
+      }
+      await vi.waitUntil(() => follows().then(always(true), always(false)), PATIENCE)
+    }
+    for (const { port } of this.#nodes) await vi.waitUntil(() => this.#isWhole(port), PATIENCE)
+  }
+
+  /** Introduces a server to the first. */
+  async #meet({ port, busPort }: Node): Promise<void> {
+    await this.#on(this.#first.port, (client) => client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort))
+  }
+
   async #on<T>(port: number, ask: (client: Redis) => Promise<T>): Promise<T> {
     const client = new Redis(port, { password: PASSWORD, maxRetriesPerRequest: 20, retryStrategy: () => 50 })
     client.on('error', () => undefined)
@@ -122,32 +162,6 @@ export class RedisNodes {
     const isInStep = /master_link_status:up|role:master[^]*state=online/.test(replication)
     return isKnown && String(state).includes('cluster_state:ok') && isInStep
   }
-}
-
-async function startNode(folder: string): Promise<Node> {
-  const [port, busPort] = [await freePort(), await freePort()]
-  const settings = {
-    port: String(port),
-    'cluster-port': String(busPort),
-    bind: '127.0.0.1',
-    save: '',
-    dir: folder,
-    requirepass: PASSWORD,
-    masterauth: PASSWORD,
-    'cluster-enabled': 'yes',
-    'cluster-config-file': `nodes-${port}.conf`,
-    'cluster-node-timeout': '2000',
-    'repl-diskless-sync-delay': '0',
-    'repl-ping-replica-period': '1',
-  }
-  const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
-  const process = spawn('redis-server', options, { stdio: 'ignore' })
-  await once(process, 'spawn')
-  await vi.waitUntil(() => {
-    if (process.exitCode !== null) throw new Error(`redis-server ended with ${process.exitCode}`)
-    return accepts(port)
-  }, PATIENCE)
-  return { port, busPort, process }
 }
 
 const always =
