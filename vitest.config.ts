@@ -11,7 +11,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 3,
-    // Loading the server anew for each of 250 files takes a third of the time. Files must restore what they change.
+    // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
+    // what it changes.
     isolate: false,
     // Bounds for a busy machine, not expectations: no test waits for them.
     testTimeout: 60_000,

@@ -55,7 +55,7 @@ onServers((settle) => {
       // Bob's process does not run the match: his orders and prices travel over the cluster.
       const bob = new HttpClient(far)
       const { userId } = await bob.signIn('Bob')
-      const { position: first } = (await opensEventually(bob, 'one')).trade
+      const { position: first } = (await opensEventually(bob, 'one', { isLimited: true })).trade
       const feed = new FeedClient(await bob.socketUrl())
       await feed.opened
       await feed.subscribe([first.instrumentId])
@@ -86,7 +86,7 @@ onServers((settle) => {
       const boards = keys.boards(await place.look(({ db }) => installationOf(db)), 'main')
       const master = await nodes.masterOf(`{${boards}}`)
       master.kill('SIGKILL')
-      const { position: second } = (await opensEventually(bob, 'two')).trade
+      const { position: second } = (await opensEventually(bob, 'two', { isLimited: true })).trade
       await vi.waitUntil(async () => (await fetch(`${far}/ready`)).status === 200, PATIENCE)
       await shown()
       await vi.waitUntil(async () => (await bob.close(second.id, 'close two')).status === 200, PATIENCE)

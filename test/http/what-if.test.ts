@@ -74,7 +74,7 @@ describe('settings tried on a recording', { timeout: 120_000 }, () => {
     const took = ({ user, system }: NodeJS.CpuUsage): number => user + system
     const share = took(process.threadCpuUsage(own)) / took(process.cpuUsage(all))
     expect(outcome.kind).toBe('played')
-    expect(share).toBeLessThan(0.25)
+    expect(share).toBeLessThan(0.07)
   })
 })
 

@@ -126,7 +126,7 @@ export class RedisNodes {
     for (const [n, node] of this.#nodes.slice(MASTERS).entries()) {
       const master = present(masters[n], 'a master').port
       const id = await this.#on(master, (client) => client.call('CLUSTER', 'MYID'))
-      // A node takes the order when it has heard of its master. It is not introduced again by itself.
+      // A node takes the order once it has heard of its master. Redis gives up an introduction that takes too long.
       const follows = async () => {
         await this.#meet(node)
         return this.#on(node.port, (client) => client.call('CLUSTER', 'REPLICATE', String(id)))

@@ -459,7 +459,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.locator('.toast').getByText('scoring.scale: 5: failed').waitFor()
     await set('4', true)
     await page.locator('.toast').getByText('scoring.scale: 4', { exact: true }).waitFor()
-    // Until the settings are read again the field shows the value before, and typing that is no change.
+    // The field shows the former value until the settings have been read again. Typing that value changes nothing.
     await expect.poll(() => field.inputValue(), { timeout: 10_000 }).toBe('4')
     await set(before, true)
     await page.locator('.toast').getByText(`scoring.scale: ${before}`, { exact: true }).waitFor()
