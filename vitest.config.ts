@@ -1,15 +1,44 @@
 /**
- * How the tests run: three workers at most, because an embedded database takes some 500 MB of each. On two cores the
- * third computes while others wait, as most tests of the whole program do.
+ * How the tests run. `npm test` runs what one waits for before a commit; `npm run test:all` runs the rest as well.
  */
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { LeftOut } from './test/support/left-out.ts'
 
 const report = process.env['TEST_REPORT']
 
+/** They need a database, a Redis, a composed program or the simulator. */
+const WITH_NEEDS = 'test/**/*.{pg,redis,e2e,sim}.test.ts'
+/** Whole matches, the journeys of whole browsers, and tests of tools. */
+const LONG = [
+  'test/{chaos,clients,market,ops}/**/*.test.ts',
+  'test/web/**/*.e2e.test.ts',
+  'test/e2e/{cluster,live-provider,pgbouncer,redis-cluster,upgrade}.e2e.test.ts',
+]
+
+/** What each project runs. */
+const PROJECTS = {
+  unit: 'rules and the pure core',
+  data: 'the database and Redis',
+  server: 'the whole server',
+  long: 'whole matches, browsers and tools',
+}
+
+const project = (name: keyof typeof PROJECTS, include: readonly string[], exclude: readonly string[] = []) => ({
+  extends: true as const,
+  test: { name, include: [...include], exclude: [...configDefaults.exclude, ...exclude] },
+})
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      project('unit', ['test/**/*.test.ts'], [WITH_NEEDS, ...LONG]),
+      project('data', ['test/**/*.{pg,redis}.test.ts'], LONG),
+      project('server', ['test/**/*.{e2e,sim}.test.ts'], LONG),
+      project('long', LONG),
+    ],
     pool: 'forks',
+    // An embedded database takes some 500 MB of each. On two cores the third computes while others wait, as most tests
+    // of the whole program do.
     maxWorkers: 3,
     // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
     // what it changes.
@@ -17,6 +46,7 @@ export default defineConfig({
     // Bounds for a busy machine, not expectations: no test waits for them.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    reporters: ['default', new LeftOut(PROJECTS), ...(report === undefined ? [] : ['json'])],
+    outputFile: report ?? '',
   },
 })

@@ -2,10 +2,11 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
-import { type Price, price } from '../actors/kernel/micros.ts'
+import { lots, money, type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
+import { withoutParts } from './parts.ts'
 import { ACCOUNT_EVENTS_MS } from './retention.ts'
 import {
   exitPriceFrom,
@@ -108,6 +109,7 @@ export class AccountLog {
       .select(POSITION_COLUMNS)
       .select(PRICE_COLUMNS)
       .select(['opened_stop_micros', 'opened_take_micros'])
+      .select([closedLater('lots_micros').as('lots_later'), closedLater('margin_micros').as('margin_later')])
       .select(['asked.n', 'wallets.events as newest', 'e.marker', 'e.kind', 'e.at'])
       .select(['e.stop_loss_micros as stop', 'e.take_profit_micros as take', 'e.warned as warned_then'])
       .orderBy('asked.n')
@@ -147,7 +149,7 @@ export class AccountLog {
  */
 const nextEvents = (limit: number, from: Date) =>
   sql<NextEvent>`(
-    (select l.marker, case when l.kind = 'margin' then 'opened' when l.kind in ('late_close', 'void') then 'corrected' else 'closed' end as kind, l.reference as position_id, l.at,
+    (select l.marker, case when l.kind = 'margin' then 'opened' when l.kind in ('moved', 'void') then 'corrected' else 'closed' end as kind, l.reference as position_id, l.at,
             null::bigint as stop_loss_micros, null::bigint as take_profit_micros, null::smallint as warned
        from ledger_entries l
       where asked.since < wallets.events and l.user_id = asked.user_id and l.marker > asked.since
@@ -160,6 +162,11 @@ const nextEvents = (limit: number, from: Date) =>
       order by a.marker limit ${limit})
     order by marker limit ${limit}
   )`.as<'e'>('e')
+
+/** What is closed of an event's position in parts that were split off after it. */
+const closedLater = (column: 'lots_micros' | 'margin_micros') =>
+  sql<number>`(select coalesce(sum(t.${sql.ref(column)}), 0)::bigint from positions t
+                where t.match_id = positions.match_id and t.part_of = positions.id and t.opened_marker > e.marker)`
 
 interface NextEvent {
   readonly marker: number
@@ -186,6 +193,8 @@ interface LogRow extends Nullable<
   readonly stop: number | null
   readonly take: number | null
   readonly warned_then: PositionRow['warned'] | null
+  readonly lots_later: number
+  readonly margin_later: number
 }
 
 type Held = PositionRow & PriceRow
@@ -212,7 +221,8 @@ function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges
 function eventFrom(row: LogRow): AccountEvent {
   const { marker, kind, at } = row
   assert(marker !== null && kind !== null && at !== null && isHeld(row), 'an event has a position')
-  const position = asOf(kind, row)
+  const later = { lots: lots(row.lots_later), margin: money(row.margin_later) }
+  const position = withoutParts(asOf(kind, row), later)
   const [currentPrice, exitPrice] = [price(row.price_micros), exitPriceFrom(row, position)]
   return { marker, kind, at: instant(at.getTime()), position, currentPrice, exitPrice }
 }

@@ -14,8 +14,8 @@ import { endSessionsOf } from './sessions.ts'
 
 type Roles = Pick<Selectable<UsersTable>, 'id' | 'role' | 'admin_by_email'>
 
-/** The address in its compared form, as the unique index has it. */
-export const emailColumn = sql<string>`lower(users.email collate "C")`
+/** The address in its compared form, as the index has it. Several users may have one address. */
+const emailColumn = sql<string>`lower(users.email collate "C")`
 
 export class AdminRoles {
   readonly #world: Pick<World, 'now'>

@@ -5,7 +5,7 @@ import type { Instant } from '../actors/kernel/world.ts'
 import type { Headline, Notice } from '../actors/community/notices.ts'
 import { instants, integers, jsonLines, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
-import { notePushes } from './pushes.ts'
+import { notePushes } from './push-outbox.ts'
 
 /** A stored notification. */
 export interface Notification extends Omit<Notice, 'source' | 'at'> {

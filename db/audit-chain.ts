@@ -19,6 +19,7 @@ export interface ChainHead {
 
 export interface SealedEntry {
   readonly action: string
+  readonly subject: string
   /** As JSON. */
   readonly after: string | null
   readonly outcome: string
@@ -133,7 +134,6 @@ interface EntryText extends SealedEntry {
   readonly id: number
   readonly micros: string
   readonly actor: string | null
-  readonly subject: string
   readonly before: string | null
 }
 

@@ -6,8 +6,7 @@ import { mulDivNearest, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
-import { readMatchInfo } from '../actors/match/read-match-info.ts'
-import { instrumentFrom } from './match-store.ts'
+import { infoFrom, MATCH_COLUMNS, type MatchRow, rescuedInstrument } from './match-record.ts'
 import type { Database } from './postgres/schema.ts'
 import type { InstrumentsTable } from './postgres/schema/matches.ts'
 
@@ -39,15 +38,17 @@ export class Catalogue {
    * the next one first; then those that are over, latest first. A fixture is listed until its match exists.
    */
   async matches(): Promise<readonly MatchInfo[]> {
-    const { rows } = await sql<{ id: number; info: unknown }>`
-      select ${outline} as info, known.id, known.starts_at, known.rank
+    const { rows } = await sql<MatchRow>`
+      select ${outline} as info, known.id, known.starts_at, known.rank, known.phase, known.replay, known.settled_at,
+             known.quarantine
         from (
-          select id, starts_at, info,
+          select id, starts_at, info, phase, replay, settled_at, quarantine,
                  case when settled_at is not null then 2 when phase = 'scheduled' then 1 else 0 end as rank
-            from matches
+            from matches m where not ${isBack}
           union all
-          select id, starts_at, info, case info ->> 'phase' when 'scheduled' then 1 else 2 end
-            from fixtures f where not exists (select from matches m where m.id = f.id)
+          select id, starts_at, info, coalesce(info ->> 'phase', ''), false, null, null,
+                 case info ->> 'phase' when 'scheduled' then 1 else 2 end
+            from fixtures f where not exists (select from matches m where m.id = f.id and not ${isBack})
         ) known
        order by known.rank, case known.rank when 1 then known.starts_at end, known.starts_at desc, known.id desc
        limit ${MATCHES_MAX}::integer`.execute(this.#db)
@@ -56,10 +57,15 @@ export class Catalogue {
 
   /** A match as last committed, or as the calendar announces it. */
   async match(id: FixtureId): Promise<MatchInfo | null> {
-    const row =
-      (await this.#db.selectFrom('matches').select(['id', 'info']).where('id', '=', id).executeTakeFirst()) ??
-      (await this.#db.selectFrom('fixtures').select(['id', 'info']).where('id', '=', id).executeTakeFirst())
-    return row === undefined ? null : infoFrom(row)
+    const match = await this.#db
+      .selectFrom('matches as m')
+      .select(MATCH_COLUMNS)
+      .where('id', '=', id)
+      .where(sql<boolean>`not ${isBack}`)
+      .executeTakeFirst()
+    if (match !== undefined) return infoFrom(match)
+    const row = await this.#db.selectFrom('fixtures').selectAll().where('id', '=', id).executeTakeFirst()
+    return row === undefined ? null : infoFrom({ ...row, ...ANNOUNCED })
   }
 
   /** The instruments of all matches that are not settled, by match and name. */
@@ -110,12 +116,13 @@ export class Catalogue {
     const ids = [...new Set(rows.map((row) => row.match_id))]
     const found = await this.#db
       .selectFrom('matches')
-      .select(['id', outline.as('info')])
+      .select(MATCH_COLUMNS)
+      .select(outline.as('info'))
       .where('id', 'in', ids)
       .execute()
     const matches = new Map(found.map((row) => [row.id, infoFrom(row)]))
     return rows.map((row) => ({
-      instrument: instrumentFrom(row),
+      instrument: rescuedInstrument(row),
       match: present(matches.get(row.match_id), `match ${row.match_id}`),
       price: price(row.price_micros),
       changePpm: changePpm(row.first_micros ?? row.start_micros, row.price_micros),
@@ -128,7 +135,12 @@ type PricedRow = Selectable<InstrumentsTable> & { readonly first_micros: number 
 export const changePpm = (from: number, to: number): number => mulDivNearest(to - from, PPM, from)
 
 /** A match without events, team statistics and squads: several kilobytes each that lists do not show. */
-const outline = sql`info || '{"events": [], "teamStats": null, "squad": []}'::jsonb`
+const outline = sql`case when jsonb_typeof(info) = 'object'
+  then info || '{"events": [], "teamStats": null, "squad": []}'::jsonb else info end`
 
-const infoFrom = (row: { readonly id: number; readonly info: unknown }): MatchInfo =>
-  readMatchInfo(row.info, `match ${row.id}: info`)
+/** Of a match that was void: whether its fixture is announced for another day. */
+const isBack = sql`(m.settled_at is not null and m.info ->> 'settling' = 'void' and exists (
+  select from fixtures f where f.id = m.id and f.starts_at > m.starts_at and f.info ->> 'phase' = 'scheduled'))`
+
+/** Of a fixture that no process runs yet. */
+const ANNOUNCED = { phase: 'scheduled', replay: false, settled_at: null, quarantine: null } as const

@@ -1,14 +1,16 @@
 /** The stored answers of keyed commands, which are repeated to retries. Only a match's commit writes them. */
 import type { Kysely, Selectable } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
-import type { UserId } from '../actors/kernel/ids.ts'
-import { money, type Price, price } from '../actors/kernel/micros.ts'
+import { fixtureId, type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
+import { type Lots, lots, type Money, money, type Price, price } from '../actors/kernel/micros.ts'
 import type { Refusal } from '../actors/kernel/outcome.ts'
-import { as, fieldsOf, integer, nullable, type Reader, text } from '../actors/kernel/read.ts'
+import { as, fieldsOf, integer, nullable, oneOf, type Reader, text } from '../actors/kernel/read.ts'
 import { readRefusal } from '../actors/kernel/read-refusal.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
-import { positionAsClosed, positionAsOpened } from './positions.ts'
+import type { Parted, Position } from '../actors/position/position.ts'
+import { partedOf, withoutParts } from './parts.ts'
+import { positionAsClosed, positionAsOpened, positionFrom } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 import type { PositionsTable } from './postgres/schema/positions.ts'
 
@@ -19,16 +21,41 @@ import type { PositionsTable } from './postgres/schema/positions.ts'
 type Kept =
   | { readonly refusal: Refusal }
   | { readonly opened: string; readonly price: Price; readonly exit: Price }
-  | { readonly closed: string; readonly price: Price }
+  | { readonly closed: string; readonly price: Price; readonly rest?: KeptRest }
+
+/** What was left of a position of which a part was closed. Later trades change its row. */
+interface KeptRest {
+  readonly lots: Lots
+  readonly margin: Money
+  readonly stop: Price | null
+  readonly take: Price | null
+  readonly warned: Position['warned']
+  readonly exit: Price
+}
+
+const readRest: Reader<KeptRest> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    lots: field('lots', as(integer, lots)),
+    margin: field('margin', as(integer, money)),
+    stop: field('stop', nullable(as(integer, price))),
+    take: field('take', nullable(as(integer, price))),
+    warned: field('warned', oneOf([0, 50, 80])),
+    exit: field('exit', as(integer, price)),
+  }
+}
 
 const readKept: Reader<Kept> = (value, path) => {
   const field = fieldsOf(value, path)
   const refusal = field('refusal', nullable(readRefusal))
   if (refusal !== null) return { refusal }
   const [opened, answered] = [field('opened', nullable(text)), field('price', as(integer, price))]
-  if (opened === null) return { closed: field('closed', text), price: answered }
+  const rest = field('rest', nullable(readRest))
+  if (opened === null) return { closed: field('closed', text), price: answered, ...(rest === null ? {} : { rest }) }
   return { opened, price: answered, exit: field('exit', as(integer, price)) }
 }
+
+type Parts = ReadonlyMap<PositionId, Parted>
 
 /** One stored answer, as the commit returns it or a table holds it. */
 export interface StoredRow {
@@ -37,7 +64,7 @@ export interface StoredRow {
   readonly balance: number
   readonly margin: number
   readonly unrealized: number
-  readonly locked: number
+  readonly locked?: number | null
 }
 
 /**
@@ -46,7 +73,11 @@ export interface StoredRow {
  */
 export function keptOf(result: KeyedResult): Kept | null {
   if ('refusal' in result) return result
-  return result.position.close === null ? null : { closed: result.position.id, price: result.price }
+  const { position, price: after, rest } = result
+  if (position.close === null) return null
+  if (rest === undefined) return { closed: position.id, price: after }
+  const { lots: size, margin, stopLoss: stop, takeProfit: take, warned } = rest.position
+  return { closed: position.id, price: after, rest: { lots: size, margin, stop, take, warned, exit: rest.exitPrice } }
 }
 
 /** The stored answer of a key; null when the key is unused. */
@@ -61,7 +92,7 @@ export async function findResult(
     .where('id', '=', id)
     .where('user_id', '=', user)
     .executeTakeFirst()
-  if (opened !== undefined) return openingResult(opened)
+  if (opened !== undefined) return openingResult(opened, await partsOf(db, [opened]))
   const row = await db
     .selectFrom('command_results')
     .select(['fingerprint', 'result', 'balance_micros as balance', 'margin_micros as margin'])
@@ -74,11 +105,29 @@ export async function findResult(
   return present(result, 'restored result')
 }
 
-function openingResult(row: Selectable<PositionsTable>): StoredResult {
+/** What these have closed in parts since. They belong to one user, or to one match. */
+async function partsOf(db: Kysely<Database>, rows: readonly Selectable<PositionsTable>[]): Promise<Parts> {
+  const matches = Map.groupBy(rows, (row) => fixtureId(row.match_id))
+  const parts = await Promise.all(
+    Array.from(matches, ([match, of]) =>
+      partedOf(
+        db,
+        match,
+        of.map(({ id }) => positionId(id)),
+      ),
+    ),
+  )
+  return new Map(parts.flatMap((some) => [...some]))
+}
+
+const asOpened = (row: Selectable<PositionsTable>, parts: Parts): Position =>
+  withoutParts(positionAsOpened(row), parts.get(positionId(row.id)))
+
+function openingResult(row: Selectable<PositionsTable>, parts: Parts): StoredResult {
   return {
     fingerprint: present(row.answer_fingerprint, 'fingerprint of a keyed opening'),
     result: {
-      position: positionAsOpened(row),
+      position: asOpened(row, parts),
       price: price(present(row.answer_price_micros, 'price of a keyed opening')),
       exitPrice: price(present(row.answer_exit_micros, 'exit price of a keyed opening')),
     },
@@ -86,7 +135,7 @@ function openingResult(row: Selectable<PositionsTable>): StoredResult {
       balance: present(row.answer_balance_micros, 'balance of a keyed opening'),
       margin: present(row.answer_margin_micros, 'margin of a keyed opening'),
       unrealized: present(row.answer_unrealized_micros, 'unrealised PnL of a keyed opening'),
-      locked: row.answer_locked_micros ?? 0,
+      locked: row.answer_locked_micros,
     }),
   }
 }
@@ -97,27 +146,38 @@ export async function restoreResults(db: Kysely<Database>, rows: readonly Stored
   const ids = kept.flatMap((one) => ('refusal' in one ? [] : [positionOf(one)]))
   const positions =
     ids.length === 0 ? [] : await db.selectFrom('positions').selectAll().where('id', 'in', ids).execute()
+  const wholes = positions.flatMap(({ part_of: whole }) => (whole === null ? [] : [whole]))
+  if (wholes.length > 0) {
+    positions.push(...(await db.selectFrom('positions').selectAll().where('id', 'in', wholes).execute()))
+  }
   const positionById = new Map(positions.map((position) => [position.id, position]))
+  const opened = kept.flatMap((one) => ('opened' in one ? (positionById.get(one.opened) ?? []) : []))
+  const parts = opened.length === 0 ? new Map() : await partsOf(db, opened)
   return rows.map((row, n) => ({
     fingerprint: row.fingerprint,
-    result: restored(present(kept[n], 'stored result'), positionById),
+    result: restored(present(kept[n], 'stored result'), positionById, parts),
     wallet: walletAfter(row),
   }))
 }
 
 const positionOf = (kept: Exclude<Kept, { refusal: Refusal }>): string => ('opened' in kept ? kept.opened : kept.closed)
 
-function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<PositionsTable>>): KeyedResult {
+function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<PositionsTable>>, parts: Parts): KeyedResult {
   if ('refusal' in kept) return kept
   const row = present(positions.get(positionOf(kept)), 'position of a stored result')
-  if ('opened' in kept) return { position: positionAsOpened(row), price: kept.price, exitPrice: kept.exit }
+  if ('opened' in kept) return { position: asOpened(row, parts), price: kept.price, exitPrice: kept.exit }
   const position = positionAsClosed(row)
-  return { position, price: kept.price, exitPrice: present(position.close, 'close of a stored result').price }
+  const closed = { position, price: kept.price, exitPrice: present(position.close, 'close of a stored result').price }
+  if (kept.rest === undefined) return closed
+  const { lots: size, margin, stop, take, warned, exit } = kept.rest
+  const whole = positionFrom(present(positions.get(row.part_of ?? ''), 'rest of a stored result'))
+  const levels = { stopLoss: stop, takeProfit: take, warned }
+  return { ...closed, rest: { position: { ...whole, ...levels, lots: size, margin, close: null }, exitPrice: exit } }
 }
 
 const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized' | 'locked'>): WalletAfter => ({
   balance: money(row.balance),
-  locked: money(row.locked),
+  ...(row.locked ? { locked: money(row.locked) } : {}),
   marginUsed: money(row.margin),
   unrealizedPnl: money(row.unrealized),
 })

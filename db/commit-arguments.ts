@@ -11,21 +11,19 @@ import { committedEvents } from '../actors/match/committed-events.ts'
 import { reasonText } from '../actors/market/move-reason.ts'
 import type { Batch, KeyedCommand } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
-import { isAwaited, type RecentClose } from '../actors/position/recent-close.ts'
 import { keptOf } from './command-results.ts'
 import type { JournalRow } from './journal-codec.ts'
-import { lateOf } from './recent-closes.ts'
 import { type ArrayFormat, jsonLines } from './postgres/arrays.ts'
 import type {
   AccountArguments,
   BatchArguments,
   ChangedArguments,
   ClosedArguments,
-  CorrectedArguments,
   CommitArguments,
   InstrumentArguments,
   MatchArguments,
   OpenedArguments,
+  SplitArguments,
   TradeArguments,
   TickArguments,
   WalletArguments,
@@ -70,8 +68,8 @@ export function commitArguments(
     ...walletArguments(form, batch, wallets, cached.balances),
     ...openedArguments(form, batch, account),
     ...changedArguments(form, batch),
+    ...splitArguments(form, batch, account),
     ...closedArguments(form, batch, account),
-    ...correctedArguments(form, batch, account),
     ...accountArguments(form, account.filter(hasOwnRow)),
     ...instrumentArguments(form, batch),
     ...tickArguments(form, batch.ticks),
@@ -94,7 +92,7 @@ interface Form {
 const indexOf = ({ walletIndexes }: Form, wallet: WalletKey<UserId>): number =>
   present(walletIndexes.get(wallet), 'wallet index')
 
-/** Openings, closes and corrections have an entry in the ledger. */
+/** Openings and closes have an entry in the ledger. */
 const hasOwnRow = ({ kind }: AccountEvent): boolean => kind === 'changed' || kind === 'margin_warning'
 
 function batchArguments(batch: Batch, { timeline, adoptMax }: Cached): BatchArguments {
@@ -146,9 +144,6 @@ function walletArguments(
     w_cached: arrays.bigints(caches.map((c) => c?.balance ?? null)),
     w_cached_version: arrays.bigints(caches.map((c) => c?.version ?? null)),
     w_need: arrays.bigints(wallets.map((w) => w.need)),
-    w_locks: wallets.every(({ locks }) => locks === null)
-      ? NONE
-      : arrays.texts(wallets.map(({ locks }) => (locks === null ? null : JSON.stringify(locks)))),
     w_command: arrays.uuids(keyed.map((k) => k?.idempotency.id ?? null)),
     ...resultArguments(arrays, keyed),
   }
@@ -218,6 +213,8 @@ function changedArguments({ arrays }: Form, batch: Batch): ChangedArguments {
   const changed = lastChanges(batch)
   return {
     l_id: arrays.uuids(changed.map((p) => p.id)),
+    l_lots: arrays.bigints(changed.map((p) => p.lots)),
+    l_margin: arrays.bigints(changed.map((p) => p.margin)),
     l_stop: arrays.bigints(changed.map((p) => p.stopLoss)),
     l_take: arrays.bigints(changed.map((p) => p.takeProfit)),
     l_warned: arrays.smallints(changed.map((p) => p.warned)),
@@ -225,16 +222,30 @@ function changedArguments({ arrays }: Form, batch: Batch): ChangedArguments {
 }
 
 /**
- * Each changed or warned position after its last change. One that the batch also closes keeps what it had at its close.
+ * Each changed, reduced or warned position after its last change. One that the batch also closes keeps what it had at
+ * its close.
  */
 function lastChanges(batch: Batch): readonly Position[] {
   const changed = new Map<PositionId, Position>()
   for (const event of batch.events) {
-    if (event.kind === 'levels_changed' || event.kind === 'margin_warned') {
+    if (event.kind === 'levels_changed' || event.kind === 'margin_warned' || event.kind === 'position_split') {
       changed.set(event.position.id, event.position)
     }
   }
   return [...changed.values()]
+}
+
+function splitArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): SplitArguments {
+  const { arrays } = form
+  const splits = ofKind(batch, 'position_split')
+  return {
+    q_id: arrays.uuids(splits.map(({ part }) => part.id)),
+    q_of: arrays.uuids(splits.map(({ position }) => position.id)),
+    q_wallet: arrays.integers(splits.map(({ part }) => indexOf(form, part))),
+    q_lots: arrays.bigints(splits.map(({ part }) => part.lots)),
+    q_margin: arrays.bigints(splits.map(({ part }) => part.margin)),
+    q_followers: arrays.integers(account.filter((e) => e.isSplit).map((e) => e.followers)),
+  }
 }
 
 function closedArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): ClosedArguments {
@@ -250,27 +261,6 @@ function closedArguments(form: Form, batch: Batch, account: readonly AccountEven
     x_by: arrays.texts(closed.map((p) => p.close.by)),
     x_reason: arrays.texts(closed.map((p) => p.close.voidReason)),
     x_followers: arrays.integers(account.filter((e) => e.kind === 'closed').map((e) => e.followers)),
-  }
-}
-
-function correctedArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): CorrectedArguments {
-  const { arrays } = form
-  const found = new Map<PositionId, RecentClose>()
-  for (const event of batch.events) {
-    if (event.kind === 'position_closed' && isAwaited(event.locks)) {
-      found.set(event.position.id, { position: event.position, awaited: true, corrections: [] })
-    } else if (event.kind === 'close_corrected') found.set(event.position.id, event)
-  }
-  const closes = [...found.values()]
-  const booked = ofKind(batch, 'close_corrected').filter(({ amount }) => amount !== 0)
-  return {
-    c_id: arrays.uuids(closes.map(({ position }) => position.id)),
-    c_pnl: arrays.bigints(closes.map(({ position }) => position.close.pnl)),
-    c_late: arrays.texts(closes.map(lateOf)),
-    a_id: arrays.uuids(booked.map(({ position }) => position.id)),
-    a_wallet: arrays.integers(booked.map(({ position }) => indexOf(form, position))),
-    a_amount: arrays.bigints(booked.map(({ amount }) => amount)),
-    a_followers: arrays.integers(account.filter((e) => e.kind === 'corrected').map((e) => e.followers)),
   }
 }
 
@@ -297,11 +287,10 @@ function instrumentArguments({ arrays }: Form, batch: Batch): InstrumentArgument
     i_base: arrays.bigints(moved.map((m) => m.instrument.base)),
     i_imbalance: arrays.bigints(moved.map((m) => m.instrument.imbalance)),
     i_price: arrays.bigints(moved.map((m) => m.price)),
-    i_news: arrays.texts(moved.map(({ instrument: { news } }) => (news === null ? null : JSON.stringify(news)))),
     i_settlement: arrays.bigints(moved.map((m) => m.instrument.settlement)),
     i_cap: arrays.integers(moved.map((m) => m.instrument.impactCapPpm)),
     i_leaving: arrays.bigints(moved.map((m) => m.instrument.leavingFrom)),
-    i_awaits: arrays.smallints(moved.map((m) => Number(m.instrument.awaitsSettlement))),
+    i_ended: arrays.bigints(moved.map((m) => m.instrument.endedImbalance)),
   }
 }
 

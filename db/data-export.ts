@@ -4,6 +4,7 @@
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { UserId } from '../actors/kernel/ids.ts'
+import { isPlaceOf } from './parts.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** Rows in one query and in memory. */
@@ -23,14 +24,15 @@ export interface Section {
   readonly without?: readonly string[]
 }
 
-const own =
+/** Rows of a user, by the column that names them. */
+export const ownRows =
   (table: string, column = 'user_id', where = 'true'): Section['from'] =>
   (user) =>
     sql`${sql.table(table)} t where t.${sql.ref(column)} = ${user}::uuid and ${sql.raw(where)}`
 
 /** By table, in the order of the document. */
 export const SECTIONS: readonly Section[] = [
-  { name: 'profile', table: 'users', from: own('users', 'id'), by: [['t.id', 'uuid']] },
+  { name: 'profile', table: 'users', from: ownRows('users', 'id'), by: [['t.id', 'uuid']] },
   {
     name: 'registration',
     table: 'email_codes',
@@ -41,7 +43,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'sessions',
     table: 'sessions',
-    from: own('sessions'),
+    from: ownRows('sessions'),
     by: [['t.id', 'uuid']],
     without: ['generation', 'rotation_key'],
   },
@@ -52,18 +54,18 @@ export const SECTIONS: readonly Section[] = [
     by: [['t.id', 'uuid']],
     without: ['digest'],
   },
-  { name: 'wallets', table: 'wallets', from: own('wallets'), by: [['t.purse', 'text']], without: ['version'] },
+  { name: 'wallets', table: 'wallets', from: ownRows('wallets'), by: [['t.purse', 'text']], without: ['version'] },
   {
     // Trades have markers, which their index is in the order of. The others are few.
     name: 'ledger',
     table: 'ledger_entries',
-    from: own('ledger_entries', 'user_id', 't.marker is not null'),
+    from: ownRows('ledger_entries', 'user_id', 't.marker is not null'),
     by: [['t.marker', 'bigint']],
   },
   {
     name: 'ledgerOther',
     table: 'ledger_entries',
-    from: own('ledger_entries', 'user_id', 't.marker is null'),
+    from: ownRows('ledger_entries', 'user_id', 't.marker is null'),
     by: [
       ['t.purse', 'text'],
       ['t.reference', 'uuid'],
@@ -71,12 +73,12 @@ export const SECTIONS: readonly Section[] = [
     ],
   },
   {
-    // Found by the margin that each has cost: positions have no index by user.
+    // Found by the margin that each has cost, and parts by its release: positions have no index by user.
     name: 'positions',
     table: 'positions',
     from: (user) =>
-      sql`ledger_entries e join all_positions t on t.id = e.reference and t.opened_marker = e.marker
-          where e.user_id = ${user}::uuid and e.kind = 'margin' and e.marker is not null`,
+      sql`ledger_entries e join all_positions t on t.id = e.reference and ${isPlaceOf('e', 't')}
+          where e.user_id = ${user}::uuid and e.marker is not null`,
     by: [['e.marker', 'bigint']],
     without: ['answer_fingerprint'],
   },
@@ -84,60 +86,35 @@ export const SECTIONS: readonly Section[] = [
     name: 'voids',
     table: 'position_voids',
     from: (user) => sql`
-      ledger_entries e join position_voids t on t.position_id = e.reference
-       where e.user_id = ${user}::uuid and e.kind = 'margin' and e.marker is not null`,
+      ledger_entries e join all_positions p on p.id = e.reference and ${isPlaceOf('e', 'p')}
+        join position_voids t on t.position_id = p.id
+       where e.user_id = ${user}::uuid and e.marker is not null`,
     by: [['e.marker', 'bigint']],
     without: ['by_id', 'command_id'],
   },
-  { name: 'unpaidCloses', table: 'unpaid_closes', from: own('unpaid_closes'), by: [['t.position_id', 'uuid']] },
-  { name: 'accountEvents', table: 'account_events', from: own('account_events'), by: [['t.marker', 'bigint']] },
-  { name: 'notifications', table: 'notifications', from: own('notifications'), by: [['t.id', 'bigint']] },
-  {
-    name: 'browsers',
-    table: 'push_subscriptions',
-    from: own('push_subscriptions'),
-    by: [['t.id', 'uuid']],
-    without: ['p256dh', 'auth'],
-  },
-  { name: 'activity', table: 'activity', from: own('activity'), by: [['t.id', 'bigint']] },
-  { name: 'leagues', table: 'league_members', from: own('league_members'), by: [['t.league_id', 'uuid']] },
-  { name: 'seasons', table: 'season_entries', from: own('season_entries'), by: [['t.season', 'text']] },
-  {
-    name: 'ranks',
-    table: 'match_ranks',
-    from: own('match_ranks'),
-    by: [
-      ['t.purse', 'text'],
-      ['t.match_id', 'bigint'],
-    ],
-  },
-  { name: 'leaguesFounded', table: 'leagues', from: own('leagues', 'founder_id'), by: [['t.id', 'uuid']] },
-  { name: 'achievements', table: 'user_badges', from: own('user_badges'), by: [['t.badge', 'text']] },
-  { name: 'career', table: 'careers', from: own('careers'), by: [['t.user_id', 'uuid']], without: ['version'] },
+  { name: 'unpaidCloses', table: 'unpaid_closes', from: ownRows('unpaid_closes'), by: [['t.position_id', 'uuid']] },
+  { name: 'accountEvents', table: 'account_events', from: ownRows('account_events'), by: [['t.marker', 'bigint']] },
+  { name: 'notifications', table: 'notifications', from: ownRows('notifications'), by: [['t.id', 'bigint']] },
+  { name: 'activity', table: 'activity', from: ownRows('activity'), by: [['t.id', 'bigint']] },
+  { name: 'achievements', table: 'user_badges', from: ownRows('user_badges'), by: [['t.badge', 'text']] },
+  { name: 'career', table: 'careers', from: ownRows('careers'), by: [['t.user_id', 'uuid']], without: ['version'] },
   {
     name: 'tradingDays',
     table: 'trade_days',
-    from: own('trade_days'),
+    from: ownRows('trade_days'),
     by: [
       ['t.day', 'integer'],
       ['t.what', 'text'],
     ],
   },
-  {
-    name: 'weekScores',
-    table: 'week_scores',
-    from: (user) => sql`spinner_weeks w join week_scores t on t.week = w.week and t.user_id = ${user}::uuid where true`,
-    by: [['t.week', 'text']],
-  },
-  { name: 'referrals', table: 'referrals', from: own('referrals', 'referrer_id'), by: [['t.id', 'uuid']] },
+  { name: 'referrals', table: 'referrals', from: ownRows('referrals', 'referrer_id'), by: [['t.id', 'uuid']] },
   {
     name: 'referredBy',
     table: 'referrals',
-    from: own('referrals', 'referee_id'),
+    from: ownRows('referrals', 'referee_id'),
     by: [['t.id', 'uuid']],
     without: ['name'],
   },
-  { name: 'legacyTrades', table: 'legacy_trades', from: own('legacy_trades'), by: [['t.id', 'text']] },
   {
     name: 'audit',
     table: 'audit_log',
@@ -158,18 +135,16 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   departed: 'keyed digests of erased users, which lead to no user',
   registration_networks: 'counts by network and day',
   fixtures: 'football',
+  feed_faults: 'what of the provider came to nothing',
   matches: 'football',
   match_leases: 'processes',
   instruments: 'football',
   anchors: 'football',
   ticks: 'prices',
   tape: 'what matches did, public and without names; a proof of an own position is asked for by its id',
-  tape_checkpoints: 'signatures over the tapes',
-  tape_keys: 'public keys',
   journal: 'what the provider has told of matches',
   recent_trades: 'anonymous trades',
   replays: 'recordings that operators have started; the audit log has who',
-  uploads: 'recordings that operators have uploaded; the audit log has who',
   command_results: 'answers kept for retries: the refusals and closes of seven days',
   positions_archive: 'positions of former matches, which are in the section of positions',
   outbox: 'the facts of positions once more, for rebuilding what is derived from them',
@@ -179,13 +154,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   event_ranges: 'work of the server',
   event_matches: 'work of the server',
   event_head: 'a number',
-  webhooks: 'where operators are told what happens; the audit log has who',
-  league_matches: 'which matches a league has chosen',
-  ranked_matches: 'which matches have been ranked',
-  tournaments: 'what is played as a tournament',
-  push_outbox: 'work of the server: notifications that are on their way to browsers',
   board_changes: 'work of the server, for a second',
-  spinner_weeks: 'public draws; the scores are in weekScores',
   settings: 'of the platform; the audit log has who',
   settings_version: 'a number',
   upkeep: 'work of the server',
@@ -198,14 +167,17 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
 
 export class DataExport {
   readonly #db: Kysely<Database>
+  readonly #sections: readonly Section[]
 
-  constructor(db: Kysely<Database>) {
+  /** `own` are the sections of features. */
+  constructor(db: Kysely<Database>, own: readonly Section[]) {
     this.#db = db
+    this.#sections = [...SECTIONS, ...own]
   }
 
   /** The rows of every section, at most 500 at a time: one page is in memory. No transaction is held. */ // Y1
   async *pages(user: UserId): AsyncGenerator<{ readonly section: string; readonly rows: readonly ExportedRow[] }> {
-    for (const section of SECTIONS) {
+    for (const section of this.#sections) {
       let after: readonly unknown[] | null = null
       do {
         const page: Page = await this.#page(section, user, after)

@@ -30,7 +30,12 @@ interface DeletionsOptions {
   readonly departed: Departed
   /** Days between the wish and the erasing. */
   readonly graceDays: () => number
+  /** What features hold of a person. */
+  readonly erasers: readonly Eraser[]
 }
+
+/** Erases what some tables hold of a person, in the transaction that erases the account. */
+export type Eraser = (tx: Transaction<Database>, user: UserId) => Promise<void>
 
 export class Deletions {
   readonly #options: DeletionsOptions
@@ -181,7 +186,7 @@ export class Deletions {
   /** What other tables hold of a person. The sessions' rows stay until they expire, so that their tokens stay ended. */
   async #eraseRows(
     tx: Transaction<Database>,
-    { id, google_sub: sub, email }: { id: UserId; google_sub: string | null; email: string },
+    { id, google_sub: sub }: { id: UserId; google_sub: string | null },
   ): Promise<void> {
     await tx
       .deleteFrom('personal_keys')
@@ -190,10 +195,9 @@ export class Deletions {
     await tx.updateTable('sessions').set({ user_agent: null, address_prefix: '' }).where('user_id', '=', id).execute()
     await tx
       .deleteFrom('email_codes')
-      .where((eb) => eb.or([eb('verified_email', '=', email), eb('subject', '=', sub ?? '')]))
+      .where('subject', '=', sub ?? '') // another account may have the same address
       .execute()
     await tx.deleteFrom('notifications').where('user_id', '=', id).execute()
-    await tx.deleteFrom('push_subscriptions').where('user_id', '=', id).execute()
     await tx.deleteFrom('activity').where('user_id', '=', id).execute()
     // Invites that this user wrote, and the one by which they came, have names in them. A reward that was not paid yet
     // will not be.
@@ -211,11 +215,6 @@ export class Deletions {
     await sql`
       update notifications set body = regexp_replace(body, '^\\S+', 'A friend'), data = data - 'refereeName'
        where source = ${`referral:${id}`}::text`.execute(tx)
-    await sql`
-      update spinner_weeks
-         set candidates = (select jsonb_agg(case when c ->> 'userId' = ${id}::text
-                                                 then c || '{"username": "deleted"}' else c end order by n)
-                             from jsonb_array_elements(candidates) with ordinality e (c, n))
-       where candidates @> jsonb_build_array(jsonb_build_object('userId', ${id}::text))`.execute(tx)
+    for (const erase of this.#options.erasers) await erase(tx, id)
   }
 }

@@ -1,6 +1,6 @@
 /**
  * What those who were erased must not shed by coming back: a balance below the starting one, a freeze, limits of their
- * own. It is found again by keyed digests of their identity, which name nobody without the key and lead to no user.
+ * own. It is found again by a keyed digest of their identity, which without the key names no one and leads to no user.
  * Digests of their usernames keep those names from impostors. Rows are kept for a year.
  */
 import { createHmac } from 'node:crypto'
@@ -23,12 +23,12 @@ export interface Carried {
 
 /** Who is leaving, or may be coming back. */
 export interface Person {
-  /** At the identity provider; null for synthetic users. */
+  /** At the identity provider; null for synthetic users, who are known by their address. */
   readonly sub: string | null
   readonly email: string
 }
 
-type Found = Carried & { readonly digests: readonly string[]; readonly username: string }
+type Found = Carried & { readonly digest: string; readonly username: string }
 
 export class Departed {
   readonly #secret: string
@@ -52,7 +52,7 @@ export class Departed {
     })
     const rows = [
       { digest: username, left_at: left.at, carried: null },
-      ...this.#identities(left).map((digest) => ({ digest, left_at: left.at, carried })),
+      { digest: this.#identity(left), left_at: left.at, carried },
     ]
     await tx
       .insertInto('departed')
@@ -66,21 +66,19 @@ export class Departed {
       .execute()
   }
 
-  /** What someone left with; null for someone new. Their rows are locked. */
+  /** What someone left with; null for someone new. Their row is locked. */
   async find(tx: Transaction<Database>, person: Person): Promise<Found | null> {
-    const rows = await tx
+    const row = await tx
       .selectFrom('departed')
       .selectAll()
-      .where('digest', 'in', this.#identities(person))
+      .where('digest', '=', this.#identity(person))
       .where('carried', 'is not', null)
-      .orderBy('digest')
       .forUpdate()
-      .execute()
-    const [row] = rows.toSorted((a, b) => b.left_at.getTime() - a.left_at.getTime())
+      .executeTakeFirst()
     if (row === undefined) return null
     const field = fieldsOf(row.carried, 'departed.carried')
     return {
-      digests: rows.map(({ digest }) => digest),
+      digest: row.digest,
       username: field('username', text),
       balance: money(field('balance', integer)),
       frozen: field('frozen', boolean),
@@ -89,11 +87,11 @@ export class Departed {
   }
 
   /** Forgets them once they are back. Their former name stays with them if they have taken it again. */
-  async forget(tx: Transaction<Database>, { digests, username }: Found, now: string): Promise<void> {
+  async forget(tx: Transaction<Database>, { digest, username }: Found, now: string): Promise<void> {
     const taken = username === this.#digest('username', now) ? [username] : []
     await tx
       .deleteFrom('departed')
-      .where('digest', 'in', [...digests, ...taken])
+      .where('digest', 'in', [digest, ...taken])
       .execute()
   }
 
@@ -110,8 +108,8 @@ export class Departed {
     return row !== undefined
   }
 
-  #identities({ sub, email }: Person): string[] {
-    return [...(sub === null ? [] : [this.#digest('subject', sub)]), this.#digest('email', emailKey(email))]
+  #identity({ sub, email }: Person): string {
+    return sub === null ? this.#digest('email', emailKey(email)) : this.#digest('subject', sub)
   }
 
   #digest(what: 'subject' | 'email' | 'username', value: string): string {

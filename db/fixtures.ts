@@ -1,10 +1,10 @@
 /** The calendar: the provider's fixtures that no process runs yet, as last described. */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
-import { keyOf } from '../actors/kernel/read.ts'
 import type { Instant } from '../actors/kernel/world.ts'
-import { type Phase, PHASE_CODE } from '../actors/market/phase.ts'
+import type { Phase } from '../actors/market/phase.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
+import { countIn, phaseFrom } from './match-record.ts'
 import { bigints, instants, jsonLines } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
@@ -43,20 +43,18 @@ export class Fixtures {
   async running(): Promise<readonly RunningMatch[]> {
     const rows = await this.#db
       .selectFrom('matches')
-      .select(['id', 'phase', sql<number>`(info ->> 'feedSeq')::bigint`.as('feedSeq')])
+      .select(['id', 'phase', countIn('feedSeq').as('feedSeq')])
       .where('settled_at', 'is', null)
       .where('replay', '=', false)
       .orderBy('id')
       .execute()
     return rows.map((row) => ({
       matchId: fixtureId(row.id),
-      phase: readPhase(row.phase, `match ${row.id}: phase`),
-      feedSeq: row.feedSeq,
+      phase: phaseFrom(row.phase),
+      feedSeq: row.feedSeq ?? 0,
     }))
   }
 }
-
-const readPhase = keyOf(PHASE_CODE)
 
 async function upsert(db: Kysely<Database>, fixtures: readonly MatchInfo[]): Promise<void> {
   // An answer may name a fixture twice; the last one counts.

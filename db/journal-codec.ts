@@ -4,7 +4,8 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { FixtureId } from '../actors/kernel/ids.ts'
-import { type Heard, type HeardAfter, plainRules } from '../actors/match/heard.ts'
+import { plainRules } from '../actors/match/heard.ts'
+import type { Heard, HeardAfter } from '../actors/match/store.ts'
 import { changed, type Patch, patched } from './json-patch.ts'
 
 /** One entry of the journal as plain JSON. An update has a `payload`, or a `snapshot` where no payload is known. */

@@ -21,6 +21,8 @@ export interface WorkLeft {
   readonly unsettled: number
   /** Unsettled matches that kicked off more than four hours ago, without replays. */
   readonly overdue: number
+  /** Unsettled matches whose stored state cannot be read, which wait for an operator. */
+  readonly quarantined: number
   /** Commits without reactions yet, and the age of the oldest. */
   readonly unreacted: number
   readonly unreactedMs: number
@@ -96,6 +98,7 @@ export class LedgerMonitor {
       select (select count(*) from matches where settled_at is null) as unsettled,
              (select count(*) from matches
                where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
+             (select count(*) from matches where quarantine is not null and settled_at is null) as quarantined,
              (select count(*) from outbox_failures) as "setAside", (select count(*) from unpaid_closes) as unpaid,
              (select greatest(0, ${MONTHS_AHEAD}::integer
                        - ((extract(year from last) - extract(year from today)) * 12

@@ -1,26 +1,19 @@
 /** MatchStore on PostgreSQL: loads a match, and commits a batch in one statement. */
-import { type Selectable, sql, type Transaction } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import {
   type FixtureId,
   fixtureId,
   type InstrumentId,
   instrumentId,
-  playerId,
   type UserId,
   userId,
 } from '../actors/kernel/ids.ts'
-import { lots, MICROS_MAX, type Money, money, mulDivNearest, price, slope } from '../actors/kernel/micros.ts'
-import type { Instrument } from '../actors/market/instrument.ts'
-import { exposureOf, type Position } from '../actors/position/position.ts'
-import { readNewsHold } from '../actors/market/read-news-hold.ts'
-import { readPricing } from '../actors/market/read-pricing.ts'
+import { type Money, money, mulDivNearest, price } from '../actors/kernel/micros.ts'
 import { listOf, nullable } from '../actors/kernel/read.ts'
 import { type OwnBounds, readBounds } from '../actors/kernel/own-limits.ts'
 import type { WalletKey } from '../actors/kernel/purse.ts'
 import type { IdempotencyKey, WalletAfter } from '../actors/match/messages.ts'
 import type { World } from '../actors/kernel/world.ts'
-import { readMatchInfo } from '../actors/match/read-match-info.ts'
 import type {
   Batch,
   CommitFailure,
@@ -33,72 +26,52 @@ import type {
 } from '../actors/match/store.ts'
 import { findResult, restoreResults, type StoredRow } from './command-results.ts'
 import { commitArguments } from './commit-arguments.ts'
+import { protectedArguments } from './protected-arguments.ts'
 import { JournalWriter } from './journal-codec.ts'
+import { readMatchRows, recordFrom, rescuedRecordFrom } from './match-record.ts'
 import { endOfTape } from './public-tape.ts'
+import { noteQuarantine, release } from './quarantine.ts'
 import { TapeWriter } from './tape-writer.ts'
 import { type WalletChange, walletChanges } from './wallet-changes.ts'
-import { recentClosesOf } from './recent-closes.ts'
-import { isImpossible, POSITION_COLUMNS, positionFrom } from './positions.ts'
-import { bigintsFrom, uuids } from './postgres/arrays.ts'
-import { COMMIT_BATCH } from './postgres/commit-batch.ts'
+import { bigintsFrom } from './postgres/arrays.ts'
+import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from './postgres/commit-batch.ts'
 import type { Connection } from './postgres/connect.ts'
-import type { Database } from './postgres/schema.ts'
-import type { InstrumentsTable } from './postgres/schema/matches.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
-
-/** More are not a few bad rows but another fault, and the match does not start. */
-const CORRUPT_MAX = 1_000
 
 export class SqlMatchStore implements MatchStore {
   readonly #connection: Pick<Connection, 'db' | 'call' | 'arrays'>
   readonly #cache: WalletCache
   readonly #journal = new JournalWriter()
   readonly #tape: TapeWriter
+  readonly #world: Pick<World, 'now'>
 
   constructor(
     connection: Pick<Connection, 'db' | 'call' | 'arrays'>,
     cache: WalletCache,
-    world: Pick<World, 'secret'>,
+    world: Pick<World, 'secret' | 'now'>,
   ) {
+    this.#world = world
     this.#connection = connection
     this.#cache = cache
     this.#tape = new TapeWriter((matchId) => endOfTape(connection.db, matchId), world)
   }
 
   async load(matchId: FixtureId): Promise<MatchRecord | null> {
-    // One snapshot for all reads, so that no commit of a former owner falls between them.
-    return this.#connection.db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (tx) => {
-        const match = await tx.selectFrom('matches').selectAll().where('id', '=', matchId).executeTakeFirst()
-        if (match === undefined) return null
-        const instruments = await tx
-          .selectFrom('instruments')
-          .selectAll()
-          .where('match_id', '=', matchId)
-          .orderBy('id')
-          .execute()
-        const corrupt = await setCorruptAside(tx, matchId)
-        const positions = await tx
-          .selectFrom('positions')
-          .select(POSITION_COLUMNS)
-          .where('match_id', '=', matchId)
-          .where('closed_at', 'is', null)
-          .$if(corrupt.length > 0, (open) => open.where('id', 'not in', [...corrupt]))
-          .orderBy('opened_at')
-          .orderBy('id')
-          .execute()
-        const openPositions = positions.map(positionFrom)
-        const listed = instruments.map(instrumentFrom)
-        return {
-          info: readMatchInfo(match.info, `match ${matchId}: info`),
-          pricing: readPricing(match.pricing, `match ${matchId}: pricing`),
-          instruments: corrupt.length === 0 ? listed : withoutCorrupt(listed, openPositions),
-          openPositions,
-          recentCloses: await recentClosesOf(tx, matchId),
-        }
-      })
+    const rows = await readMatchRows(this.#connection.db, matchId)
+    if (rows === null) return null
+    const record = recordFrom(rows)
+    // An operator has repaired it.
+    if (rows.match.quarantine !== null) await release(this.#connection.db, matchId)
+    return record
+  }
+
+  /** The match as far as it can be read. Notes why it cannot, and tells the holders of its positions, each once. */
+  async quarantine(matchId: FixtureId, reason: string): Promise<MatchRecord | null> {
+    const rows = await readMatchRows(this.#connection.db, matchId)
+    if (rows === null) return null
+    const record = rescuedRecordFrom(rows, reason)
+    await noteQuarantine(this.#connection.db, { info: record.info, reason, at: this.#world.now() })
+    return record
   }
 
   async histories(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, InstrumentHistory>> {
@@ -154,10 +127,14 @@ export class SqlMatchStore implements MatchStore {
     const cached = { balances, timeline, adoptMax }
     const journal = this.#journal.row(batch.matchId, batch.epoch, batch.heard ?? [])
     const tape = await this.#tape.row(batch, journal?.lines ?? [])
-    const rows = await this.#connection.call<CommitRow>(
-      COMMIT_BATCH.installedAs,
-      commitArguments(this.#connection.arrays, batch, wallets, { cached, journal, tape }),
-    )
+    const { arrays } = this.#connection
+    const args = commitArguments(arrays, batch, wallets, { cached, journal, tape })
+    const rows = await (batch.protected === true
+      ? this.#connection.call<CommitRow>(COMMIT_BATCH_PROTECTED.installedAs, {
+          ...args,
+          ...protectedArguments(batch, wallets),
+        })
+      : this.#connection.call<CommitRow>(COMMIT_BATCH.installedAs, args))
     const [first] = rows
     if (first?.verdict === 'fenced') return { kind: 'fenced' }
     if (first?.verdict !== 'committed') return this.#rejection(rows, wallets)
@@ -210,39 +187,6 @@ export class SqlMatchStore implements MatchStore {
   }
 }
 
-/**
- * Positions of an unknown player, or with quantities that no trade can have. They stay open and unpaid until an
- * operator has corrected them, so that the match can go on without them. Returns their ids.
- */
-async function setCorruptAside(tx: Transaction<Database>, matchId: FixtureId): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select p.id from positions p
-     where p.match_id = ${matchId}::bigint and p.closed_at is null
-       and (${isImpossible} or not exists (select from instruments i where i.id = p.instrument_id and i.match_id = p.match_id))
-     limit ${CORRUPT_MAX}::integer`.execute(tx)
-  if (rows.length === 0) return []
-  const ids = rows.map(({ id }) => id)
-  await sql`
-    insert into unpaid_closes (position_id, user_id, purse, amount_micros, at)
-      select id, user_id, purse, greatest(1, least(margin_micros, ${MICROS_MAX}::bigint)), now()
-        from positions where id = any(${uuids(ids)}::uuid[])
-      on conflict do nothing`.execute(tx)
-  return ids
-}
-
-/** The imbalance is that of the positions which are left, and so is the one that others are leaving from. */
-function withoutCorrupt(instruments: readonly Instrument[], positions: readonly Position[]): readonly Instrument[] {
-  const exposures = new Map<InstrumentId, number>()
-  for (const one of positions) {
-    exposures.set(one.instrumentId, (exposures.get(one.instrumentId) ?? 0) + exposureOf(one))
-  }
-  return instruments.map((one) => {
-    const imbalance = lots(exposures.get(one.id) ?? 0)
-    const from = one.leavingFrom
-    return { ...one, imbalance, leavingFrom: from === null ? null : lots(from + imbalance - one.imbalance) }
-  })
-}
-
 /** Either one row, or one for each failure and `found` at the end. */
 type CommitRow =
   | CommittedRow
@@ -259,31 +203,30 @@ interface CommittedRow {
   readonly margins: string | null
   readonly worths: string | null
   readonly versions: string | null
-  readonly lockeds: string | null
+  /** With protection: what opens nothing yet. */
+  readonly lockeds?: string | null
 }
 
-/**
- * Array literals with one value per wallet: balances, what is locked, in `margins` the numbers of open positions, and
- * in `worths` 1 for the frozen.
- */
+/** Array literals with one value per wallet: balances, the numbers of open positions, and 1 for the frozen. */
 interface FoundRow {
   readonly verdict: 'found'
   readonly balances: string | null
-  readonly lockeds: string | null
-  readonly margins: string | null
-  readonly worths: string | null
+  readonly opens: string | null
+  readonly frozens: string | null
+  readonly lockeds?: string | null
   /** The owners' own bounds, as a JSON array. */
   readonly result: string | null
 }
 
 function walletsFound(changes: readonly WalletChange[], row: FoundRow): WalletFound[] {
-  const [balances, lockeds, open, frozen] = [row.balances, row.lockeds, row.margins, row.worths].map(bigintsFrom)
+  const [balances, open, frozen] = [row.balances, row.opens, row.frozens].map(bigintsFrom)
+  const lockeds = bigintsFrom(row.lockeds ?? null)
   const bounds = listOf(nullable(readBounds))(JSON.parse(row.result ?? '[]'), 'bounds')
   return changes.map(({ userId: user, purse }, n) => ({
     userId: user,
     purse,
     ...boundsOf(bounds[n]),
-    available: money(present(balances?.[n], 'balance') - present(lockeds?.[n], 'locked')),
+    available: money(present(balances?.[n], 'balance') - (lockeds[n] ?? 0)),
     openPositions: present(open?.[n], 'open positions'),
     ...(frozen?.[n] === 1 ? { frozen: true } : {}),
   }))
@@ -300,45 +243,23 @@ const isCached = ({ purse }: WalletKey<UserId>): boolean => purse === 'main'
 
 /** Unrealised PnL is null for wallets that the batch does not watch. */
 function walletsAfter(wallets: readonly WalletChange[], row: CommittedRow): WalletWritten[] {
-  const [balances, margins, worths, versions, lockeds] = [
+  const [balances, margins, worths, versions] = [
     bigintsFrom(row.balances),
     bigintsFrom(row.margins),
     bigintsFrom(row.worths),
     bigintsFrom(row.versions),
-    bigintsFrom(row.lockeds),
   ]
+  const lockeds = bigintsFrom(row.lockeds ?? null)
   return wallets.map(({ userId: user, purse }, n) => {
-    const worth = worths[n] ?? null
+    const [worth, locked] = [worths[n] ?? null, lockeds[n] ?? 0]
     return {
       userId: user,
       purse,
       balance: money(present(balances[n], 'balance')),
       marginUsed: money(present(margins[n], 'margin')),
-      locked: money(present(lockeds[n], 'locked')),
+      ...(locked === 0 ? {} : { locked: money(locked) }),
       unrealizedPnl: worth === null ? null : money(worth),
       version: present(versions[n], 'version'),
     }
   })
-}
-
-export function instrumentFrom(row: Selectable<InstrumentsTable>): Instrument {
-  return {
-    id: instrumentId(row.id),
-    playerId: playerId(row.player_id),
-    name: row.name,
-    role: row.role,
-    side: row.side,
-    jersey: row.jersey,
-    starter: row.starter,
-    start: price(row.start_micros),
-    slope: slope(row.slope_micros),
-    impactCapPpm: row.impact_cap_ppm,
-    base: price(row.base_micros),
-    imbalance: lots(row.imbalance_micros),
-    published: price(row.published_micros),
-    news: row.news === null ? null : readNewsHold(row.news, `news of ${row.id}`),
-    awaitsSettlement: row.awaits_settlement,
-    leavingFrom: row.leaving_from_micros === null ? null : lots(row.leaving_from_micros),
-    settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
-  }
 }

@@ -4,7 +4,7 @@ import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../a
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureTeam, PlayerRole, Side } from '../actors/market/fixture.ts'
-import { readTeam } from '../actors/match/read-match-info.ts'
+import { teamFrom } from './match-record.ts'
 import { changePpm } from './catalogue.ts'
 import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './recent-trades.ts'
@@ -16,8 +16,6 @@ export interface Mover {
   readonly side: Side
   readonly team: FixtureTeam
   readonly matchId: FixtureId
-  /** Whether the match is not settled. */
-  readonly isActive: boolean
   readonly price: Price
   /** Since the first tick of the window, in parts per million. */
   readonly changePpm: number
@@ -26,7 +24,7 @@ export interface Mover {
 }
 
 /**
- * Players of matches that are not over first, then the best; at most MOVERS_TOP each. A player without a change or a
+ * The best first, at most MOVERS_TOP each. A player without a change or a
  * trade is not listed.
  */
 export interface MoversBoard {
@@ -67,7 +65,7 @@ export class Movers {
   async #read(now: Instant): Promise<MoversBoard> {
     const since = sql`${new Date(now - WINDOW_MS).toISOString()}::timestamptz`
     const { rows } = await sql<MoverRow>`
-      select i.id, i.name, i.role, i.side, m.info -> i.side as team, m.id as match_id, m.settled_at is null as active,
+      select i.id, i.name, i.role, i.side, m.info -> i.side as team, m.id as match_id,
              i.price_micros,
              first.price_micros as first_micros, ${volumeSince(sql`i.id`, since)} as volume
         from matches m
@@ -86,7 +84,6 @@ interface MoverRow {
   readonly side: Side
   readonly team: unknown
   readonly match_id: number
-  readonly active: boolean
   readonly price_micros: number
   readonly first_micros: number
   readonly volume: number
@@ -97,9 +94,8 @@ const moverFrom = (row: MoverRow): Mover => ({
   name: row.name,
   role: row.role,
   side: row.side,
-  team: readTeam(row.team, `match ${row.match_id}: info.${row.side}`),
+  team: teamFrom(row.team, row.side),
   matchId: fixtureId(row.match_id),
-  isActive: row.active,
   price: price(row.price_micros),
   changePpm: changePpm(row.first_micros, row.price_micros),
   volume: lots(row.volume),
@@ -110,10 +106,7 @@ function boardOf(movers: readonly Mover[], asOf: Instant): MoversBoard {
   const top = (by: (mover: Mover) => number): readonly Mover[] =>
     movers
       .filter((mover) => by(mover) > 0)
-      .toSorted(
-        (a, b) =>
-          Number(b.isActive) - Number(a.isActive) || by(b) - by(a) || (a.instrumentId < b.instrumentId ? -1 : 1),
-      )
+      .toSorted((a, b) => by(b) - by(a) || (a.instrumentId < b.instrumentId ? -1 : 1))
       .slice(0, MOVERS_TOP)
   return {
     gainers: top((mover) => mover.changePpm),

@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { emailKey } from '../actors/community/registration.ts'
 import { CODE_PAUSE_MS, CODE_TTL_MS, NONCE_TTL_MS } from '../actors/kernel/limits.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
@@ -16,7 +15,7 @@ export interface KeptCode {
 }
 
 /** What can be used once. */
-type SingleUse = 'nonce' | 'identity token' | 'ticket' | 'socket token' | 'code mail'
+type SingleUse = 'nonce' | 'identity token' | 'ticket' | 'code mail'
 
 /** How long the code that proved an address may be sent again, by a client that lost the answer. */
 const REPEAT_MS = MINUTE_MS
@@ -71,16 +70,16 @@ export class OneTime {
   }
 
   /**
-   * Starts the pause before another code to this address, for exactly one of several callers. The others get the
+   * Starts the pause before another code to this subject, for exactly one of several callers. The others get the
    * milliseconds left.
    */
-  async startPause(email: string): Promise<{ readonly started: boolean; readonly leftMs: number }> {
-    const text = emailKey(email)
-    if (await this.#claim('code mail', text, this.#in(CODE_PAUSE_MS))) return { started: true, leftMs: CODE_PAUSE_MS }
+  async startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }> {
+    if (await this.#claim('code mail', subject, this.#in(CODE_PAUSE_MS)))
+      return { started: true, leftMs: CODE_PAUSE_MS }
     const row = await this.#db
       .selectFrom('single_use')
       .select('expires_at')
-      .where('digest', '=', digestOf('code mail', text))
+      .where('digest', '=', digestOf('code mail', subject))
       .executeTakeFirst()
     const leftMs = (row?.expires_at.getTime() ?? 0) - this.#world.now()
     return { started: false, leftMs: Math.min(Math.max(leftMs, 0), CODE_PAUSE_MS) }

@@ -117,6 +117,17 @@ export class Outbox {
     return done !== null
   }
 
+  /** What follows from no commit but from time. */
+  async later(work: (effects: ReactionTx) => Promise<void>): Promise<readonly Notification[]> {
+    const effects = await this.#db.transaction().execute(async (tx) => {
+      const within = new ReactionTx(tx, this.#cache, this.#world)
+      await work(within)
+      return within
+    })
+    this.#cache.write(effects.balances)
+    return effects.notifications
+  }
+
   /** The latest rows that were set aside. */
   async setAside(limit: number, after?: AsideKey): Promise<readonly SetAside[]> {
     const atMicros = sql<number>`(extract(epoch from at) * 1000000)::bigint`
@@ -274,11 +285,14 @@ const textOf = (error: unknown): string =>
     .replaceAll('\0', '')
     .slice(0, ERROR_LENGTH_MAX)
 
+/** A match is finished once it is settled, unless its fixture has come back since. */
 async function moveOn(tx: Transaction<Database>, cursor: Cursor, commits: readonly Commit[]): Promise<void> {
+  const last = commits.at(-1)?.seq ?? cursor.seq
   const finished = commits.some(({ events }) => events.some((event) => event.kind === 'match_settled'))
   await sql`
     update outbox_cursors
-       set seq = ${commits.at(-1)?.seq ?? cursor.seq}::bigint, attempts = 0, retry_at = '-infinity',
-           taken_at = clock_timestamp(), finished = ${finished}::boolean
+       set seq = ${last}::bigint, attempts = 0, retry_at = '-infinity', taken_at = clock_timestamp(),
+           finished = ${finished}::boolean and not exists (
+             select from outbox where match_id = ${cursor.matchId}::bigint and seq > ${last}::bigint)
      where match_id = ${cursor.matchId}::bigint`.execute(tx)
 }

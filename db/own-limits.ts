@@ -13,6 +13,7 @@ import {
 import type { Purse } from '../actors/kernel/purse.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
+import { rule } from './postgres/rules.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** A user's limits, and what counts against them today in the main purse. */
@@ -40,8 +41,8 @@ export class OwnLimitsStore {
       .innerJoin('wallets', 'wallets.user_id', 'users.id')
       .select('users.limits')
       .select(
-        sql`own_bounds(coalesce(users.limits, '{}'), day, day_result_micros,
-          margin_micros + locked(locks, ${now}::bigint), ${now}::bigint)`.as('bounds'),
+        sql`${rule('own_bounds')}(coalesce(users.limits, '{}'), day, day_result_micros,
+          margin_micros, ${now}::bigint)`.as('bounds'),
       )
       .where('users.id', '=', user)
       .where('purse', '=', 'main')

@@ -14,8 +14,10 @@ import {
 import { lots, MICROS_MAX, MICROS_PER_UNIT, money, type Price, price, slope } from '../actors/kernel/micros.ts'
 import type { Purse } from '../actors/kernel/purse.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
+import { asPressed, readMoves } from '../actors/position/moved.ts'
 import { closingFill } from '../actors/position/fills.ts'
-import { type Close, type Position, realisedPnl } from '../actors/position/position.ts'
+import { type Close, type Position } from '../actors/position/position.ts'
+import { isPlaceOf, wasOpenBy } from './parts.ts'
 import type { Database } from './postgres/schema.ts'
 import type { InstrumentsTable } from './postgres/schema/matches.ts'
 import type { PositionsTable } from './postgres/schema/positions.ts'
@@ -26,15 +28,21 @@ export interface HeldPosition {
   readonly currentPrice: Price
   /** What closing it alone would fill at. */
   readonly exitPrice: Price
+  /** Protection: until when news may move this close; absent without it, and where none can any more. */
+  readonly movableUntil?: Instant
 }
 
-/** A position of a list, which is in the order of `openedMarker`, newest first. */
+/**
+ * A position of a list, which is in the order of `place`, newest first: the marker of its opening, or of a part its
+ * close.
+ */
 export interface ListedPosition extends HeldPosition {
-  readonly openedMarker: number
+  readonly place: number
 }
 
 export interface PositionQuery {
-  readonly purse: Purse
+  /** Left out: every purse. */
+  readonly purse?: Purse | undefined
   readonly status: 'open' | 'closed' | 'all'
   readonly matchId?: FixtureId | undefined
   readonly instrumentId?: InstrumentId | undefined
@@ -42,7 +50,7 @@ export interface PositionQuery {
   readonly from?: Instant | undefined
   /** Opened before this time. */
   readonly to?: Instant | undefined
-  /** Opened before the position with this marker. */
+  /** Listed after this place. */
   readonly before?: number | undefined
   readonly limit: number
   readonly offset: number
@@ -53,33 +61,64 @@ type Among = 'positions' | 'all_positions'
 
 export class Positions {
   readonly #db: Kysely<Database>
+  readonly #isProtected: () => boolean
 
-  constructor(db: Kysely<Database>) {
+  /** `isProtected`: whether news may move closes. */
+  constructor(db: Kysely<Database>, isProtected = () => false) {
     this.#db = db
+    this.#isProtected = isProtected
   }
 
-  /** A user's positions of one purse, most recently opened first. */
+  /** A user's positions, most recently opened first. */
   async list(user: UserId, query: PositionQuery): Promise<readonly ListedPosition[]> {
     const { purse, status, matchId, instrumentId: player, from, to, limit, offset } = query
     const before = query.before ?? Number.MAX_SAFE_INTEGER
     const asked = status === 'open' ? this.#open(user, before) : this.#opened(user, status, before)
     const rows = await asked
-      .where('positions.purse', '=', purse)
+      .where((eb) => (purse === undefined ? eb.lit(true) : eb('positions.purse', '=', purse)))
       .$if(matchId !== undefined, (held) => held.where('positions.match_id', '=', Number(matchId)))
       .$if(player !== undefined, (held) => held.where('positions.instrument_id', '=', String(player)))
       .$if(from !== undefined, (held) => held.where('opened_at', '>=', new Date(Number(from))))
       .$if(to !== undefined, (held) => held.where('opened_at', '<', new Date(Number(to))))
-      .select('positions.opened_marker')
+      .select(({ eb }) =>
+        eb
+          .case()
+          .when('positions.part_of', 'is', null)
+          .then(eb.ref('positions.opened_marker'))
+          .else(eb.ref('positions.closed_marker').$notNull())
+          .end()
+          .as('place'),
+      )
       .limit(limit)
       .offset(offset)
       .execute()
-    return rows.map((row) => ({ ...heldFrom(row), openedMarker: row.opened_marker }))
+    return this.#withEnds(rows.map((row) => ({ ...heldFrom(row), place: row.place })))
   }
 
   /** One position of a user; null when it does not exist or belongs to another user. */
   async find(user: UserId, id: PositionId): Promise<HeldPosition | null> {
     const row = (await this.#one('positions', user, id)) ?? (await this.#one('all_positions', user, id))
-    return row === undefined ? null : heldFrom(row)
+    const [found] = row === undefined ? [] : await this.#withEnds([heldFrom(row)])
+    return found ?? null
+  }
+
+  /** Adds until when news may move closes. The archive has none of these. */ // N4
+  async #withEnds<P extends HeldPosition>(listed: readonly P[]): Promise<readonly P[]> {
+    const ids = listed.flatMap(({ position: { id, close } }) => (close === null ? [] : [id]))
+    if (ids.length === 0 || !this.#isProtected()) return listed
+    const rows = await this.#db
+      .selectFrom('positions')
+      .innerJoin('matches', 'matches.id', 'positions.match_id')
+      .select(['positions.id', 'movable_until'])
+      .where('positions.id', 'in', ids)
+      .where('movable_until', '>', sql<Date>`now()`)
+      .where(sql<boolean>`matches.info ->> 'settling' is null`)
+      .execute()
+    const ends = new Map(rows.map(({ id, movable_until: until }) => [positionId(id), until]))
+    return listed.map((one) => {
+      const until = ends.get(one.position.id) ?? null
+      return until === null ? one : { ...one, movableUntil: instant(until.getTime()) }
+    })
   }
 
   /** A key may be used again once its position is archived; then the newer position has the id. */
@@ -101,18 +140,19 @@ export class Positions {
   }
 
   /**
-   * All that the user ever opened, in the ledger's order: there may be thousands, and no other index has them in order.
+   * All that the user ever opened, and its parts, in the ledger's order: there may be thousands, and no other index has
+   * them in order.
    */
   #opened(user: UserId, status: 'closed' | 'all', before: number) {
     return this.#held('all_positions')
       .innerJoin('ledger_entries as opening', (on) =>
         on
           .onRef('opening.reference', '=', 'positions.id')
-          .onRef('opening.marker', '=', 'positions.opened_marker')
-          .onRef('opening.at', '=', 'positions.opened_at'),
+          .on(isPlaceOf('opening', 'positions'))
+          .on(wasOpenBy('opening', 'positions')),
       )
       .where('opening.user_id', '=', user)
-      .where('opening.kind', '=', 'margin')
+      .where('opening.kind', 'in', ['margin', 'release'])
       .where('opening.marker', '<', before)
       .$if(status === 'closed', (held) => held.where('positions.closed_at', 'is not', null))
       .orderBy('opening.marker', 'desc')
@@ -160,7 +200,8 @@ export const POSITION_COLUMNS = [
   'closed_by',
   'void_reason',
   'void_note',
-  'late',
+  'positions.moved',
+  'positions.part_of',
 ] as const
 
 export type PositionRow = Pick<
@@ -175,7 +216,7 @@ export const PRICE_COLUMNS = [
   'instruments.slope_micros',
   'instruments.impact_cap_ppm',
   'instruments.imbalance_micros',
-  'instruments.awaits_settlement',
+  'instruments.ended_imbalance_micros',
   'instruments.settlement_micros',
 ] as const
 
@@ -192,14 +233,14 @@ export const exitPriceFrom = (row: PriceRow, position: Pick<Position, 'purse' | 
       slope: slope(row.slope_micros),
       impactCapPpm: row.impact_cap_ppm,
       imbalance: lots(row.imbalance_micros),
-      awaitsSettlement: row.awaits_settlement,
+      endedImbalance: row.ended_imbalance_micros === null ? null : lots(row.ended_imbalance_micros),
       settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
     },
     position,
   )
 
 export function heldFrom(row: PositionRow & PriceRow): HeldPosition {
-  const position = positionFrom(row)
+  const position = rescuedPosition(row)
   return { position, currentPrice: price(row.price_micros), exitPrice: exitPriceFrom(row, position) }
 }
 
@@ -207,6 +248,7 @@ export function heldFrom(row: PositionRow & PriceRow): HeldPosition {
 export function positionFrom(row: PositionRow): Position {
   return {
     id: positionId(row.id),
+    ...(row.part_of === null ? {} : { partOf: positionId(row.part_of) }),
     userId: userId(row.user_id),
     purse: row.purse,
     instrumentId: instrumentId(row.instrument_id),
@@ -222,6 +264,16 @@ export function positionFrom(row: PositionRow): Position {
     closableAt: instant(row.closable_at.getTime()),
     warned: row.warned,
     close: closeFrom(row),
+    ...(row.moved === null ? {} : { moved: readMoves(row.moved, `moves of ${row.id}`) }),
+  }
+}
+
+/** The position without what news has moved, which protection alone needs, if that cannot be read. */
+export function rescuedPosition(row: PositionRow): Position {
+  try {
+    return positionFrom(row)
+  } catch {
+    return positionFrom({ ...row, moved: null })
   }
 }
 
@@ -229,20 +281,18 @@ export function positionFrom(row: PositionRow): Position {
 export const positionAsOpened = (
   row: PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>,
 ): Position => ({
-  ...positionFrom(row),
+  ...asPressed(positionFrom(row)),
   stopLoss: row.opened_stop_micros === null ? null : price(row.opened_stop_micros),
   takeProfit: row.opened_take_micros === null ? null : price(row.opened_take_micros),
   warned: 0,
   close: null,
 })
 
-/** The position as its close left it, without what late news has made of it since. */
+/** The position as its close left it. */
 export function positionAsClosed(row: PositionRow): Position {
   const position = positionFrom(row)
-  const { close } = position
-  assert(close !== null, `position ${row.id} is not closed`)
-  if (row.late === null) return position
-  return { ...position, close: { ...close, pnl: realisedPnl(position, close.price) } }
+  assert(position.close !== null, `position ${row.id} is not closed`)
+  return asPressed(position)
 }
 
 function closeFrom(row: PositionRow): Close | null {

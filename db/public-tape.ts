@@ -212,19 +212,25 @@ export class PublicTape {
     return rows.map(({ kid, public_key: publicKey, since }) => ({ kid, publicKey, since: instant(since.getTime()) }))
   }
 
-  /** For the owner of a position. Null for a position that is on no tape, or not a user's own. */
+  /** For the owner of a position; of a part, that of the whole. Null for one on no tape, or not a user's own. */
   async proofOf(userId: string, id: PositionId): Promise<PositionProof | null> {
-    const { rows } = await sql<{ match_id: number; secret: Uint8Array; first_n: number; lines: Uint8Array }>`
-      select t.match_id, t.first_n, t.lines, s.secret
+    const { rows } = await sql<{
+      id: PositionId
+      match_id: number
+      secret: Uint8Array
+      first_n: number
+      lines: Uint8Array
+    }>`
+      select coalesce(p.part_of, p.id) as id, t.match_id, t.first_n, t.lines, s.secret
         from all_positions p
         join tape t on t.match_id = p.match_id and t.at = p.opened_at
         join tape s on s.match_id = p.match_id and s.first_n = 1
        where p.id = ${id}::uuid and p.user_id = ${userId}::uuid`.execute(this.#db)
     for (const row of rows) {
-      const index = unpacked(row.lines).findIndex((body) => body.startsWith(`{"of":"${id}","user":`))
+      const index = unpacked(row.lines).findIndex((body) => body.startsWith(`{"of":"${row.id}","user":`))
       if (index < 0) continue
-      const { salt } = new Names(row.secret).of(id)
-      return { matchId: fixtureId(row.match_id), positionId: id, userId, n: row.first_n + index, salt }
+      const { salt } = new Names(row.secret).of(row.id)
+      return { matchId: fixtureId(row.match_id), positionId: row.id, userId, n: row.first_n + index, salt }
     }
     return null
   }

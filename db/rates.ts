@@ -1,8 +1,8 @@
 /** Counts calls: in the fast store, over all processes, or in this process alone while the store is unavailable. */
-import type { World } from '../actors/kernel/world.ts'
+import { MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import { FastMemory } from './fast/fast-memory.ts'
 import type { FastOrElse } from './fast/fast-or-else.ts'
-import { type Allowance, type FastStore, type Hits, keys, type Spent } from './fast/fast-store.ts'
+import { type FastStore, type Hits, keys, type Spent } from './fast/fast-store.ts'
 
 /** Callers that are counted separately without the fast store: about 15 MB. */
 const ALONE_MAX = 100_000
@@ -21,9 +21,10 @@ export class Rates {
     return this.#count((store) => store.hit(keys.rate(route, caller), windowMs))
   }
 
-  /** Takes one call out of an allowance, if any is left. */
-  spend(action: string, caller: string, allowance: Allowance): Promise<Spent> {
-    return this.#count((store) => store.spend(keys.allowance(action, caller), allowance))
+  /** Counts a call unless as many have been counted in the minute before it. */
+  spend(action: string, caller: string, perMinute: number): Promise<Spent> {
+    const allowance = { calls: perMinute, windowMs: MINUTE_MS }
+    return this.#count((store) => store.spend(keys.calls(action, caller), allowance))
   }
 
   #count<T>(by: (store: FastStore) => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@
  * have happened exactly once, or not yet. Every row also has a name of its own, so a rebuild from the history writes
  * nothing twice.
  */
-import { type Selectable, sql, type Transaction } from 'kysely'
+import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import {
   type DistrictId,
@@ -19,15 +19,16 @@ import type { Instant, World } from '../actors/kernel/world.ts'
 import type { Badge } from '../actors/community/badges.ts'
 import type { Career } from '../actors/community/career.ts'
 import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
+import type { ReferralTerms } from '../actors/community/referral.ts'
 import type { Week } from '../actors/kernel/calendar.ts'
-import { AuditLog } from './audit-log.ts'
+import { adopted } from './adoption.ts'
 import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
 import { bigints, instants, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import { VoidReactions } from './void-reactions.ts'
 import { careerFrom } from './career-rows.ts'
 import type { CareersTable, WeekScoresTable } from './postgres/schema/community.ts'
-import { timelineOf, type VersionedBalance, type WalletCache } from './wallet-cache.ts'
+import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 /** How many more trades of a kind a user made on a day; fewer when some were void. */
 export interface UserDay {
@@ -55,6 +56,9 @@ export interface WeekShare {
   readonly players: readonly InstrumentId[]
 }
 
+/** Referrals in one transaction. */
+const CREDITS_MAX = 500
+
 export class ReactionTx {
   readonly voids: VoidReactions
   readonly #tx: Transaction<Database>
@@ -76,14 +80,30 @@ export class ReactionTx {
    * The referrers of those users for whom they have not been credited yet. A referrer whose wallet is missing, or too
    * full for the reward, is left out, and so are the frozen on both sides: the credit waits.
    */
-  async uncredited(users: readonly UserId[]): Promise<readonly Credit[]> {
+  uncredited(users: readonly UserId[]): Promise<readonly Credit[]> {
+    return this.#uncredited(sql<boolean>`r.referee_id = any(${uuids(users)}::uuid[])`)
+  }
+
+  /** The longest waiting of those that are earned by saved careers, and whose referrers have room this week. */
+  waiting({ closesMin, daysMin, weeklyMax }: ReferralTerms, week: Week): Promise<readonly Credit[]> {
+    return this.#uncredited(sql<boolean>`
+      exists (select from careers c
+               where c.user_id = r.referee_id and c.opened + c.closed > 0 and c.closed >= ${closesMin}::integer
+                 and c.close_days >= ${daysMin}::integer)
+      and ${weeklyMax}::integer > (select count(*) from referrals p
+                                    where p.referrer_id = r.referrer_id
+                                      and p.credited_at >= ${new Date(week.startsAt)}::timestamptz)`)
+  }
+
+  async #uncredited(among: RawBuilder<boolean>): Promise<readonly Credit[]> {
     const { rows } = await sql<{ referrer_id: string; referee_id: string; username: string }>`
       select r.referrer_id, r.referee_id, u.username
         from referrals r join users u on u.id = r.referee_id and u.status = 'active'
         join users f on f.id = r.referrer_id and f.status = 'active'
         join wallets w on w.user_id = r.referrer_id and w.purse = 'main'
-       where r.referee_id = any(${uuids(users)}::uuid[]) and r.credited_at is null
-         and w.balance_micros <= ${MICROS_MAX - REFERRAL_REWARD}::bigint`.execute(this.#tx)
+       where r.referee_id is not null and r.credited_at is null and ${among}
+         and w.balance_micros <= ${MICROS_MAX - REFERRAL_REWARD}::bigint
+       order by r.registered_at, r.id limit ${CREDITS_MAX}::integer`.execute(this.#tx)
     return rows.map((row) => ({
       referrerId: userId(row.referrer_id),
       refereeId: userId(row.referee_id),
@@ -298,30 +318,21 @@ export class ReactionTx {
        where user_id = any(${uuids(referrers)}::uuid[]) and purse = 'main' order by user_id for no key update`.execute(
       this.#tx,
     )
-    const versions = new Map(wallets.map((row) => [userId(row.user_id), row.version]))
-    const { timeline, adoptMax } = this.#cache
-    const claimed = await this.#cache.claim(referrers, async () => versions)
-    // The timeline that this process knows may be a second old, and no balance may be adopted by it then.
-    const isCurrent = claimed.length > 0 && (await timelineOf(this.#tx)) === timeline
-    const cached = new Map(isCurrent ? claimed.map((one) => [one.userId, one]) : [])
     const entries: Entry[] = []
-    const refused: { readonly user: UserId; readonly amount: number }[] = []
     const paid: VersionedBalance[] = []
     for (const wallet of wallets) {
       const user = userId(wallet.user_id)
-      const shown = cached.get(user)
-      const difference = shown?.version === wallet.version ? shown.balance - wallet.balance_micros : 0
-      const adopted = difference > adoptMax ? 0 : difference
-      if (adopted !== difference) refused.push({ user, amount: difference })
-      if (adopted !== 0) entries.push(...this.#booking({ user, amount: adopted, kind: 'external_adjustment' }))
       const own = byReferrer.get(user) ?? []
+      const rewards = own.reduce((sum, { reward }) => sum + reward, 0)
+      const found = await adopted(this.#tx, { cache: this.#cache, world: { now: () => at }, userId: user }, wallet)
+      const outside = Math.min(found, MICROS_MAX - wallet.balance_micros - rewards)
+      if (outside !== 0) entries.push(...this.#booking({ user, amount: outside, kind: 'external_adjustment' }))
       for (const { refereeId, reward } of own) {
         entries.push(...this.#booking({ user, amount: reward, kind: 'referral', reference: refereeId }))
       }
-      const balance = money(wallet.balance_micros + adopted + own.reduce((sum, { reward }) => sum + reward, 0))
+      const balance = money(wallet.balance_micros + outside + rewards)
       paid.push({ userId: user, balance, version: wallet.version + 1 })
     }
-    await this.#auditAdoptions(entries, refused, at)
     await this.#pay(paid, entries, at)
     await sql`
       update referrals r set credited_at = ${new Date(at)}::timestamptz, reward_micros = c.reward
@@ -329,28 +340,6 @@ export class ReactionTx {
              c (referee_id, reward)
        where r.referee_id = c.referee_id`.execute(this.#tx)
     this.balances.push(...paid)
-  }
-
-  async #auditAdoptions(
-    entries: readonly Entry[],
-    refused: readonly { readonly user: UserId; readonly amount: number }[],
-    at: Instant,
-  ): Promise<void> {
-    const adopted = entries.flatMap(({ kind, user, amount }) =>
-      kind === 'external_adjustment' && user !== null ? [{ user, amount, outcome: 'ok' }] : [],
-    )
-    await new AuditLog(this.#tx, { now: () => at }).recordAll(
-      [...adopted, ...refused.map((one) => ({ ...one, outcome: 'ADOPTION_TOO_LARGE' }))].map(
-        ({ user, amount, outcome }) => ({
-          actor: null,
-          action: 'wallet.adopt',
-          subject: user,
-          before: null,
-          after: { purse: 'main', byMicros: amount },
-          outcome,
-        }),
-      ),
-    )
   }
 
   async #pay(paid: readonly VersionedBalance[], entries: readonly Entry[], at: Instant): Promise<void> {

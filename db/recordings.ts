@@ -4,11 +4,16 @@ import { decimal, price } from '../actors/kernel/micros.ts'
 import { fieldsOf, integer } from '../actors/kernel/read.ts'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
-import { readMatchInfo } from '../actors/match/read-match-info.ts'
+import { infoFrom, type MatchRow } from './match-record.ts'
 import { Journal } from './journal.ts'
 import { unpacked } from './tape-lines.ts'
-import type { PricePath } from './uploads.ts'
 import type { Database } from './postgres/schema.ts'
+
+/** The price of a player over a match, in units, at even distances of time. */
+export interface PricePath {
+  readonly name: string
+  readonly prices: readonly number[]
+}
 
 export interface RecordedMatch {
   readonly info: MatchInfo
@@ -30,19 +35,15 @@ export class Recordings {
 
   /** Settled matches whose journal is kept, the highest number first; only those below `before` unless it is null. */
   async list(limit: number, before: FixtureId | null): Promise<readonly RecordedMatch[]> {
-    const { rows } = await sql<{ id: number; info: unknown; commits: number; bytes: number }>`
-      select m.id, m.info, j.commits::integer, j.bytes::integer
+    const { rows } = await sql<MatchRow & { commits: number; bytes: number }>`
+      select m.id, m.info, m.starts_at, m.phase, m.replay, m.settled_at, m.quarantine, j.commits::integer, j.bytes::integer
         from matches m
        cross join lateral (select count(*) as commits, coalesce(sum(octet_length(entries)), 0) as bytes
                              from journal where match_id = m.id) j
        where m.settled_at is not null and (${before}::bigint is null or m.id < ${before}::bigint)
          and exists (select from journal where match_id = m.id)
        order by m.id desc limit ${limit}::integer`.execute(this.#db)
-    return rows.map(({ id, info, commits, bytes }) => ({
-      info: readMatchInfo(info, `match ${id}: info`),
-      commits,
-      bytes,
-    }))
+    return rows.map(({ commits, bytes, ...match }) => ({ info: infoFrom(match), commits, bytes }))
   }
 
   /** The match of a recording; null unless it is settled and has a journal. */

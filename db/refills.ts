@@ -8,7 +8,6 @@ import { HOUR_MS, type Instant, instant, type World } from '../actors/kernel/wor
 import { adopted } from './adoption.ts'
 import type { Database } from './postgres/schema.ts'
 import type { WalletCache } from './wallet-cache.ts'
-import { LOCKED } from './wallets.ts'
 
 const WEEK_MS = 7 * 24 * HOUR_MS
 
@@ -17,8 +16,6 @@ export type Refill =
   | { readonly kind: 'refilled'; readonly amount: Money }
   /** Something is open. Nothing was changed. */
   | { readonly kind: 'positions_open'; readonly openPositions: number }
-  /** Late news may still correct what was closed. Nothing was changed. */
-  | { readonly kind: 'proceeds_locked'; readonly locked: Money }
   /** The main wallet has enough to go on. Nothing was changed. */
   | { readonly kind: 'not_ruined'; readonly balance: Money }
   /** The main wallet was refilled within a week. Nothing was changed. */
@@ -44,9 +41,8 @@ export class Refills {
   }
 
   /**
-   * Brings a user's practice wallet up to the starting balance, paid by the house, while none of its positions is open
-   * and none of its money is locked. A repetition changes nothing, and of several at once one pays: the wallet is
-   * locked.
+   * Brings a user's practice wallet up to the starting balance, paid by the house, while none of its positions is
+   * open. A repetition changes nothing, and of several at once one pays: the wallet is locked.
    */ // D11
   async practice(user: UserId): Promise<Refill> {
     return this.#db.transaction().execute(async (tx): Promise<Refill> => {
@@ -83,7 +79,7 @@ export class Refills {
     return done.refill
   }
 
-  /** Locks a wallet of which nothing is open and nothing locked. */
+  /** Locks a wallet of which nothing is open. */
   async #lock(
     tx: Transaction<Database>,
     user: UserId,
@@ -91,14 +87,13 @@ export class Refills {
   ): Promise<Ready | Exclude<Refill, { kind: 'refilled' }>> {
     const wallet = await tx
       .selectFrom('wallets')
-      .select(['balance_micros', 'open_positions', 'version', LOCKED])
+      .select(['balance_micros', 'open_positions', 'version'])
       .where('user_id', '=', user)
       .where('purse', '=', purse)
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (wallet === undefined) return { kind: 'unknown' }
     if (wallet.open_positions > 0) return { kind: 'positions_open', openPositions: wallet.open_positions }
-    if (wallet.locked > 0) return { kind: 'proceeds_locked', locked: money(wallet.locked) }
     return { kind: 'ready', balance: wallet.balance_micros, version: wallet.version }
   }
 

@@ -1,9 +1,8 @@
 /** Users of the identity provider: finds them, and creates them with wallet and referral in one transaction. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type DistrictId, userId } from '../actors/kernel/ids.ts'
-import { emailKey } from '../actors/community/registration.ts'
 import { HOUR_MS, type Instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
-import { AdminRoles, emailColumn } from './admin-roles.ts'
+import { AdminRoles } from './admin-roles.ts'
 import type { Deletions } from './deletions.ts'
 import { carriedColumns, type Departed } from './departed.ts'
 import { claimOnce } from './one-time.ts'
@@ -36,16 +35,12 @@ export interface Registration {
 
 export type SignedInAs =
   /** `kept`: the user had deleted the account, and it stays because they have signed in. */
-  | { readonly kind: 'user'; readonly user: User; readonly kept?: true }
-  | { readonly kind: 'unknown' }
-  /** Another account has this e-mail address. */
-  | { readonly kind: 'email_in_use' }
+  { readonly kind: 'user'; readonly user: User; readonly kept?: true } | { readonly kind: 'unknown' }
 
 export type Registered =
   /** False when the account had already registered, perhaps at the same moment. */
   | { readonly kind: 'registered'; readonly user: User; readonly isNew: boolean }
   | { readonly kind: 'username_taken' }
-  | { readonly kind: 'email_in_use' }
   | { readonly kind: 'ticket_used' }
   /** Too many have registered from this network today. */
   | { readonly kind: 'network_full'; readonly retryAfterSecs: number }
@@ -54,12 +49,19 @@ export type Registered =
 
 const REFERRAL_CODE_BYTES = 5
 const DAY_MS = 24 * HOUR_MS
+/** Two classes of a school may register on a day before anyone is told of it. */
+const CROWD = 50
 
 interface RegistrationsOptions {
   readonly departed: Departed
   readonly deletions: Pick<Deletions, 'cancel'>
-  /** How many may register from one network on a UTC day. Read each time, so that a change takes effect at once. */
+  /**
+   * How many may register from one network on a UTC day; 0 for any number. Read each time, so that a change takes
+   * effect at once.
+   */
   readonly perNetworkDay: () => number
+  /** Called for every CROWD users who have registered from one network on a UTC day. */
+  readonly onCrowd: (network: string) => void
 }
 
 export class Registrations {
@@ -80,16 +82,11 @@ export class Registrations {
 
   /** The user who registered with this account, updated with what the provider says now. */
   async signIn(account: ProviderAccount): Promise<SignedInAs> {
-    try {
-      const { isLeaving, ...signedIn } = await this.#db.transaction().execute((tx) => this.#signIn(account, tx))
-      if (signedIn.kind !== 'user' || !isLeaving) return signedIn
-      // Not in the same transaction: careers are locked before users.
-      const isKept = await this.#options.deletions.cancel(signedIn.user.id)
-      return isKept ? { ...signedIn, kept: true } : await this.signIn(account)
-    } catch (error) {
-      if (isEmailInUse(error)) return { kind: 'email_in_use' }
-      throw error
-    }
+    const { isLeaving, ...signedIn } = await this.#db.transaction().execute((tx) => this.#signIn(account, tx))
+    if (signedIn.kind !== 'user' || !isLeaving) return signedIn
+    // Not in the same transaction: careers are locked before users.
+    const isKept = await this.#options.deletions.cancel(signedIn.user.id)
+    return isKept ? { ...signedIn, kept: true } : this.signIn(account)
   }
 
   async #signIn(
@@ -102,18 +99,19 @@ export class Registrations {
       .where('google_sub', '=', sub)
       .returningAll()
       .executeTakeFirst()
-    if (row !== undefined) {
-      const role = await this.#roles.applyTo(row, email, tx)
-      return { kind: 'user', user: userFrom({ ...row, role }), isLeaving: row.deletion_due !== null }
-    }
-    const other = await tx.selectFrom('users').select('id').where(emailColumn, '=', emailKey(email)).executeTakeFirst()
-    return { kind: other === undefined ? 'unknown' : 'email_in_use', isLeaving: false }
+    if (row === undefined) return { kind: 'unknown', isLeaving: false }
+    const role = await this.#roles.applyTo(row, email, tx)
+    return { kind: 'user', user: userFrom({ ...row, role }), isLeaving: row.deletion_due !== null }
   }
 
   /** Creates user, wallet and referral, or none of them. Of several calls for one account, one creates the user. */
   async register(registration: Registration): Promise<Registered> {
     try {
-      return await this.#db.transaction().execute((tx) => this.#register(registration, tx))
+      const { place = 0, ...registered } = await this.#db
+        .transaction()
+        .execute((tx) => this.#register(registration, tx))
+      if (place > 0 && place % CROWD === 0) this.#options.onCrowd(registration.network)
+      return registered
     } catch (error) {
       if (error instanceof TicketUsed) return { kind: 'ticket_used' }
       if (error instanceof NetworkFull) return { kind: 'network_full', retryAfterSecs: this.#secsToday() }
@@ -121,7 +119,11 @@ export class Registrations {
     }
   }
 
-  async #register(registration: Registration, tx: Transaction<Database>): Promise<Registered> {
+  /** `place`: of a new user, among those of their network on this day. */
+  async #register(
+    registration: Registration,
+    tx: Transaction<Database>,
+  ): Promise<Registered & { readonly place?: number }> {
     const { identity, username, districtId, referralCode } = registration
     const district = await tx.selectFrom('districts').select('id').where('id', '=', districtId).executeTakeFirst()
     if (district === undefined) return { kind: 'unknown_district' }
@@ -138,25 +140,21 @@ export class Registrations {
       .returningAll()
       .executeTakeFirst()
     if (made === undefined) {
-      const mine = emailKey(identity.email)
       const earlier = await tx
         .selectFrom('users')
         .selectAll()
-        .where((eb) =>
-          eb.or([eb('google_sub', '=', identity.sub), eb('username', '=', username), eb(emailColumn, '=', mine)]),
-        )
+        .where((eb) => eb.or([eb('google_sub', '=', identity.sub), eb('username', '=', username)]))
         .execute()
       const same = earlier.find((row) => row.google_sub === identity.sub)
       if (same !== undefined) {
         await this.#useUp(registration, tx)
         return { kind: 'registered', user: userFrom(same), isNew: false }
       }
-      if (earlier.some((row) => emailKey(row.email) === mine)) return { kind: 'email_in_use' }
       if (earlier.length > 0) return { kind: 'username_taken' }
       throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
     }
     await this.#useUp(registration, tx)
-    await this.#takePlace(registration, tx)
+    const place = await this.#takePlace(registration, tx)
     await this.#roles.auditNew([made], tx)
     await grantStartingBalance(
       tx,
@@ -169,7 +167,7 @@ export class Registrations {
     if (referralCode !== null && referrer !== null && back === null) {
       await new Referrals(tx, this.#world).refer(referralCode, referrer.referrerId, userId(made.id))
     }
-    return { kind: 'registered', user: userFrom(made), isNew: true }
+    return { kind: 'registered', user: userFrom(made), isNew: true, place }
   }
 
   /** Undoes the registration if its ticket has already registered. */
@@ -179,14 +177,17 @@ export class Registrations {
   }
 
   /** Undoes the registration if its network has had all of the day's. */ // Y7
-  async #takePlace({ network }: Registration, tx: Transaction<Database>): Promise<void> {
-    const { rows } = await sql`
+  async #takePlace({ network }: Registration, tx: Transaction<Database>): Promise<number> {
+    const most = this.#options.perNetworkDay()
+    const { rows } = await sql<{ registered: number }>`
       insert into registration_networks as n (network, day, registered)
         values (${network}::text, ${new Date(this.#world.now())}::timestamptz at time zone 'UTC', 1)
         on conflict (day, network) do update set registered = n.registered + 1
-         where n.registered < ${this.#options.perNetworkDay()}::integer
-        returning 1`.execute(tx)
-    if (rows.length === 0) throw new NetworkFull('too many registrations from a network')
+         where ${most}::integer = 0 or n.registered < ${most}::integer
+        returning registered`.execute(tx)
+    const [row] = rows
+    if (row === undefined) throw new NetworkFull('too many registrations from a network')
+    return row.registered
   }
 
   /** Seconds left of the UTC day. */
@@ -231,6 +232,3 @@ class NetworkFull extends Error {
 class TicketUsed extends Error {
   override name = 'TicketUsed'
 }
-
-const isEmailInUse = (error: unknown): boolean =>
-  error instanceof Error && 'constraint' in error && error.constraint === 'users_email'

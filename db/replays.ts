@@ -6,13 +6,14 @@ import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Ending } from '../actors/match/messages.ts'
 import type { AuditLog } from './audit-log.ts'
+import { countIn } from './match-record.ts'
 import type { Database } from './postgres/schema.ts'
 import type { ReplaysTable } from './postgres/schema/matches.ts'
 
 /** One replay of a recording, in its own match. */
 export interface ReplayRun {
   readonly id: string
-  /** The name of the recording. */
+  /** The name of the recording; for a tournament, whose match is in no recording, the word `tournament`. */
   readonly recording: string
   /** Which of the recording's casts plays: concurrent runs share no players. */
   readonly slot: number
@@ -22,8 +23,10 @@ export interface ReplayRun {
   readonly demo: boolean
   /** Whether it plays every frame, late if need be, from the anchors. */
   readonly lossless: boolean
-  /** The names that its players and clubs get for a tournament; null for their own. */
-  readonly disguise: { readonly seed: string; readonly startsAt: Instant } | null
+  /** Whether it is traded with practice money. */
+  readonly practice: boolean
+  /** What the match of a tournament is made from; null for a recording. */
+  readonly tournament: { readonly seed: string; readonly startsAt: Instant } | null
   /** How an operator ended it; null while it plays. */
   readonly ending: Ending | null
   readonly startedAt: Instant
@@ -31,7 +34,10 @@ export interface ReplayRun {
   readonly match: { readonly minute: number | null; readonly frames: number; readonly settled: boolean } | null
 }
 
-export interface ReplayPlan extends Pick<ReplayRun, 'recording' | 'speed' | 'traders' | 'demo' | 'lossless'> {
+export interface ReplayPlan extends Pick<
+  ReplayRun,
+  'recording' | 'speed' | 'traders' | 'demo' | 'lossless' | 'practice'
+> {
   /** The operator who starts it; null for the demo. */
   readonly by: UserId | null
 }
@@ -72,7 +78,7 @@ export class ReplayRuns {
   }
 
   async #begin(plan: ReplayPlan, tx: Transaction<Database>): Promise<ReplayRun | null> {
-    const { recording, speed, traders, demo, lossless, by } = plan
+    const { recording, speed, traders, demo, lossless, practice, by } = plan
     await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
     const running = await tx
       .selectFrom('replays')
@@ -103,16 +109,17 @@ export class ReplayRuns {
         traders,
         demo,
         lossless,
+        practice,
         state: 'running',
         started_at: new Date(startedAt),
       })
       .execute()
     if (by !== null) {
-      const after = { recording, speed, traders, lossless, matchId }
+      const after = { recording, speed, traders, lossless, practice, matchId }
       await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
     }
-    const begun = { id, recording, slot, matchId, speed, traders, demo, lossless, startedAt }
-    return { ...begun, disguise: null, ending: null, match: null }
+    const begun = { id, recording, slot, matchId, speed, traders, demo, lossless, practice, startedAt }
+    return { ...begun, tournament: null, ending: null, match: null }
   }
 
   /** Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending. */
@@ -155,10 +162,7 @@ export class ReplayRuns {
       .leftJoin('leagues', 'leagues.id', 'tournaments.league_id')
       .selectAll('replays')
       .select(['matches.id as known', 'settled_at', 'tournaments.seed', 'leagues.starts_at'])
-      .select([
-        sql<number | null>`(matches.info ->> 'minute')::integer`.as('minute'),
-        sql<number | null>`(matches.info ->> 'feedSeq')::integer`.as('frames'),
-      ])
+      .select([countIn('minute').as('minute'), countIn('feedSeq').as('frames')])
   }
 }
 
@@ -187,7 +191,8 @@ const runFrom = (row: RunRow): ReplayRun => ({
   traders: row.traders,
   demo: row.demo,
   lossless: row.lossless,
-  disguise:
+  practice: row.practice,
+  tournament:
     row.seed === null || row.starts_at === null ? null : { seed: row.seed, startsAt: instant(row.starts_at.getTime()) },
   ending: row.ending,
   startedAt: instant(row.started_at.getTime()),

@@ -4,14 +4,17 @@
  * changed.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { present } from '../actors/kernel/assert.ts'
+import { assert, present } from '../actors/kernel/assert.ts'
 import type { UserId } from '../actors/kernel/ids.ts'
 import type { TradingRules } from '../actors/kernel/limits.ts'
 import {
   contradictionIn,
   FLAGS,
   type Flags,
+  FLAGS_MAX,
+  isFlagKey,
   modesFrom,
+  OWN_FLAG,
   readSetting,
   rulesFrom,
   scopedSetting,
@@ -46,12 +49,23 @@ export interface SettingChange {
   readonly by: UserId
 }
 
+export interface FlagChange {
+  readonly key: string
+  readonly enabled: boolean
+  readonly by: UserId
+}
+
 export type SettingOutcome =
   | { readonly kind: 'set'; readonly entry: SettingEntry }
   /** No such setting. */
   | { readonly kind: 'unknown' }
   /** The value is invalid, alone or together with the others. Nothing has changed. */
   | { readonly kind: 'invalid'; readonly problem: string }
+
+export type FlagOutcome =
+  | { readonly kind: 'set'; readonly entry: SettingEntry }
+  /** The operators have as many flags of their own as there may be. Nothing has changed. */
+  | { readonly kind: 'full'; readonly max: number }
 
 export type SettingPreview =
   | Exclude<SettingOutcome, { readonly kind: 'set' }>
@@ -73,8 +87,6 @@ interface SettingsOptions {
   readonly db: Kysely<Database>
   readonly world: Pick<World, 'now'>
   readonly audit: AuditLog
-  /** Whether recordings are practice while `replays.practice` is not set. */
-  readonly practiceByDefault: boolean
   /** Hears of stored values that are invalid, and of listeners that throw. Must not throw. */
   readonly report: Report
 }
@@ -82,19 +94,18 @@ interface SettingsOptions {
 const FLAG_PREFIX = 'flags.'
 const flagKey = (key: string): string => `${FLAG_PREFIX}${key}`
 
-/** Every setting and flag by key, with the defaults of this installation. */
-type Catalogue = ReadonlyMap<string, Setting>
+/** Every setting and built-in flag by key. */
+const CATALOGUE: ReadonlyMap<string, Setting> = new Map<string, Setting>([
+  ...Object.entries(SETTINGS),
+  ...SCORING_SETTINGS,
+  ...Object.entries(FLAGS).map(([key, flag]) => [flagKey(key), flag] as const),
+])
 
-const catalogueFor = ({ practiceByDefault }: Pick<SettingsOptions, 'practiceByDefault'>): Catalogue =>
-  new Map<string, Setting>([
-    ...Object.entries(SETTINGS),
-    ...SCORING_SETTINGS,
-    ...Object.entries(FLAGS).map(([key, flag]) => [flagKey(key), flag] as const),
-    ['replays.practice', { ...SETTINGS['replays.practice'], default: practiceByDefault }],
-  ])
-
-const settingOf = (catalogue: Catalogue, key: string): Setting | undefined =>
-  catalogue.get(key) ?? scopedSetting(key) ?? undefined
+/** The setting or flag of a key. Operators name flags of their own. */
+function settingOf(key: string): Setting | undefined {
+  if (key.startsWith(FLAG_PREFIX) && isFlagKey(key.slice(FLAG_PREFIX.length))) return CATALOGUE.get(key) ?? OWN_FLAG
+  return CATALOGUE.get(key) ?? scopedSetting(key) ?? undefined
+}
 
 interface Stored {
   readonly value: unknown
@@ -115,22 +126,19 @@ interface InForce {
 
 export class Settings {
   readonly #options: SettingsOptions
-  readonly #catalogue: Catalogue
   readonly #listeners = new Set<Listener>()
   #inForce: InForce
   /** Refreshes run one after another, so that an older one never overwrites a newer one. */
   #looking: Promise<unknown> = Promise.resolve()
 
-  private constructor(options: SettingsOptions, catalogue: Catalogue, inForce: InForce) {
+  private constructor(options: SettingsOptions, inForce: InForce) {
     this.#options = options
-    this.#catalogue = catalogue
     this.#inForce = inForce
   }
 
   /** Reads the settings in force. */
   static async open(options: SettingsOptions): Promise<Settings> {
-    const catalogue = catalogueFor(options)
-    return new Settings(options, catalogue, inForceFrom(catalogue, await load(options.db), options.report))
+    return new Settings(options, inForceFrom(await load(options.db), options.report))
   }
 
   /** The same object until a setting changes. */
@@ -172,7 +180,7 @@ export class Settings {
     const { values, model, rules, entries } = this.#inForce
     const drafted = new Map<string, SettingValue>()
     for (const [key, value] of Object.entries(draft)) {
-      const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(this.#catalogue, key)
+      const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(key)
       if (setting === undefined) return { kind: 'unknown', key }
       const read = readSetting(setting, value)
       if (!read.ok) return { kind: 'invalid', key, problem: read.problem }
@@ -196,9 +204,40 @@ export class Settings {
     return change.key.startsWith(FLAG_PREFIX) ? { kind: 'unknown' } : this.#set(change)
   }
 
-  async setFlag(change: SettingChange): Promise<SettingOutcome> {
-    const outcome = await this.#set({ ...change, key: flagKey(change.key) })
-    return outcome.kind === 'set' ? { ...outcome, entry: { ...outcome.entry, key: change.key } } : outcome
+  /** Sets a flag; one with a new key is created. */
+  async setFlag({ key, enabled, by }: FlagChange): Promise<FlagOutcome> {
+    assert(isFlagKey(key), `${key} is no key of a flag`)
+    const name = flagKey(key)
+    const isFull = await this.#options.db.transaction().execute(async (tx) => {
+      const { rows } = await this.#lock(tx)
+      const own = [...rows.keys()].filter((each) => each.startsWith(FLAG_PREFIX) && !CATALOGUE.has(each))
+      if (!CATALOGUE.has(name) && !rows.has(name) && own.length >= FLAGS_MAX) return true
+      const before = rows.get(name)?.value ?? CATALOGUE.get(name)?.default ?? null
+      await this.#put(tx, { key: name, value: enabled, by, before })
+      return false
+    })
+    if (isFull) return { kind: 'full', max: FLAGS_MAX }
+    await this.refresh()
+    const entry = this.#inForce.entries.get(name) ?? defaultEntry(name, OWN_FLAG)
+    return { kind: 'set', entry: { ...entry, key } }
+  }
+
+  /** Removes a flag that operators have created. */
+  async removeFlag(key: string, by: UserId): Promise<'removed' | 'unknown' | 'built_in'> {
+    const { db, audit } = this.#options
+    const name = flagKey(key)
+    if (CATALOGUE.has(name)) return 'built_in'
+    const isRemoved = await db.transaction().execute(async (tx) => {
+      const { rows } = await this.#lock(tx)
+      const before = rows.get(name)
+      if (before === undefined) return false
+      await tx.deleteFrom('settings').where('key', '=', name).execute()
+      await audit.record({ actor: by, action: 'flag.remove', subject: name, before: before.value, after: null }, tx)
+      await sql`update settings_version set version = version + 1`.execute(tx)
+      return true
+    })
+    if (isRemoved) await this.refresh()
+    return isRemoved ? 'removed' : 'unknown'
   }
 
   /** Adopts changes made by other processes. Rejects when the database is unavailable. */
@@ -219,7 +258,7 @@ export class Settings {
     const { version } = await db.selectFrom('settings_version').select('version').executeTakeFirstOrThrow()
     if (version === this.#inForce.version) return
     const before = this.#inForce
-    this.#inForce = inForceFrom(this.#catalogue, await load(db), report)
+    this.#inForce = inForceFrom(await load(db), report)
     const changed = changedKeys(before, this.#inForce)
     if (changed.size === 0) return
     for (const listener of this.#listeners) {
@@ -232,7 +271,7 @@ export class Settings {
   }
 
   async #set({ key, value, by }: SettingChange): Promise<SettingOutcome> {
-    const setting = settingOf(this.#catalogue, key)
+    const setting = settingOf(key)
     if (setting === undefined) return { kind: 'unknown' }
     const read = readSetting(setting, value)
     if (!read.ok) return { kind: 'invalid', problem: read.problem }
@@ -244,21 +283,30 @@ export class Settings {
 
   /** Writes one value with its audit row, or returns why it is invalid beside the others. */
   async #write(tx: Transaction<Database>, key: string, value: SettingValue, by: UserId): Promise<string | null> {
-    const { world, audit } = this.#options
     const known = (): void => undefined // invalid values were reported when they were read
-    await sql`select from settings_version for update`.execute(tx) // one change at a time
-    const stored = await load(tx)
-    const held = inForceFrom(this.#catalogue, stored, known).entries.get(key)
-    const before = held?.value ?? settingOf(this.#catalogue, key)?.default ?? null
-    const now = world.now()
-    const entry = { value, updatedAt: now, updatedBy: null }
+    const stored = await this.#lock(tx)
+    const held = inForceFrom(stored, known).entries.get(key)
+    const before = held?.value ?? settingOf(key)?.default ?? null
+    const entry = { value, updatedAt: this.#options.world.now(), updatedBy: null }
     const rows = new Map(stored.rows).set(key, entry)
-    const problem = contradictionIn(inForceFrom(this.#catalogue, { ...stored, rows }, known).values)
+    const problem = contradictionIn(inForceFrom({ ...stored, rows }, known).values)
     if (problem !== null) return problem
+    await this.#put(tx, { key, value, by, before })
+    return null
+  }
+
+  /** What is stored. Until the transaction ends, others wait to change it. */
+  async #lock(tx: Transaction<Database>): Promise<Loaded> {
+    await sql`select from settings_version for update`.execute(tx)
+    return load(tx)
+  }
+
+  async #put(tx: Transaction<Database>, { key, value, by, before }: Write): Promise<void> {
+    const { world, audit } = this.#options
     if (scopedSetting(key) !== null && value === 'open') {
       await tx.deleteFrom('settings').where('key', '=', key).execute()
     } else {
-      const row = { value: JSON.stringify(value), updated_at: new Date(now), updated_by: by }
+      const row = { value: JSON.stringify(value), updated_at: new Date(world.now()), updated_by: by }
       await tx
         .insertInto('settings')
         .values({ key, ...row })
@@ -267,8 +315,15 @@ export class Settings {
     }
     await audit.record({ actor: by, action: 'setting.set', subject: key, before, after: value }, tx)
     await sql`update settings_version set version = version + 1`.execute(tx)
-    return null
   }
+}
+
+interface Write {
+  readonly key: string
+  readonly value: SettingValue
+  readonly by: UserId
+  /** Null for none. */
+  readonly before: unknown
 }
 
 interface Loaded {
@@ -301,10 +356,10 @@ const defaultEntry = (key: string, setting: Setting): SettingEntry => ({
   updatedBy: null,
 })
 
-function inForceFrom(catalogue: Catalogue, { version, rows }: Loaded, report: Report): InForce {
-  const entries = new Map([...catalogue].map(([key, setting]) => [key, defaultEntry(key, setting)]))
+function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
+  const entries = new Map([...CATALOGUE].map(([key, setting]) => [key, defaultEntry(key, setting)]))
   for (const [key, { value, updatedAt, updatedBy }] of rows) {
-    const setting = settingOf(catalogue, key)
+    const setting = settingOf(key)
     if (setting === undefined) continue // of another version of this program
     const read = readSetting(setting, value)
     if (!read.ok) report('setting_unreadable', new Error(`${key} ${read.problem}`), { key, value })
@@ -312,7 +367,11 @@ function inForceFrom(catalogue: Catalogue, { version, rows }: Loaded, report: Re
   }
   const valueOf = (key: string): SettingValue => present(entries.get(key), key).value
   const values = Object.fromEntries(Object.keys(SETTINGS).map((key) => [key, valueOf(key)])) as SettingValues
-  const flags = Object.fromEntries(Object.keys(FLAGS).map((key) => [key, valueOf(flagKey(key)) === true])) as Flags
+  const flags = Object.fromEntries(
+    [...entries.values()].flatMap(({ key, value }) =>
+      key.startsWith(FLAG_PREFIX) ? [[key.slice(FLAG_PREFIX.length), value === true]] : [],
+    ),
+  ) as Flags
   const scoped = new Map<string, TradingMode>()
   for (const { key, value } of entries.values()) {
     if (scopedSetting(key) !== null) scoped.set(key, modeOf(value))

@@ -1,7 +1,7 @@
 /** Accounts: finds them, and creates synthetic users with a wallet that the ledger accounts for. */
 import { createHash } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import { assert, present } from '../actors/kernel/assert.ts'
+import { present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { AdminRoles } from './admin-roles.ts'
@@ -115,8 +115,7 @@ export class Users {
 
   /**
    * The synthetic user of this name, created with a wallet of STARTING_BALANCE if new; null when the district does not
-   * exist. Names that differ only in case, accents or punctuation are the same user (see `usernameFor`). Throws when a
-   * person has the username.
+   * exist. Different names are different users.
    */
   async signInSynthetic(request: SyntheticSignIn): Promise<SignedIn | null> {
     const districts = (await this.districts()).map((district) => district.id)
@@ -143,30 +142,28 @@ export class Users {
   }
 
   async #signInAll(displayNames: readonly string[], districts: readonly DistrictId[]): Promise<SignedIn[]> {
-    const usernames = displayNames.map(usernameFor)
-    const known = await this.#byUsername(this.#db, usernames)
-    const drafts = new Map(
-      displayNames.map((name, i) => {
-        const district = present(districts[i % districts.length], 'district')
-        return [usernameFor(name), this.#draft(name, district)]
-      }),
-    )
-    for (const username of known.keys()) drafts.delete(username)
-    // Sorted, so that two calls with the same names lock in one order.
-    const missing = [...drafts.values()].toSorted((a, b) => (a.username < b.username ? -1 : 1))
-    const fresh = await this.#db.transaction().execute((tx) => this.#create(tx, missing))
-
-    const rows =
-      fresh.size === missing.length ? new Map([...known, ...fresh]) : await this.#byUsername(this.#db, usernames)
-    return usernames.map((username) => {
-      const row = present(rows.get(username), username)
-      assert(row.synthetic, `the username ${username} belongs to a person`)
-      return { user: userFrom(row), isNew: fresh.delete(username) }
-    })
+    const known = await this.#byDisplayName(this.#db, displayNames)
+    const fresh = new Set<string>()
+    // Where another has the plain username, one with a digest of the name is left.
+    for (const usernameOf of [usernameFor, distinctUsernameFor]) {
+      const drafts = new Map<string, Draft>()
+      for (const [i, name] of displayNames.entries()) {
+        const username = usernameOf(name)
+        if (known.has(name) || drafts.has(username)) continue
+        drafts.set(username, this.#draft(name, username, present(districts[i % districts.length], 'district')))
+      }
+      if (drafts.size === 0) break
+      // Sorted, so that two calls with the same names lock in one order.
+      const missing = [...drafts.values()].toSorted((a, b) => (a.username < b.username ? -1 : 1))
+      const made = await this.#db.transaction().execute((tx) => this.#create(tx, missing))
+      for (const row of made) fresh.add(row.name)
+      const lost = made.length < missing.length ? await this.#byDisplayName(this.#db, displayNames) : []
+      for (const [name, row] of [...lost, ...made.map((each) => [each.name, each] as const)]) known.set(name, row)
+    }
+    return displayNames.map((name) => ({ user: userFrom(present(known.get(name), name)), isNew: fresh.delete(name) }))
   }
 
-  #draft(displayName: string, district: DistrictId): Draft {
-    const username = usernameFor(displayName)
+  #draft(displayName: string, username: string, district: DistrictId): Draft {
     const email = `${username}@synthetic.invalid`
     return {
       id: this.#world.newId(),
@@ -183,8 +180,7 @@ export class Users {
   }
 
   /** The drafts whose username was free; the others were created by a concurrent call. */
-  async #create(tx: Transaction<Database>, drafts: readonly Draft[]): Promise<Map<string, UserRow>> {
-    if (drafts.length === 0) return new Map()
+  async #create(tx: Transaction<Database>, drafts: readonly Draft[]): Promise<readonly UserRow[]> {
     const made = await tx
       .insertInto('users')
       .values([...drafts])
@@ -194,7 +190,7 @@ export class Users {
     await this.#roles.auditNew(made, tx)
     const fresh = made.map((row) => userId(row.id))
     await grantStartingBalance(tx, this.#world, fresh, await this.#takeBack(tx, made))
-    return new Map(made.map((row) => [row.username, row]))
+    return made
   }
 
   /** What those of these new users carry who were erased before. */ // Y5
@@ -212,9 +208,16 @@ export class Users {
     return carried
   }
 
-  async #byUsername(db: Kysely<Database>, usernames: readonly string[]): Promise<Map<string, UserRow>> {
-    const rows = await db.selectFrom('users').selectAll().where('username', 'in', usernames).execute()
-    return new Map(rows.map((row) => [row.username, row]))
+  /** The synthetic users of these names, each by its name. Only usernames have an index. */
+  async #byDisplayName(db: Kysely<Database>, names: readonly string[]): Promise<Map<string, UserRow>> {
+    const usernames = names.flatMap((name) => [usernameFor(name), distinctUsernameFor(name)])
+    const rows = await db
+      .selectFrom('users')
+      .selectAll()
+      .where('username', 'in', [...new Set(usernames)])
+      .where('synthetic', '=', true)
+      .execute()
+    return new Map(rows.map((row) => [row.name, row]))
   }
 }
 
@@ -223,9 +226,15 @@ type UserRow = Selectable<UsersTable>
 type Draft = Pick<UserRow, 'id' | 'email' | 'name' | 'username' | 'first_name' | 'district_id' | 'referral_code'> &
   Pick<UserRow, 'role' | 'admin_by_email' | 'synthetic' | 'created_at'>
 
+/** The same with a digest of the whole name, for the second of two names that look alike. */
+function distinctUsernameFor(displayName: string): string {
+  const digest = createHash('sha256').update(displayName).digest('hex')
+  return `${usernameFor(displayName).slice(0, USERNAME_MAX - 9)}_${digest.slice(0, 8)}`
+}
+
 /**
- * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. Where that loses information a
- * digest is added, so that two long names with the same beginning, or two without a Latin letter, stay two users.
+ * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. Long names, and those without a
+ * Latin letter, get a digest.
  */
 export function usernameFor(displayName: string): string {
   const digest = createHash('sha256').update(displayName.normalize('NFKC').toLowerCase()).digest('hex')

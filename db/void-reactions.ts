@@ -7,8 +7,13 @@ import { instant } from '../actors/kernel/world.ts'
 import type { Records } from '../actors/community/career.ts'
 import type { VoidedEvent } from '../actors/community/committed-event.ts'
 import { weekOf } from '../actors/kernel/calendar.ts'
+import { isPlaceOf } from './parts.ts'
 import { texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
+
+/** Of a row `p` of positions: it is closed and not void, and the position that it is a part of is closed. */
+const isCounted = sql`(p.closed_by <> 'void'
+  and (p.part_of is null or not exists (select from positions w where w.id = p.part_of and w.closed_at is null)))`
 
 export class VoidReactions {
   readonly #tx: Transaction<Database>
@@ -27,13 +32,16 @@ export class VoidReactions {
       first: Date | null
       practice: Date | null
     }>`
-    select u.id, max(p.pnl_micros) filter (where p.purse = 'main') as best,
-           max(p.lots_micros) filter (where p.purse = 'main') as largest,
-           min(p.opened_at) filter (where p.purse = 'main') as first,
-           min(p.opened_at) filter (where p.purse = 'practice') as practice
+    select u.id, max(w.pnl) filter (where w.purse = 'main') as best,
+           max(w.lots) filter (where w.purse = 'main') as largest,
+           min(w.opened_at) filter (where w.purse = 'main') as first,
+           min(w.opened_at) filter (where w.purse = 'practice') as practice
       from unnest(${uuids([...new Set(users)])}::uuid[]) u (id)
-      left join ledger_entries l on l.user_id = u.id and l.kind = 'margin' and l.marker is not null
-      left join all_positions p on p.id = l.reference and p.opened_marker = l.marker and p.closed_by <> 'void'
+      left join lateral (
+        select p.purse, sum(p.pnl_micros)::bigint as pnl, sum(p.lots_micros)::bigint as lots, min(p.opened_at) as opened_at
+          from ledger_entries l join all_positions p on p.id = l.reference and ${isPlaceOf('l', 'p')}
+         where l.user_id = u.id and l.marker is not null and ${isCounted}
+         group by p.purse, coalesce(p.part_of, p.id)) w on true
      group by u.id`.execute(this.#tx)
     return new Map(
       rows.map((row) => [
@@ -60,8 +68,8 @@ export class VoidReactions {
       update week_scores s
          set players = array(
                select distinct p.instrument_id
-                 from ledger_entries l join all_positions p on p.id = l.reference and p.opened_marker = l.marker
-                where l.user_id = ${user}::uuid and l.kind = 'margin' and p.purse = 'main' and p.closed_by <> 'void'
+                 from ledger_entries l join all_positions p on p.id = l.reference and ${isPlaceOf('l', 'p')}
+                where l.user_id = ${user}::uuid and p.purse = 'main' and ${isCounted}
                   and p.opened_at >= ${new Date(week.startsAt)}::timestamptz
                   and p.opened_at < ${new Date(week.endsAt)}::timestamptz
                 order by 1 limit ${DRAW_PLAYERS_MAX}::integer)
@@ -72,7 +80,9 @@ export class VoidReactions {
     }
     await sql`
     delete from activity
-     where source = any(${texts(voided.map(({ positionId: id }) => `closed:${id}`))}::text[])`.execute(tx)
+     where source = any(${texts(voided.map(({ positionId: id, partOf }) => `closed:${partOf ?? id}`))}::text[])`.execute(
+      tx,
+    )
   }
 
   /** What operators told the owners of positions that they have voided. */

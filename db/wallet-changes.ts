@@ -1,10 +1,9 @@
 /** What a batch does to wallets, and to the account logs of their owners. */
 import type { UserId } from '../actors/kernel/ids.ts'
 import type { Purse, WalletKey } from '../actors/kernel/purse.ts'
-import type { MatchEvent } from '../actors/match/messages.ts'
+import type { FillMoved, MatchEvent } from '../actors/match/messages.ts'
 import type { Batch } from '../actors/match/store.ts'
 import type { Position } from '../actors/position/position.ts'
-import type { Lock } from '../actors/position/recent-close.ts'
 import type { AccountEventKind } from './account-log.ts'
 
 /** What a batch does to one wallet. */
@@ -13,14 +12,9 @@ export interface WalletChange extends WalletKey<UserId> {
   margin: number
   open: number
   events: number
-  /** Σ margin of what it opens, which what is locked cannot pay. */
+  /** Σ margin of what it opens. */
   need: number
-  /** By key; null removes a lock. */
-  locks: Record<string, StoredLock | null> | null
 }
-
-/** Micros, and until when they are locked in milliseconds since 1970; null lasts until a later commit. */
-type StoredLock = readonly [micros: number, until: number | null]
 
 /**
  * The wallets that the batch concerns, in ascending order: those that it changes, those that count the events of their
@@ -31,7 +25,7 @@ export function walletChanges(batch: Batch): WalletChange[] {
   const of = ({ userId, purse }: WalletKey<UserId>): WalletChange => {
     const known = changes.get({ userId, purse })
     if (known !== undefined) return known
-    const change = { userId, purse, balance: 0, margin: 0, open: 0, events: 0, need: 0, locks: null }
+    const change = { userId, purse, balance: 0, margin: 0, open: 0, events: 0, need: 0 }
     changes.set(change, change)
     return change
   }
@@ -43,18 +37,14 @@ export function walletChanges(batch: Batch): WalletChange[] {
     change.need += position.margin
     change.open += 1
   }
-  for (const { position, locks } of ofKind(batch, 'position_closed')) {
+  for (const { part } of ofKind(batch, 'position_split')) of(part).open += 1
+  for (const { position } of ofKind(batch, 'position_closed')) {
     const change = of(position)
     change.balance += position.margin + position.close.pnl
     change.margin -= position.margin
     change.open -= 1
-    lock(change, locks)
   }
-  for (const { position, amount, locks } of ofKind(batch, 'close_corrected')) {
-    const change = of(position)
-    change.balance += amount
-    lock(change, locks)
-  }
+  for (const { position, amount } of ofKind(batch, 'fill_moved')) of(position).balance += amount
   for (const { position } of accountEvents(batch)) of(logOf(position)).events += 1
   return [...changes.values()].toSorted(compareKeys)
 }
@@ -65,13 +55,6 @@ export const logOf = ({ userId }: Pick<Position, 'userId'>): WalletKey<UserId> =
 const compareKeys = (a: WalletKey<UserId>, b: WalletKey<UserId>): number => {
   if (a.userId !== b.userId) return a.userId < b.userId ? -1 : 1
   return a.purse < b.purse ? -1 : 1
-}
-
-function lock(change: WalletChange, locks: readonly Lock[]): void {
-  for (const { key, amount, until } of locks) {
-    change.locks ??= {}
-    change.locks[key] = amount === 0 ? null : [amount, until]
-  }
 }
 
 /** Values by wallet. */
@@ -96,6 +79,8 @@ export class WalletMap<T> {
 export interface AccountEvent {
   readonly kind: AccountEventKind
   readonly position: Position
+  /** Whether a part was split off of it. */
+  readonly isSplit: boolean
   /** How many events of the same user come after it in the batch. */
   readonly followers: number
 }
@@ -105,24 +90,28 @@ export function accountEvents(batch: Batch): AccountEvent[] {
   const seen = new Map<UserId, number>()
   const events: AccountEvent[] = []
   for (const event of batch.events.toReversed()) {
-    const kind = ACCOUNT_EVENT[event.kind]
+    const kind = event.kind === 'fill_moved' ? kindOfMove(event) : ACCOUNT_EVENT[event.kind]
     if (kind === undefined || !('position' in event)) continue
-    // Proceeds that are only held, or let go, are no event of the account: the wallet shows them.
-    if (event.kind === 'close_corrected' && event.amount === 0) continue
     const { position } = event
     const followers = seen.get(position.userId) ?? 0
     seen.set(position.userId, followers + 1)
-    events.push({ kind, position, followers })
+    events.push({ kind, position, isSplit: event.kind === 'position_split', followers })
   }
   return events.toReversed()
 }
 
+/** None where a close has only been decided to stand, or to wait: the wallet shows that. */
+function kindOfMove({ position, amount }: FillMoved): AccountEventKind | undefined {
+  if (position.close === null) return 'changed'
+  return amount === 0 ? undefined : 'corrected'
+}
+
 const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventKind>>> = {
   position_opened: 'opened',
+  position_split: 'changed',
   levels_changed: 'changed',
   margin_warned: 'margin_warning',
   position_closed: 'closed',
-  close_corrected: 'corrected',
 }
 
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>

@@ -6,11 +6,12 @@ import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant, MINUTE_MS } from '../actors/kernel/world.ts'
 import { readBounds } from '../actors/kernel/own-limits.ts'
 import { type CommonPurse, type Purse, PURSES } from '../actors/kernel/purse.ts'
-import { freeMarginOf, type WalletAfter } from '../actors/match/messages.ts'
+import type { WalletAfter } from '../actors/match/messages.ts'
 import type { QuoteQuery } from '../actors/match/quotes.ts'
 import { realisedPnl } from '../actors/position/position.ts'
 import { exitPriceFrom, type PositionRow, PRICE_COLUMNS, type PriceRow } from './positions.ts'
 import { texts } from './postgres/arrays.ts'
+import { rule } from './postgres/rules.ts'
 import { IS_DETACHED } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LedgerKind } from './postgres/schema/money.ts'
@@ -46,7 +47,7 @@ export interface LedgerEntry {
   readonly kind: LedgerKind
   /** Signed: negative when it left the wallet. */
   readonly amount: Money
-  /** The position whose margin left, came back with its PnL, or was corrected by late news; null for other entries. */
+  /** The position whose margin left, or came back with its PnL; null for other entries. */
   readonly positionId: PositionId | null
   readonly at: Instant
   readonly key: LedgerKey
@@ -78,19 +79,23 @@ export interface WalletNow extends WalletAfter {
   readonly openPositions: number
 }
 
+const ZERO = sql<number>`0::bigint`
+
 /** Kinds of entries whose reference is a position. */
-const OF_POSITIONS: ReadonlySet<LedgerKind> = new Set(['margin', 'release', 'late_close', 'void', 'void_shortfall'])
+const OF_POSITIONS: ReadonlySet<LedgerKind> = new Set(['margin', 'release', 'moved', 'void', 'void_shortfall'])
 
 export class Wallets {
   readonly #db: Kysely<Database>
   readonly #reads: Kysely<Database>
   readonly #cache: WalletCache
+  readonly #isProtected: () => boolean
 
-  /** `reads` may be seconds old. */
-  constructor(db: Kysely<Database>, cache: WalletCache, reads = db) {
+  /** `reads` may be seconds old. `isProtected`: whether closes that news may still move hold back what they paid. */
+  constructor(db: Kysely<Database>, cache: WalletCache, reads = db, isProtected = () => false) {
     this.#db = db
     this.#reads = reads
     this.#cache = cache
+    this.#isProtected = isProtected
   }
 
   /**
@@ -111,9 +116,9 @@ export class Wallets {
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(['balance_micros', 'wallets.margin_micros as margin_used', 'open_positions', 'version'])
-      .select(LOCKED)
       .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros'])
       .select(PRICE_COLUMNS)
+      .select(this.#heldBack())
       .where('wallets.user_id', '=', user)
       .where('wallets.purse', '=', purse)
       .execute()
@@ -124,7 +129,7 @@ export class Wallets {
     return {
       purse,
       balance: this.#inForce(cached, wallet),
-      locked: money(wallet.locked),
+      ...(wallet.locked > 0 ? { locked: money(wallet.locked) } : {}),
       marginUsed: money(wallet.margin_used),
       unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row, purse), 0)),
       openPositions: wallet.open_positions,
@@ -136,16 +141,24 @@ export class Wallets {
     const [cached] = await this.#cache.read([user])
     const rows = await this.#db
       .selectFrom('wallets')
-      .select(['purse', 'balance_micros', 'open_positions', 'version', 'frozen', LOCKED, BOUNDS])
+      .select(['purse', 'balance_micros', 'open_positions', 'version', 'frozen', BOUNDS, this.#heldBack()])
       .where('user_id', '=', user)
       .execute()
     return Object.fromEntries(
-      rows.map(({ purse, balance_micros, open_positions: openPositions, version, frozen, locked, bounds }) => {
-        const balance = purse === 'main' ? this.#inForce(cached, { balance_micros, version }) : money(balance_micros)
-        const available = freeMarginOf({ balance, locked: money(locked) })
+      rows.map(({ purse, balance_micros, open_positions: openPositions, version, frozen, bounds, locked }) => {
+        const balance = purse === 'main' ? this.#inForce(cached, { balance_micros, version }) : balance_micros
+        const available = money(Math.max(0, balance - locked))
         return [purse, { available, openPositions, ...(frozen ? { frozen } : {}), ...boundsOf(bounds) }]
       }),
     )
+  }
+
+  /** What of a wallet opens nothing yet. */
+  #heldBack() {
+    const held = this.#isProtected()
+      ? sql<number>`${rule('unsettled_proceeds')}(wallets.user_id, wallets.purse, now())`
+      : ZERO
+    return held.as('locked')
   }
 
   /** The cached balance if a commit would adopt it, else the stored one. */
@@ -301,12 +314,8 @@ export class Wallets {
   }
 }
 
-/** What late news may still take back, by the clock of the database. */
-export const LOCKED = sql<number>`locked(wallets.locks, (extract(epoch from now()) * 1000)::bigint)`.as('locked')
-
 /** What its user allows themselves, by the clock of the database; null without limits. */
-const BOUNDS = sql`own_bounds(limits, day, day_result_micros,
-  margin_micros + locked(locks, (extract(epoch from now()) * 1000)::bigint),
+const BOUNDS = sql`${rule('own_bounds')}(limits, day, day_result_micros, margin_micros,
   (extract(epoch from now()) * 1000)::bigint)`.as('bounds')
 
 const boundsOf = (bounds: unknown) => (bounds === null ? {} : { bounds: readBounds(bounds, 'bounds') })

@@ -45,7 +45,10 @@ export interface Cluster {
   readonly registry: Registry
 }
 
-export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'share' | 'relay'> {
+export interface RealTimeOptions extends Omit<
+  MatchContext,
+  'fanOut' | 'account' | 'deadline' | 'share' | 'relay' | 'refusedUpdates'
+> {
   /**
    * The server behind `{ws_url}`. This module answers its upgrade requests; its owner answers the others and listens.
    */
@@ -157,6 +160,7 @@ function partsOf(options: RealTimeOptions) {
   const deadline = new WriteDeadline()
   const connectionLimit = new ConnectionLimit(options.limits)
   const hosted = new Map<FixtureId, HostedMatch>()
+  const refusedUpdates = { clock_behind: 0, before_kick_off: 0 }
   const fanOut = new FanOut({ world, report })
   const account = new AccountStream({ read: options.readAccounts, report })
   const cluster =
@@ -169,6 +173,7 @@ function partsOf(options: RealTimeOptions) {
       account,
       deadline,
       share: new FairShare(world),
+      refusedUpdates,
       relay: cluster?.prices.relay ?? null,
     },
     hosted,
@@ -183,7 +188,21 @@ function partsOf(options: RealTimeOptions) {
   const feed = new PriceFeed({ verify, door, wake, wakes, ...common })
   const replays = new Replays({ context: options.replay, desk, world, report })
   const transport = new RoomTransport(deadline, world)
-  return { deadline, door, wakes, connectionLimit, hosted, fanOut, account, cluster, desk, feed, replays, transport }
+  return {
+    deadline,
+    door,
+    wakes,
+    connectionLimit,
+    hosted,
+    refusedUpdates,
+    fanOut,
+    account,
+    cluster,
+    desk,
+    feed,
+    replays,
+    transport,
+  }
 }
 
 async function startMatchmaker(publicAddress: string | null): Promise<void> {
@@ -195,7 +214,14 @@ async function startMatchmaker(publicAddress: string | null): Promise<void> {
   matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
 }
 
-const statsOf = ({ feed, hosted, fanOut, deadline, cluster }: Parts): Omit<RealTimeStats, 'poller'> => ({
+const statsOf = ({
+  feed,
+  hosted,
+  refusedUpdates,
+  fanOut,
+  deadline,
+  cluster,
+}: Parts): Omit<RealTimeStats, 'poller'> => ({
   sockets: {
     feed: feed.connections,
     room: [...hosted.values()].reduce((sum, { connections }) => sum + connections, 0),
@@ -203,18 +229,21 @@ const statsOf = ({ feed, hosted, fanOut, deadline, cluster }: Parts): Omit<RealT
   traffic: fanOut.traffic,
   tooSlow: deadline.closed,
   matches: [...hosted.values()].map(({ source }) => source.stats()),
+  refusedUpdates,
   requests: cluster?.requests ?? null,
   busUnheardMs: cluster?.presence()?.unheardMs ?? null,
 })
 
 const pollerStats = (
-  { polling, polls, failures, answeredAt }: ProviderStatus,
+  { polling, polls, failures, answeredAt, faults, quotaLeft }: ProviderStatus,
   world: RealTimeOptions['world'],
 ): PollerStats => ({
   polling,
   answered: polls - failures,
   failed: failures,
   answerAgeMs: polling && answeredAt !== null ? world.now() - answeredAt : null,
+  faults,
+  quotaLeft: polling ? quotaLeft : null,
 })
 
 async function stopMatches({ replays, desk, feed, hosted }: Parts, poller: ProviderPoller | null): Promise<void> {

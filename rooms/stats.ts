@@ -1,5 +1,7 @@
 /** Statistics of the real-time part of one process. Counters only grow. */
 import type { FixtureId } from '../actors/kernel/ids.ts'
+import type { RefusedUpdate } from '../actors/market/feed-clock.ts'
+import type { FeedFaultReason } from './sources/provider.ts'
 
 /** Prices sent to subscribers, at both endpoints. */
 export interface Traffic {
@@ -26,9 +28,14 @@ export interface MatchStats {
   readonly matchId: FixtureId
   /** Messages in its mailbox. */
   readonly waiting: number
-  /** Age of its newest match data; null when it is not in play or has no data. */
+  /** How long no poll has told of it; null when it is not in play or has no data. */
   readonly feedAgeMs: number | null
+  /** How long its clock has stood still; null when none has to run. */
+  readonly clockStillMs: number | null
 }
+
+/** Feed updates that matches have not taken, by reason. */
+export type RefusedUpdates = Record<RefusedUpdate, number>
 
 /** The poller of the live provider, in a process that has one. Counters only grow. */
 export interface PollerStats {
@@ -38,6 +45,10 @@ export interface PollerStats {
   readonly failed: number
   /** Age of the newest answer, while this process polls; null before the first. */
   readonly answerAgeMs: number | null
+  /** What came to nothing, by reason. */
+  readonly faults: Readonly<Record<FeedFaultReason, number>>
+  /** What is left of the provider's quota, while this process polls; null while it has not said. */
+  readonly quotaLeft: number | null
 }
 
 export interface RealTimeStats {
@@ -47,6 +58,7 @@ export interface RealTimeStats {
   /** Sockets closed because they were too slow. */
   readonly tooSlow: number
   readonly matches: readonly MatchStats[]
+  readonly refusedUpdates: Readonly<RefusedUpdates>
   /** Null when there are no other processes. */
   readonly requests: Readonly<RequestEnds> | null
   /** How long this process has not heard itself on the bus, to the second; null without a bus. */

@@ -33,8 +33,6 @@ export interface Config {
   readonly isDatabasePrepared: boolean
   /** Null: the in-process fast store. */
   readonly redisUrl: Secret | null
-  /** Addresses of one NATS cluster, separated by commas; null: messages between processes go through Redis. */
-  readonly natsUrl: Secret | null
   /** Sign messages between processes; without a key they are not signed. The other one counts, too. */
   readonly bus: { readonly key: Secret | null; readonly otherKey: Secret | null }
   readonly dataDir: string
@@ -163,7 +161,6 @@ function missingFrom(set: Readonly<Record<string, unknown>>): readonly string[] 
       ? [['BUS_KEY', 'with REDIS_URL in production'] as const]
       : []),
     ...(set['DATABASE_REPLICA_URL'] === undefined ? [] : [['DATABASE_URL', 'with DATABASE_REPLICA_URL'] as const]),
-    ...(set['NATS_URL'] === undefined ? [] : [['REDIS_URL', 'with NATS_URL'] as const]),
     ...(set['PROVIDER_URL'] === undefined ? [] : [['PROVIDER_TOKEN', 'with PROVIDER_URL'] as const]),
   ])
   return [...required].filter(([name]) => set[name] === undefined).map(([name, when]) => `${name}: is required ${when}`)
@@ -180,7 +177,6 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     isDatabasePrepared: env.DATABASE_PREPARED === 'on',
     redisUrl: env.REDIS_URL,
-    natsUrl: env.NATS_URL,
     bus: Object.freeze({ key: env.BUS_KEY, otherKey: env.BUS_OTHER_KEY }),
     dataDir: env.DATA_DIR,
     roles: Object.freeze(env.ROLES.length === 0 ? ROLES : env.ROLES.filter(isRole)),

@@ -11,7 +11,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '3D000': 'create it, or correct DATABASE_URL',
   '28P01': 'correct DATABASE_URL',
   FastStoreUnavailable: 'start it, correct REDIS_URL, or leave it empty for the in-process store',
-  BusUnavailable: 'start it, correct NATS_URL, or leave it empty for messages through Redis',
   FolderInUse: 'or choose another folder with DATA_DIR',
 }
 

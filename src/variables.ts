@@ -94,10 +94,6 @@ const isWebAddress = (text: string): boolean => hasScheme(text, ['http:', 'https
 const NO_WEB_ADDRESS = 'must be an http:// or https:// address'
 const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
 
-/** NATS clients are given several servers of one cluster. */
-export const natsServers = (text: string): readonly string[] => text.split(',').map((url) => url.trim())
-const isNatsCluster = (text: string): boolean => natsServers(text).every((url) => hasScheme(url, ['nats:', 'tls:']))
-
 /** One server, or a list of Sentinels and the name of a master. */
 const SENTINELS = /^rediss?\+sentinel:\/\/[^/?,]+(,[^/?,]+)*\/[^/?]+(\/\d+)?(\?sentinelPassword=[^&]+)?$/
 /** Some nodes of a cluster, which has no numbered databases. */
@@ -174,12 +170,6 @@ export const Environment = z.object({
       '`redis+sentinel://host:26379,host:26379/master/0`; a cluster, 7.0 or newer, is ' +
       '`redis+cluster://host:6379,host:6379` with any of its nodes; `rediss` encrypts',
   }),
-  NATS_URL: optionalSecret(isNatsCluster, 'must be nats:// or tls:// addresses, separated by a comma', {
-    otherwise: 'Redis',
-    meaning:
-      'the NATS servers of one cluster, 2.2 or newer, that carry messages between processes in the place of Redis; ' +
-      'requires `REDIS_URL`',
-  }),
   BUS_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'messages are not signed',
     meaning:
@@ -228,7 +218,9 @@ export const Environment = z.object({
     meaning: 'signs registration tickets and one-time codes, and finds those again who were erased and come back',
     isRequiredInProduction: true,
   }),
-  REG_TICKET_TTL: variable(durationSecs, '5m', { meaning: 'lifetime of a registration ticket and of a one-time code' }),
+  REG_TICKET_TTL: variable(durationSecs, '5m', {
+    meaning: 'lifetime of a registration ticket; a one-time code is valid for 5 minutes',
+  }),
   IDP_CLIENT_ID: variable(z.string().max(500), DEV_CLIENT_ID, {
     meaning: 'the client id of this server at the identity provider that users sign in with',
     isRequiredInProduction: true,
@@ -274,8 +266,8 @@ export const Environment = z.object({
   }),
   RATE_LIMIT_PER_MIN: variable(integer(0, 1_000_000), '200', {
     meaning:
-      'requests per minute from one address to REST, to the WebSocket address, and as many handshakes; 0 disables ' +
-      'every rate limit',
+      'requests per minute from one address to REST, orders included, to the WebSocket address, and as many handshakes; ' +
+      '0 disables every rate limit; raise it where many users share an address',
   }),
   SECURITY_CONTACT: optional(
     (contact) => /^mailto:[\w.+-]+@[\w.-]+$/.test(contact) || hasScheme(contact, ['https:']),

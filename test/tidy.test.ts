@@ -164,6 +164,8 @@ describe('purity', () => {
         ['db/sleep.ts', 'no-restricted-imports'],
         ['db/timer.ts', 'no-restricted-globals'],
         ['db/two.ts', 'no-cycle'],
+        ['db/types-too.ts', 'no-cycle'],
+        ['db/types.ts', 'no-cycle'],
         ['rooms/chance.ts', 'no-restricted-properties'],
         ['rooms/clock.ts', 'no-restricted-properties'],
         ['rooms/network.ts', 'no-restricted-globals'],
@@ -352,6 +354,31 @@ describe('routes', () => {
       ],
       [{ 'src/http/routes/me.ts': `get('/api/me')` }, [/belongs in src\/http\/routes\/me\//]],
       [{ 'src/http/routes/health/ready.ts': `get('/ready')` }, [/\/ready belongs in src\/http\/routes\/$/]],
+    ],
+  )
+})
+
+describe('features', () => {
+  const list = `import { a } from './a/index.ts'\nimport { b } from './b/index.ts'\nconst FEATURES = [a, b]`
+  const both = { 'src/features/index.ts': list, 'src/features/a/index.ts': '', 'src/features/b/index.ts': '' }
+  proves(
+    'each is a folder and a line in the list',
+    checks.features,
+    {
+      ...both,
+      'src/features/b/routes.ts': `import { c } from '../a/store.ts'\nimport { d } from './index.ts'`,
+      'src/web/wire.ts': `import type { A } from '../features/a/schema.ts'`,
+      'test/a.test.ts': `import { a } from '../src/features/a/index.ts'`,
+    },
+    [
+      [{ ...both, 'src/features/c/index.ts': '' }, [/^src\/features\/c\/: has no line/]],
+      [
+        { ...both, 'src/features/a/store.ts': `import '../b/store.ts'` },
+        [/^src\/features\/a\/store\.ts:1: .* feature b/],
+      ],
+      [{ ...both, 'src/http/app.ts': `import type { A } from '../features/a/index.ts'` }, [/names the feature a/]],
+      [{ ...both, 'src/web/wire.ts': `import type { A } from '../features/a/store.ts'` }, [/names the feature a/]],
+      [{ ...both, 'ops/a.ts': `// see src/features/b/store.ts` }, [/names a file of the feature b/]],
     ],
   )
 })

@@ -7,7 +7,14 @@ import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits
 import { type Lots, lots, type Money, money } from '../kernel/micros.ts'
 import { isCommon } from '../kernel/purse.ts'
 import { HOUR_MS, type Instant } from '../kernel/world.ts'
-import { type CommittedEvent, type Earned, isCountedClose } from './committed-event.ts'
+import {
+  type CommittedEvent,
+  type CorrectedEvent,
+  counted,
+  type Earned,
+  isCountedClose,
+  type VoidedEvent,
+} from './committed-event.ts'
 
 /** The counts that leaderboards use. */
 export interface Tally {
@@ -78,7 +85,9 @@ export const NEW_CAREER: Career = {
  * counted for, and a void afterwards takes back what its opening and its close did. A correction replaces what its
  * close counted for. Practice counts on its own boards alone, and a league only in the league.
  */ // R14, R15
-export function advance(before: Career, event: CommittedEvent): Career {
+export function advance(before: Career, committed: CommittedEvent): Career {
+  const event = counted(committed)
+  if (event === null) return before
   if (event.kind !== 'match_settled' && !isCommon(event.purse)) return before
   if (event.kind !== 'match_settled' && event.purse === 'practice') {
     return { ...before, practice: tallied(before.practice, event) }
@@ -109,36 +118,59 @@ export function advance(before: Career, event: CommittedEvent): Career {
       }
     }
     case 'corrected': {
-      const wins = winsOf(event) - winsOf(event.before)
+      const { wins, won, pnl } = correctedBy(event)
       return {
         ...career,
-        won: money(career.won + Math.max(0, event.pnl) - Math.max(0, event.before.pnl)),
-        bestWin: event.pnl > career.bestWin ? event.pnl : career.bestWin,
+        won: money(career.won + won),
+        bestWin: pnl > career.bestWin ? pnl : career.bestWin,
         shortWins: career.shortWins + (event.direction === 'short' ? wins : 0),
         xp: career.xp + wins * XP_PER_WIN,
       }
     }
     case 'voided': {
-      const wins = winsOf(event.before)
+      const { closed, wins, won } = takenBack(event)
       const by = (closer: typeof event.by): number => (event.by === closer ? 1 : 0)
       return {
         ...career,
-        opened: career.opened - 1,
-        won: money(career.won - Math.max(0, event.before.pnl)),
+        opened: career.opened - closed,
+        won: money(career.won - won),
         shortWins: career.shortWins - (event.direction === 'short' ? wins : 0),
         takeProfits: career.takeProfits - by('take_profit'),
         stopLosses: career.stopLosses - by('stop_loss'),
         washouts: career.washouts - by('washout'),
         settled: career.settled - by('full_time'),
-        xp: career.xp - XP_PER_OPEN - wins * XP_PER_WIN,
+        xp: career.xp - closed * XP_PER_OPEN - wins * XP_PER_WIN,
       }
     }
     case 'margin_warned':
+    case 'fill_moved':
     case 'match_settled':
       return career
     default:
       return unreachable(event)
   }
+}
+
+/** What a void takes back of closes, wins and profits. A position counts until all of its parts are void. */ // R24
+export function takenBack({ before, others }: VoidedEvent) {
+  const left = { pnl: others ?? money(0) }
+  const whole = { pnl: money(before.pnl + left.pnl) }
+  return {
+    closed: others === undefined ? 1 : 0,
+    wins: winsOf(whole) - winsOf(left),
+    won: Math.max(0, whole.pnl) - Math.max(0, left.pnl),
+  }
+}
+
+/**
+ * What a correction changes of wins and profits. Of a part that closed before the last the whole is not known: what it
+ * was won or lost by stays.
+ */
+export function correctedBy({ pnl, before, partOf, parted }: CorrectedEvent) {
+  if (partOf !== undefined) return { wins: 0, won: 0, pnl: money(0) }
+  const others = parted?.pnl ?? 0
+  const [was, is] = [{ pnl: money(before.pnl + others) }, { pnl: money(pnl + others) }]
+  return { wins: winsOf(is) - winsOf(was), won: Math.max(0, is.pnl) - Math.max(0, was.pnl), pnl: is.pnl }
 }
 
 const winsOf = ({ pnl }: Pick<Earned, 'pnl'>): number => (pnl > 0 ? 1 : 0)
@@ -148,17 +180,18 @@ function tallied(tally: Tally, event: CommittedEvent): Tally {
     const { pnl, baseMove, before } = event
     return {
       ...tally,
-      wins: tally.wins + winsOf(event) - winsOf(before),
+      wins: tally.wins + correctedBy(event).wins,
       pnl: money(tally.pnl + pnl - before.pnl),
       baseMoves: money(tally.baseMoves + baseMove - before.baseMove),
     }
   }
   if (event.kind === 'voided') {
     const { before, margin } = event
+    const { closed, wins } = takenBack(event)
     return {
       ...tally,
-      closed: tally.closed - 1,
-      wins: tally.wins - winsOf(before),
+      closed: tally.closed - closed,
+      wins: tally.wins - wins,
       pnl: money(tally.pnl - before.pnl),
       baseMoves: money(tally.baseMoves - before.baseMove),
       margin: money(tally.margin - margin),

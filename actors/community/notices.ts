@@ -7,13 +7,20 @@ import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
 import type { Badge } from './badges.ts'
-import type { ClosedEvent, CommittedEvent, CorrectedEvent, VoidedEvent } from './committed-event.ts'
+import {
+  type ClosedEvent,
+  type CommittedEvent,
+  type CorrectedEvent,
+  counted,
+  type FillMovedEvent,
+  type VoidedEvent,
+} from './committed-event.ts'
 
 export type NoticeType =
   | 'position_closed'
   | 'margin_warning'
   | 'settlement'
-  | 'late_close'
+  | 'fill_moved'
   | 'badge'
   | 'level'
   | 'referral_credited'
@@ -58,16 +65,6 @@ const CLOSED_BY: Readonly<Record<Exclude<ClosedBy, 'user' | 'full_time'>, string
   admin: 'Closed by an operator',
 }
 
-/** Why an opening does not count, as shown to its owner. */
-const LATE_OPEN =
-  'was opened just before news of the player, when some could have seen it already. It is void: it left at the price ' +
-  'before the news and counts nowhere. What the crowd had moved:'
-
-/** Why a close is corrected, as shown to its owner. */
-const LATE_CLOSE =
-  'was closed just before news of the player, when some could have seen it already. It is booked as if it had been held ' +
-  'until the news was in the price:'
-
 /** With its sign and two decimals. */
 const signed = (amount: Money): string => `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toFixed(2)}`
 
@@ -102,17 +99,19 @@ export function noticesOf(
       notices.push(voidNotice(event, { reason: reasonOf(event.positionId), at }, nameOf))
     } else if (event.kind === 'corrected') {
       notices.push(...correctionNotice(event, { key, at }, nameOf))
+    } else if (event.kind === 'fill_moved') {
+      notices.push(moveNotice(event, { key, at }, nameOf))
     } else if (event.kind === 'closed' && event.by === 'full_time') {
       const wallet = `${event.purse} ${event.userId}`
       settled.set(wallet, [...(settled.get(wallet) ?? []), event])
     } else if (event.kind === 'closed' && event.by !== 'user' && event.by !== 'full_time') {
-      const { userId, purse, positionId, instrumentId, direction, pnl, by, voidReason } = event
+      const { userId, purse, positionId, instrumentId, direction, pnl, by } = event
       const on = `Your ${direction} on ${nameOf(instrumentId)}`
       notices.push({
         userId,
         type: 'position_closed',
-        title: titled(purse, voidReason === null ? CLOSED_BY[by] : 'Opened too late'),
-        body: voidReason === null ? `${on} was closed: ${signed(pnl)}.` : `${on} ${LATE_OPEN} ${signed(pnl)}.`,
+        title: titled(purse, CLOSED_BY[by]),
+        body: `${on} was closed: ${signed(pnl)}.`,
         data: {
           purse,
           positionId,
@@ -120,7 +119,6 @@ export function noticesOf(
           direction,
           closedBy: by,
           pnl: decimal(pnl),
-          ...(voidReason === null ? {} : { voidReason }),
         },
         source: `closed:${positionId}`,
         at,
@@ -179,20 +177,35 @@ function voidNotice(
   }
 }
 
+/** News has moved the open price of a position. */
+function moveNotice(event: FillMovedEvent, of: { key: string; at: Instant }, nameOf: NameOf): Notice {
+  const { userId, positionId, instrumentId, direction, from, to } = event
+  const [was, is] = [decimal(from).toFixed(2), decimal(to).toFixed(2)]
+  return {
+    userId,
+    type: 'fill_moved',
+    title: 'Open price moved by news',
+    body: `News of ${nameOf(instrumentId)} came just after you opened your ${direction}. Your open price is the one after it: ${was} → ${is}.`,
+    data: { positionId, instrumentId, direction, from: decimal(from), to: decimal(to) },
+    source: `moved:${of.key}:${positionId}`,
+    at: of.at,
+  }
+}
+
 /** None where only the base moved, and nothing was booked. */
 function correctionNotice(event: CorrectedEvent, of: { key: string; at: Instant }, nameOf: NameOf): Notice[] {
   const { userId, positionId, instrumentId, direction, before, pnl } = event
   const amount = money(pnl - before.pnl)
   if (amount === 0) return []
-  const what = `Your ${direction} on ${nameOf(instrumentId)} ${LATE_CLOSE}`
+  const what = `News of ${nameOf(instrumentId)} came just after your ${direction} closed. It is booked at the price after it:`
   return [
     {
       userId,
-      type: 'late_close',
-      title: 'Closed just before news',
+      type: 'fill_moved',
+      title: 'Close moved by news',
       body: `${what} ${signed(amount)}, which makes ${signed(pnl)} in all.`,
       data: { positionId, instrumentId, direction, amount: decimal(amount), pnl: decimal(pnl) },
-      source: `late:${of.key}:${positionId}`,
+      source: `moved:${of.key}:${positionId}`,
       at: of.at,
     },
   ]
@@ -200,8 +213,9 @@ function correctionNotice(event: CorrectedEvent, of: { key: string; at: Instant 
 
 /** The headlines of one commit: big wins and washouts. */
 export function headlinesOf(events: readonly CommittedEvent[], at: Instant, nameOf: NameOf): Headline[] {
-  return events.flatMap((event): Headline[] => {
-    if (event.kind !== 'closed') return []
+  return events.flatMap((committed): Headline[] => {
+    const event = counted(committed)
+    if (event?.kind !== 'closed') return []
     const { userId, positionId, instrumentId, direction, pnl } = event
     const data = { positionId, instrumentId, direction, pnl: decimal(pnl) }
     const player = nameOf(instrumentId)

@@ -3,17 +3,18 @@
  * the newer version that wrote it will react to it.
  */
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
-import { lots, money } from '../kernel/micros.ts'
+import { lots, money, price } from '../kernel/micros.ts'
 import { readPurse } from '../kernel/read-purse.ts'
-import { as, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
+import { as, boolean, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
 import { instant } from '../kernel/world.ts'
-import type { ClosedBy } from '../position/position.ts'
+import type { ClosedBy, Parted } from '../position/position.ts'
 import type { CommittedEvent, Earned } from './committed-event.ts'
 
 const KINDS: Readonly<Record<CommittedEvent['kind'], true>> = {
   opened: true,
   margin_warned: true,
   closed: true,
+  fill_moved: true,
   corrected: true,
   voided: true,
   match_settled: true,
@@ -34,6 +35,15 @@ const readEarned: Reader<Earned> = (value, path) => {
   return { pnl: field('pnl', as(integer, money)), baseMove: field('baseMove', as(integer, money)) }
 }
 
+const readParted: Reader<Parted> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    lots: field('lots', as(integer, lots)),
+    margin: field('margin', as(integer, money)),
+    ...readEarned(value, path),
+  }
+}
+
 const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
   const field = fieldsOf(value, path)
   const kind = field('kind', keyOf(KINDS))
@@ -48,25 +58,38 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
     lots: field('lots', as(integer, lots)),
     margin: field('margin', as(integer, money)),
   }
+  const part = field('partOf', nullable(as(text, positionId)))
+  const partOf = part === null ? {} : { partOf: part }
   switch (kind) {
     case 'margin_warned':
       return { kind, ...position, lostPct: field('lostPct', oneOf([50, 80])) }
-    case 'voided':
+    case 'fill_moved':
+      return { kind, ...position, from: field('from', as(integer, price)), to: field('to', as(integer, price)) }
+    case 'voided': {
+      const others = field('others', nullable(as(integer, money)))
       return {
         kind,
         ...position,
+        ...partOf,
+        ...(others === null ? {} : { others }),
         openedAt: field('openedAt', as(integer, instant)),
         closedAt: field('closedAt', as(integer, instant)),
         by: field('by', keyOf(CLOSED_BY)),
         before: field('before', readEarned),
       }
+    }
     case 'closed':
     case 'corrected': {
       const openedAt = field('openedAt', as(integer, instant))
       const closing = { ...position, ...readEarned(value, path), openedAt, by: field('by', keyOf(CLOSED_BY)) }
-      return kind === 'closed'
-        ? { kind, ...closing, voidReason: field('voidReason', nullable(oneOf(['late_open', 'operator']))) }
-        : { kind, ...closing, before: field('before', readEarned) }
+      const parted = field('parted', nullable(readParted))
+      const parts = { ...partOf, ...(parted === null ? {} : { parted }) }
+      if (kind === 'corrected') {
+        const waits = field('waits', nullable(boolean)) === true ? { waits: true as const } : {}
+        return { kind, ...closing, before: field('before', readEarned), ...parts, ...waits }
+      }
+      const voidReason = field('voidReason', nullable(oneOf(['operator'])))
+      return { kind, ...closing, ...parts, voidReason }
     }
   }
 }

@@ -1,9 +1,9 @@
-/** When a referral is credited. A single opening is cheap to fake; several closes on different days are less so. */
-import { REFERRAL_CLOSES, REFERRAL_DAYS, REFERRALS_WEEKLY_MAX } from '../kernel/limits.ts'
+/** When a referral is credited: at the friend's first trade (specification 2.6), or later where operators want more. */
+import { REFERRALS_WEEKLY_MAX } from '../kernel/limits.ts'
 import type { Career } from './career.ts'
 
 export interface ReferralTerms {
-  /** The number of positions that the friend must have closed, voids excluded. */
+  /** The number of positions that the friend must have closed besides, voids excluded. */
   readonly closesMin: number
   /** The least number of different days (UTC). */
   readonly daysMin: number
@@ -12,11 +12,11 @@ export interface ReferralTerms {
 }
 
 export const DEFAULT_REFERRAL_TERMS: ReferralTerms = {
-  closesMin: REFERRAL_CLOSES,
-  daysMin: REFERRAL_DAYS,
+  closesMin: 0,
+  daysMin: 0,
   weeklyMax: REFERRALS_WEEKLY_MAX,
 }
 
 /** Whether this friend has traded enough for their referrer to be credited. */ // R10
-export const isEarned = ({ main, closeDays }: Career, { closesMin, daysMin }: ReferralTerms): boolean =>
-  main.closed > 0 && main.closed >= closesMin && closeDays >= daysMin
+export const isEarned = ({ opened, main, closeDays }: Career, { closesMin, daysMin }: ReferralTerms): boolean =>
+  opened + main.closed > 0 && main.closed >= closesMin && closeDays >= daysMin

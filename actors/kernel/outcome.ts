@@ -33,7 +33,6 @@ export type Refusal =
   | { readonly code: 'price_moved'; readonly currentPrice: Price; readonly lastPublishedPrice: Price }
   | { readonly code: 'levels_invalid'; readonly currentPrice: Price }
   /** A level that near would close the position before its hold ends. */
-  | { readonly code: 'level_too_close'; readonly currentPrice: Price; readonly distance: Price }
   | { readonly code: 'position_limit'; readonly max: number }
   | {
       readonly code: 'insufficient_margin'

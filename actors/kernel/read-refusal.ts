@@ -12,7 +12,6 @@ const CODES: Readonly<Record<RefusalCode, true>> = {
   lot_size_invalid: true,
   price_moved: true,
   levels_invalid: true,
-  level_too_close: true,
   position_limit: true,
   insufficient_margin: true,
   account_frozen: true,
@@ -50,8 +49,6 @@ export const readRefusal: Reader<Refusal> = (value, path) => {
       }
     case 'levels_invalid':
       return { code, currentPrice: field('currentPrice', readPrice) }
-    case 'level_too_close':
-      return { code, currentPrice: field('currentPrice', readPrice), distance: field('distance', readPrice) }
     case 'position_limit':
       return { code, max: field('max', integer) }
     case 'insufficient_margin':

@@ -4,68 +4,36 @@
  */
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from './ids.ts'
 import {
+  AHEAD_EARNS,
+  ADOPTION_ALERT,
   ADOPTION_MAX,
+  DEFAULT_PROTECTION,
   DEFAULT_RULES,
   DRAW_CLOSES,
   DRAW_PLAYERS,
   DRAW_PLAYERS_MAX,
-  REFERRAL_CLOSES,
-  REFERRAL_DAYS,
   REFERRALS_WEEKLY_MAX,
   ROI_FLOOR,
   type TradingRules,
 } from './limits.ts'
 import { decimal, lots, microsNearest } from './micros.ts'
+import {
+  booleanSetting,
+  type BooleanSetting,
+  choiceSetting,
+  type ChoiceSetting,
+  numberSetting,
+  type NumberSetting,
+  type Setting,
+  type SettingValue,
+} from './setting.ts'
 import { TRADING_MODES, type TradingMode, type TradingModes } from './trading-mode.ts'
 import { SECOND_MS } from './world.ts'
 
-export interface NumberSetting {
-  readonly type: 'number'
-  readonly default: number
-  readonly min: number
-  readonly max: number
-  /** How many decimals a value may have; 0 for whole numbers. */
-  readonly decimals: number
-  readonly description: string
-}
+const modeSetting = (description: string): ChoiceSetting<TradingMode> =>
+  choiceSetting('open', TRADING_MODES, 'halted', description)
 
-export interface BooleanSetting {
-  readonly type: 'boolean'
-  readonly default: boolean
-  readonly description: string
-}
-
-export interface ChoiceSetting<Option extends string = string> {
-  readonly type: 'choice'
-  readonly default: Option
-  readonly options: readonly Option[]
-  /** The value used when the stored one is not an option: the safest option. */
-  readonly whenUnreadable: Option
-  readonly description: string
-}
-
-export type Setting = NumberSetting | BooleanSetting | ChoiceSetting
-export type SettingValue = number | boolean | string
-
-export const numberSetting = (
-  value: number,
-  [min, max, decimals]: readonly [min: number, max: number, decimals: number],
-  description: string,
-): NumberSetting => ({ type: 'number', default: value, min, max, decimals, description })
-
-const booleanSetting = (value: boolean, description: string): BooleanSetting => ({
-  type: 'boolean',
-  default: value,
-  description,
-})
-
-const modeSetting = (description: string): ChoiceSetting<TradingMode> => ({
-  type: 'choice',
-  default: 'open',
-  options: TRADING_MODES,
-  whenUnreadable: 'halted',
-  description,
-})
+export { type NumberSetting, numberSetting, type Setting, type SettingValue } from './setting.ts'
 
 const PPM_PER_PERCENT = 10_000
 const HOUR_SECS = 3_600
@@ -118,39 +86,41 @@ export const SETTINGS = {
     [0, 5, PERCENT_DECIMALS],
     'How far the imbalance may move a price from its base, in per cent. Always less than a washout takes.',
   ),
-  'trading.level_distance_pct': numberSetting(
-    percent(DEFAULT_RULES.levelDistancePpm),
-    [0, 9, PERCENT_DECIMALS],
-    'How far from the price a stop-loss or take-profit must be while the hold of its position runs, in per cent. More ' +
-      'than the crowd alone can swing a price, which is twice its cap.',
+  'trading.protection': choiceSetting(
+    'off',
+    ['off', 'on'],
+    'off',
+    'Protection against users who see the pitch before the feed does. `off`: every fill is immediate and final, and ' +
+      `${AHEAD_EARNS}. \`on\`: a fill shortly before news of its player moves with it, what is cancelled later is ` +
+      'taken back, and trading of the player waits until list of events and statistics agree.',
+  ),
+  'trading.late_secs': numberSetting(
+    secs(DEFAULT_PROTECTION.lateMs),
+    [0, 180, WHOLE],
+    'With protection: fills this long before news of their player move with it, in seconds; before a penalty 180. ' +
+      'Replays count match time.',
   ),
   'trading.news_hold_secs': numberSetting(
-    secs(DEFAULT_RULES.newsHoldMs),
+    secs(DEFAULT_PROTECTION.newsHoldMs),
     [0, 300, WHOLE],
-    'How long after news a player stays suspended while list of events and statistics differ, in seconds. Opens wait up ' +
-      'to 300. Replays count match time.',
-  ),
-  'trading.late_void_secs': numberSetting(
-    secs(DEFAULT_RULES.lateVoidMs),
-    [0, 180, WHOLE],
-    'What was opened or closed this long before news of its player is late: opens are void, closes are corrected, and ' +
-      'what closes pay is locked for this long plus a minute. 0 switches that off. Replays count match time.',
-  ),
-  'trading.late_lock_secs': numberSetting(
-    secs(DEFAULT_RULES.lateLockMs),
-    [0, 900, WHOLE],
-    'How long a credit by a late correction stays locked, in seconds: as long it is taken back when the news is ' +
-      'cancelled. Replays count match time.',
+    'With protection: how long closes wait after news while list of events and statistics differ, in seconds. Opens ' +
+      'wait up to 300. Replays count match time.',
   ),
   'trading.late_move_pct': numberSetting(
-    percent(DEFAULT_RULES.lateMovePpm),
-    [0.05, 10, PERCENT_DECIMALS],
-    'An update that moves the base of a player this far, in per cent, is news without a suspension.',
+    percent(DEFAULT_PROTECTION.movePpm),
+    [0.01, 10, PERCENT_DECIMALS],
+    'With protection: an update that moves the base of a player this far, in per cent, is news without a wait.',
   ),
   'feed.stale_secs': numberSetting(
     secs(DEFAULT_RULES.feedStaleMs),
     [5, 600, WHOLE],
-    'A match in play is suspended when its feed is older than this, in seconds.',
+    'A match in play is suspended when no poll of the provider has told of it for so long, in seconds.',
+  ),
+  'feed.frozen_secs': numberSetting(
+    secs(DEFAULT_RULES.feedFrozenMs),
+    [5, 3_600, WHOLE],
+    'A match in play is suspended when its clock has stood still for so long, in seconds. Breaks and shoot-outs have ' +
+      'no clock.',
   ),
   'settlement.confirm_secs': numberSetting(
     secs(DEFAULT_RULES.settlementConfirmMs),
@@ -159,15 +129,26 @@ export const SETTINGS = {
   ),
   'replays.practice': booleanSetting(
     false,
-    'Whether recordings are practice: users trade them with a purse of its own, and what they win counts on the practice ' +
-      'boards alone. On by default in production, and where there is a live provider. A match that has begun keeps its ' +
-      'purse.',
+    'Whether replays are practice unless their starter says otherwise: users trade them with a purse of its own, and what ' +
+      'they win counts on the practice boards alone. Turn this on where there is a live provider: who knows a recording ' +
+      'knows its outcome. A replay that was started before keeps its purse.',
   ),
   'trading.adoption_max': numberSetting(
     decimal(ADOPTION_MAX),
     [0, 1_000_000_000, WHOLE],
     'The most that a balance changed from outside in the fast store may add to a wallet at once, in units. One that adds ' +
-      'more is not adopted, and is recorded.',
+      'more is not adopted, and is recorded. The default is the most that a wallet can hold: no bound.',
+  ),
+  'trading.adoption_alert': numberSetting(
+    decimal(ADOPTION_ALERT),
+    [0, 1_000_000_000, WHOLE],
+    'An alert is raised when a balance changed from outside in the fast store adds more than this to a wallet at once, ' +
+      'in units. Every adoption is in the audit log.',
+  ),
+  'watch.delay_secs': numberSetting(
+    45,
+    [0, 600, WHOLE],
+    'How long ago visitors who are not signed in see a match, in seconds.',
   ),
   'boards.roi_floor': numberSetting(
     decimal(ROI_FLOOR),
@@ -191,16 +172,19 @@ export const SETTINGS = {
     'On how many different players these must be.',
   ),
   'referrals.closes_min': numberSetting(
-    REFERRAL_CLOSES,
-    [1, 100, WHOLE],
-    'How many positions a referred user must have closed before the referrer is credited.',
+    0,
+    [0, 100, WHOLE],
+    'How many positions a referred user must have closed, besides the first trade, before the referrer is credited.',
   ),
-  'referrals.days_min': numberSetting(REFERRAL_DAYS, [1, 60, WHOLE], 'On how many different days (UTC) these must be.'),
+  'referrals.days_min': numberSetting(
+    0,
+    [0, 60, WHOLE],
+    'On how many different days (UTC) a referred user must have closed positions.',
+  ),
   'referrals.weekly_max': numberSetting(
     REFERRALS_WEEKLY_MAX,
     [0, 100, WHOLE],
-    'The most credits to one referrer in a week from Monday 00:00 UTC. Further ones wait for a close of the referred ' +
-      'user in a later week.',
+    'The most credits to one referrer in a week from Monday 00:00 UTC. Further ones wait for a later week.',
   ),
   'rules.max_move_pct': numberSetting(
     2,
@@ -218,9 +202,10 @@ export const SETTINGS = {
     'Whether a user gets a mail when they sign in from a device that none of their other sessions came from.',
   ),
   'auth.registrations_per_network_day': numberSetting(
-    20,
-    [1, 1_000_000, WHOLE],
-    'How many users may register from one network (IPv4 by /24, IPv6 by /48) on a UTC day.',
+    0,
+    [0, 1_000_000, WHOLE],
+    'How many users may register from one network (IPv4 by /24, IPv6 by /48) on a UTC day; 0 for any number. Every 50 ' +
+      'from one network are an alert.',
   ),
   'privacy.deletion_grace_days': numberSetting(
     7,
@@ -257,7 +242,13 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>
 
 export type SettingKey = keyof typeof SETTINGS
-type ValueOf<S> = S extends NumberSetting ? number : S extends BooleanSetting ? boolean : TradingMode
+type ValueOf<S> = S extends NumberSetting
+  ? number
+  : S extends BooleanSetting
+    ? boolean
+    : S extends ChoiceSetting<infer Option>
+      ? Option
+      : never
 export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
 
 /** Switches for the whole server, shown publicly by `GET /api/flags`. */
@@ -269,7 +260,16 @@ export const FLAGS = {
 } as const satisfies Record<string, BooleanSetting>
 
 export type FlagKey = keyof typeof FLAGS
-export type Flags = Readonly<Record<FlagKey, boolean>>
+/** Those of the operators besides. */
+export type Flags = Readonly<Record<FlagKey, boolean>> & Readonly<Record<string, boolean>>
+
+/** A flag that an operator has created. The server itself does nothing with it. */
+export const OWN_FLAG = booleanSetting(false, 'A flag of your own, for what shows the game: the server only keeps it.')
+/** How many of these there may be. */
+export const FLAGS_MAX = 200
+
+export const isFlagKey = (key: string): boolean => FLAG_KEY.test(key)
+const FLAG_KEY = /^[a-z0-9][a-z0-9_.-]{0,63}$/
 
 /** The trading mode of one match or player. It has its own key, which is removed when the mode returns to `open`. */
 const MATCH_MODE = modeSetting('The trading mode of one match; the strictest that applies counts.')
@@ -345,13 +345,17 @@ export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRu
     holdMs: values['trading.hold_secs'] * SECOND_MS,
     priceGuardPpm: ppm(values['trading.price_guard_pct']),
     impactCapPpm: ppm(values['trading.impact_cap_pct']),
-    levelDistancePpm: ppm(values['trading.level_distance_pct']),
     feedStaleMs: values['feed.stale_secs'] * SECOND_MS,
-    newsHoldMs: values['trading.news_hold_secs'] * SECOND_MS,
-    lateVoidMs: values['trading.late_void_secs'] * SECOND_MS,
-    lateLockMs: values['trading.late_lock_secs'] * SECOND_MS,
-    lateMovePpm: ppm(values['trading.late_move_pct']),
+    feedFrozenMs: values['feed.frozen_secs'] * SECOND_MS,
     settlementConfirmMs: values['settlement.confirm_secs'] * SECOND_MS,
+    protection:
+      values['trading.protection'] === 'on'
+        ? {
+            lateMs: values['trading.late_secs'] * SECOND_MS,
+            newsHoldMs: values['trading.news_hold_secs'] * SECOND_MS,
+            movePpm: ppm(values['trading.late_move_pct']),
+          }
+        : null,
     preMatch: values['trading.pre_match'],
     modes,
   }

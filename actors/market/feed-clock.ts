@@ -1,38 +1,74 @@
-/**
- * The age of a feed. The provider dates no payload, but the clock of a match in play runs. A clock that does not move
- * means a frozen feed, even when it answers promptly.
- */
-import { type Instant, instant, MINUTE_MS } from '../kernel/world.ts'
-import type { FixtureSnapshot } from './fixture.ts'
-import { phaseOf } from './phase.ts'
+/** The match clock as the feed shows it: whether an update is behind it, and how long it has stood still. */
+import type { Instant } from '../kernel/world.ts'
+import type { FixturePeriod, FixtureSnapshot } from './fixture.ts'
+import { bringsNewEvents } from './belief/reconcile.ts'
+import type { Incident } from './incidents.ts'
+import { isOver, phaseOf } from './phase.ts'
 
-/** The last movement of a match clock. */
-export interface FeedClock {
+/** A reading of the match clock: a period, and the seconds played in it. */
+export interface MatchClock {
   readonly period: number
   readonly elapsedSecs: number
+}
+
+/** A running clock, and when it last moved. */
+export interface RunningClock extends MatchClock {
   readonly movedAt: Instant
 }
 
-/** How long a clock that shows only whole minutes may not move: a minute and a poll or two. */
-const MINUTES_ONLY_MS = MINUTE_MS + MINUTE_MS / 4
+type Played = Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>
+
+/** The clock after an update. Null when none has to run: in breaks and shoot-outs, before and after the match. */
+export function followClock(snapshot: Played, last: RunningClock | null, at: Instant): RunningClock | null {
+  const running = snapshot.periods.find((p) => p.ticking)
+  if (running === undefined || running.kind === 'penalties' || phaseOf(snapshot) !== 'live') return null
+  const { order: period, elapsedSecs } = running
+  const stands = last !== null && last.period === period && last.elapsedSecs === elapsedSecs
+  return stands ? last : { period, elapsedSecs, movedAt: at }
+}
+
+/** Why an update is not taken: its clock is behind the last one, or it shows a match that has not kicked off. */
+export type RefusedUpdate = 'clock_behind' | 'before_kick_off'
+
+/** What is remembered of the clock between two updates of a match. */
+export interface ClockMemory {
+  /** The latest clock; null before kick-off. */
+  readonly clock: MatchClock | null
+  /** Consecutive updates whose clock was behind that one but moved forward: the latest clock, and their number. */
+  readonly behind: { readonly clock: MatchClock; readonly updates: number } | null
+}
+
+/** A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. */
+const CORRECTED_AFTER = 6
 
 /**
- * The instant that a snapshot received now describes, and the clock to remember. When no clock has to run (breaks,
- * shoot-outs, before and after the match) that is now.
+ * Takes an update or refuses it, and remembers its clock. One that is behind is an old payload, unless it shows what no
+ * old payload could: the end of the match, a clock that stands, or an event that is new.
  */
-export function sourceTime(
-  snapshot: Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>,
-  last: FeedClock | null,
-  receivedAt: Instant,
-): { readonly sourceAt: Instant; readonly clock: FeedClock | null } {
-  const running = snapshot.periods.find((p) => p.ticking)
-  if (running === undefined || running.kind === 'penalties' || phaseOf(snapshot) !== 'live') {
-    return { sourceAt: receivedAt, clock: null }
+export function judgeClock(
+  snapshot: FixtureSnapshot,
+  { clock: last, behind: before, incidents }: ClockMemory & { readonly incidents: readonly Incident[] },
+): ClockMemory & { readonly refused: RefusedUpdate | null } {
+  const phase = phaseOf(snapshot)
+  const now = clockOf(snapshot.periods)
+  if (now === null) {
+    const refused = last !== null && phase === 'scheduled' ? 'before_kick_off' : null
+    return { refused, clock: last, behind: null }
   }
-  const { order: period, elapsedSecs } = running
-  if (last === null || last.period !== period || last.elapsedSecs !== elapsedSecs) {
-    return { sourceAt: receivedAt, clock: { period, elapsedSecs, movedAt: receivedAt } }
-  }
-  const mayPause = elapsedSecs % 60 === 0 && receivedAt - last.movedAt <= MINUTES_ONLY_MS
-  return { sourceAt: mayPause ? receivedAt : instant(Math.min(last.movedAt, receivedAt)), clock: last }
+  if (last === null || !isBefore(now, last)) return { refused: null, clock: now, behind: null }
+  // A repeated old payload does not move forward, so it counts as the first.
+  const movesForward = before !== null && isBefore(before.clock, now)
+  const behind = { clock: now, updates: movesForward ? before.updates + 1 : 1 }
+  if (behind.updates >= CORRECTED_AFTER) return { refused: null, clock: now, behind: null }
+  const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)
+  const refused = isRunning && !bringsNewEvents(snapshot, incidents) ? 'clock_behind' : null
+  return { refused, clock: last, behind }
 }
+
+function clockOf(periods: readonly FixturePeriod[]): MatchClock | null {
+  const current = periods.find((p) => p.ticking) ?? periods.at(-1)
+  return current === undefined ? null : { period: current.order, elapsedSecs: current.elapsedSecs }
+}
+
+const isBefore = (a: MatchClock, b: MatchClock): boolean =>
+  a.period < b.period || (a.period === b.period && a.elapsedSecs < b.elapsedSecs)

@@ -5,6 +5,13 @@
 import type { FixtureId, InstrumentId, PlayerId } from '../kernel/ids.ts'
 import type { Instant } from '../kernel/world.ts'
 
+/** The largest fixture number (32 bits), minute, score, shirt number and count of a player's actions there can be. */
+export const FIXTURE_ID_MAX = 4_294_967_295
+export const MINUTE_MAX = 150
+export const GOALS_MAX = 99
+export const JERSEY_MAX = 999
+export const COUNT_MAX = 500
+
 export type Side = 'home' | 'away'
 export type PlayerRole = 'GK' | 'DEF' | 'MID' | 'FWD'
 
@@ -17,7 +24,8 @@ export interface FixtureTeam {
   readonly shootout?: number
 }
 
-export type PeriodKind = 'first_half' | 'second_half' | 'extra_time' | 'penalties'
+export const PERIOD_KINDS = ['first_half', 'second_half', 'extra_time', 'penalties'] as const
+export type PeriodKind = (typeof PERIOD_KINDS)[number]
 
 export interface FixturePeriod {
   readonly id: number
@@ -54,8 +62,11 @@ export interface FixtureEvent {
   /** The provider's id. It may be replaced when a provisional row becomes final. */
   readonly id: number
   readonly kind: FixtureEventKind
-  readonly minute: number
+  /** Null when the provider does not say when. */
+  readonly minute: number | null
   readonly extraMinute: number | null
+  /** The place among the rows of its kind in one minute; absent when the provider does not say. */
+  readonly sortOrder?: number
   /** `order` of the period it happened in, or null when the provider does not say. */
   readonly period: number | null
   /** The side the provider files it under. For an own goal that is the side it counts for. */
@@ -105,9 +116,30 @@ export interface FixtureSnapshot {
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
   /** Goals that the odds expect of each side; null when the payload has no odds. */
   readonly expectedGoals: Readonly<Record<Side, number>> | null
-  /** The time this snapshot describes. */
+  /** When it was received. */
   readonly sourceAt: Instant
 }
+
+/**
+ * A fixture as one payload tells of it. What is null or missing was not said, and is what it was before
+ * (`actors/market/belief`).
+ */
+export interface SaidFixture extends Omit<
+  FixtureSnapshot,
+  'name' | 'league' | 'startsAt' | 'home' | 'away' | 'periods' | 'players'
+> {
+  readonly name: string | null
+  readonly league: string | null
+  readonly startsAt: Instant | null
+  readonly home: Unnamed<FixtureTeam>
+  readonly away: Unnamed<FixtureTeam>
+  readonly periods: readonly SaidPeriod[]
+  readonly players: readonly Unnamed<FixturePlayer>[]
+}
+
+type Unnamed<T extends { readonly name: string }> = Omit<T, 'name'> & { readonly name: string | null }
+
+export type SaidPeriod = Omit<FixturePeriod, 'elapsedSecs'> & { readonly elapsedSecs: number | null }
 
 /** The minute of the match as shown to users. Null before kick-off. */
 export function matchMinute(periods: readonly FixturePeriod[]): number | null {

@@ -13,9 +13,9 @@ import {
   type Slope,
   slope,
 } from '../kernel/micros.ts'
-import type { Instant } from '../kernel/world.ts'
 import type { PlayerRole, Side } from './fixture.ts'
-import { bookPrice, crowdAt, curveOf, leavingPrice, openingPrice, type PriceCurve } from './price-curve.ts'
+import type { NewsMemory } from './news-memory.ts'
+import { crowdAt, curveOf, leavingPrice, openingPrice, type PriceCurve } from './price-curve.ts'
 
 /** What moved a price. Its byte in a price frame is its index in CAUSES. */
 export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement', 'rules'] as const
@@ -42,10 +42,10 @@ export interface Instrument {
   readonly imbalance: Lots
   /** `last_published_price`: the price subscribers last received. */
   readonly published: Price
-  /** News holds trading until list and statistics agree about the player; null when there is none. */
-  readonly news: NewsHold | null
-  /** Full time is shown and not yet confirmed: no trades, and the price is what the whole book would settle at. */
-  readonly awaitsSettlement: boolean
+  /** What the optional protection remembers; null without it. */
+  readonly news: NewsMemory | null
+  /** The imbalance when the match ended. From then on the quote stands still and is what everyone leaves at. */
+  readonly endedImbalance: Lots | null
   /**
    * The imbalance before a step of positions whose levels fired together, while closing them takes several commits;
    * null when there is no such step. The base stands still until all are closed, and all are paid the mean of the whole
@@ -56,83 +56,57 @@ export interface Instrument {
   readonly settlement: Price | null
 }
 
-/** From the update that shows something new about a player until all of it is in the price. */
-export interface NewsHold {
-  /** When that update came. */
-  readonly since: Instant
-  /** What was opened or closed from this instant on may have been with knowledge of the news. */
-  readonly windowFrom: Instant
-  /** Earlier news that named no player and turned out to be about this one. It had a window of its own. */
-  readonly unnamed: { readonly from: Instant; readonly to: Instant } | null
-  /** False for a review or a goal without a name: it may concern any player, until one is named. */
-  readonly names: boolean
-  /** The base before that update. */
-  readonly baseBefore: Price
-  /** The last update that showed something new. */
-  readonly changedSeq: number
-  /** After the hold of closes has run out: the update with which list and statistics agreed at last. */
-  readonly agreedSeq: number | null
-  /** The ids under which the events behind it were first listed. */
-  readonly eventIds: readonly number[]
-  /** Owners may close from this instant on, whether or not list and statistics agree. */
-  readonly closesFrom: Instant
-  /** The same for opens. */
-  readonly opensFrom: Instant
-  /** When it let go of trading without having named anybody. It is kept for a while, in case that someone is. */
-  readonly ended: Instant | null
-}
-
 export interface Quote {
   readonly price: Price
   readonly base: Price
   readonly imbalance: Lots
-  /** `k_mod`: below `k0` where the cap is reached; while full time waits, the slope of the whole book's mean. */
+  /** `k_mod`: below `k0` where the cap is reached. */
   readonly slope: Slope
 }
 
 /** Whether a quote shows the price and base of another. */
 export const isSameQuote = (a: Quote, b: Quote): boolean => a.price === b.price && a.base === b.base
 
-/** The quote in force. A settled instrument stands still at its settlement price, whatever has been paid out. */
-export const quoteOf = (instrument: Instrument): Quote => quoteAfter(instrument, lots(0))
+/** The quote in force. */
+export const quoteOf = (instrument: PriceParts): Quote => quoteAfter(instrument, lots(0))
 
 /** The quote that an opening of `exposure` (signed lots) would leave behind. It fills at the mean on the way there. */
-export function quoteAfter(instrument: Instrument, exposure: Lots): Quote {
-  const { base, settlement, awaitsSettlement } = instrument
-  const imbalance = lots(instrument.imbalance + exposure)
+export function quoteAfter(instrument: PriceParts, exposure: Lots): Quote {
+  const { base, settlement, endedImbalance } = instrument
+  const imbalance = endedImbalance ?? lots(instrument.imbalance + exposure)
   const curve = curveFor(instrument)
-  const crowd = awaitsSettlement ? bookPrice(curve, imbalance) - curve.base : crowdAt(curve, imbalance)
+  const crowd = crowdAt(curve, imbalance)
   const standing = price(curve.base + crowd)
   return { price: settlement ?? standing, base, imbalance, slope: slopeInForce(instrument, imbalance, crowd) }
 }
 
 /** The fill of an opening of `exposure`: the mean of the price over its own step. */
 export const fillPrice = (instrument: Instrument, exposure: Lots): Price =>
-  instrument.settlement ?? openingPrice(curveFor(instrument), instrument.imbalance, exposure)
+  hasEnded(instrument) ? quoteOf(instrument).price : openingPrice(curveFor(instrument), instrument.imbalance, exposure)
+
+/** Whether the match has ended for this instrument, so that its quote stands still. */
+const hasEnded = ({ settlement, endedImbalance }: PriceParts): boolean => settlement !== null || endedImbalance !== null
 
 /** What a price is made of. */
 export type PriceParts = Pick<
   Instrument,
-  'base' | 'slope' | 'impactCapPpm' | 'imbalance' | 'awaitsSettlement' | 'settlement'
+  'base' | 'slope' | 'impactCapPpm' | 'imbalance' | 'endedImbalance' | 'settlement'
 >
 
-/** The price at which positions with this total exposure would leave together now. */
+/**
+ * The price at which positions with this total exposure would leave together now. Once the match has ended it is the
+ * published price, the same for everyone (specification 2.5).
+ */
 export function exitPrice(instrument: PriceParts, exposure: Lots): Price {
-  if (instrument.settlement !== null) return instrument.settlement
-  if (instrument.awaitsSettlement) return settlesAt(instrument)
+  if (hasEnded(instrument)) return quoteOf(instrument).price
   return leavingPrice(curveFor(instrument), instrument.imbalance, exposure)
 }
 
-/** The price at which full time would close all positions now, or after an opening of `exposure`. */
-export const settlesAt = (instrument: PriceParts, exposure: Lots = lots(0)): Price =>
-  instrument.settlement ?? bookPrice(curveFor(instrument), lots(instrument.imbalance + exposure))
-
 const curveFor = ({ base, slope: k0, impactCapPpm }: PriceParts): PriceCurve => curveOf(base, k0, impactCapPpm)
 
-function slopeInForce(instrument: Instrument, imbalance: Lots, crowd: number): Slope {
-  const { slope: k0, awaitsSettlement } = instrument
-  if (imbalance === 0) return awaitsSettlement ? slope(mulDivNearest(k0, 1, 2)) : k0
-  if (!awaitsSettlement && crowd === mulDivNearest(imbalance, k0, MICROS_PER_UNIT)) return k0
+function slopeInForce(instrument: PriceParts, imbalance: Lots, crowd: number): Slope {
+  const { slope: k0 } = instrument
+  if (imbalance === 0 || crowd === mulDivNearest(imbalance, k0, MICROS_PER_UNIT)) return k0
   return slope(mulDivNearest(Math.abs(crowd), MICROS_PER_UNIT, Math.abs(imbalance)))
 }
 

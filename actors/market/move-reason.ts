@@ -7,7 +7,14 @@ import type { Price } from '../kernel/micros.ts'
 import { integer, nullable, oneOf, Unreadable } from '../kernel/read.ts'
 import type { Side } from './fixture.ts'
 import { counts, type Incident, isGoal, scoringSide } from './incidents.ts'
-import { type DiscreteAction, DISCRETE, discretePoints, ratingPoints, type ScoringModel } from './scoring.ts'
+import {
+  type DiscreteAction,
+  DISCRETE,
+  discretePoints,
+  type Rated,
+  ratingPoints,
+  type ScoringModel,
+} from './scoring.ts'
 import { aheadBy, type Expectation, type Standing, targetOf } from './target.ts'
 
 /** What happened to the player, and when. */
@@ -80,11 +87,12 @@ export function reasonOf(move: BaseMove, list: ReasonList, model: ScoringModel):
 /** By how many points each part has changed what the model sees. */
 function pointsMoved({ before, now, expectation: { role, points } }: BaseMove, model: ScoringModel) {
   const minutes = now.minutes - before.minutes
-  const ratingAt = (rating: number | null, at: number): number => ratingPoints(model, role, rating, at)
+  const ratingAt = (rating: Rated | null, at: number): number => ratingPoints(model, role, rating, at)
   return {
     event: discretePoints(model, role, now.counts) - discretePoints(model, role, before.counts),
     minutes:
-      (-(points + model.volumeGain * model.par[role]) * minutes) / 90 +
+      (-(points + model.volumeGain * model.par[role]) * minutes) / 90 -
+      (model.parBy.men[role] * (now.uneven - before.uneven)) / 90 +
       ratingAt(before.rating, now.minutes) -
       ratingAt(before.rating, before.minutes),
     statistics:
@@ -116,8 +124,9 @@ function latestOf(move: BaseMove, { incidents, minute }: ReasonList): ReasonEven
   let latest: ReasonEvent | null = null
   for (const row of incidents) {
     const kind = counts(row) ? kindFor(row, move) : null
-    if (kind === null || row.minute < minute - FOLLOWED_MINUTES || row.minute < (latest?.minute ?? 0)) continue
-    latest = { kind, minute: row.minute, extraMinute: row.extraMinute, undone: false }
+    const at = row.minute ?? minute
+    if (kind === null || at < minute - FOLLOWED_MINUTES || at < (latest?.minute ?? 0)) continue
+    latest = { kind, minute: at, extraMinute: row.extraMinute, undone: false }
   }
   return latest
 }

@@ -19,6 +19,8 @@ export interface PlayerNews {
   readonly pausedMs: number
   /** False for a review or a goal without a name: it may concern any player. */
   readonly names: boolean
+  /** A penalty is behind it, which is seen long before it is taken. */
+  readonly isPenalty: boolean
 }
 
 /** By name of the statistic: how many the list has more than the statistics. Never 0. */
@@ -26,7 +28,7 @@ export type Differences = Readonly<Record<string, number>>
 
 /**
  * The counts that list and statistics both tell. A player is booked and sent off once at most: providers disagree about
- * what a second yellow card adds to either. Goals conceded are counted for keepers; their defenders wait with them.
+ * what a second yellow card adds to either. Goals conceded are counted for keepers; their team-mates wait with them.
  */
 interface Compared {
   readonly name: string
@@ -107,8 +109,8 @@ export function isNews(role: PlayerRole, before: ReportedCounts, now: ReportedCo
   return Object.keys(differences).length > 0 && !sameCounts(differencesOf(role, before), differences)
 }
 
-/** All players on the pitch concede a goal together, but it is news of the keeper and the defenders. */
-const concedes = (role: PlayerRole): boolean => role === 'GK' || role === 'DEF'
+/** All players on the pitch concede a goal together, but no forward is marked down for it. */
+export const concedes = (role: PlayerRole): boolean => role !== 'FWD'
 
 function movedBy(role: PlayerRole, { conceded, ...own }: Counts): Counts {
   return conceded === undefined || !concedes(role) ? own : { ...own, conceded }
@@ -155,7 +157,7 @@ function concerns(incident: Incident, { playerId, role, side }: Concerned): bool
   return incident.relatedPlayerId === playerId || (concedes(role) && scoringSide(incident) !== side)
 }
 
-const minuteOf = ({ minute, extraMinute }: Incident): number => minute + (extraMinute ?? 0)
+const minuteOf = ({ minute, extraMinute }: Incident): number => (minute ?? 0) + (extraMinute ?? 0)
 
 const signatureOf = (incident: Incident): string =>
   [incident.id, incident.playerId, incident.relatedPlayerId, counts(incident)].join()

@@ -1,5 +1,4 @@
 /** The provider's match states as trading phases. The name decides; the number is the fallback. */
-import type { FixtureSnapshot } from './fixture.ts'
 
 export type Phase =
   /** Before kick-off. */
@@ -16,6 +15,9 @@ export type Phase =
   | 'off'
   /** Unknown: suspended, never settled. */
   | 'frozen'
+
+/** The state of a match that an operator has voided, whatever its provider says. */
+export const VOIDED = 'VOID'
 
 const PHASE_BY_NAME: Readonly<Record<string, Phase>> = {
   NS: 'scheduled',
@@ -43,10 +45,14 @@ const PHASE_BY_NAME: Readonly<Record<string, Phase>> = {
   WALKOVER: 'off',
   WO: 'off',
   DELETED: 'off',
+  [VOIDED]: 'off',
   SUSPENDED: 'frozen',
   INTERRUPTED: 'frozen',
   AWAITING_UPDATES: 'frozen',
 }
+
+/** Whether a state has a phase: its name, trimmed and in capitals, is one of the provider's. */
+export const isKnownState = (name: string): boolean => Object.hasOwn(PHASE_BY_NAME, name)
 
 /**
  * Specification 3.4 reads 2 and 3 as live and 5, 6, 7 as completed. In the provider's own table 6 is extra time in
@@ -72,8 +78,12 @@ const PHASE_BY_NUMBER: Readonly<Record<number, Phase>> = {
 }
 
 /** The phase of a fixture. An unknown name or number means `frozen`. While a period ticks no match is over. */
-export function phaseOf(fixture: Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>): Phase {
-  const named = fixture.state === null ? undefined : (PHASE_BY_NAME[fixture.state] ?? 'frozen')
+export function phaseOf(fixture: {
+  readonly state: string | null
+  readonly stateId: number | null
+  readonly periods: readonly { readonly ticking: boolean }[]
+}): Phase {
+  const named = fixture.state === null ? undefined : (PHASE_BY_NAME[fixture.state.trim().toUpperCase()] ?? 'frozen')
   const phase = named ?? (fixture.stateId === null ? undefined : PHASE_BY_NUMBER[fixture.stateId]) ?? 'frozen'
   const over = phase === 'ended' || phase === 'final'
   return over && fixture.periods.some((p) => p.ticking) ? 'live' : phase

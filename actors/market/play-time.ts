@@ -18,7 +18,7 @@ export function followBreak({ playedAt, ms }: LastBreak, isPaused: boolean, at: 
   return isPaused ? { playedAt, ms: Math.max(0, at - (playedAt ?? at)) } : { playedAt: at, ms }
 }
 
-type Row = Pick<Incident, 'minute' | 'extraMinute' | 'period'>
+type Row = Pick<Incident, 'minute' | 'extraMinute' | 'period' | 'listedAt'>
 
 /** Whether the last break, or the one under way, lies between an incident and now. */
 export function isBeforeBreak(row: Row, periods: readonly FixturePeriod[], isPaused: boolean): boolean {
@@ -29,7 +29,10 @@ export function isBeforeBreak(row: Row, periods: readonly FixturePeriod[], isPau
 export const playedSecs = (periods: readonly FixturePeriod[]): number =>
   playable(periods).reduce((sum, p) => sum + p.elapsedSecs, 0)
 
-/** Seconds of play at an incident, at most now. Rows carry whole minutes, so the middle of the minute is assumed. */
+/**
+ * Seconds of play at an incident, at most now. Rows carry whole minutes, so the middle of the minute is assumed; of an
+ * unknown minute it is when the row was first listed.
+ */
 export const playedSecsAt = (row: Row, periods: readonly FixturePeriod[], now: number): number =>
   secsInto(row, 30, periods, now)
 
@@ -37,9 +40,14 @@ export const playedSecsAt = (row: Row, periods: readonly FixturePeriod[], now: n
 export const minuteStart = (row: Row, periods: readonly FixturePeriod[], now: number): number =>
   secsInto(row, 0, periods, now)
 
+/** Seconds of play when it ended, at most now. */
+export const minuteEnd = (row: Row, periods: readonly FixturePeriod[], now: number): number =>
+  secsInto(row, 60, periods, now)
+
 function secsInto(row: Row, secs: number, periods: readonly FixturePeriod[], now: number): number {
   const played = playable(periods)
   const period = periodOf(row, played)
+  if (row.minute === null) return Math.min(now, row.listedAt)
   if (period === undefined) return 0
   const before = playedSecs(played.slice(0, played.indexOf(period)))
   const minute = row.minute + (row.extraMinute ?? 0) - 1 - period.countsFrom
@@ -50,4 +58,6 @@ const playable = (periods: readonly FixturePeriod[]): readonly FixturePeriod[] =
   periods.filter((p) => p.kind !== 'penalties')
 
 const periodOf = ({ minute, period }: Row, played: readonly FixturePeriod[]): FixturePeriod | undefined =>
-  played.find((p) => p.order === period) ?? played.findLast((p) => p.countsFrom < minute) ?? played[0]
+  played.find((p) => p.order === period) ??
+  (minute === null ? played.at(-1) : played.findLast((p) => p.countsFrom < minute)) ??
+  played[0]

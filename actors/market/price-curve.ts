@@ -91,9 +91,6 @@ export function leavingPrice(curve: PriceCurve, imbalance: Lots, exposure: Lots)
 export const openingPrice = (curve: PriceCurve, imbalance: Lots, exposure: Lots): Price =>
   leavingPrice(curve, lots(imbalance + exposure), exposure)
 
-/** The price at full time, when the whole book leaves as one step. */
-export const bookPrice = (curve: PriceCurve, imbalance: Lots): Price => leavingPrice(curve, imbalance, imbalance)
-
 /** 2·10⁶·k × F(I): the one place where the curve is integrated. */
 function costTo(curve: PriceCurve, imbalance: number): bigint {
   const n = BigInt(curve.slope) * BigInt(Math.abs(imbalance))

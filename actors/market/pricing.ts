@@ -11,48 +11,22 @@
  */
 import type { PlayerId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
-import {
-  type FixturePeriod,
-  type FixturePlayer,
-  type FixtureSnapshot,
-  matchMinute,
-  type PlayerRole,
-  type Side,
-} from './fixture.ts'
-import { counts, type Incident, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
-import {
-  type Differences,
-  differencesOf,
-  excuseFor,
-  isNews,
-  namedBy,
-  type PlayerNews,
-  rowsBehind,
-  stillExcused,
-  type ReportedCounts,
-} from './news.ts'
+import { type Beliefs, NO_BELIEFS } from './belief/beliefs.ts'
+import { type ClockMemory, judgeClock, type RefusedUpdate } from './feed-clock.ts'
+import { type FixturePlayer, type FixtureSnapshot, matchMinute, type PlayerRole, type Side } from './fixture.ts'
+import { type Around, standingFor, type Told } from './follows.ts'
+import { reconcile } from './belief/reconcile.ts'
+import { type Incident, isGoal, type MatchNews } from './incidents.ts'
+import { type Differences, excuseFor, type PlayerNews, stillExcused } from './news.ts'
 import { type MoveReason, reasonOf } from './move-reason.ts'
 import { phaseOf } from './phase.ts'
-import {
-  EMPTY_BREAK,
-  followBreak,
-  isBeforeBreak,
-  minuteStart,
-  playedSecs,
-  playedSecsAt,
-  type LastBreak,
-} from './play-time.ts'
-import {
-  type Counts,
-  type DiscreteAction,
-  discretePoints,
-  parOffset,
-  type ScoringModel,
-  STATISTIC,
-  volumePoints,
-} from './scoring.ts'
-import { countsIn, countsNotListed } from './stated-counts.ts'
-import { aheadBy, nextBase, type Standing } from './target.ts'
+import { EMPTY_BREAK, followBreak, type LastBreak, playedSecs } from './play-time.ts'
+import { type Counts, discretePoints, parOffset, type ScoringModel, STATISTIC, volumePoints } from './scoring.ts'
+import { type Pitch, pitchOf, secsOn, type Spell } from './spells.ts'
+import { countsIn, differencesIn, takenBackOf } from './stated-counts.ts'
+import { chanceAfter, type Moment, NOTHING, type Tally, tallyOf, unlistedGoals } from './tally.ts'
+import { aheadBy, nextBase } from './target.ts'
+import { newsOf } from './update-news.ts'
 
 export type { MatchNews } from './incidents.ts'
 export type { PlayerNews } from './news.ts'
@@ -63,33 +37,30 @@ interface PlayerMemory {
   /** Points of the running statistics. */
   readonly volume: number
   readonly rating: number | null
-  /** Discrete actions according to the statistics; used only where the list of events has none. */
+  /** The first rating that they were given, and their minutes on the pitch by then. */
+  readonly first: { readonly rating: number; readonly minutes: number } | null
+  /** Discrete actions according to the statistics. */
   readonly counts: Counts
   /** Discrete actions according to the list of events. */
   readonly listed: Counts
+  /** What the list has taken back, and the statistics have not. */
+  readonly takenBack: Counts
   /** Differences between the two that no longer hold anything up. */
   readonly excused: Differences
 }
 
-/** A reading of the match clock: a period, and the seconds played in it. */
-interface MatchClock {
-  readonly period: number
-  readonly elapsedSecs: number
-}
-
 /** What pricing remembers between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
-export interface PricingMemory {
-  /** The match clock in the last accepted update; null before kick-off. */
-  readonly clock: MatchClock | null
-  /** Consecutive updates whose clock was behind that one but moved forward: the latest clock, and their number. */
-  readonly behind: { readonly clock: MatchClock; readonly updates: number } | null
+export interface PricingMemory extends ClockMemory {
   /** Seconds of play already priced. */
   readonly clockSecs: number
   /** Of the half under way or the break before it: from when, and for how long, no play was priced. */
   readonly lastBreak: LastBreak
   /** Goals that the odds expected of each side before kick-off; null when there were none. */
   readonly expectedGoals: Readonly<Record<Side, number>> | null
+  /** What players are worth over a season, by player, where it is not their start price. */
+  readonly anchors: Readonly<Record<string, Price>>
   readonly incidents: readonly Incident[]
+  readonly beliefs: Beliefs
   readonly players: Readonly<Record<string, PlayerMemory>>
 }
 
@@ -99,7 +70,9 @@ export const EMPTY_PRICING: PricingMemory = {
   clockSecs: 0,
   lastBreak: EMPTY_BREAK,
   expectedGoals: null,
+  anchors: {},
   incidents: [],
+  beliefs: NO_BELIEFS,
   players: {},
 }
 
@@ -114,8 +87,8 @@ export interface PricedPlayer {
 }
 
 export interface Pricing {
-  /** False for an update older than the last one; then memory and bases are unchanged. */
-  readonly accepted: boolean
+  /** Why the update was not taken, or null; then memory and bases are unchanged. */
+  readonly refused: RefusedUpdate | null
   readonly memory: PricingMemory
   /** The new base of every listed player. */
   readonly bases: ReadonlyMap<PlayerId, Price>
@@ -133,16 +106,16 @@ export interface Pricing {
   readonly unsettled: ReadonlySet<PlayerId>
 }
 
-/** When a player was on the pitch, in seconds of match clock. */
-interface Spell {
-  readonly from: number
-  readonly to: number
+/** A player before the first statistics. */
+export const UNSEEN: PlayerMemory = {
+  volume: 0,
+  rating: null,
+  first: null,
+  counts: {},
+  listed: {},
+  takenBack: {},
+  excused: {},
 }
-
-/** A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. */
-const CORRECTED_AFTER = 6
-
-const UNSEEN: PlayerMemory = { volume: 0, rating: null, counts: {}, listed: {}, excused: {} }
 
 /**
  * The bases after this snapshot. Pure: equal arguments give equal bases at any replay speed, and a match that continues
@@ -166,80 +139,41 @@ export function priceMatch(
     unsettled: new Set<PlayerId>(),
   }
   const phase = phaseOf(snapshot)
-  const clock = matchClockOf(snapshot.periods)
-  if (isStale(clock, phase === 'scheduled', memory)) {
-    const behind = clock === null ? null : countBehind(clock, memory)
-    if (behind === null || behind.updates < CORRECTED_AFTER) {
-      return { accepted: false, ...unchanged, memory: { ...memory, behind } }
-    }
-  }
+  const { refused, clock, behind } = judgeClock(snapshot, memory)
+  if (refused !== null) return { refused, ...unchanged, memory: { ...memory, behind } }
   // There is nothing to price before kick-off, in an unknown state, or without a clock or line-ups.
   const unpriced = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
-  if (unpriced || clock === null || snapshot.players.length === 0) {
-    return { accepted: true, ...unchanged, memory: { ...memory, expectedGoals, behind: null } }
+  if (unpriced || snapshot.periods.length === 0 || snapshot.players.length === 0) {
+    return { refused, ...unchanged, memory: { ...memory, expectedGoals, behind } }
   }
 
   // The clock stops in a break even if the payload still ticks; the difference is priced when play resumes.
   const isPaused = phase === 'break' && memory.clock !== null
   const clockSecs = isPaused ? memory.clockSecs : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
-  const { incidents, news, cancelled } = reconcile(snapshot, memory.incidents)
-  const remembered: Record<string, PlayerMemory> = { ...memory.players }
-  const spells = spellsOf(snapshot, incidents, clockSecs)
-  const tally = tallyOf(snapshot, incidents, spells, clockSecs)
-  const listed = new Map(players.map((p) => [p.playerId, p]))
-  const playerNews = new Map<PlayerId, PlayerNews>()
-  const unsettled = new Set<PlayerId>()
-  const behind = new Set<Side>()
-  const reasons = new Map<PlayerId, MoveReason>()
-  const spellsBefore = spellsOf(snapshot, memory.incidents, memory.clockSecs)
-  const list = { incidents, remembered: memory.incidents, minute: matchMinute(snapshot.periods) ?? 0 }
+  const { incidents, news, cancelled } = reconcile(snapshot, memory.incidents, clockSecs)
+  const isOver = phase === 'ended' || phase === 'final'
+  const after = sceneOf({ snapshot, secs: clockSecs, isOver }, incidents, isOver ? memory.incidents : incidents, model)
+  const before = sceneOf({ snapshot, secs: memory.clockSecs, isOver: false }, memory.incidents, memory.incidents, model)
+  const cast = castOf(after, players, memory, model)
+  const earlier = aroundOf(before, cast, 'before', model)
+  const around = aroundOf(after, cast, 'now', model)
+  const beforehand = { anchors: memory.anchors, expectedGoals }
   const lastBreak = followBreak(memory.lastBreak, isPaused, snapshot.sourceAt)
-  for (const seen of snapshot.players) {
-    const player = listed.get(seen.playerId)
-    const spell = spells.get(seen.playerId)
-    if (player === undefined || spell === undefined) continue
-    const before = memory.players[seen.playerId] ?? UNSEEN
-    const now = refresh(before, seen.details, player.role, model)
-    const fromList = tally.get(seen.playerId) ?? {}
-    const standing = standingOf({ ...now, listed: fromList }, incidents, spell)
-    const usual = discretePoints(model, player.role, model.expected[player.role])
-    const expectation = { role: player.role, points: usual + parOffset(model, player, expectedGoals) }
-    const x = aheadBy(standing, expectation, model)
-    const base = nextBase(player, x, model)
-    bases.set(seen.playerId, base)
-    const was = standingOf(before, memory.incidents, spellsBefore.get(seen.playerId))
-    const move = { ...player, from: player.base, to: base, before: was, now: standing, expectation }
-    const reason = reasonOf(move, list, model)
-    if (reason !== null) reasons.set(seen.playerId, reason)
-
-    const reported: ReportedCounts = { listed: fromList, stated: now.counts, excused: before.excused }
-    const excused = stillExcused(player.role, reported)
-    remembered[seen.playerId] = { ...now, listed: fromList, excused }
-    const differences = differencesOf(player.role, reported)
-    if (differences.conceded !== undefined) behind.add(seen.side)
-    if (Object.keys(differences).length > 0 || nextBase({ ...player, base }, x, model) !== base)
-      unsettled.add(seen.playerId)
-    const named = namedBy(news, seen.playerId)
-    if (named === null && !isNews(player.role, { ...before, stated: before.counts }, reported)) continue
-    const concerned = { playerId: seen.playerId, role: player.role, side: seen.side }
-    const { changed, latest } = rowsBehind(concerned, named, incidents, memory.incidents)
-    const [row] = changed
-    playerNews.set(seen.playerId, {
-      eventId: named?.eventId ?? row?.id ?? latest?.id ?? 0,
-      firstIds: changed.map(({ firstId }) => firstId),
-      ageSecs: row === undefined ? 0 : clockSecs - minuteStart(row, snapshot.periods, clockSecs),
-      pausedMs: row !== undefined && isBeforeBreak(row, snapshot.periods, isPaused) ? lastBreak.ms : 0,
-      names: named?.wholeMatch !== true,
-    })
-  }
-  for (const side of behind) {
-    const own = snapshot.players.filter((p) => p.side === side && spells.has(p.playerId))
-    const ids = (role: PlayerRole) => own.map((p) => p.playerId).filter((id) => listed.get(id)?.role === role)
-    waitWithKeeper(ids('GK'), ids('DEF'), playerNews, unsettled)
+  const remembered: Record<string, PlayerMemory> = { ...memory.players }
+  const reasons = new Map<PlayerId, MoveReason>()
+  const arrived = { snapshot, incidents, remembered: memory.incidents, news, clockSecs, isPaused, lastBreak }
+  const { playerNews, unsettled } = newsOf(cast, arrived)
+  for (const seen of cast) {
+    const { playerId } = seen.player
+    remembered[playerId] = seen.now
+    const { base, reason, isCapped } = movedOf(seen, { before, after, earlier, around }, beforehand, model)
+    bases.set(playerId, base)
+    if (reason !== null) reasons.set(playerId, reason)
+    if (isCapped) unsettled.add(playerId)
   }
   return {
-    accepted: true,
-    memory: { clock, behind: null, clockSecs, lastBreak, expectedGoals, incidents, players: remembered },
+    refused,
+    memory: { ...memory, clock, behind, clockSecs, lastBreak, expectedGoals, incidents, players: remembered },
     bases,
     reasons,
     news,
@@ -249,35 +183,131 @@ export function priceMatch(
   }
 }
 
-/** What the price of a player follows; a player who was not on the pitch has played no minutes. */
-const standingOf = (
-  { counts: stated, listed, volume, rating }: PlayerMemory,
+/** The list of events as it stood at a moment, and who was on the pitch. */
+interface Scene {
+  readonly moment: Moment
+  readonly incidents: readonly Incident[]
+  readonly pitch: Pitch
+  readonly tally: ReadonlyMap<PlayerId, Tally>
+}
+
+/** `changes` has the substitutions: those that come with the whistle or later move no settlement. */
+function sceneOf(
+  moment: Moment,
   incidents: readonly Incident[],
-  spell: Spell | undefined,
-): Standing => ({
-  counts: { ...countsNotListed(incidents, stated), ...listed },
-  volume,
-  rating,
-  minutes: spell === undefined ? 0 : (spell.to - spell.from) / 60,
-})
+  changes: readonly Incident[],
+  model: ScoringModel,
+): Scene {
+  const isChange = ({ kind }: Incident): boolean => kind === 'substitution'
+  const rows =
+    changes === incidents
+      ? incidents
+      : [...incidents.filter((row) => !isChange(row)), ...changes.filter((row) => isChange(row))]
+  const pitch = pitchOf(moment.snapshot, rows, moment.secs)
+  return { moment, incidents, pitch, tally: tallyOf(moment, incidents, pitch, model) }
+}
+
+/** Everybody whom the update can move. */
+function castOf(
+  { moment: { snapshot }, pitch, tally }: Scene,
+  players: readonly PricedPlayer[],
+  memory: PricingMemory,
+  model: ScoringModel,
+): readonly Seen[] {
+  const listed = new Map(players.map((p) => [p.playerId, p]))
+  return snapshot.players.flatMap(({ playerId, side, details }) => {
+    const [player, spells] = [listed.get(playerId), pitch.spells.get(playerId)]
+    if (player === undefined || spells === undefined) return []
+    const before = memory.players[playerId] ?? UNSEEN
+    const stated = refresh(before, details, { role: player.role, minutes: secsOn(spells) / 60 }, model)
+    const fromList = (tally.get(playerId) ?? NOTHING).listed
+    const now = { ...stated, listed: fromList, takenBack: takenBackOf(before, fromList, stated.counts) }
+    const excused = stillExcused(player.role, { listed: fromList, stated: now.counts, excused: before.excused })
+    return [{ player: { ...player, side }, spells, before, now: { ...now, excused } }]
+  })
+}
+
+type When = 'before' | 'now'
+
+function toldOf({ tally }: Scene, seen: Seen, when: When): Told {
+  const { role, side, playerId } = seen.player
+  const { volume, rating, first, counts: stated, takenBack } = seen[when]
+  const own = tally.get(playerId) ?? NOTHING
+  const rated =
+    rating === null || first === null ? null : { value: rating, first: first.rating, firstMinutes: first.minutes }
+  return { role, side, volume, rated, tally: own, takenBack, differences: differencesIn(own, stated, takenBack) }
+}
+
+/** What the match says around each player. */
+function aroundOf(scene: Scene, cast: readonly Seen[], when: When, model: ScoringModel): Around {
+  const { snapshot, isOver } = scene.moment
+  const conceded = { home: { owed: 0, takenBack: 0 }, away: { owed: 0, takenBack: 0 } }
+  const missed = { home: 0, away: 0 }
+  for (const seen of cast) {
+    const { side, role } = seen.player
+    const { differences, takenBack } = toldOf(scene, seen, when)
+    missed[side] += differences.owed.penalty_missed ?? 0
+    if (role !== 'GK') continue
+    conceded[side].owed += differences.owed.conceded ?? 0
+    conceded[side].takenBack += takenBack.conceded ?? 0
+  }
+  const unlisted = (side: Side): number => unlistedGoals(snapshot, side, scene.incidents)
+  return {
+    isStated: cast.some((seen) => seen[when].volume !== 0),
+    unlisted: { home: unlisted('home'), away: unlisted('away') },
+    // A list that never shows goals will not take one back.
+    standsUnlisted: isOver || !scene.incidents.some(({ kind }) => isGoal(kind)) ? 1 : chanceAfter(0, model.review),
+    conceded,
+    missed,
+  }
+}
+
+/** A player who is or was on the pitch, with what is known of them before and after an update. */
+interface Seen {
+  readonly player: PricedPlayer
+  readonly spells: readonly Spell[]
+  readonly before: PlayerMemory
+  readonly now: PlayerMemory
+}
+
+interface Scenes {
+  readonly before: Scene
+  readonly after: Scene
+  readonly earlier: Around
+  readonly around: Around
+}
+
+/** Where the base of a player goes, and why. */
+function movedOf(
+  seen: Seen,
+  { before, after, earlier, around }: Scenes,
+  { anchors, expectedGoals }: Pick<PricingMemory, 'anchors' | 'expectedGoals'>,
+  model: ScoringModel,
+) {
+  const { player } = seen
+  const { role, side, playerId, start } = player
+  const standing = standingFor(toldOf(after, seen, 'now'), around, seen.spells, after.pitch.men, model)
+  const usual = discretePoints(model, role, model.expected[role])
+  const anchor = anchors[playerId] ?? start
+  const expectation = { role, points: usual + parOffset(model, { role, side, anchor }, expectedGoals) }
+  const x = aheadBy(standing, expectation, model)
+  const base = nextBase(player, x, model)
+  const spells = before.pitch.spells.get(playerId) ?? []
+  const was = standingFor(toldOf(before, seen, 'before'), earlier, spells, before.pitch.men, model)
+  const minute = matchMinute(after.moment.snapshot.periods) ?? 0
+  const list = { incidents: after.incidents, remembered: before.incidents, minute }
+  const move = { ...player, from: player.base, to: base, before: was, now: standing, expectation }
+  return { base, reason: reasonOf(move, list, model), isCapped: nextBase({ ...player, base }, x, model) !== base }
+}
+
+/** The memory with what newly listed players are worth over a season. */
+export function withAnchors(memory: PricingMemory, anchors: PricingMemory['anchors']): PricingMemory {
+  return Object.keys(anchors).length === 0 ? memory : { ...memory, anchors: { ...memory.anchors, ...anchors } }
+}
 
 /** The odds as they were at kick-off. Odds of a match in play would be news. */
 const oddsBefore = (memory: PricingMemory, snapshot: FixtureSnapshot): PricingMemory['expectedGoals'] =>
   memory.clock === null ? (snapshot.expectedGoals ?? memory.expectedGoals) : memory.expectedGoals
-
-/** A side concedes together, and the statistics tell of its keeper only: its defenders wait with them. */
-function waitWithKeeper(
-  keepers: readonly PlayerId[],
-  defenders: readonly PlayerId[],
-  playerNews: Map<PlayerId, PlayerNews>,
-  unsettled: Set<PlayerId>,
-): void {
-  const news = keepers.map((id) => playerNews.get(id)).find((one) => one !== undefined)
-  for (const id of defenders) {
-    unsettled.add(id)
-    if (news !== undefined && !playerNews.has(id)) playerNews.set(id, news)
-  }
-}
 
 /** The memory in which nothing waits any longer for the statistics of these players to agree with the list. */
 export function excuse(
@@ -294,90 +324,20 @@ export function excuse(
   return { ...memory, players: remembered }
 }
 
-function matchClockOf(periods: readonly FixturePeriod[]): PricingMemory['clock'] {
-  const current = periods.find((p) => p.ticking) ?? periods.at(-1)
-  return current === undefined ? null : { period: current.order, elapsedSecs: current.elapsedSecs }
-}
-
-/** Whether the clock went back: within a period, to an earlier one, or to before kick-off. */
-function isStale(now: PricingMemory['clock'], scheduled: boolean, { clock: last }: PricingMemory): boolean {
-  if (last === null) return false
-  if (now === null) return scheduled
-  return now.period < last.period || (now.period === last.period && now.elapsedSecs < last.elapsedSecs)
-}
-
-/** Counts an update whose clock is behind. A repeated old payload does not move forward, so it counts as the first. */
-function countBehind(clock: MatchClock, { behind }: PricingMemory): NonNullable<PricingMemory['behind']> {
-  const last = behind?.clock
-  const movesForward =
-    last !== undefined &&
-    (clock.period > last.period || (clock.period === last.period && clock.elapsedSecs > last.elapsedSecs))
-  return { clock, updates: movesForward ? (behind?.updates ?? 0) + 1 : 1 }
-}
-
-/** Starters from the first second, substitutes from when they came on; until they left, or now. */
-function spellsOf(snapshot: FixtureSnapshot, incidents: readonly Incident[], now: number): Map<PlayerId, Spell> {
-  const spells = new Map<PlayerId, Spell>()
-  for (const p of snapshot.players) if (p.starter) spells.set(p.playerId, { from: 0, to: now })
-  const leave = (id: PlayerId | null, at: number): void => {
-    const spell = id === null ? undefined : spells.get(id)
-    if (id !== null && spell !== undefined)
-      spells.set(id, { ...spell, to: Math.max(spell.from, Math.min(spell.to, at)) })
-  }
-  const changes = incidents
-    .filter((i) => counts(i) && (i.kind === 'substitution' || i.kind === 'red' || i.kind === 'second_yellow'))
-    .map((i) => ({ ...i, at: playedSecsAt(i, snapshot.periods, now) }))
-    .toSorted((a, b) => a.at - b.at)
-  for (const change of changes) {
-    if (change.kind === 'substitution') {
-      leave(change.relatedPlayerId, change.at)
-      if (change.playerId !== null) spells.set(change.playerId, { from: change.at, to: now })
-    } else leave(change.playerId, change.at)
-  }
-  return spells
-}
-
-/** Actions per player according to the list of events. All players on the pitch concede a goal together. */
-function tallyOf(
-  snapshot: FixtureSnapshot,
-  incidents: readonly Incident[],
-  spells: ReadonlyMap<PlayerId, Spell>,
-  now: number,
-): ReadonlyMap<PlayerId, Counts> {
-  const tally = new Map<PlayerId, Partial<Record<DiscreteAction, number>>>()
-  const add = (id: PlayerId | null, action: DiscreteAction): void => {
-    if (id === null) return
-    const own = tally.get(id) ?? {}
-    tally.set(id, { ...own, [action]: (own[action] ?? 0) + 1 })
-  }
-  for (const incident of incidents.filter(counts)) {
-    const { kind } = incident
-    if (kind === 'substitution' || kind === 'var' || kind === 'var_card') continue
-    add(incident.playerId, kind)
-    if (!isGoal(kind)) continue
-    if (kind === 'goal') add(incident.relatedPlayerId, 'assist')
-    const at = playedSecsAt(incident, snapshot.periods, now)
-    const scoredBy = scoringSide(incident)
-    for (const { playerId, side } of snapshot.players) {
-      const spell = spells.get(playerId)
-      if (side !== scoredBy && spell !== undefined && spell.from <= at && at <= spell.to) add(playerId, 'conceded')
-    }
-  }
-  return tally
-}
-
 /** The player after an update. Without new statistics nothing changes, and a rating once given stays. */
 function refresh(
   before: PlayerMemory,
   details: FixturePlayer['details'],
-  role: PlayerRole,
+  { role, minutes }: { readonly role: PlayerRole; readonly minutes: number },
   model: ScoringModel,
 ): PlayerMemory {
   if (details === null) return before
+  const rating = details[STATISTIC.rating] ?? before.rating
   return {
     ...before,
     volume: rounded(volumePoints(model, role, details)),
-    rating: details[STATISTIC.rating] ?? before.rating,
+    rating,
+    first: before.first ?? (rating === null ? null : { rating, minutes: rounded(minutes) }),
     counts: countsIn(details, role),
   }
 }

@@ -1,8 +1,10 @@
 /** Reads the stored memory of the price model. */
 import { playerId } from '../kernel/ids.ts'
+import { price } from '../kernel/micros.ts'
 import { instant } from '../kernel/world.ts'
 import {
   as,
+  boolean,
   fieldsOf,
   integer,
   keyOf,
@@ -15,6 +17,7 @@ import {
   recordOf,
   text,
 } from '../kernel/read.ts'
+import { readBeliefs } from './belief/beliefs.ts'
 import type { Incident } from './incidents.ts'
 import { EMPTY_PRICING, type PricingMemory } from './pricing.ts'
 
@@ -40,7 +43,9 @@ export const readPricing: Reader<PricingMemory> = (value, path) => {
     clockSecs: field('clockSecs', or(number, EMPTY_PRICING.clockSecs)),
     lastBreak: field('lastBreak', or(readBreak, EMPTY_PRICING.lastBreak)),
     expectedGoals: field('expectedGoals', nullable(readGoals)),
+    anchors: field('anchors', or(recordOf(as(integer, price)), EMPTY_PRICING.anchors)),
     incidents: field('incidents', or(listOf(readIncident), EMPTY_PRICING.incidents)),
+    beliefs: field('beliefs', or(readBeliefs, EMPTY_PRICING.beliefs)),
     players: field('players', or(recordOf(readPlayer), EMPTY_PRICING.players)),
   }
 }
@@ -73,15 +78,23 @@ const readIncident: Reader<Incident> = (value, path) => {
     id,
     firstId: field('firstId', or(integer, id)),
     kind: field('kind', keyOf(INCIDENT_KINDS)),
-    minute: field('minute', integer),
+    minute: field('minute', nullable(integer)),
     extraMinute: field('extraMinute', nullable(integer)),
     period: field('period', nullable(integer)),
+    sortOrder: field('sortOrder', nullable(integer)),
     side: field('side', nullable(oneOf(['home', 'away']))),
     playerId: field('playerId', player),
     relatedPlayerId: field('relatedPlayerId', player),
     addition: field('addition', nullable(text)),
+    listedAt: field('listedAt', or(number, 0)),
+    isRelatedLost: field('isRelatedLost', or(boolean, false)),
     standing: field('standing', oneOf(['seen', 'counted', 'missing', 'cancelled'])),
   }
+}
+
+const readFirst: Reader<NonNullable<PricingMemory['players'][string]['first']>> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { rating: field('rating', number), minutes: field('minutes', number) }
 }
 
 const readPlayer: Reader<PricingMemory['players'][string]> = (value, path) => {
@@ -89,8 +102,10 @@ const readPlayer: Reader<PricingMemory['players'][string]> = (value, path) => {
   return {
     volume: field('volume', number),
     rating: field('rating', nullable(number)),
+    first: field('first', or(nullable(readFirst), null)),
     counts: field('counts', or(recordOf(number), {})),
     listed: field('listed', or(recordOf(number), {})),
+    takenBack: field('takenBack', or(recordOf(number), {})),
     excused: field('excused', or(recordOf(number), {})),
   }
 }

@@ -91,7 +91,7 @@ export function percentWords(from: number, to: number): string {
 /** What closed a position, as its owner reads it. */
 export interface CloseTold {
   readonly by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
-  readonly voidReason: 'late_open' | 'operator' | null
+  readonly voidReason: 'operator' | null
   /** The level that was reached, or the price it was closed at. */
   readonly at: string
 }
@@ -113,9 +113,7 @@ export function closeWords({ by, voidReason, at }: CloseTold): string {
       return `an operator closed it at ${at}`
     case 'void':
       if (voidReason === 'operator') return 'an operator took it out, and the margin was returned'
-      return voidReason === 'late_open'
-        ? 'it was opened just before this news, so it counts nowhere'
-        : 'the match was not played, and the margin was returned'
+      return 'the match was not played, and the margin was returned'
     default:
       return unreachable(by)
   }

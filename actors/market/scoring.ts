@@ -57,6 +57,7 @@ export const STATISTIC = {
   rating: 118,
   goals: 52,
   penaltyGoals: 111,
+  penaltiesMissed: 112,
   penaltiesSaved: 113,
   assists: 79,
   ownGoals: 324,
@@ -68,12 +69,60 @@ export const STATISTIC = {
 
 /** Points in 90 minutes for each unit of a natural logarithm, by role. */
 export interface ParFactors {
-  /** Of start price ÷ the anchor of the role: more is expected of an expensive player. */
+  /**
+   * Of what the player is worth over a season ÷ the usual value of the role. Not of the start price: that also follows
+   * the luck of the last match.
+   */
   readonly worth: Readonly<Record<PlayerRole, number>>
   /** Of the goals expected of the player's side ÷ GOALS_USUAL. */
   readonly goals: Readonly<Record<PlayerRole, number>>
   /** Of the goals expected of the other side ÷ GOALS_USUAL. */
   readonly conceded: Readonly<Record<PlayerRole, number>>
+  /** Of the men of the player's side on the pitch ÷ those of the other side. */
+  readonly men: Readonly<Record<PlayerRole, number>>
+}
+
+/** Actions in the list of events that the statistics of their player follow. */
+export const FOLLOWED = [
+  'goal',
+  'penalty_goal',
+  'assist',
+  'own_goal',
+  'penalty_missed',
+  'penalty_saved',
+  'yellow',
+  'red',
+  'second_yellow',
+] as const
+export type FollowedAction = (typeof FOLLOWED)[number]
+
+/**
+ * What usually follows an action. It is in the price with the action, until the statistics state what did follow:
+ * otherwise late statistics would be a second step that everybody can see coming.
+ */
+export interface Follows {
+  /** The change of the player's rating. */
+  readonly rating: Readonly<Record<FollowedAction, number>>
+  /** The same for a goal conceded, by role. */
+  readonly conceded: Readonly<Record<PlayerRole, number>>
+  /** Points of running statistics: of a goal its shot on target, of a card its foul. */
+  readonly statistics: Readonly<Record<FollowedAction, number>>
+  /** Points of running statistics of a scorer whose goal is taken back, such as an offside. */
+  readonly annulled: number
+  /** How many of the penalties that are missed the keeper has saved. */
+  readonly saved: number
+  /** Statistics are waited for so long, in seconds of play. */
+  readonly waitSecs: number
+}
+
+/** The chance that a goal from open play stands. */
+export interface Reviews {
+  /** The part of the goals that is reviewed or taken back after it was listed. */
+  readonly share: number
+  /** The part of those that stands. */
+  readonly stand: number
+  /** Seconds of play after which play has gone on: what is not under review by then stands. */
+  readonly secs: number
 }
 
 /** Goals that a side of the usual strength scores in a match. */
@@ -83,7 +132,7 @@ const GOALS_USUAL = 1.35
  * Counts what releases have changed about base prices. The published prices of recordings name it
  * (`npm run ops -- prices-verify`): a change that moves one of them raises it, with a line in the CHANGELOG.
  */
-export const MODEL_VERSION = 1
+export const MODEL_VERSION = 3
 
 export interface ScoringModel {
   /** Points an action earns: `scoring.base.<action>`. */
@@ -94,15 +143,17 @@ export interface ScoringModel {
   readonly expected: Readonly<Record<PlayerRole, Readonly<Partial<Record<DiscreteAction, number>>>>>
   /** Points expected from volume actions in 90 minutes. */
   readonly par: Readonly<Record<PlayerRole, number>>
-  /** What start price and odds add to it. Otherwise public knowledge would be free money. */
+  /** What a player's worth, the odds and dismissals add to it. Otherwise public knowledge would be free money. */
   readonly parBy: ParFactors
   readonly rating: {
     /** Points per unit of rating above the normal one at that minute. */
     readonly weight: number
-    /** The normal rating of a player who has just come on, and after 90 minutes. */
+    /** The normal rating of a player who has just come on, and after 90 minutes. What counts is the way between. */
     readonly start: number
     readonly end: Readonly<Record<PlayerRole, number>>
   }
+  readonly follows: Follows
+  readonly review: Reviews
   /** What a volume point is worth, in discrete points. */
   readonly volumeGain: number
   /** Per cent of the start price that a point is worth. */
@@ -203,27 +254,57 @@ export const DEFAULT_MODEL: ScoringModel = {
       red: 1.2,
     },
     DEF: { ...EVEN, goal: 1.3, penalty_goal: 1.1, assist: 1.15, conceded: 1.2, pass_acc: 0.8, key_pass: 1.1 },
-    MID: { ...EVEN, goal: 1.1, conceded: 0.4 },
+    MID: { ...EVEN, goal: 1.1, conceded: 0 },
     FWD: { ...EVEN, assist: 0.95, conceded: 0, tackle: 0.8, interception: 0.8, clearance: 0.8, key_pass: 0.95 },
   },
   expected: {
     GK: { conceded: 1.35, penalty_saved: 0.02, yellow: 0.06 },
     DEF: { goal: 0.05, assist: 0.06, conceded: 1.35, yellow: 0.2, red: 0.008, own_goal: 0.01 },
-    MID: { goal: 0.12, penalty_goal: 0.01, assist: 0.13, conceded: 1.35, yellow: 0.2, red: 0.006 },
+    MID: { goal: 0.12, penalty_goal: 0.01, assist: 0.13, yellow: 0.2, red: 0.006 },
     FWD: { goal: 0.36, penalty_goal: 0.05, assist: 0.17, yellow: 0.13, red: 0.004, penalty_missed: 0.01 },
   },
   // Fitted by `npm run ops -- market-fit` on 1,500 simulated matches, and checked on others.
   parBy: {
     worth: { GK: 0, DEF: 3.15, MID: 3.6, FWD: 4.25 },
     goals: { GK: 0.1, DEF: 0.35, MID: 0.9, FWD: 1.65 },
-    conceded: { GK: -0.75, DEF: -0.9, MID: -0.3, FWD: 0.1 },
+    conceded: { GK: -0.78, DEF: -0.9, MID: 0, FWD: 0.1 },
+    men: { GK: -5.7, DEF: 4.3, MID: 3.5, FWD: 8.9 },
   },
   par: { GK: 2.42, DEF: 1.55, MID: 1.29, FWD: 1.285 },
   rating: { weight: 0.8, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 } },
+  follows: {
+    rating: {
+      goal: 0.85,
+      penalty_goal: 0.85,
+      assist: 0.5,
+      own_goal: -0.8,
+      penalty_missed: -0.5,
+      penalty_saved: 0.16,
+      yellow: -0.31,
+      red: -1.36,
+      second_yellow: -1.06,
+    },
+    conceded: { GK: -0.25, DEF: 0, MID: 0, FWD: 0 },
+    statistics: {
+      goal: 0.4,
+      penalty_goal: 0.4,
+      assist: 0,
+      own_goal: 0,
+      penalty_missed: 0.295,
+      penalty_saved: 0.5,
+      yellow: -0.15,
+      red: -0.15,
+      second_yellow: -0.15,
+    },
+    annulled: -0.12,
+    saved: 0.7,
+    waitSecs: 120,
+  },
+  review: { share: 0.23, stand: 0.5, secs: 60 },
   volumeGain: 1.55,
   scale: 2,
   bound: 0.35,
-  tickCap: 0.075,
+  tickCap: 0.095,
 }
 
 export type Counts = Readonly<Partial<Record<DiscreteAction, number>>>
@@ -243,28 +324,36 @@ export function volumePoints(model: ScoringModel, role: PlayerRole, details: Det
   )
 }
 
+/** A rating, and the first one that the player was given. */
+export interface Rated {
+  readonly value: number
+  readonly first: number
+  /** On the pitch by then. */
+  readonly firstMinutes: number
+}
+
 /**
- * The points of a rating above the normal one after `minutes` on the pitch. The normal rating rises from `start` to
- * `end` over 90 minutes. A missing rating counts as zero points.
+ * The points of what a rating has gained since the first one beyond what is usual. A rating first appears at a minute
+ * that everybody knows, and says of the time before it what the statistics have said already: so it counts from there.
  */
 export function ratingPoints(
   { rating: { weight, start, end } }: ScoringModel,
   role: PlayerRole,
-  rating: number | null,
+  rated: Rated | null,
   minutes: number,
 ): number {
-  if (rating === null) return 0
-  const normal = start + (end[role] - start) * Math.min(1, minutes / 90)
-  return weight * (rating - normal)
+  if (rated === null) return 0
+  const since = Math.min(1, minutes / 90) - Math.min(1, rated.firstMinutes / 90)
+  return weight * (rated.value - rated.first - (end[role] - start) * since)
 }
 
 /** Points expected of a player in 90 minutes beyond the par of the role, by what is known before the match. */
 export function parOffset(
   { parBy }: ScoringModel,
-  { role, side, start }: { readonly role: PlayerRole; readonly side: Side; readonly start: Price },
+  { role, side, anchor }: { readonly role: PlayerRole; readonly side: Side; readonly anchor: Price },
   goals: Readonly<Record<Side, number>> | null,
 ): number {
-  const byWorth = parBy.worth[role] * log(start / ANCHOR_BY_ROLE[role])
+  const byWorth = parBy.worth[role] * log(anchor / ANCHOR_BY_ROLE[role])
   if (goals === null) return byWorth
   const [own, other] = side === 'home' ? [goals.home, goals.away] : [goals.away, goals.home]
   const byGoals = parBy.goals[role] * log(own / GOALS_USUAL)

@@ -1,4 +1,5 @@
 /** The provider's English names of statistic types, for payloads that carry only the number. */
+import type { FixturePlayer, FixtureSnapshot, Side } from './fixture.ts'
 
 /** Types of a team's statistics, named as the provider names them. */
 export const TEAM_STATISTIC: Readonly<Record<number, string>> = {
@@ -76,6 +77,23 @@ export const PLAYER_STATISTIC: Readonly<Record<number, string>> = {
   123: 'Long Balls Won',
   27266: 'Aerials Lost',
   27271: 'Ball Recovery',
+}
+
+/** The sums of the players' statistics, for a fixture without team statistics; null when they have none either. */
+export function summedStatistics(
+  players: readonly Pick<FixturePlayer, 'side' | 'details'>[],
+): FixtureSnapshot['teamStats'] {
+  const stats: Record<Side, Record<string, number>> = { home: {}, away: {} }
+  let any = false
+  for (const { side, details } of players) {
+    for (const [type, value] of Object.entries(details ?? {})) {
+      const name = PLAYER_STATISTIC[Number(type)]
+      if (name === undefined) continue
+      stats[side][name] = (stats[side][name] ?? 0) + value
+      any = true
+    }
+  }
+  return any ? stats : null
 }
 
 /** The other types of a player's statistics: of these no team has a sum. */

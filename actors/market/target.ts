@@ -2,7 +2,7 @@
 import { exp, tanh } from '../kernel/exact-math.ts'
 import { type Price, price } from '../kernel/micros.ts'
 import type { PlayerRole } from './fixture.ts'
-import { type Counts, discretePoints, ratingPoints, type ScoringModel } from './scoring.ts'
+import { type Counts, discretePoints, type Rated, ratingPoints, type ScoringModel } from './scoring.ts'
 
 /** What the price of a player follows. */
 export interface Standing {
@@ -10,9 +10,11 @@ export interface Standing {
   readonly counts: Counts
   /** Points of the running statistics. */
   readonly volume: number
-  readonly rating: number | null
+  readonly rating: Rated | null
   /** On the pitch. */
   readonly minutes: number
+  /** Minutes on the pitch, each weighted with ln(men of the own side ÷ men of the other). */
+  readonly uneven: number
 }
 
 /** A player, and the discrete points that are expected of them in 90 minutes. */
@@ -26,7 +28,7 @@ const STEP_MICROS = 100
 
 /** How far a player is ahead of what was expected, as a fraction of the start price. */
 export function aheadBy(now: Standing, { role, points }: Expectation, model: ScoringModel): number {
-  const par = (points * now.minutes) / 90
+  const par = (points * now.minutes + model.parBy.men[role] * now.uneven) / 90
   return (model.scale * (discretePoints(model, role, now.counts) - par + runningPoints(now, role, model))) / 100
 }
 

@@ -8,7 +8,7 @@ import type { FixtureId, InstrumentId, PositionId } from '../kernel/ids.ts'
 import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX, LARGE_BATCH } from '../kernel/limits.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant } from '../kernel/world.ts'
-import type { FixtureSnapshot } from '../market/fixture.ts'
+import type { SaidFixture } from '../market/fixture.ts'
 import { quoteOf } from '../market/instrument.ts'
 import type { ScoringModel } from '../market/pricing.ts'
 import { decide, proceed } from './decide.ts'
@@ -73,7 +73,7 @@ export class MatchActor {
   readonly #ticks = new TickKeeper()
   readonly #unpublished = new UnpublishedMoves()
   /** The last update that was committed, and the model that priced it. */
-  #priced: { readonly snapshot: FixtureSnapshot; readonly model: ScoringModel } | null = null
+  #priced: { readonly snapshot: SaidFixture; readonly model: ScoringModel } | null = null
   readonly #hearing = new Hearing()
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
@@ -237,7 +237,7 @@ export class MatchActor {
   /**
    * Closes the next positions of a step under way. Until all are closed, users trade the other instruments, and the
    * match's own messages wait. Returns whether they do.
-   */ // T43
+   */ // T35
   async #continueStep(): Promise<boolean> {
     const leaving = leavingOf(this.#state)
     if (leaving === null) return false
@@ -330,7 +330,7 @@ export class MatchActor {
 
   async #commit({ batch, decisions, draft, terms }: Attempt): Promise<Verdict> {
     const keyed = keyedCommands(batch, decisions, draft)
-    const ticks = this.#ticks.toStore(draft.events, terms.at)
+    const ticks = this.#ticks.toStore({ ...terms, events: draft.events, view: draft })
     if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
     // Journal and tape begin with the first update. What is refused before names no rules, or the update would not.
@@ -350,6 +350,7 @@ export class MatchActor {
       watch: holdingsOf(draft, walletsOf(batch, decisions, draft)),
       requests: requestsOf(batch),
       traces: tracesOf(batch),
+      ...(terms.rules.protection === null ? {} : { protected: true }),
       openPositionsMax: terms.rules.openPositionsMax,
     })
     // Also one without events, such as a refusal that is kept: what it heard is in the journal.
@@ -359,8 +360,8 @@ export class MatchActor {
 
   /** Applies the events, answers the callers and publishes. */
   #conclude({ batch, decisions, draft, terms }: Attempt, wallets: Wallets): void {
+    this.#ticks.committed({ ...terms, events: draft.events, view: draft })
     for (const event of draft.events) this.#state.apply(event)
-    this.#ticks.committed(draft.events, terms.at)
     for (const entry of batch) {
       const decision = decisions.get(entry)
       if (entry.command.kind !== 'feed_update' || decision?.kind !== 'proceeded' || !decision.news) continue

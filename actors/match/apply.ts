@@ -1,11 +1,11 @@
 /** Event → state: the only code that changes a match, both the committed state and the draft. */
-import { unreachable } from '../kernel/assert.ts'
+import { present, unreachable } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId } from '../kernel/ids.ts'
 import { lots } from '../kernel/micros.ts'
 import type { Instrument } from '../market/instrument.ts'
 import type { PricingMemory } from '../market/pricing.ts'
-import { exposureOf, type Position } from '../position/position.ts'
-import { isAwaited, type RecentClose } from '../position/recent-close.ts'
+import type { Instant } from '../kernel/world.ts'
+import { type ClosedPosition, exposureOf, type Position } from '../position/position.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 
 /** The changes that applying an event can make to a state. */
@@ -17,9 +17,9 @@ export interface MatchTarget {
   addPosition(position: Position): void
   changePosition(position: Position): void
   removePosition(id: PositionId): void
-  /** Remembers a close for late news. Replaces what was remembered of it before. */
-  putClose(close: RecentClose): void
-  forgetClose(id: PositionId): void
+  /** Remembers a close that news may move, until it stands. */
+  putMovable(position: ClosedPosition, until: Instant): void
+  forgetMovable(id: PositionId): void
 }
 
 export function apply(target: MatchTarget, event: MatchEvent): void {
@@ -28,11 +28,9 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       return target.setInfo(event.info, event.pricing)
     case 'instrument_listed':
       return target.putInstrument(event.instrument)
-    case 'news_changed':
-      return target.putInstrument({ ...target.listed(event.instrumentId), news: event.news })
     case 'curve_changed': {
-      const { instrumentId, impactCapPpm, awaitsSettlement } = event
-      return target.putInstrument({ ...target.listed(instrumentId), impactCapPpm, awaitsSettlement })
+      const { instrumentId, impactCapPpm, endedImbalance } = event
+      return target.putInstrument({ ...target.listed(instrumentId), impactCapPpm, endedImbalance })
     }
     case 'leaving_changed':
       return target.putInstrument({ ...target.listed(event.instrumentId), leavingFrom: event.leavingFrom })
@@ -47,21 +45,26 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
     case 'position_opened':
       target.addPosition(event.position)
       return addImbalance(target, event.position, 1)
+    case 'position_split':
+      target.changePosition(event.position)
+      return target.addPosition(event.part)
     case 'levels_changed':
     case 'margin_warned':
       return target.changePosition(event.position)
     case 'position_closed':
       target.removePosition(event.position.id)
-      if (event.locks.length > 0) {
-        target.putClose({ position: event.position, awaited: isAwaited(event.locks), corrections: [] })
-      }
+      if (event.movableUntil !== undefined) target.putMovable(event.position, event.movableUntil)
       return addImbalance(target, event.position, -1)
-    case 'close_corrected': {
-      const { position, awaited, corrections } = event
-      return target.putClose({ position, awaited, corrections })
+    case 'news_changed':
+      return target.putInstrument({ ...target.listed(event.instrumentId), news: event.news })
+    case 'fill_moved': {
+      const { position, movableUntil } = event
+      if (event.rest !== undefined) target.changePosition(event.rest)
+      if (position.close === null) return target.changePosition(position)
+      return target.putMovable({ ...position, close: position.close }, present(movableUntil, 'end of a close'))
     }
     case 'close_forgotten':
-      return target.forgetClose(event.positionId)
+      return target.forgetMovable(event.positionId)
     default:
       return unreachable(event)
   }

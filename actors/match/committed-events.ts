@@ -1,9 +1,7 @@
 /** Match events → the committed events that reactions read from the outbox. */
 import type { CommittedEvent } from '../community/committed-event.ts'
 import { baseMoveOf, type Close, type Position } from '../position/position.ts'
-import { money } from '../kernel/micros.ts'
-import { baseMoveShifted } from '../position/recent-close.ts'
-import type { CloseCorrected, MatchEvent } from './messages.ts'
+import type { FillMoved, MatchEvent } from './messages.ts'
 
 /** The events of a batch that have reactions, in order. A batch of price moves alone has none. */
 export function committedEvents(events: readonly MatchEvent[]): readonly CommittedEvent[] {
@@ -16,30 +14,35 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
         return [{ kind: 'margin_warned', ...of(event.position), lostPct: event.position.warned }]
       case 'position_closed':
         return [{ kind: 'closed', ...of(event.position), ...closingOf(event.position, event.position.close) }]
-      case 'close_corrected':
-        return correctedEvents(event)
       case 'match_updated':
         return event.info.settledAt === null ? [] : [{ kind: 'match_settled' }]
-      case 'instrument_listed':
+      case 'fill_moved':
+        return movedEvents(event)
       case 'news_changed':
+      case 'close_forgotten':
+      case 'instrument_listed':
       case 'curve_changed':
       case 'leaving_changed':
       case 'instrument_settled':
       case 'price_moved':
+      case 'position_split':
       case 'levels_changed':
-      case 'close_forgotten':
         return []
     }
   })
 }
 
-/** None for a close whose proceeds were only held, or let go. */
-function correctedEvents({ position, amount, shift }: CloseCorrected): CommittedEvent[] {
-  const { pnl, by } = position.close
-  const [was, is] = [baseMoveShifted(position, shift.before), baseMoveShifted(position, shift.after)]
+/** None where a close has only been decided to stand, or to wait. */
+function movedEvents({ position, before, amount, rest }: FillMoved): CommittedEvent[] {
+  const { close } = position
+  if (close === null || before.close === null) {
+    return [{ kind: 'fill_moved', ...of(position), from: before.openPrice, to: position.openPrice }]
+  }
+  const [was, is] = [baseMoveOf(before, before.close.base), baseMoveOf(position, close.base)]
   if (amount === 0 && was === is) return []
-  const before = { pnl: money(pnl - amount), baseMove: was }
-  return [{ kind: 'corrected', ...of(position), before, pnl, baseMove: is, openedAt: position.openedAt, by }]
+  const earned = { before: { pnl: before.close.pnl, baseMove: was }, pnl: close.pnl, baseMove: is }
+  const told = { ...partsOf(position), ...(rest === undefined ? {} : { waits: true as const }) }
+  return [{ kind: 'corrected', ...of(position), ...earned, openedAt: position.openedAt, by: close.by, ...told }]
 }
 
 const of = ({ id, userId, purse, instrumentId, direction, lots, margin }: Position) => ({
@@ -58,4 +61,10 @@ const closingOf = (position: Position, { base, pnl, by, voidReason }: Close) => 
   openedAt: position.openedAt,
   by,
   voidReason,
+  ...partsOf(position),
+})
+
+const partsOf = ({ partOf, parted }: Position) => ({
+  ...(partOf === undefined ? {} : { partOf }),
+  ...(parted === undefined ? {} : { parted }),
 })

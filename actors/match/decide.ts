@@ -9,7 +9,8 @@ import { clock, type FeedTerms, update } from './feed-updates.ts'
 import { endMatch } from './operator-ending.ts'
 import { voidPosition } from './operator-void.ts'
 import type { Draft } from './state.ts'
-import { changeLevels, close, type Allowed, open, type Terms } from './trading.ts'
+import { changeLevels, close, open } from './trading.ts'
+import type { Allowed, Terms } from './terms.ts'
 
 /** Decides a user's command. */
 export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcome<Allowed> {
@@ -19,6 +20,7 @@ export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcom
     case 'change_levels':
       return changeLevels(draft, command, terms)
     case 'close_position':
+    case 'close_part':
       return close(draft, command, terms)
     default:
       return unreachable(command)
@@ -32,9 +34,10 @@ export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcom
 export function proceed(draft: Draft, command: SystemCommand, terms: FeedTerms): boolean {
   switch (command.kind) {
     case 'feed_update':
-      return update(draft, command, terms)
+      // A quarantined match cannot tell what of it is new.
+      return draft.info.quarantine === undefined && update(draft, command, terms)
     case 'clock':
-      clock(draft, terms)
+      if (draft.info.quarantine === undefined || draft.info.settling !== null) clock(draft, terms)
       return false
     case 'end_match':
       return endMatch(draft, command, terms)

@@ -17,8 +17,8 @@ export interface Due {
 const NOTHING: readonly Due[] = []
 
 /**
- * The due positions of an instrument, earliest opened first: all, or `most` and one more. Nothing is due while full
- * time waits to be confirmed, while earlier due positions are being closed, or after settlement.
+ * The due positions of an instrument, earliest opened first: all, or `most` and one more. Nothing is due once
+ * the match has ended, or while earlier due positions are being closed.
  */
 export function dueOn(view: MatchView, instrument: Instrument, most: number): readonly Due[] {
   if (instrument.leavingFrom !== null) return NOTHING
@@ -32,7 +32,7 @@ export function dueOn(view: MatchView, instrument: Instrument, most: number): re
 
 /** The positions of an instrument that may be due, and few others. */
 export function watchedOn(view: MatchView, instrument: Instrument): Iterable<Position> {
-  if (instrument.awaitsSettlement || instrument.settlement !== null) return []
+  if (instrument.endedImbalance !== null || instrument.settlement !== null) return []
   return watchedInBoth(view, instrument)
 }
 

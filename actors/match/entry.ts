@@ -6,7 +6,7 @@ import type { Instant } from '../kernel/world.ts'
 import type { IdempotencyKey, SystemCommand, Trade, UserCommand } from './messages.ts'
 import type { KeyedCommand, StoredResult, Verdict } from './store.ts'
 import type { MatchView } from './state.ts'
-import type { Allowed } from './trading.ts'
+import type { Allowed } from './terms.ts'
 
 export interface UserEntry {
   readonly userId: UserCommand['userId']

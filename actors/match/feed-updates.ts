@@ -2,30 +2,27 @@
 import { present } from '../kernel/assert.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
 import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/limits.ts'
-import { lots, money, price } from '../kernel/micros.ts'
+import { lots, money, type Price, price } from '../kernel/micros.ts'
 import { isCommon } from '../kernel/purse.ts'
 import { leaguePrice } from '../position/fills.ts'
+import type { Beliefs } from '../market/belief/beliefs.ts'
+import { believe } from '../market/belief/believe.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
-import {
-  anchorOf,
-  type Instrument,
-  isSameQuote,
-  quoteOf,
-  settlesAt,
-  slopeFor,
-  startPrice,
-} from '../market/instrument.ts'
-import { reportEvents, reportSquad } from '../market/match-report.ts'
-import { playersOnPitch } from '../market/on-pitch.ts'
-import { type Phase, phaseOf } from '../market/phase.ts'
-import { type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
+import { anchorOf, type Instrument, isSameQuote, quoteOf, slopeFor, startPrice } from '../market/instrument.ts'
+import { reportEvents } from '../market/match-report.ts'
+import { followClock } from '../market/feed-clock.ts'
+import { isInPlay, phaseOf } from '../market/phase.ts'
+import { type Pitch, pitchOf } from '../market/spells.ts'
+import { type Pricing, priceMatch, type PricingMemory, type ScoringModel, withAnchors } from '../market/pricing.ts'
 import type { FeedUpdate, MatchInfo } from './messages.ts'
-import { settleLateCloses } from './late-closes.ts'
-import { followNews } from './news.ts'
+import { moveFills } from './protection/protect.ts'
 import { followModel, isSameModel, moveByRules } from './rule-change.ts'
 import type { Draft } from './state.ts'
+import { beginPlaying, comesBack, formerPlayers } from './new-playing.ts'
 import type { InstrumentHistory } from './store.ts'
-import { emitClose, fireTriggers, type Terms } from './trading.ts'
+import { followWhistle, hasEnded } from './whistle.ts'
+import { emitClose, fireTriggers } from './trading.ts'
+import type { Terms } from './terms.ts'
 
 /** The inputs of a decision, with those that a feed update needs. */
 export interface FeedTerms extends Terms {
@@ -36,47 +33,95 @@ export interface FeedTerms extends Terms {
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
 }
 
-/** Players in a snapshot that this match has not listed, up to the number it may still list. */
-export function unlisted(draft: Pick<Draft, 'instrument' | 'instruments'>, snapshot: FixtureSnapshot): FixturePlayer[] {
+/** Those of the players that this match has not listed, up to the number it may still list. */
+export function unlisted<T extends Pick<FixturePlayer, 'instrumentId'>>(
+  draft: Pick<Draft, 'instrument' | 'instruments'>,
+  players: readonly T[],
+): T[] {
   const room = INSTRUMENTS_MAX - [...draft.instruments()].length
-  return snapshot.players.filter((p) => draft.instrument(p.instrumentId) === undefined).slice(0, Math.max(0, room))
+  return players.filter((p) => draft.instrument(p.instrumentId) === undefined).slice(0, Math.max(0, room))
 }
 
 /**
- * Processes a feed update: lists new players, moves base prices, fires the triggers they reach, and begins settlement
- * when the match is over. An old update, or any after settlement has begun, changes nothing.
+ * Processes a feed update: holds it against what is known of the match, and takes what is believed. An old update, or
+ * any after settlement has begun, changes nothing.
  * @returns whether the update was new.
  */
 export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boolean {
+  const former = beginAnew(draft, command)
+  const { snapshot, beliefs } = believe(command.snapshot, draft.info, draft.pricing.beliefs)
+  return take(draft, { ...command, snapshot, beliefs, former }, terms)
+}
+
+/** An update as it is believed. */
+export interface BelievedUpdate extends Pick<FeedUpdate, 'seq' | 'speed'> {
+  readonly snapshot: FixtureSnapshot
+  readonly beliefs: Beliefs
+  /** The players of the playing before, where the fixture comes back: they are listed again. */
+  readonly former?: readonly FixturePlayer[]
+}
+
+/** Where the fixture comes back, forgets the playing before and returns its players. */
+function beginAnew(draft: Draft, { seq, snapshot }: FeedUpdate): readonly FixturePlayer[] {
+  if (seq <= draft.info.feedSeq || !comesBack(draft.info, snapshot)) return []
+  const former = formerPlayers(draft)
+  beginPlaying(draft, snapshot)
+  return former
+}
+
+/**
+ * Takes an update: lists new players, moves base prices, fires the triggers they reach, and begins settlement when the
+ * match is over. An old one, or any after settlement has begun, changes nothing.
+ * @returns whether the update was new.
+ */
+export function take(draft: Draft, command: BelievedUpdate, terms: FeedTerms): boolean {
   if (command.seq <= draft.info.feedSeq || draft.info.settling !== null) return false
-  const { snapshot } = command
-  for (const player of unlisted(draft, snapshot)) {
+  const { snapshot, beliefs, former = [] } = command
+  const anchors: Record<string, Price> = {}
+  const named = new Set(snapshot.players.map((player) => player.instrumentId))
+  const fresh =
+    former.length === 0
+      ? unlisted(draft, snapshot.players)
+      : [...snapshot.players, ...former.filter((player) => !named.has(player.instrumentId))].slice(0, INSTRUMENTS_MAX)
+  for (const player of fresh) {
     // A player held by another match is listed by the first update after that match has settled.
     const heldBy = terms.histories.get(player.instrumentId)?.heldBy ?? null
-    if (heldBy === null || heldBy === draft.info.matchId) list(draft, player, terms)
+    if (heldBy !== null && heldBy !== draft.info.matchId) continue
+    const { start, anchor } = list(draft, player, terms)
+    if (anchor !== start) anchors[player.playerId] = anchor
   }
   const listed = [...draft.instruments()]
-  const memory = draft.pricing
+  const memory = withAnchors({ ...draft.pricing, beliefs }, anchors)
+  const hadEnded = hasEnded(draft.info.phase)
   const model = terms.priorModel ?? terms.model
-  const pricing = priceMatch(snapshot, listed, memory, model)
-  draft.emit({
-    kind: 'match_updated',
-    info: nextInfo(draft.info, command, pricing, terms),
-    pricing: pricing.memory,
-  })
-  if (!pricing.accepted) return true
-  followNews(draft, listed, { seq: command.seq, pricing, terms })
-  followWhistle(draft)
-  moveBases(draft, listed, pricing, terms)
-  if (!isSameModel(model, terms.model)) followModel(draft, { snapshot, listed, memory }, terms)
+  const pricing = judged(priceMatch(snapshot, listed, memory, model), draft.pricing)
+  const info = nextInfo(draft.info, command, pricing, terms)
+  const { refused } = pricing
+  draft.emit({ kind: 'match_updated', info, pricing: pricing.memory, ...(refused === null ? {} : { refused }) })
+  if (refused !== null) return true
+  const isOver = hasEnded(draft.info.phase)
+  if (!isOver) followWhistle(draft)
+  // The update that shows the end is the last that moves a price.
+  if (!isOver || !hadEnded) {
+    if (terms.rules.protection !== null) moveFills(draft, listed, { seq: command.seq, pricing, terms })
+    moveBases(draft, listed, pricing, terms)
+    if (!isSameModel(model, terms.model)) followModel(draft, { snapshot, listed, memory }, terms)
+  }
+  if (isOver) followWhistle(draft)
   settleWhenOver(draft, terms)
   return true
 }
 
-function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
+/** An update that is refused neither raises a doubt nor settles one. */
+const judged = (pricing: Pricing, { beliefs }: PricingMemory): Pricing =>
+  pricing.refused === null ? pricing : { ...pricing, memory: { ...pricing.memory, beliefs } }
+
+/** Lists a player, and returns the start price and what they are worth over a season. */
+function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: Price; anchor: Price } {
   const role = player.role ?? 'MID'
   const history = terms.histories.get(player.instrumentId)
-  const start = startPrice(history?.last ?? null, anchorOf(role, history?.anchor ?? null, history?.past ?? null))
+  const anchor = anchorOf(role, history?.anchor ?? null, history?.past ?? null)
+  const start = startPrice(history?.last ?? null, anchor)
   const instrument: Instrument = {
     id: player.instrumentId,
     playerId: player.playerId,
@@ -92,7 +137,7 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
     imbalance: lots(0),
     published: start,
     news: null,
-    awaitsSettlement: false,
+    endedImbalance: null,
     leavingFrom: null,
     settlement: null,
   }
@@ -107,15 +152,17 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
     providerEventId: 0,
     at: terms.at,
   })
+  return { start, anchor }
 }
 
-/** A payload older than the last one only advances the sequence, so that it is not processed again. */
-function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pricing, terms: Terms): MatchInfo {
-  if (!accepted) return { ...info, feedSeq: command.seq }
+/** An update that is refused shows only that the feed answers, and confirms no full time. */
+function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }: Pricing, terms: Terms): MatchInfo {
   const { snapshot, seq } = command
+  if (refused !== null)
+    return { ...info, feedSeq: seq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }
   const phase = phaseOf(snapshot)
-  const events = reportEvents(snapshot, info.events, memory.incidents)
-  const squad = reportSquad(snapshot, info.squad)
+  const pitch = pitchOf(snapshot, memory.incidents, memory.clockSecs)
+  const events = reportEvents(snapshot, info.events, memory.incidents, pitch.changes)
   return {
     ...info,
     name: snapshot.name,
@@ -130,39 +177,29 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pr
     away: snapshot.away,
     feedSeq: seq,
     sourceAt: snapshot.sourceAt,
+    clock: followClock(snapshot, info.clock, snapshot.sourceAt),
     // By the clock that confirms it: of two processes one may be ahead.
     endedAt: phase === 'ended' ? (info.endedAt ?? (info.replay ? terms.at : snapshot.sourceAt)) : null,
-    endedSeq: phase === 'ended' ? (info.endedSeq ?? seq) : null,
+    endedSeq: phase === 'ended' || phase === 'off' ? (info.endedSeq ?? seq) : null,
+    kickedOffAt: info.kickedOffAt ?? (isInPlay(phase) || isInPlay(info.phase) ? snapshot.sourceAt : null),
     events,
-    squad,
-    onPitch: playersOnPitch(squad, events),
+    squad: snapshot.players.length > 0 ? snapshot.players : info.squad,
+    onPitch: snapshot.players.length > 0 ? playingIn(snapshot, pitch) : info.onPitch,
     teamStats: snapshot.teamStats ?? info.teamStats,
   }
 }
 
-/**
- * From full time on the whole book would leave as one step, and the price shows that. If play continues, this is
- * undone.
- */ // T23
-function followWhistle(draft: Draft): void {
-  const { phase } = draft.info
-  const awaitsSettlement = phase === 'ended' || phase === 'final'
-  for (const { id, impactCapPpm, awaitsSettlement: before } of Array.from(draft.instruments())) {
-    if (before === awaitsSettlement) continue
-    draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, awaitsSettlement })
-  }
+/** Who is playing just now; null while no line-up says who starts. */
+function playingIn({ players }: FixtureSnapshot, { playing }: Pitch): MatchInfo['onPitch'] {
+  return players.some(({ starter }) => starter) ? [...playing] : null
 }
 
 function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing, terms: FeedTerms): void {
   for (const before of listed) {
     const news = pricing.playerNews.get(before.playerId)
     const base = pricing.bases.get(before.playerId) ?? before.base
-    // Late openings have left already. The final whistle is part of this move.
     const now = draft.listed(before.id)
-    const [quote, previous] = [
-      quoteOf({ ...now, base }),
-      quoteOf({ ...now, awaitsSettlement: before.awaitsSettlement }),
-    ]
+    const [quote, previous] = [quoteOf({ ...now, base }), quoteOf({ ...now, endedImbalance: before.endedImbalance })]
     if (!isSameQuote(quote, previous)) {
       draft.emit({
         kind: 'price_moved',
@@ -195,9 +232,9 @@ function followRules(draft: Draft, terms: Terms): void {
 }
 
 function settleWhenOver(draft: Draft, terms: Terms): void {
-  const how = ending(draft.info.phase)
+  const how = ending(draft.info)
   if (how === null || draft.info.settling !== null) return
-  if (draft.info.phase === 'ended' && !isConfirmed(draft.info, terms)) return
+  if (draft.info.phase !== 'final' && !isConfirmed(draft.info, terms)) return
   // What a price fired leaves at that price: a later clock settles the rest.
   if (Array.from(draft.instruments()).some(({ leavingFrom }) => leavingFrom !== null)) return
   beginSettlement(draft, how, terms)
@@ -209,33 +246,35 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
  * match, silence does not: a feed that fails after the whistle settles nothing.
  */ // T23
 function isConfirmed(info: MatchInfo, terms: Terms): boolean {
+  // A single poll that shows a match as put off or abandoned must not cost anybody a position.
+  if (info.phase === 'off') return info.replay || info.feedSeq > (info.endedSeq ?? info.feedSeq)
   const knownAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
   const heldMs = knownAt - (info.endedAt ?? knownAt)
   const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
   return heldMs >= terms.rules.settlementConfirmMs || (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES)
 }
 
-function ending(phase: Phase): MatchInfo['settling'] {
+function ending({ phase, state, kickedOffAt }: MatchInfo): MatchInfo['settling'] {
   if (phase === 'ended' || phase === 'final') return 'full_time'
-  return phase === 'off' ? 'void' : null
+  if (phase !== 'off') return null
+  // Put off before its kick-off, a match is played another day, and nothing ends.
+  return kickedOffAt !== null || state !== 'POSTPONED' ? 'void' : null
 }
 
 /**
- * Fixes one price per instrument before any position closes. At full time all settle at live base + k_mod × imbalance,
- * with the `k_mod` of the whole book's mean: they leave on one tick, so they share one step. A crash that interrupts
- * the settlement finds the price again.
+ * Fixes one price per instrument before any position closes. At full time that is live base + k_mod × imbalance as
+ * published when the match ended (specification 2.5). A crash that interrupts the settlement finds the price again.
  */ // T24
-function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
+export function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
-  settleLateCloses(draft, terms)
   for (const before of Array.from(draft.instruments())) {
-    const settlement = settling === 'full_time' ? settlesAt(before) : quoteOf(before).price
-    draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: settlement })
+    const quote = quoteOf(before)
+    draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: quote.price })
     draft.emit({
       kind: 'price_moved',
       instrumentId: before.id,
-      quote: quoteOf(draft.listed(before.id)),
-      previous: quoteOf(before).price,
+      quote,
+      previous: quote.price,
       cause: 'settlement',
       providerEventId: 0,
       at: terms.at,
@@ -261,7 +300,7 @@ function settleNext(draft: Draft, terms: Terms): void {
     const at = position.openPrice === 0 ? settlement : position.openPrice
     const how = { at: terms.at, by: 'void', voidReason: null } as const
     const close = { price: price(at), base: position.openBase, pnl: money(0), ...how }
-    draft.emit({ kind: 'position_closed', position: { ...position, close }, locks: [] })
+    draft.emit({ kind: 'position_closed', position: { ...position, close } })
   }
   const info = { ...draft.info, settledAt: terms.at }
   draft.emit({ kind: 'match_updated', info, pricing: draft.pricing })

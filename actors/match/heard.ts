@@ -2,36 +2,10 @@
 import type { InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { ScoringModel } from '../market/pricing.ts'
 import type { Decision, Entry } from './entry.ts'
-import type { Ending, FeedUpdate, SystemCommand } from './messages.ts'
+import type { SystemCommand } from './messages.ts'
 import { isSameModel, type PriceRules } from './rule-change.ts'
-import type { InstrumentHistory } from './store.ts'
-
-/**
- * Each is heard in the commit that it is part of; `at` is the time at which that commit was decided. The journal keeps
- * these; what follows from them, and from users' orders between them, is on the tape.
- */
-export type Heard =
-  /** In force from here on. The first entry of each owner, and one after each change. */
-  | { readonly kind: 'rules'; readonly at: Instant; readonly rules: TradingRules; readonly model: ScoringModel }
-  /** An update that the match accepted, with the histories of the players that it listed. */
-  | {
-      readonly kind: 'update'
-      readonly at: Instant
-      readonly update: FeedUpdate
-      readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
-    }
-  /** Time passed, and something followed from it. */
-  | { readonly kind: 'clock'; readonly at: Instant }
-  /** An operator ended the match. */
-  | { readonly kind: 'end'; readonly at: Instant; readonly ending: Ending }
-
-/** What a commit has heard, and after how many of its events. */
-export interface HeardAfter {
-  readonly heard: Heard
-  readonly after: number
-}
+import type { Heard, HeardAfter, InstrumentHistory } from './store.ts'
 
 interface Terms extends PriceRules {
   readonly at: Instant

@@ -2,6 +2,7 @@
 import type { InstrumentId } from '../kernel/ids.ts'
 import type { Entry } from './entry.ts'
 import { type FeedTerms, unlisted } from './feed-updates.ts'
+import { comesBack, formerPlayers } from './new-playing.ts'
 import type { MatchView } from './state.ts'
 import type { MatchStore } from './store.ts'
 
@@ -15,7 +16,11 @@ export async function historiesFor(
   const atAnchors = new Set<InstrumentId>()
   for (const { command } of batch) {
     if (command.kind !== 'feed_update') continue
-    for (const { instrumentId } of unlisted(state, command.snapshot)) {
+    const { players } = command.snapshot
+    const fresh = comesBack(state.info, command.snapshot)
+      ? [...players, ...formerPlayers(state)]
+      : unlisted(state, [...players, ...state.info.squad])
+    for (const { instrumentId } of fresh) {
       ids.add(instrumentId)
       if (command.atAnchors === true) atAnchors.add(instrumentId)
     }

@@ -1,17 +1,18 @@
 /** All messages of a match, as two closed unions: the commands it takes and the events it emits. */
 import type { FixtureId, InstrumentId, LeagueId, PlayerId, PositionId, UserId } from '../kernel/ids.ts'
-import { type Lots, type Money, money, type Price } from '../kernel/micros.ts'
+import type { Lots, Money, Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
 import type { CommonPurse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { FixturePlayer, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
-import type { Cause, Instrument, NewsHold, Quote } from '../market/instrument.ts'
+import type { RefusedUpdate, RunningClock } from '../market/feed-clock.ts'
+import type { FixturePlayer, FixtureTeam, SaidFixture, Side } from '../market/fixture.ts'
+import type { Cause, Instrument, Quote } from '../market/instrument.ts'
 import type { ReportedEvent } from '../market/match-report.ts'
+import type { NewsMemory } from '../market/news-memory.ts'
 import type { MoveReason } from '../market/move-reason.ts'
 import type { Phase } from '../market/phase.ts'
 import type { PricingMemory } from '../market/pricing.ts'
-import type { Direction, Position } from '../position/position.ts'
-import { type ClosedPosition, type Correction, type Lock, lockedBy } from '../position/recent-close.ts'
+import type { ClosedPosition, Direction, Position } from '../position/position.ts'
 
 /** The routes an idempotency key is scoped to. */
 export type KeyedRoute = 'open' | 'close'
@@ -66,14 +67,23 @@ export interface ClosePosition extends Traced {
   readonly idempotency: IdempotencyKey | null
 }
 
+/**
+ * Closes a part of a position, or all of it. A kind of its own: a process of an older version must refuse it, not close
+ * everything.
+ */
+export interface ClosePart extends Omit<ClosePosition, 'kind'> {
+  readonly kind: 'close_part'
+  readonly lots: Lots
+}
+
 /** A user's request to a match. Each is answered with one Outcome. */
-export type UserCommand = OpenPosition | ChangeLevels | ClosePosition
+export type UserCommand = OpenPosition | ChangeLevels | ClosePosition | ClosePart
 
 /** The next snapshot from the provider or a replay. Updates at or below the last accepted `seq` are dropped. */
 export interface FeedUpdate {
   readonly kind: 'feed_update'
   readonly seq: number
-  readonly snapshot: FixtureSnapshot
+  readonly snapshot: SaidFixture
   /** How many times faster than life a replay plays; absent means life itself. */
   readonly speed?: number | undefined
   /** Whether the players it lists start at their anchors, whatever was played before; absent means no. */
@@ -103,7 +113,7 @@ export interface EndMatch {
   readonly ending: Ending
 }
 
-/** An operator voids a position: it is closed as if it had never been opened, or no news corrects it any more. */
+/** An operator voids a position: it is closed as if it had never been opened. */
 export interface VoidPosition {
   readonly kind: 'void_position'
   readonly positionId: PositionId
@@ -115,15 +125,17 @@ export type SystemCommand = FeedUpdate | Clock | EndMatch | VoidPosition
 /** A wallet after a commit. Unrealised PnL covers all open positions of its purse, at the last committed prices. */
 export interface WalletAfter {
   readonly balance: Money
-  /** The part of the balance with which nothing can be opened yet: late news may still correct what it was paid for. */
-  readonly locked: Money
+  /** Protection: the part of the balance with which nothing can be opened yet; absent when there is none. */
+  readonly locked?: Money | undefined
   readonly marginUsed: Money
   readonly unrealizedPnl: Money
 }
 
-/** What can pay for an opening. A balance may be lowered from outside, below what is locked of it. */
-export const freeMarginOf = ({ balance, locked }: Pick<WalletAfter, 'balance' | 'locked'>): Money =>
-  money(Math.max(0, balance - locked))
+/** What is left of a position of which a part was closed, and what closing it then fills at. */
+export interface Rest {
+  readonly position: Position
+  readonly exitPrice: Price
+}
 
 /** The result of an accepted user command. */
 export interface Trade {
@@ -132,6 +144,8 @@ export interface Trade {
   readonly price: Price
   /** What closing the position then fills at; its close price once it is closed. */
   readonly exitPrice: Price
+  /** Present if a part was closed and the rest is open. */
+  readonly rest?: Rest
   readonly wallet: WalletAfter
   /** True when this is the stored answer to an earlier request with the same key. */
   readonly repeated: boolean
@@ -157,14 +171,18 @@ export interface MatchInfo {
   readonly speed: number
   /** The last accepted feed update, 0 before the first. */
   readonly feedSeq: number
-  /** The time that update describes. */
+  /** When the feed last told of the match, be it nothing new. */
   readonly sourceAt: Instant | null
+  /** The match clock as last shown; null while none has to run. */
+  readonly clock: RunningClock | null
   /**
-   * When the phase became `ended`, and with which update. The confirmation window starts here. A live match takes the
-   * time of the update, a replay the server's.
+   * When the phase became `ended`, and with which update it became that or `off`. The confirmation window starts here.
+   * A live match takes the time of the update, a replay the server's.
    */
   readonly endedAt: Instant | null
   readonly endedSeq: number | null
+  /** When an update first showed it in play; null before. */
+  readonly kickedOffAt: Instant | null
   /** Set when settlement begins; from then on prices no longer move. */
   readonly settling: 'full_time' | 'void' | null
   /** Set when settlement has closed the last position. */
@@ -176,58 +194,60 @@ export interface MatchInfo {
   /** Who is playing just now; null while no line-up says who starts. */
   readonly onPitch: readonly PlayerId[] | null
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
+  /** Why its stored state cannot be read; absent while it can. Such a match waits for an operator to end it. */
+  readonly quarantine?: string
 }
 
 export type MatchEvent =
-  | { readonly kind: 'match_updated'; readonly info: MatchInfo; readonly pricing: PricingMemory }
+  | {
+      readonly kind: 'match_updated'
+      readonly info: MatchInfo
+      readonly pricing: PricingMemory
+      /** Why the update behind it was not taken; absent where it was. */
+      readonly refused?: RefusedUpdate
+    }
   | { readonly kind: 'instrument_listed'; readonly instrument: Instrument }
-  | { readonly kind: 'news_changed'; readonly instrumentId: InstrumentId; readonly news: NewsHold | null }
-  /** Another cap for the crowd's part, or full time shown or taken back. */
+  /** Another cap for the crowd's part, or the match has ended or goes on. */
   | {
       readonly kind: 'curve_changed'
       readonly instrumentId: InstrumentId
       readonly impactCapPpm: number
-      readonly awaitsSettlement: boolean
+      readonly endedImbalance: Lots | null
     }
   /** More levels fired together than one commit closes: their step begins, or is complete. */
   | { readonly kind: 'leaving_changed'; readonly instrumentId: InstrumentId; readonly leavingFrom: Lots | null }
   | { readonly kind: 'instrument_settled'; readonly instrumentId: InstrumentId; readonly price: Price }
   | PriceMoved
   | { readonly kind: 'position_opened'; readonly position: Position }
+  /** A part is a position of its own from now on, and is closed next. `position` is the rest. */
+  | { readonly kind: 'position_split'; readonly position: Position; readonly part: Position }
   | { readonly kind: 'levels_changed'; readonly position: Position }
   /** A part of the margin is lost; the position stays open. */
   | { readonly kind: 'margin_warned'; readonly position: Position }
-  | PositionClosed
-  | CloseCorrected
-  /** A close that news no longer reaches: an operator has voided it. */
+  | {
+      readonly kind: 'position_closed'
+      readonly position: ClosedPosition
+      /** Protection: until when news may move it; absent when none can. */
+      readonly movableUntil?: Instant | undefined
+    }
+  /** Protection: what it remembers of a player's news. */
+  | { readonly kind: 'news_changed'; readonly instrumentId: InstrumentId; readonly news: NewsMemory | null }
+  | FillMoved
+  /** Protection: an operator has voided a close. */
   | { readonly kind: 'close_forgotten'; readonly positionId: PositionId }
 
-interface PositionClosed {
-  readonly kind: 'position_closed'
-  readonly position: ClosedPosition
-  /** What news may still correct of it; empty when it does not. */
-  readonly locks: readonly Lock[]
-}
-
-/** Late news corrects a close, locks its proceeds, or releases them. */
-export interface CloseCorrected {
-  readonly kind: 'close_corrected'
-  /** With the PnL after it. */
-  readonly position: ClosedPosition
-  readonly awaited: boolean
-  readonly corrections: readonly Correction[]
-  /** What is booked: the difference that it makes to the PnL, which may be none. */
+/** Protection: news has moved fills of a position, open or closed, or decides until when they may still move. */
+export interface FillMoved {
+  readonly kind: 'fill_moved'
+  readonly position: Position
+  readonly before: Position
+  /** What is booked: the change of the realised PnL. */
   readonly amount: Money
-  /** How far news had moved the close, and has now, in micros of price. */
-  readonly shift: { readonly before: number; readonly after: number }
-  readonly locks: readonly Lock[]
-  /** What its owner can open with in addition: the amount, and what is no longer locked. Negative when it is less. */
-  readonly freed: Money
+  /** Of a closed one: from this instant on it stands. */
+  readonly movableUntil: Instant | null
+  /** Of a part: the rest if it is open, which counts the move when it closes. */
+  readonly rest?: Position
 }
-
-/** What a close gives its owner to open with: its proceeds, unless news may still correct them. */
-export const freedBy = ({ position, locks }: PositionClosed): Money =>
-  money(position.margin + position.close.pnl - lockedBy(locks))
 
 /** A new quote of one instrument, whatever moved it. */
 export interface PriceMoved {
@@ -244,4 +264,4 @@ export interface PriceMoved {
 }
 
 /** The stored result of a keyed command: a position or a refusal, never both. */
-export type KeyedResult = Pick<Trade, 'position' | 'price' | 'exitPrice'> | { readonly refusal: Refusal }
+export type KeyedResult = Pick<Trade, 'position' | 'price' | 'exitPrice' | 'rest'> | { readonly refusal: Refusal }

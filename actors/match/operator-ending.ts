@@ -1,11 +1,12 @@
 /** How an operator ends a match the provider leaves open: with the update that the provider should have sent. */
 import type { Instant } from '../kernel/world.ts'
 import type { FixtureSnapshot } from '../market/fixture.ts'
-import { type FeedTerms, update } from './feed-updates.ts'
+import { VOIDED } from '../market/phase.ts'
+import { beginSettlement, type FeedTerms, take } from './feed-updates.ts'
 import type { Ending, EndMatch } from './messages.ts'
 import type { Draft, MatchView } from './state.ts'
 
-const STATE: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: 'CANCELLED' }
+const STATE: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: VOIDED }
 
 /**
  * Begins the settlement, whatever the feed says next. The update has the next number of the feed at the moment of the
@@ -15,7 +16,9 @@ const STATE: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: '
 export function endMatch(draft: Draft, { ending }: EndMatch, terms: FeedTerms): boolean {
   if (draft.info.settling !== null) return false
   const snapshot = finalSnapshot(draft, ending, terms.at)
-  update(draft, { kind: 'feed_update', seq: draft.info.feedSeq + 1, snapshot }, terms)
+  take(draft, { seq: draft.info.feedSeq + 1, snapshot, beliefs: draft.pricing.beliefs }, terms)
+  // What a provider says must be said twice, or comes to nothing before the kick-off. An operator means it.
+  if (draft.info.settling === null && ending === 'void') beginSettlement(draft, ending, terms)
   return draft.info.settling !== null
 }
 

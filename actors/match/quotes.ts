@@ -6,7 +6,7 @@ import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
 import { type OwnBounds, ownRefusal } from '../kernel/own-limits.ts'
 import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
-import { openingFill, settlementAfter, standingPrice } from '../position/fills.ts'
+import { openingFill, standingPrice } from '../position/fills.ts'
 import { type Direction, type Levels, marginFor, realisedPnl, washoutPrice } from '../position/position.ts'
 import { largestLots } from './largest-lots.ts'
 import type { MatchView } from './state.ts'
@@ -38,8 +38,6 @@ export interface QuoteAnswer {
   readonly fillPrice: Price
   /** The fill of closing it at once. It equals the fill price, so a new position shows no profit and no loss. */
   readonly exitPrice: Price
-  /** The price that full time would pay now, this order included. */
-  readonly settlesAt: Price
   /** Fill price − current price: the cost of the order's own effect on the price. */
   readonly impact: Price
   readonly currentPrice: Price
@@ -82,7 +80,6 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
   return done({
     fillPrice: fill,
     exitPrice: fill,
-    settlesAt: settlementAfter(instrument, order),
     impact: price(fill - current),
     currentPrice: current,
     margin,

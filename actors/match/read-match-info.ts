@@ -26,12 +26,27 @@ const readInstant = as(integer, instant)
 const readPlayerId = as(integer, playerId)
 const readSide = oneOf(['home', 'away'])
 
+/** Reads one field of a match. */
+type Field = <K extends StoredField>(name: K, read: Reader<MatchInfo[K]>) => MatchInfo[K]
+type StoredField = Exclude<keyof MatchInfo, 'quarantine'>
+
 /**
  * Without its identity, teams, phase and start a match cannot be run; what else an older version did not write is
  * empty.
  */
-export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
-  const field = fieldsOf(value, path)
+export const readMatchInfo: Reader<MatchInfo> = (value, path) => infoOf(fieldsOf(value, path))
+
+/** What can be read of a match, and of what cannot, what is `known` of it otherwise. Never throws. */
+export const rescueMatchInfo = (value: unknown, known: MatchInfo): MatchInfo =>
+  infoOf((name, read) => {
+    try {
+      return fieldsOf(value, 'info')(name, read)
+    } catch {
+      return known[name]
+    }
+  })
+
+function infoOf(field: Field): MatchInfo {
   return {
     matchId: field('matchId', as(integer, fixtureId)),
     name: field('name', text),
@@ -48,14 +63,25 @@ export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
     speed: field('speed', or(number, 1)),
     feedSeq: field('feedSeq', or(integer, 0)),
     sourceAt: field('sourceAt', nullable(readInstant)),
+    clock: field('clock', nullable(readClock)),
     endedAt: field('endedAt', nullable(readInstant)),
     endedSeq: field('endedSeq', nullable(integer)),
+    kickedOffAt: field('kickedOffAt', nullable(readInstant)),
     settling: field('settling', nullable(oneOf(['full_time', 'void']))),
     settledAt: field('settledAt', nullable(readInstant)),
     events: field('events', or(listOf(readEvent), [])),
     squad: field('squad', or(listOf(readPlayer), [])),
     onPitch: field('onPitch', nullable(listOf(readPlayerId))),
     teamStats: field('teamStats', nullable(readTeamStats)),
+  }
+}
+
+const readClock: Reader<NonNullable<MatchInfo['clock']>> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    period: field('period', integer),
+    elapsedSecs: field('elapsedSecs', number),
+    movedAt: field('movedAt', readInstant),
   }
 }
 
@@ -70,14 +96,17 @@ export const readTeam: Reader<FixtureTeam> = (value, path) => {
   }
 }
 
+const sortOrderOf = (sortOrder: number | null) => (sortOrder === null ? {} : { sortOrder })
+
 const readEvent: Reader<ReportedEvent> = (value, path) => {
   const field = fieldsOf(value, path)
   return {
     id: field('id', integer),
     kind: field('kind', oneOf(EVENT_KINDS)),
-    minute: field('minute', integer),
+    minute: field('minute', nullable(integer)),
     extraMinute: field('extraMinute', nullable(integer)),
     period: field('period', nullable(integer)),
+    ...sortOrderOf(field('sortOrder', nullable(integer))),
     side: field('side', nullable(readSide)),
     playerId: field('playerId', nullable(readPlayerId)),
     playerName: field('playerName', nullable(text)),

@@ -4,11 +4,13 @@ import type { FixtureId, InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import type { SettingValue } from '../kernel/settings.ts'
 import { type Price, price } from '../kernel/micros.ts'
-import type { FixtureSnapshot } from '../market/fixture.ts'
+import type { FixtureSnapshot, SaidFixture } from '../market/fixture.ts'
+import { believe } from '../market/belief/believe.ts'
 import { type Instrument, isSameQuote, quoteOf } from '../market/instrument.ts'
 import { priceMatch, type PricingMemory, type ScoringModel } from '../market/pricing.ts'
 import { Draft, type MatchView } from './state.ts'
-import { fireTriggers, type Terms } from './trading.ts'
+import { fireTriggers } from './trading.ts'
+import type { Terms } from './terms.ts'
 
 /** The rules that prices follow. */
 export interface PriceRules {
@@ -54,11 +56,11 @@ export const movePpm = ({ from, to }: Pick<RuleMove, 'from' | 'to'>): number =>
 export function moveByRules(draft: Draft, { id }: Pick<Instrument, 'id'>, base: Price, terms: Terms): Price {
   const { impactCapPpm } = terms.rules
   const before = draft.listed(id)
-  const { awaitsSettlement, leavingFrom } = before
-  // The curve stands still until those are out who leave along it. The next clock or update finds the rest.
-  if (leavingFrom !== null) return quoteOf(before).price
+  const { endedImbalance, leavingFrom } = before
+  // The curve stands still until those are out who leave along it, and once the match has ended.
+  if (leavingFrom !== null || endedImbalance !== null) return quoteOf(before).price
   if (before.impactCapPpm !== impactCapPpm) {
-    draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, awaitsSettlement })
+    draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, endedImbalance })
   }
   const [quote, previous] = [quoteOf({ ...draft.listed(id), base }), quoteOf(before)]
   if (!isSameQuote(quote, previous)) {
@@ -100,11 +102,12 @@ export function followModel(
  */
 export function effectOf(
   view: MatchView,
-  snapshot: FixtureSnapshot | null,
+  said: SaidFixture | null,
   { now, next, terms }: { readonly now: PriceRules; readonly next: PriceRules; readonly terms: Terms },
 ): RuleEffect {
   const { matchId, settling } = view.info
   if (settling !== null) return { matchId, known: true, moves: [], closes: 0 }
+  const snapshot = said === null ? null : believe(said, view.info, view.pricing.beliefs).snapshot
   const isRepriced = !isSameModel(now.model, next.model)
   const draft = new Draft(view)
   const listed = [...view.instruments()]

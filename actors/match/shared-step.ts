@@ -12,7 +12,9 @@ import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { exitPrice, type Instrument } from '../market/instrument.ts'
 import { type Due, dueOf, watchedOn } from './due.ts'
 import type { Draft, MatchView } from './state.ts'
-import { exposureOfLeaving, fireTriggers, leaveTogether, type Terms } from './trading.ts'
+import { exposureOfLeaving, fireTriggers, leaveTogether } from './trading.ts'
+import type { Terms } from './terms.ts'
+import { followWhistle } from './whistle.ts'
 
 /** The positions of a step that are still open, and the price of the step. */
 export interface SharedStep {
@@ -72,9 +74,10 @@ export async function findStep(
 }
 
 /**
- * Closes as many positions as the batch has room for. After the last one, fires the triggers that the step has reached.
+ * Closes as many positions as the batch has room for. After the last one, fires the triggers that the step has reached;
+ * a match that ended meanwhile then stands still.
  * Returns the positions that are still open, or null when the step is complete.
- */ // T43
+ */ // T35
 export function continueStep(draft: Draft, step: SharedStep, terms: Terms): SharedStep | null {
   const { instrumentId, due, price } = step
   const count = draft.room
@@ -82,5 +85,6 @@ export function continueStep(draft: Draft, step: SharedStep, terms: Terms): Shar
   if (due.length > count) return { instrumentId, due: due.slice(count), price }
   draft.emit({ kind: 'leaving_changed', instrumentId, leavingFrom: null })
   fireTriggers(draft, instrumentId, terms)
+  followWhistle(draft)
   return null
 }

@@ -3,16 +3,17 @@ import { assert, present } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import { type Lots, lots, type Money, money, type Price } from '../kernel/micros.ts'
 import type { CommonPurse, WalletKey } from '../kernel/purse.ts'
-import { type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
+import { firstBelief } from '../market/belief/believe.ts'
+import { matchMinute, type SaidFixture } from '../market/fixture.ts'
 import type { Instrument } from '../market/instrument.ts'
 import { phaseOf } from '../market/phase.ts'
 import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
-import type { Position } from '../position/position.ts'
-import type { RecentClose } from '../position/recent-close.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { ClosedPosition, Position } from '../position/position.ts'
 import { bookOf, NO_REACH, type Reach, type TriggerBookId, TriggerBooks } from '../position/triggers.ts'
 import { apply, type MatchTarget } from './apply.ts'
-import { freedBy, type MatchEvent, type MatchInfo } from './messages.ts'
-import { RecentCloses } from './recent-closes.ts'
+import type { MatchEvent, MatchInfo } from './messages.ts'
+import { type MovableClose, MovableCloses } from './protection/closes.ts'
 import type { MatchRecord } from './store.ts'
 
 /** The part of a match that rules and rooms may read. */
@@ -25,8 +26,8 @@ export interface MatchView {
   position(id: PositionId): Position | undefined
   openPositions(): Iterable<Position>
   positionsOf(userId: UserId): readonly Position[]
-  /** The closes that late news may reach. */
-  recentCloses(): Iterable<RecentClose>
+  /** Protection: the closes that news may move. */
+  movableCloses(): Iterable<MovableClose>
   /** The largest position whose triggers are in a book, or a larger one that was. */
   largest(book: TriggerBookId): Lots
   /**
@@ -42,8 +43,25 @@ export interface MatchOrigin {
   readonly purse?: CommonPurse
 }
 
+/** What is not known of a match before its first update is taken. */
+export const UNPLAYED = {
+  speed: 1,
+  feedSeq: 0,
+  sourceAt: null,
+  clock: null,
+  endedAt: null,
+  endedSeq: null,
+  kickedOffAt: null,
+  settling: null,
+  events: [],
+  squad: [],
+  onPitch: null,
+  teamStats: null,
+} as const
+
 /** A new match, as its first snapshot describes it. */
-export function newMatch(snapshot: FixtureSnapshot, { replay, purse = 'main' }: MatchOrigin): MatchRecord {
+export function newMatch(said: SaidFixture, { replay, purse = 'main' }: MatchOrigin): MatchRecord {
+  const snapshot = firstBelief(said)
   const info: MatchInfo = {
     matchId: snapshot.fixtureId,
     name: snapshot.name,
@@ -57,19 +75,10 @@ export function newMatch(snapshot: FixtureSnapshot, { replay, purse = 'main' }: 
     away: snapshot.away,
     replay,
     purse,
-    speed: 1,
-    feedSeq: 0,
-    sourceAt: null,
-    endedAt: null,
-    endedSeq: null,
-    settling: null,
     settledAt: null,
-    events: [],
-    squad: [],
-    onPitch: null,
-    teamStats: null,
+    ...UNPLAYED,
   }
-  return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [], recentCloses: [] }
+  return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [] }
 }
 
 /**
@@ -108,14 +117,14 @@ export class MatchState implements MatchView, MatchTarget {
   readonly #positions = new Map<PositionId, Position>()
   readonly #byUser = new PositionsByUser()
   readonly #triggers = new TriggerBooks()
-  readonly #closes = new RecentCloses()
+  readonly #movable = new MovableCloses()
 
   constructor(record: MatchRecord) {
     this.#info = record.info
     this.#pricing = record.pricing
     for (const instrument of record.instruments) this.putInstrument(instrument)
     for (const position of record.openPositions) this.addPosition(position)
-    for (const close of record.recentCloses) this.#closes.put(close)
+    for (const { position, until } of record.movableCloses ?? []) this.putMovable(position, until)
   }
 
   get info(): MatchInfo {
@@ -146,16 +155,16 @@ export class MatchState implements MatchView, MatchTarget {
     return this.#byUser.of(userId)
   }
 
-  recentCloses(): Iterable<RecentClose> {
-    return this.#closes
+  movableCloses(): Iterable<MovableClose> {
+    return this.#movable
   }
 
-  putClose(close: RecentClose): void {
-    this.#closes.put(close)
+  putMovable(position: ClosedPosition, until: Instant): void {
+    this.#movable.put({ position, until })
   }
 
-  forgetClose(id: PositionId): void {
-    this.#closes.forget(id)
+  forgetMovable(id: PositionId): void {
+    this.#movable.forget(id)
   }
 
   largest(book: TriggerBookId): Lots {
@@ -236,8 +245,9 @@ export class Draft implements MatchView, MatchTarget {
   readonly #searches = new Map<TriggerBookId, Search>()
   /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
-  /** Recent closes that changed; null marks one that is forgotten. */
-  readonly #closes = new Map<PositionId, RecentClose | null>()
+
+  /** Movable closes that the batch has made or changed; null marks one that is forgotten. */
+  readonly #movable = new Map<PositionId, MovableClose | null>()
 
   /** `room`: how many positions triggers may still close or warn about in this batch. */
   constructor(base: MatchView, room = Number.POSITIVE_INFINITY) {
@@ -257,10 +267,11 @@ export class Draft implements MatchView, MatchTarget {
   givenBackTo({ userId, purse }: WalletKey<UserId>): { readonly freed: Money; readonly closed: number } {
     let [freed, closed] = [0, 0]
     for (const event of this.events) {
-      if (event.kind !== 'position_closed' && event.kind !== 'close_corrected') continue
-      if (event.position.userId !== userId || event.position.purse !== purse) continue
-      freed += event.kind === 'position_closed' ? freedBy(event) : event.freed
-      closed += Number(event.kind === 'position_closed')
+      if (event.kind !== 'position_closed') continue
+      const { position } = event
+      if (position.userId !== userId || position.purse !== purse) continue
+      if (event.movableUntil === undefined) freed += position.margin + position.close.pnl
+      if (position.partOf === undefined) closed += 1
     }
     return { freed: money(freed), closed }
   }
@@ -302,17 +313,17 @@ export class Draft implements MatchView, MatchTarget {
     return [...held, ...this.#byUser.of(userId)]
   }
 
-  *recentCloses(): Iterable<RecentClose> {
-    for (const close of this.#base.recentCloses()) if (!this.#closes.has(close.position.id)) yield close
-    for (const close of this.#closes.values()) if (close !== null) yield close
+  *movableCloses(): Iterable<MovableClose> {
+    for (const close of this.#base.movableCloses()) if (!this.#movable.has(close.position.id)) yield close
+    for (const close of this.#movable.values()) if (close !== null) yield close
   }
 
-  putClose(close: RecentClose): void {
-    this.#closes.set(close.position.id, close)
+  putMovable(position: ClosedPosition, until: Instant): void {
+    this.#movable.set(position.id, { position, until })
   }
 
-  forgetClose(id: PositionId): void {
-    this.#closes.set(id, null)
+  forgetMovable(id: PositionId): void {
+    this.#movable.set(id, null)
   }
 
   largest(book: TriggerBookId): Lots {

@@ -1,15 +1,24 @@
 /** The persistence port of a match: what the actor asks of the store, and what the store guarantees. */
 import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
+import type { TradingRules } from '../kernel/limits.ts'
 import type { Money, Price } from '../kernel/micros.ts'
 import type { OwnBounds } from '../kernel/own-limits.ts'
 import type { Purse, WalletKey } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Instrument, PastMatches } from '../market/instrument.ts'
-import type { PricingMemory } from '../market/pricing.ts'
+import type { PricingMemory, ScoringModel } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
-import type { RecentClose } from '../position/recent-close.ts'
-import type { HeardAfter } from './heard.ts'
-import type { IdempotencyKey, KeyedResult, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from './messages.ts'
+import type { MovableClose } from './protection/closes.ts'
+import type {
+  Ending,
+  FeedUpdate,
+  IdempotencyKey,
+  KeyedResult,
+  MatchEvent,
+  MatchInfo,
+  PriceMoved,
+  WalletAfter,
+} from './messages.ts'
 
 /** A match as last committed. */
 export interface MatchRecord {
@@ -17,8 +26,33 @@ export interface MatchRecord {
   readonly pricing: PricingMemory
   readonly instruments: readonly Instrument[]
   readonly openPositions: readonly Position[]
-  /** Those that late news may still correct or take back, and earlier ones if that is simpler. */
-  readonly recentCloses: readonly RecentClose[]
+  /** Protection: the closes that news may move; absent without any. */
+  readonly movableCloses?: readonly MovableClose[]
+}
+
+/**
+ * Each is heard in the commit that it is part of; `at` is the time at which that commit was decided. The journal keeps
+ * these; what follows from them, and from users' orders between them, is on the tape.
+ */
+export type Heard =
+  /** In force from here on. The first entry of each owner, and one after each change. */
+  | { readonly kind: 'rules'; readonly at: Instant; readonly rules: TradingRules; readonly model: ScoringModel }
+  /** An update that the match accepted, with the histories of the players that it listed. */
+  | {
+      readonly kind: 'update'
+      readonly at: Instant
+      readonly update: FeedUpdate
+      readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+    }
+  /** Time passed, and something followed from it. */
+  | { readonly kind: 'clock'; readonly at: Instant }
+  /** An operator ended the match. */
+  | { readonly kind: 'end'; readonly at: Instant; readonly ending: Ending }
+
+/** What a commit has heard, and after how many of its events. */
+export interface HeardAfter {
+  readonly heard: Heard
+  readonly after: number
 }
 
 /** A player's history before this match. */
@@ -62,7 +96,7 @@ export interface Batch {
   readonly events: readonly MatchEvent[]
   /** The instruments the batch listed or changed, as they are after it, each with its price. */
   readonly instruments: readonly { readonly instrument: Instrument; readonly price: Price }[]
-  /** The ticks to keep, a subset of the batch's price moves. */
+  /** The ticks to keep: some of the batch's price moves, and prices that stand still. */
   readonly ticks: readonly PriceMoved[]
   readonly keyed: readonly KeyedCommand[]
   /** Wallets that the caller wants back, changed or not: at most one of each user. */
@@ -75,13 +109,15 @@ export interface Batch {
   readonly requests?: readonly string[]
   /** Trace contexts of the requests in the batch. */
   readonly traces?: readonly string[]
+  /** Protection is on: what closes have paid opens nothing while news may move them. */
+  readonly protected?: true
   /** The most positions a wallet may hold open after the batch. */
   readonly openPositionsMax: number
 }
 
 /** What a wallet held when a batch was rejected. A user without one has nothing. */
 export interface WalletFound extends WalletKey<UserId> {
-  /** The balance without what is locked of it; below zero where it was lowered from outside. */
+  /** What of its balance can be opened with. */
   readonly available: Money
   /** Of the purse, in all matches. */
   readonly openPositions: number
@@ -119,7 +155,10 @@ export type Verdict =
     }
 
 export interface MatchStore {
-  /** The match as last committed, or null when it is unknown. */
+  /**
+   * The match as last committed, or null when it is unknown. Throws Unreadable or InvariantBroken when what is stored
+   * cannot be read; retrying does not help.
+   */
   load(matchId: FixtureId): Promise<MatchRecord | null>
 
   /** The histories of these instruments. Unknown instruments are absent. */

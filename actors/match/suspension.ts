@@ -1,18 +1,22 @@
-/** When a match takes trades: its phase, the age of its feed, in-game events and the operator's restrictions. */
+/** When a match takes trades: its phase, the age of its feed and the operator's restrictions. */
 import type { TradingRules } from '../kernel/limits.ts'
 import type { TradeWindow } from '../kernel/outcome.ts'
 import { tradingMode } from '../kernel/trading-mode.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Instrument } from '../market/instrument.ts'
-import { isInPlay } from '../market/phase.ts'
+import { isInPlay, type Phase } from '../market/phase.ts'
 import type { MatchInfo } from './messages.ts'
+import { heldBy } from './protection/held.ts'
 
 const OPEN: TradeWindow = { status: 'OPEN', reason: null }
 const suspended = (reason: string): TradeWindow => ({ status: 'SUSPENDED', reason })
 const closed = (reason: string): TradeWindow => ({ status: 'CLOSED', reason })
 const BEING_PRICED = suspended('an in-game event is being priced')
 const AWAITED = suspended('the statistics after an in-game event are late: positions can be closed, not opened')
+const LATE = suspended('the live feed is late')
+const FROZEN = suspended('the match clock stands still')
 const LEAVING = suspended('levels that were reached are being closed')
+const QUARANTINED = suspended('the stored state of the match cannot be read: an operator will settle or void it')
 const REDUCE_ONLY = suspended('positions can be closed, not opened')
 export const HALTED = suspended('trading is halted')
 /** A word for programs: clients tell it from the other reasons. */
@@ -36,6 +40,14 @@ export function tradeWindow(
   return instrument !== null && isBenched(info, instrument) ? NOT_ON_PITCH : window
 }
 
+/** Whether an instrument is listed as active: before kick-off the whole squad, then those on the pitch. */
+export const isActive = (info: MatchInfo, instrument: Instrument): boolean =>
+  info.phase === 'scheduled' || !isBenched(info, instrument)
+
+/** Whether the price of an instrument lives: the match is in play, its feed is good, and the player is on the pitch. */
+export const isTicking = (info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): boolean =>
+  isInPlay(info.phase) && feedFault(info, now, rules) === null && !isBenched(info, instrument)
+
 const isBenched = ({ onPitch }: MatchInfo, { playerId }: Instrument): boolean =>
   onPitch !== null && !onPitch.includes(playerId)
 
@@ -53,18 +65,19 @@ function restriction({ matchId }: MatchInfo, instrument: Instrument | null, rule
 
 function playWindow(info: MatchInfo, instrument: Instrument | null, now: Instant, rules: TradingRules): TradeWindow {
   const match = matchWindow(info, now, rules)
-  return match.status !== 'OPEN' || instrument === null ? match : newsWindow(instrument, now)
+  return match.status !== 'OPEN' || instrument === null ? match : instrumentWindow(instrument, now, rules)
 }
 
-/** After news closes wait for statistics that agree with it, for a while; opens wait longer. Both wait for a step. */
-function newsWindow({ news, leavingFrom }: Instrument, now: Instant): TradeWindow {
-  if (leavingFrom !== null) return LEAVING
-  if (news === null || now >= news.opensFrom) return OPEN
-  return now < news.closesFrom ? BEING_PRICED : AWAITED
+/** Levels that fired together leave before anyone else trades. Protection may hold a player after news. */
+function instrumentWindow(instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
+  if (instrument.leavingFrom !== null) return LEAVING
+  const held = heldBy(instrument, now, rules)
+  return held === null ? OPEN : held === 'closes' ? BEING_PRICED : AWAITED
 }
 
 function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeWindow {
   if (info.settledAt !== null || info.settling !== null) return closed('the match has been settled')
+  if (info.quarantine !== undefined) return QUARANTINED
   switch (info.phase) {
     case 'scheduled':
       return rules.preMatch ? OPEN : closed('the match has not kicked off')
@@ -77,15 +90,18 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
       return suspended('the state of the match is not known')
     case 'live':
     case 'break':
-      return isStale(info, now, rules) ? suspended('the live feed is late') : OPEN
+      return feedFault(info, now, rules) ?? OPEN
   }
 }
 
-/** Whether a user may close: when the price can be trusted and the match is not about to close the position itself. */
+/** The phases in which nothing can be opened, and what is open may be closed at the standing price. */
+const CLOSE_ONLY: ReadonlySet<Phase> = new Set(['scheduled', 'ended', 'final'])
+
+/** Whether a user may close: until settlement begins, while the price can be trusted. */
 export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
-  // Before kick-off nothing can be opened, but what is open may be closed.
-  const waiting = info.settling === null && info.phase === 'scheduled'
-  const shown = waiting ? newsWindow(instrument, now) : playWindow(info, instrument, now, rules)
+  const isPutOff = info.phase === 'off' && info.kickedOffAt === null
+  const waits = info.settling === null && (isPutOff || CLOSE_ONLY.has(info.phase))
+  const shown = waits ? instrumentWindow(instrument, now, rules) : playWindow(info, instrument, now, rules)
   const window = shown === AWAITED ? OPEN : shown
   return window.status !== 'CLOSED' && isHalted(info, instrument, rules) ? HALTED : window
 }
@@ -94,7 +110,12 @@ export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instan
 export const isHalted = (info: MatchInfo, instrument: Instrument, rules: TradingRules): boolean =>
   restriction(info, instrument, rules) === HALTED
 
-/** Whether a match is in play and its feed has been silent too long to trust any price. */
-export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boolean {
-  return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)
+/** Why no price of a match in play can be trusted: its feed is silent, or answers with a clock that stands still. */
+function feedFault(info: MatchInfo, now: Instant, rules: TradingRules): TradeWindow | null {
+  if (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs) return LATE
+  return info.clock !== null && now - info.clock.movedAt > rules.feedFrozenMs ? FROZEN : null
 }
+
+/** Whether a match is in play and no price of it can be trusted. */
+export const isStale = (info: MatchInfo, now: Instant, rules: TradingRules): boolean =>
+  isInPlay(info.phase) && feedFault(info, now, rules) !== null

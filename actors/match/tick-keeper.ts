@@ -1,13 +1,23 @@
-/** Chooses the price moves that are stored as ticks. */
+/** Chooses the prices that are stored as ticks: moves, and now and then prices that stand still. */
 import type { InstrumentId } from '../kernel/ids.ts'
-import { TICK_STORE_INTERVAL_MS } from '../kernel/limits.ts'
+import { TICK_REPEAT_MS, TICK_STORE_INTERVAL_MS, type TradingRules } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { Cause } from '../market/instrument.ts'
+import { type Cause, type Instrument, quoteOf } from '../market/instrument.ts'
 import { joined } from '../market/move-reason.ts'
 import type { MatchEvent, PriceMoved } from './messages.ts'
+import type { MatchView } from './state.ts'
+import { isTicking } from './suspension.ts'
 
 /** One-off causes always get a tick. Match data and trades move prices all the time, so their ticks are thinned. */
 const ALWAYS_KEPT: ReadonlySet<Cause> = new Set(['listing', 'event', 'settlement', 'rules'])
+
+/** A batch, and the match after it. */
+export interface TickTerms {
+  readonly events: readonly MatchEvent[]
+  readonly view: Pick<MatchView, 'info' | 'instruments'>
+  readonly at: Instant
+  readonly rules: TradingRules
+}
 
 export class TickKeeper {
   readonly #storedAt = new Map<InstrumentId, Instant>()
@@ -15,11 +25,19 @@ export class TickKeeper {
   readonly #owed = new Map<InstrumentId, PriceMoved>()
 
   /**
-   * The ticks to store with a batch: in-game events always, other moves at most once a second per instrument, the
-   * newest one. A later batch stores what this one leaves out, so no price is lost.
+   * The ticks to store with a batch. In-game events always; other moves at most once a second per instrument, the
+   * newest one, and a later batch stores what this one leaves out, so no price is lost. Of the other instruments whose
+   * price lives, those that have had no tick for a minute.
    */
-  toStore(events: readonly MatchEvent[], at: Instant): PriceMoved[] {
-    return [...this.#newest(events).values()].filter((move) => this.#isKept(move, at))
+  toStore({ events, view, at, rules }: TickTerms): PriceMoved[] {
+    const moves = [...this.#newest(events).values()].filter((move) => this.#isKept(move, at))
+    const moved = new Set(moves.map(({ instrumentId }) => instrumentId))
+    const repeatMs = events.length > 0 ? TICK_REPEAT_MS.withCommit : TICK_REPEAT_MS.alone
+    for (const instrument of view.instruments()) {
+      const isDue = !moved.has(instrument.id) && this.#isSince(instrument.id, at, repeatMs)
+      if (isDue && isTicking(view.info, instrument, at, rules)) moves.push(standing(instrument, at))
+    }
+    return moves
   }
 
   #newest(events: readonly MatchEvent[]): ReadonlyMap<InstrumentId, PriceMoved> {
@@ -38,22 +56,32 @@ export class TickKeeper {
     return newest
   }
 
-  /** A clock that jumps back counts as time passed; otherwise nothing would be stored until it caught up. */
   #isKept(move: PriceMoved, at: Instant): boolean {
-    const storedAt = this.#storedAt.get(move.instrumentId)
-    const isDue = storedAt === undefined || Math.abs(at - storedAt) >= TICK_STORE_INTERVAL_MS
-    return isDue || ALWAYS_KEPT.has(move.cause)
+    return ALWAYS_KEPT.has(move.cause) || this.#isSince(move.instrumentId, at, TICK_STORE_INTERVAL_MS)
+  }
+
+  /** A clock that jumps back counts as time passed; otherwise nothing would be stored until it caught up. */
+  #isSince(id: InstrumentId, at: Instant, ms: number): boolean {
+    const storedAt = this.#storedAt.get(id)
+    return storedAt === undefined || Math.abs(at - storedAt) >= ms
   }
 
   /** After a commit: remembers which ticks were stored and which are owed. */
-  committed(events: readonly MatchEvent[], at: Instant): void {
-    for (const [id, move] of this.#newest(events)) {
-      if (this.#isKept(move, at)) {
-        this.#storedAt.set(id, at)
-        this.#owed.delete(id)
-      } else this.#owed.set(id, move)
+  committed(terms: TickTerms): void {
+    const stored = this.toStore(terms)
+    for (const [id, move] of this.#newest(terms.events)) this.#owed.set(id, move)
+    for (const { instrumentId } of stored) {
+      this.#storedAt.set(instrumentId, terms.at)
+      this.#owed.delete(instrumentId)
     }
   }
+}
+
+/** The price as it stands, as a move from itself. */
+function standing(instrument: Instrument, at: Instant): PriceMoved {
+  const quote = quoteOf(instrument)
+  const { id: instrumentId } = instrument
+  return { kind: 'price_moved', instrumentId, quote, previous: quote.price, cause: 'match', providerEventId: 0, at }
 }
 
 function following(earlier: PriceMoved, later: PriceMoved): PriceMoved {

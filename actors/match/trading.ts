@@ -1,7 +1,7 @@
 /** What users may do (open, change levels, close), and the triggers that a price move fires. */
 import { type InstrumentId, positionId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
-import { type Lots, lots, money, mulDivCeil, type Price, price } from '../kernel/micros.ts'
+import { type Lots, lots, money, type Price } from '../kernel/micros.ts'
 import { ownRefusal } from '../kernel/own-limits.ts'
 import { isCommon } from '../kernel/purse.ts'
 import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
@@ -11,41 +11,27 @@ import { type Cause, exitPrice, type Instrument, quoteAfter, quoteOf } from '../
 import { closingFill, leaguePrice, openingFill, standingPrice } from '../position/fills.ts'
 import {
   type Close,
+  type ClosedPosition,
   exposureOf,
   holdSecsLeft,
+  lessPart,
   type Levels,
   levelsValid,
   marginFor,
   type Position,
   realisedPnl,
+  split,
+  withinMargin,
 } from '../position/position.ts'
-import type { ClosedPosition } from '../position/recent-close.ts'
 import { triggerAt, warningAt } from '../position/triggers.ts'
-import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
+import type { ChangeLevels, ClosePart, ClosePosition, OpenPosition } from './messages.ts'
 import { largestLots } from './largest-lots.ts'
-import { locksAtClose } from './late-closes.ts'
+import { untilOf } from './protection/protect.ts'
 import type { Draft, MatchView } from './state.ts'
-import { type WalletFound, walletName } from './store.ts'
+import type { Allowed, Terms } from './terms.ts'
+import { walletName } from './store.ts'
 import { type Due, dueOn } from './due.ts'
 import { closeWindow, HALTED, isHalted, tradeWindow } from './suspension.ts'
-
-/** The inputs of a decision: values only, so that it can be repeated. */
-export interface Terms {
-  readonly at: Instant
-  readonly rules: TradingRules
-  readonly newId: () => string
-  /** What wallets held when the store last rejected this batch, by name. Orders of others are left to the commit. */
-  readonly wallets?: ReadonlyMap<string, WalletFound>
-}
-
-/** The result of a command that the rules allow. The commit still checks the wallet. */
-export interface Allowed {
-  readonly position: Position
-  /** The price of its instrument right after it. */
-  readonly price: Price
-  /** What closing the position then fills at; its close price once it is closed. */
-  readonly exitPrice: Price
-}
 
 /** The order of these checks is the order of precedence of the refusals. */ // T1
 export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome<Allowed> {
@@ -91,7 +77,7 @@ function walletRefusal(draft: Draft, instrument: Instrument, order: Position, te
   const found = wallets?.get(walletName(order))
   if (found === undefined) return null
   if (found.frozen === true) return { code: 'account_frozen' }
-  const { freed, closed } = draft.givenBackTo(order)
+  const { freed, closed: left } = draft.givenBackTo(order)
   const own = ownRefusal(found.bounds, order.margin, terms.at, freed)
   if (own !== null) return own
   const available = money(Math.max(0, found.available + freed))
@@ -99,7 +85,7 @@ function walletRefusal(draft: Draft, instrument: Instrument, order: Position, te
     const maxLots = largestLots(instrument, order, available, rules)
     return { code: 'insufficient_margin', required: order.margin, available, maxLots }
   }
-  const held = found.openPositions - closed
+  const held = found.openPositions - left
   return held < rules.openPositionsMax ? null : { code: 'position_limit', max: rules.openPositionsMax }
 }
 
@@ -135,33 +121,14 @@ export function openRefusal(
     const currentPrice = standingPrice(instrument, order.purse)
     return { code: 'price_moved', currentPrice, lastPublishedPrice: published }
   }
-  // Levels are checked as things stand once it is open: an order is never stopped by its own impact.
+  // Levels are judged by the price that the order leaves behind.
   const after = isCommon(order.purse) ? quoteAfter(instrument, exposureOf(order)).price : leaguePrice(instrument)
-  const invalid = levelsRefusal(intent, after, openingFill(instrument, order))
-  if (invalid !== null) return invalid
-  return rules.holdMs > 0 ? distanceRefusal([intent.stopLoss, intent.takeProfit], after, rules) : null
+  return levelsRefusal(intent, after)
 }
 
-/** Levels must be on their sides of the published price, and of the price that leaving would pay, which fires them. */
-function levelsRefusal(
-  p: Levels & Pick<Position, 'direction'>,
-  published: Price,
-  exit: Price,
-): Extract<Refusal, { code: 'levels_invalid' }> | null {
-  const wrong = [published, exit].find((at) => !levelsValid(p.direction, p, at))
-  return wrong === undefined ? null : { code: 'levels_invalid', currentPrice: wrong }
-}
-
-/** While the hold runs, a level next to the price would be a close by another name. */
-function distanceRefusal(
-  levels: readonly (Price | null)[],
-  at: Price,
-  { levelDistancePpm }: TradingRules,
-): Extract<Refusal, { code: 'level_too_close' }> | null {
-  const distance = price(mulDivCeil(at, levelDistancePpm, 1_000_000))
-  const isNear = levels.some((level) => level !== null && Math.abs(level - at) < distance)
-  return isNear ? { code: 'level_too_close', currentPrice: at, distance } : null
-}
+/** Levels must be on their sides of the published price (specification 3.3), and that is the only rule. */
+const levelsRefusal = (p: Levels & Pick<Position, 'direction'>, currentPrice: Price): Refusal | null =>
+  levelsValid(p.direction, p, currentPrice) ? null : { code: 'levels_invalid', currentPrice }
 
 export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms): Outcome<Allowed> {
   const { at, rules } = terms
@@ -179,14 +146,10 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   const window = closeWindow(draft.info, instrument, at, rules)
   const mayLoosen = instrument.leavingFrom === null
   if (window.status !== 'OPEN' && !(mayLoosen && isLoosened(before, position))) return refused(windowRefusal(window))
-  const published = standingPrice(instrument, position.purse)
-  const invalid = levelsRefusal(position, published, closingFill(instrument, position))
+  const invalid = levelsRefusal(position, standingPrice(instrument, position.purse))
   if (invalid !== null) return refused(invalid)
-  const set = (['stopLoss', 'takeProfit'] as const).filter((side) => position[side] !== before[side])
-  const levels = set.map((side) => position[side])
-  const near = holdSecsLeft(before, at) > 0 ? distanceRefusal(levels, published, rules) : null
-  if (near !== null) return refused(near)
   draft.emit({ kind: 'levels_changed', position })
+  fireTriggers(draft, instrument.id, terms)
   return done(allowed(draft, position))
 }
 
@@ -198,25 +161,45 @@ function isLoosened(before: Position, after: Position): boolean {
   return isFree(before.stopLoss, after.stopLoss, -sign) && isFree(before.takeProfit, after.takeProfit, sign)
 }
 
-export function close(draft: Draft, command: ClosePosition, terms: Terms): Outcome<Allowed> {
+export function close(draft: Draft, command: ClosePosition | ClosePart, terms: Terms): Outcome<Allowed> {
   const { at, rules } = terms
   const found = ownPosition(draft, command)
   if (!found.ok) return found
   const instrument = draft.listed(found.value.instrumentId)
   const window = closeWindow(draft.info, instrument, at, rules)
   if (window.status !== 'OPEN') return refused(windowRefusal(window))
-  const secsLeft = holdSecsLeft(found.value, at)
-  if (secsLeft > 0) {
-    return refused({ code: 'cooldown_active', retryAfterSecs: secsLeft, closableAt: found.value.closableAt })
+  const whole = found.value
+  const size = command.kind === 'close_part' ? command.lots : whole.lots
+  if (!partValid(size, whole, rules)) {
+    return refused({ code: 'lot_size_invalid', min: rules.lotStep, max: whole.lots, step: rules.lotStep })
   }
-  const fill = closingFill(instrument, found.value)
+  const secsLeft = holdSecsLeft(whole, at)
+  if (secsLeft > 0) {
+    return refused({ code: 'cooldown_active', retryAfterSecs: secsLeft, closableAt: whole.closableAt })
+  }
+  const fill = closingFill(instrument, { ...whole, lots: size })
   const how = { price: fill, base: instrument.base, at, by: 'user', voidReason: null } as const
-  const position = emitClose(draft, found.value, how, terms)
+  const position = size === whole.lots ? emitClose(draft, whole, how, terms) : closePart(draft, whole, size, how, terms)
   afterTrade(draft, instrument, terms)
-  return done({ position, price: standingPrice(draft.listed(instrument.id), position.purse), exitPrice: fill })
+  const after = draft.listed(instrument.id)
+  // What was set off may have closed it, too.
+  const rest = draft.position(whole.id)
+  const left = rest === undefined ? {} : { rest: { position: rest, exitPrice: closingFill(after, rest) } }
+  return done({ position, price: standingPrice(after, position.purse), exitPrice: position.close.price, ...left })
 }
 
-function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outcome<Position> {
+/** A part is some lot steps, and leaves at least one. */ // T38
+const partValid = (size: Lots, { lots: whole }: Position, { lotStep }: TradingRules): boolean =>
+  size === whole || (size > 0 && size % lotStep === 0 && whole - size >= lotStep)
+
+/** Splits a part off and closes it. */
+function closePart(draft: Draft, whole: Position, size: Lots, how: Omit<Close, 'pnl'>, terms: Terms): ClosedPosition {
+  const { part, rest } = split(whole, positionId(terms.newId()), size)
+  draft.emit({ kind: 'position_split', position: lessPart(rest, closed(part, how)), part })
+  return emitClose(draft, part, how, terms)
+}
+
+function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition | ClosePart): Outcome<Position> {
   const position = draft.position(command.positionId)
   if (position === undefined || position.userId !== command.userId) {
     return refused({ code: 'not_found', what: 'position' })
@@ -224,11 +207,17 @@ function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outco
   return position.openPrice === 0 ? refused({ code: 'position_corrupt' }) : done(position)
 }
 
-/** Closes at a price, for what that pays. */ // T4
+/** Closes at a price, for what that pays. No close fills beyond the washout price: the house bears the gap. */ // T4
 export function emitClose(draft: Draft, position: Position, how: Omit<Close, 'pnl'>, terms: Terms): ClosedPosition {
-  const closed = { ...position, close: { ...how, pnl: realisedPnl(position, how.price) } }
-  draft.emit({ kind: 'position_closed', position: closed, locks: locksAtClose(draft, closed, terms) })
-  return closed
+  const after = closed(position, how)
+  const until = untilOf(draft, after, terms)
+  draft.emit({ kind: 'position_closed', position: after, ...(until === null ? {} : { movableUntil: until }) })
+  return after
+}
+
+function closed(position: Position, how: Omit<Close, 'pnl'>): ClosedPosition {
+  const price = withinMargin(position, how.price)
+  return { ...position, close: { ...how, price, pnl: realisedPnl(position, price) } }
 }
 
 function emitWarning(draft: Draft, position: Position, at: Price): void {

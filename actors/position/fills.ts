@@ -2,11 +2,11 @@
  * The prices at which a purse trades. The purses that everybody has move prices and pay for it. A league trades at the
  * base and moves nothing: otherwise its money would push the price of every other purse (contests are free to join, so
  * that money costs nothing), and theirs would decide the league.
- */ // T45
+ */ // T37
 import { isCommon } from '../kernel/purse.ts'
 import { PRICE_MIN } from '../kernel/limits.ts'
 import { type Price, price } from '../kernel/micros.ts'
-import { exitPrice, fillPrice, type Instrument, type PriceParts, quoteOf, settlesAt } from '../market/instrument.ts'
+import { exitPrice, fillPrice, type Instrument, type PriceParts, quoteOf } from '../market/instrument.ts'
 import { exposureOf, type Position } from './position.ts'
 
 /** What a league trades at: the base, and never less than the lowest price there is. */
@@ -25,7 +25,3 @@ export const openingFill = (instrument: Instrument, order: Order): Price =>
 /** The fill of closing a position alone. */
 export const closingFill = (instrument: PriceParts, position: Order): Price =>
   isCommon(position.purse) ? exitPrice(instrument, exposureOf(position)) : leaguePrice(instrument)
-
-/** What full time would pay if it came right after an order. */
-export const settlementAfter = (instrument: Instrument, order: Order): Price =>
-  isCommon(order.purse) ? settlesAt(instrument, exposureOf(order)) : leaguePrice(instrument)

@@ -20,7 +20,7 @@ export type Direction = 'long' | 'short'
 export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
 
 /** Why a position is void, where it was not the match that was called off. */
-export type VoidReason = 'late_open' | 'operator'
+export type VoidReason = 'operator'
 
 /** The loss, in per cent of the margin, at which the owner is warned. */
 export type MarginWarning = (typeof MARGIN_WARNINGS)[number]
@@ -45,8 +45,31 @@ export interface Close {
   readonly voidNote?: string
 }
 
+/** What the parts of a position came to that are closed already. */
+export interface Parted {
+  readonly lots: Lots
+  readonly margin: Money
+  readonly pnl: Money
+  /** Σ of what the match alone made of them. */
+  readonly baseMove: Money
+}
+
+/** One move of one fill of a position. */
+export interface FillMove {
+  readonly fill: 'open' | 'close'
+  readonly at: Instant
+  /** In micros of price. */
+  readonly by: number
+  /** `event` where a row of the list of events is behind it, else the statistics alone. */
+  readonly reason: 'event' | 'statistics'
+  /** The price before it, not limited to the margin. */
+  readonly from: Price
+}
+
 export interface Position extends Levels {
   readonly id: PositionId
+  /** The position that it is a closed part of; absent for one that was opened. */
+  readonly partOf?: PositionId
   readonly userId: UserId
   /** Whose money it was opened with, and what it pays into. */
   readonly purse: Purse
@@ -64,12 +87,18 @@ export interface Position extends Levels {
   readonly closableAt: Instant
   /** The last margin warning sent to its owner, in per cent lost. */
   readonly warned: MarginWarning | 0
+  /** Its parts that are closed; absent without any. Lists of positions leave it out. */
+  readonly parted?: Parted
   readonly close: Close | null
+  /** How news has moved its fills (actors/position/moved.ts); absent for most. */
+  readonly moved?: readonly FillMove[] | undefined
 }
+
+export type ClosedPosition = Position & { readonly close: Close }
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
 
-/** Signed lots: what an open position adds to the imbalance. Nothing in a league. */ // T45
+/** Signed lots: what an open position adds to the imbalance. Nothing in a league. */ // T37
 export const exposureOf = (p: Pick<Position, 'purse' | 'direction' | 'lots'>): Lots =>
   lots(isCommon(p.purse) ? signOf(p.direction) * p.lots : 0)
 
@@ -96,24 +125,69 @@ export const realisedPnl = (p: Pick<Position, 'direction' | 'lots' | 'openPrice'
 export const baseMoveOf = (p: Pick<Position, 'direction' | 'lots' | 'openBase' | 'margin'>, base: Price): Money =>
   realisedPnl({ ...p, openPrice: p.openBase }, base)
 
+type Opened = 'direction' | 'openPrice' | 'moved'
+
+/**
+ * Splits a part off an open position. The rest keeps everything but the part's lots and its share of the margin, which
+ * is rounded down, so that the two add up to the micro.
+ */ // T38
+export function split(
+  position: Position,
+  id: PositionId,
+  size: Lots,
+): { readonly part: Position; readonly rest: Position } {
+  const margin = money(mulDivFloor(position.margin, size, position.lots))
+  const { parted: _, ...shared } = position
+  const rest = { ...position, lots: lots(position.lots - size), margin: money(position.margin - margin) }
+  return { part: { ...shared, id, partOf: position.id, lots: size, margin }, rest }
+}
+
+/** The rest of a position, one of whose parts has closed. */
+export const lessPart = (rest: Position, part: ClosedPosition): Position => ({
+  ...rest,
+  parted: countedIn(rest.parted ?? NO_PARTS, part, 1),
+})
+
+/** The rest of a position, one of whose closed parts has moved. */
+export const lessMove = (rest: Position, before: ClosedPosition, part: ClosedPosition): Position => ({
+  ...rest,
+  parted: countedIn(countedIn(rest.parted ?? NO_PARTS, before, -1), part, 1),
+})
+
+const countedIn = ({ lots: size, margin, pnl, baseMove }: Parted, part: ClosedPosition, times: 1 | -1): Parted => ({
+  lots: lots(size + times * part.lots),
+  margin: money(margin + times * part.margin),
+  pnl: money(pnl + times * part.close.pnl),
+  baseMove: money(baseMove + times * baseMoveOf(part, part.close.base)),
+})
+
+const NO_PARTS: Parted = { lots: lots(0), margin: money(0), pnl: money(0), baseMove: money(0) }
+
 /**
  * The price at which the loss equals the margin: 10 % against the position. Rounded towards the open price, so that the
  * loss there never exceeds the margin. Null for a long so cheap that its washout lies below PRICE_MIN.
  */
-export const washoutPrice = (p: Pick<Position, 'direction' | 'openPrice'>): Price | null => priceAtLoss(p, 100)
+export const washoutPrice = (p: Pick<Position, Opened>): Price | null => priceAtLoss(p, 100)
 
-/** Whether a stop-loss can never fire, because the washout is reached before it. */ // T44
-export function isBeyondWashout(p: Pick<Position, 'direction' | 'openPrice' | 'stopLoss'>): boolean {
+/** Whether a stop-loss can never fire, because the washout is reached before it. */ // T36
+export function isBeyondWashout(p: Pick<Position, Opened | 'stopLoss'>): boolean {
   const washout = washoutPrice(p)
   if (p.stopLoss === null || washout === null) return false
   return p.direction === 'long' ? p.stopLoss < washout : p.stopLoss > washout
 }
 
+/** The nearest price to this one at which a close costs no more than the margin. */
+export function withinMargin(p: Pick<Position, Opened>, at: Price): Price {
+  const washout = washoutPrice(p)
+  if (washout === null) return at
+  return price(p.direction === 'long' ? Math.max(washout, at) : Math.min(washout, at))
+}
+
 /** The price at which this share of the margin is lost, rounded towards the open price. */
-export function priceAtLoss(p: Pick<Position, 'direction' | 'openPrice'>, percent: number): Price | null {
-  const whole = LEVERAGE * 100
-  const long = p.direction === 'long'
-  const at = long ? mulDivCeil(p.openPrice, whole - percent, whole) : mulDivFloor(p.openPrice, whole + percent, whole)
+export function priceAtLoss(p: Pick<Position, Opened>, percent: number): Price | null {
+  // The margin is that of the price which was pressed, whatever has moved the fill since.
+  const pressed = p.moved?.find(({ fill }) => fill === 'open')?.from ?? p.openPrice
+  const at = p.openPrice - signOf(p.direction) * mulDivFloor(pressed, percent, LEVERAGE * 100)
   return at < PRICE_MIN ? null : price(at)
 }
 

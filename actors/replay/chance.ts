@@ -16,15 +16,19 @@ export interface Chance {
 
 const TWO_32 = 4_294_967_296
 
-/** Mulberry32: 32 bits of state are plenty for one match. */
+/** Mulberry32: 32 bits of state are plenty for a match that is no secret. */
 export function chanceFrom(seed: number): Chance {
   let state = seed >>> 0
-  const uniform = (): number => {
+  return chanceOf(() => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / TWO_32
-  }
+  })
+}
+
+/** Chance from a source of uniform numbers in [0, 1). */
+export function chanceOf(uniform: () => number): Chance {
   return {
     uniform,
     below: (n) => Math.floor(uniform() * n),

@@ -4,7 +4,7 @@
  */
 import type { InstrumentId, PositionId } from '../kernel/ids.ts'
 import { isCommon } from '../kernel/purse.ts'
-import type { Heard, HeardAfter } from '../match/heard.ts'
+import type { Heard, HeardAfter } from '../match/store.ts'
 import type { MatchEvent, MatchInfo } from '../match/messages.ts'
 import type { Position } from '../position/position.ts'
 
@@ -48,7 +48,7 @@ export type Standing = string | null
 
 /**
  * What a commit puts on the tape, and what it says of the match by then. `standing` is null at the beginning of an
- * epoch. Corrections of one moment are told in the order of `pseudonymOf`, which no owner's memory decides.
+ * epoch. Moved fills of one moment are told in the order of `pseudonymOf`, which no owner's memory decides.
  */
 export function factsOf(
   commit: CommitFacts,
@@ -74,8 +74,7 @@ export function factsOf(
       continue
     }
     const fact = factOf(event, events[index + 1]?.[1])
-    if (fact !== null)
-      told.push({ fact, position: 'position' in event ? event.position : forgotten(event), heard: null })
+    if (fact !== null) told.push({ fact, position: positionOf(event), heard: null })
   }
   hear(Infinity)
   return { told: inOrder(told, pseudonymOf), standing: stands }
@@ -98,10 +97,17 @@ const forgotten = (event: MatchEvent): Told['position'] =>
 const isTold = (before: MatchEvent | undefined, move: Extract<MatchEvent, { kind: 'price_moved' }>): boolean =>
   move.cause === 'trade' && before !== undefined && instrumentOf(before) === move.instrumentId
 
+/** The position that is told: a part has no name of its own. */
+function positionOf(event: MatchEvent): Told['position'] {
+  if (!('position' in event)) return forgotten(event)
+  const { partOf } = event.position
+  return partOf === undefined ? event.position : { id: partOf }
+}
+
 const instrumentOf = (event: MatchEvent): InstrumentId | null =>
   event.kind === 'position_opened' || event.kind === 'position_closed' ? event.position.instrumentId : null
 
-/** Null for what nobody else is told: how much of a margin is lost. */
+/** Null for what stays with the owner: how much of a margin is lost. The close of a part tells the split. */
 function factOf(event: Exclude<MatchEvent, { kind: 'match_updated' }>, next: MatchEvent | undefined): Fact | null {
   const moved = next?.kind === 'price_moved' && isTold(event, next) ? { after: next.quote.price } : {}
   switch (event.kind) {
@@ -113,27 +119,35 @@ function factOf(event: Exclude<MatchEvent, { kind: 'match_updated' }>, next: Mat
     }
     case 'levels_changed':
       return { kind: 'levels' }
+    case 'position_split':
+      return null
     case 'margin_warned':
       return null
     case 'position_closed': {
       const { by, voidReason: reason, price, base, pnl } = event.position.close
+      if (event.position.partOf !== undefined) {
+        const { lots, margin } = event.position
+        return { kind: 'reduce', lots, margin, price, base, pnl, ...moved }
+      }
       return { kind: 'close', by, reason, price, base, pnl, ...moved }
     }
-    case 'close_corrected': {
-      const { pnl } = event.position.close
-      return { kind: 'correct', amount: event.amount, pnl, awaited: event.awaited }
+    case 'fill_moved': {
+      const { openPrice: open, openBase, close } = event.position
+      const booked =
+        close === null ? {} : { close: close.price, base: close.base, pnl: close.pnl, amount: event.amount }
+      return { kind: 'moved', open, openBase, ...booked, until: event.movableUntil }
     }
     case 'close_forgotten':
       return { kind: 'forget' }
+    case 'news_changed':
+      return { kind: 'news', player: event.instrumentId, news: event.news }
     case 'instrument_listed': {
       const { id: player, playerId, name, role, side, starter, start, slope, impactCapPpm } = event.instrument
       return { kind: 'listed', player, playerId, name, role, side, starter, start, slope, impactCapPpm }
     }
-    case 'news_changed':
-      return { kind: 'news', player: event.instrumentId, news: event.news }
     case 'curve_changed': {
-      const { instrumentId: player, impactCapPpm, awaitsSettlement } = event
-      return { kind: 'curve', player, impactCapPpm, awaitsSettlement }
+      const { instrumentId: player, impactCapPpm, endedImbalance } = event
+      return { kind: 'curve', player, impactCapPpm, endedImbalance }
     }
     case 'leaving_changed':
       return { kind: 'leaving', player: event.instrumentId, from: event.leavingFrom }
@@ -154,9 +168,9 @@ function factOf(event: Exclude<MatchEvent, { kind: 'match_updated' }>, next: Mat
   }
 }
 
-/** Runs of corrections in the order of their pseudonyms. */
+/** Runs of moved fills in the order of their pseudonyms. */
 function inOrder(told: readonly Told[], pseudonymOf: (id: PositionId) => string): readonly Told[] {
-  if (!told.some(({ fact }) => fact.kind === 'correct')) return told
+  if (!told.some(({ fact }) => fact.kind === 'moved')) return told
   const ordered: Told[] = []
   let run: { readonly name: string; readonly one: Told }[] = []
   const flush = (): void => {
@@ -164,7 +178,7 @@ function inOrder(told: readonly Told[], pseudonymOf: (id: PositionId) => string)
     run = []
   }
   for (const one of told) {
-    if (one.fact.kind === 'correct' && one.position !== null) {
+    if (one.fact.kind === 'moved' && one.position !== null) {
       run.push({ name: pseudonymOf(one.position.id), one })
       continue
     }

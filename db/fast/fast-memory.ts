@@ -1,16 +1,7 @@
 /** The fast store in the memory of a process that runs alone. */
 import { assert } from '../../actors/kernel/assert.ts'
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import {
-  type Allowance,
-  type FastStore,
-  type Fields,
-  type Hits,
-  keys,
-  type Put,
-  type Spent,
-  spentOf,
-} from './fast-store.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, keys, type Put, type Spent } from './fast-store.ts'
 
 /** When each mark may be dropped. */
 type Marks = Map<string, number>
@@ -119,14 +110,17 @@ export class FastMemory implements FastStore {
     return { count, endsInMs: running.expiresAt - this.#world.now() }
   }
 
-  async spend(key: string, { burst, everyMs }: Allowance): Promise<Spent> {
+  async spend(key: string, { calls, windowMs }: Allowance): Promise<Spent> {
     const now = this.#world.now()
-    // An allowance is stored as one number: the instant at which everything spent will have come back.
-    const wholeAt = Math.max(now, Number(this.#text(key) ?? now))
-    const allowed = wholeAt - now <= (burst - 1) * everyMs
-    const owedMs = wholeAt - now + (allowed ? everyMs : 0)
-    if (allowed) this.#write(key, String(now + owedMs), owedMs)
-    return spentOf({ allowed, owedMs }, { burst, everyMs })
+    const counted = (this.#text(key) ?? '')
+      .split(' ')
+      .flatMap((at) => (Number(at) > now - windowMs ? [Number(at)] : []))
+    const allowed = counted.length < calls
+    if (allowed) {
+      counted.push(now)
+      this.#write(key, counted.join(' '), windowMs)
+    }
+    return { allowed, left: calls - counted.length, inMs: (counted[0] ?? now) + windowMs - now }
   }
 
   async probe(): Promise<void> {

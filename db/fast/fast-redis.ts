@@ -4,16 +4,7 @@ import { assert } from '../../actors/kernel/assert.ts'
 import { clusterAt, connected, redisAt, type RedisClient } from './redis-address.ts'
 import { nameOf, RedisCluster } from './redis-cluster.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
-import {
-  type Allowance,
-  type FastStore,
-  type Fields,
-  type Hits,
-  keys,
-  type Put,
-  type Spent,
-  spentOf,
-} from './fast-store.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, keys, type Put, type Spent } from './fast-store.ts'
 
 export interface FastRedisOptions {
   readonly url: string
@@ -61,15 +52,21 @@ const HIT = `
   if count == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return { count, redis.call('pttl', KEYS[1]) }`
 
-/** As in `FastMemory.spend`, the key holds the instant at which everything spent will have come back. */
+/** A list of the instants of the calls that count, the oldest last. ARGV: the calls allowed, and the window. */
 const SPEND = `
   local time = redis.call('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local owed = math.max(0, tonumber(redis.call('get', KEYS[1]) or now) - now)
-  if owed > (ARGV[1] - 1) * ARGV[2] then return { 0, owed } end
-  owed = owed + ARGV[2]
-  redis.call('set', KEYS[1], string.format('%.0f', now + owed), 'px', owed)
-  return { 1, owed }`
+  local oldest = tonumber(redis.call('lindex', KEYS[1], -1) or now)
+  while oldest <= now - ARGV[2] do
+    redis.call('rpop', KEYS[1])
+    oldest = tonumber(redis.call('lindex', KEYS[1], -1) or now)
+  end
+  local counted, allowed = redis.call('llen', KEYS[1]), 0
+  if counted < tonumber(ARGV[1]) then
+    counted, allowed = redis.call('lpush', KEYS[1], string.format('%.0f', now)), 1
+    redis.call('pexpire', KEYS[1], ARGV[2])
+  end
+  return { allowed, ARGV[1] - counted, oldest + ARGV[2] - now }`
 
 /**
  * A sorted set of marks by the instant at which each may be dropped. ARGV: time to live, a mark that must be there or
@@ -91,7 +88,7 @@ declare module 'ioredis' {
     hashes(keys: number, ...wanted: string[]): Result<string[][], Context>
     hitWindow(key: string, windowMs: number): Result<[count: number, endsInMs: number], Context>
     markUntil(key: string, ttlMs: number, ifMarked: string, ...marks: string[]): Result<number, Context>
-    spendAllowance(key: string, burst: number, everyMs: number): Result<[allowed: number, owedMs: number], Context>
+    spendAllowance(key: string, calls: number, windowMs: number): Result<[number, number, number], Context>
   }
 }
 
@@ -231,8 +228,8 @@ class FastRedis implements FastStore {
   }
 
   async spend(key: string, allowance: Allowance): Promise<Spent> {
-    const [allowed, owedMs] = await this.#redis.spendAllowance(key, allowance.burst, allowance.everyMs)
-    return spentOf({ allowed: allowed === 1, owedMs }, allowance)
+    const [allowed, left, inMs] = await this.#redis.spendAllowance(key, allowance.calls, allowance.windowMs)
+    return { allowed: allowed === 1, left, inMs }
   }
 
   async close(): Promise<void> {

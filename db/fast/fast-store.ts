@@ -14,12 +14,10 @@ export const keys = {
    * COMPLETE, which says that all of them are there. One key, so that nothing can take away some and leave the rest.
    */
   ended: (installation: string) => `ended:${installation}`,
-  /** A token that has opened a socket. */
-  socketToken: (id: string) => `socket:${id}`,
   /** Calls of a route by one caller in the running window. */
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
-  /** The part of an allowance that a caller has spent on an action. */
-  allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
+  /** When a caller's latest calls of an action were. */
+  calls: (action: string, caller: string) => `calls:${action}:${caller}`,
   /** What readiness writes. */
   probe: (n: number) => `probe:${n}`,
   /** Prefix of an installation's leaderboards of a purse (boards-redis.ts). A build replaces them. */
@@ -42,28 +40,19 @@ export interface Hits {
   readonly endsInMs: number
 }
 
-/** An allowance: `burst` calls at once, each of which comes back after `everyMs`. */
+/** As many calls as this in any stretch of time so long. */
 export interface Allowance {
-  readonly burst: number
+  readonly calls: number
   /** Whole milliseconds, at least 1. */
-  readonly everyMs: number
+  readonly windowMs: number
 }
 
 export interface Spent {
   readonly allowed: boolean
   /** Calls that may still follow at once. */
   readonly left: number
-  /** Milliseconds until the next call may follow; 0 when it may now. */
+  /** Milliseconds until the oldest call no longer counts. */
   readonly inMs: number
-}
-
-/** What is left of an allowance that will be whole again in `owedMs`. */
-export function spentOf(
-  { allowed, owedMs }: { readonly allowed: boolean; readonly owedMs: number },
-  { burst, everyMs }: Allowance,
-): Spent {
-  const left = Math.max(0, burst - Math.ceil(owedMs / everyMs))
-  return { allowed, left, inMs: Math.max(0, owedMs - (burst - 1) * everyMs) }
 }
 
 /**
@@ -107,7 +96,7 @@ export interface FastStore {
 
   /** Counts a call. The first one starts a window of `windowMs`; later ones do not prolong it. */
   hit(key: string, windowMs: number): Promise<Hits>
-  /** Takes a call out of an allowance. A call that is not allowed takes nothing. */
+  /** Counts a call if as many as are allowed have not been counted within the window; otherwise it does not count. */
   spend(key: string, allowance: Allowance): Promise<Spent>
 
   /** Reads and writes on every server of the store: throws unless all of them can do both. */

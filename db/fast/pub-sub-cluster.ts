@@ -5,7 +5,7 @@
 import { type Redis, type Result } from 'ioredis'
 import { clusterAt } from './redis-address.ts'
 import { nameOf, type RedisCluster } from './redis-cluster.ts'
-import type { PubSubOptions } from './pub-sub-redis.ts'
+import type { PubSubOptions } from './pub-sub-options.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
 import { Shard } from './shard.ts'
 

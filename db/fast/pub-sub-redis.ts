@@ -1,18 +1,8 @@
 /** Publish/subscribe between processes on Redis. It takes two connections: one that subscribes can do nothing else. */
 import type { Redis } from 'ioredis'
-import { ClusterPubSub } from './pub-sub-cluster.ts'
-import { isClusterAddress, redisAt } from './redis-address.ts'
+import type { PubSubOptions } from './pub-sub-options.ts'
+import { redisAt } from './redis-address.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
-
-export interface PubSubOptions {
-  readonly url: string
-  /** Prefix of every channel, so that several installations can share a server. */
-  readonly prefix?: string
-}
-
-/** On one server, or sharded over a cluster. Throws when it cannot be reached. */
-export const connectPubSub = (options: PubSubOptions): Promise<RedisPubSub | ClusterPubSub> =>
-  (isClusterAddress(options.url) ? ClusterPubSub : RedisPubSub).connect(options)
 
 export class RedisPubSub {
   readonly #publisher: Redis

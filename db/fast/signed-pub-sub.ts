@@ -10,7 +10,7 @@ import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
 /** What both this and the client beneath it are. */
 export interface PubSubClient {
   publish(channel: string, message: Buffer): Promise<void>
-  send(channel: string, message: Buffer): Promise<number | 'some'>
+  send(channel: string, message: Buffer): Promise<number>
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
   unsubscribe(channel: string): Promise<void>
   onGap(listener: () => void): void
@@ -55,7 +55,7 @@ export class SignedPubSub implements PubSubClient {
     return this.#options.pubSub.publish(channel, this.#sealed(channel, message))
   }
 
-  send(channel: string, message: Buffer): Promise<number | 'some'> {
+  send(channel: string, message: Buffer): Promise<number> {
     return this.#options.pubSub.send(channel, this.#sealed(channel, message))
   }
 

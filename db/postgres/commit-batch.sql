@@ -6,14 +6,18 @@
 --   p_  the batch: match, epoch, id, instant, limits, and the events for the outbox, one row a line
 --   w_  wallets, one element per user and purse in ascending order; elsewhere `wallet` is an index into these arrays,
 --       from 1. `log`: the index of the user's main wallet, which counts the events of all purses
---   o_  positions opened             l_  positions whose levels or warning changed      x_  positions closed
---   c_  closes that late news has found, as they are then        a_  what it books of them
+--   o_  positions opened             l_  positions whose size, levels or warning changed      x_  positions closed
+--   q_  parts split off of positions, which x_ closes
 --   e_  account events that have a row of their own      `followers`: how many events of the same user come after one
 --   i_  instruments (`i_listed` as JSON, then all that changed)      t_  ticks      s_  recent trades
 --   m_  the match's own row          j_  the row of the journal, null for a batch that heard nothing
+--   f_  fills that news has moved, and w_held_back, x_movable, i_news: protection only, see below
 --   r_  the row of the tape, null for a batch of which nothing is told
 --   n_  local: the wallets as the batch leaves them      h_  local: the wallets as found after a failure
---   d, o, l, x, c, a, e, n, s, k as table aliases are the unnested arrays
+--   d, o, l, q, x, c, a, e, n, s, k as table aliases are the unnested arrays
+--
+-- What stands between `--( protection` and `--)` is for matches under `trading.protection`: they call a function of their
+-- own, made of this text with those lines. The other has none of them.
 --
 -- The caller passes parallel arrays, so a batch of 500 trades costs about as much as one of 20. Joining two arrays
 -- would cost n², and looking a wallet up again costs 1 µs each time: hence the index.
@@ -30,30 +34,35 @@ create function commit_batch(
   p_adopt_max bigint,
   w_user uuid[], w_purse text[], w_log integer[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
   w_worth bigint[],
-  w_cached bigint[], w_cached_version bigint[], w_need bigint[], w_locks text[],
+  w_cached bigint[], w_cached_version bigint[], w_need bigint[],
   p_look boolean, w_command uuid[], w_fingerprint text[], w_result text,
   o_id uuid[], o_wallet integer[], o_instrument uuid[], o_sign smallint[], o_lots bigint[], o_price bigint[],
   o_base bigint[], o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[], o_followers integer[],
   o_fingerprint text[], o_after bigint[], o_exit bigint[],
-  l_id uuid[], l_stop bigint[], l_take bigint[], l_warned smallint[],
+  l_id uuid[], l_lots bigint[], l_margin bigint[], l_stop bigint[], l_take bigint[], l_warned smallint[],
+  q_id uuid[], q_of uuid[], q_wallet integer[], q_lots bigint[], q_margin bigint[], q_followers integer[],
   x_id uuid[], x_wallet integer[], x_price bigint[], x_base bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
   x_reason text[], x_followers integer[],
-  c_id uuid[], c_pnl bigint[], c_late text[],
-  a_id uuid[], a_wallet integer[], a_amount bigint[], a_followers integer[],
   e_wallet integer[], e_followers integer[], e_kind text[], e_position uuid[], e_stop bigint[], e_take bigint[],
   e_warned smallint[],
   i_listed jsonb,
-  i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[], i_news text[],
-  i_settlement bigint[], i_cap integer[], i_leaving bigint[], i_awaits smallint[],
+  i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[],
+  i_settlement bigint[], i_cap integer[], i_leaving bigint[], i_ended bigint[],
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
   t_event bigint[], t_why text[],
   s_id uuid[], s_lots bigint[], s_trades text[],
   m_info jsonb, m_pricing jsonb,
   p_events text, j_fresh boolean, j_entries bytea,
   r_first integer, r_last integer, r_secret bytea, r_lines bytea
+--( protection
+  , p_protected jsonb
+--)
 ) returns table (
-  verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, locked bigint, fingerprint text,
-  result text, balances text, margins text, worths text, versions text, lockeds text
+  verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, fingerprint text, result text,
+  balances text, margins text, worths text, versions text, opens text, frozens text
+--( protection
+  , locked bigint, lockeds text
+--)
 ) language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -61,13 +70,48 @@ as $body$
 #variable_conflict use_column
 declare
   n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_open integer[]; n_events bigint[]; n_version bigint[];
-  n_pnl bigint[]; n_locked bigint[];
+  n_pnl bigint[];
+--( protection
+  n_locked bigint[];
+  -- A function takes no more arguments than these have left, so they come as one.
+  w_held_back constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'w_held_back') with ordinality e (v, n)
+    order by e.n);
+  x_movable constant timestamptz[] := array(select e.v::timestamptz from jsonb_array_elements_text(p_protected -> 'x_movable') with ordinality e (v, n)
+    order by e.n);
+  f_id constant uuid[] := array(select e.v::uuid from jsonb_array_elements_text(p_protected -> 'f_id') with ordinality e (v, n)
+    order by e.n);
+  f_wallet constant integer[] := array(select e.v::integer from jsonb_array_elements_text(p_protected -> 'f_wallet') with ordinality e (v, n)
+    order by e.n);
+  f_open constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'f_open') with ordinality e (v, n)
+    order by e.n);
+  f_open_base constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'f_open_base') with ordinality e (v, n)
+    order by e.n);
+  f_close constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'f_close') with ordinality e (v, n)
+    order by e.n);
+  f_close_base constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'f_close_base') with ordinality e (v, n)
+    order by e.n);
+  f_pnl constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'f_pnl') with ordinality e (v, n)
+    order by e.n);
+  f_amount constant bigint[] := array(select e.v::bigint from jsonb_array_elements_text(p_protected -> 'f_amount') with ordinality e (v, n)
+    order by e.n);
+  f_moved constant text[] := array(select e.v::text from jsonb_array_elements_text(p_protected -> 'f_moved') with ordinality e (v, n)
+    order by e.n);
+  f_movable constant timestamptz[] := array(select e.v::timestamptz from jsonb_array_elements_text(p_protected -> 'f_movable') with ordinality e (v, n)
+    order by e.n);
+  f_followers constant integer[] := array(select e.v::integer from jsonb_array_elements_text(p_protected -> 'f_followers') with ordinality e (v, n)
+    order by e.n);
+  i_news constant text[] := array(select e.v::text from jsonb_array_elements_text(p_protected -> 'i_news') with ordinality e (v, n)
+    order by e.n);
+--)
   now_ms constant bigint := extract(epoch from p_at) * 1000;
   today constant integer := now_ms / 86400000;
   -- `booked` is the balance in the ledger, `balance` the one in force.
-  h_booked bigint[]; h_balance bigint[]; h_margin bigint[]; h_open integer[]; h_locked bigint[]; h_kept bigint[];
+  h_booked bigint[]; h_balance bigint[]; h_margin bigint[]; h_open integer[];
   h_frozen integer[]; h_bounds jsonb[]; h_forbidden boolean[];
   h_refused text[];
+--( protection
+  h_locked bigint[];
+--)
   changed bigint; last_seq bigint; broken text;
   -- Full time of a live match fixes the settlement prices in this batch.
   p_whistled constant boolean := coalesce(m_info ->> 'settling' = 'full_time' and m_info ->> 'replay' = 'false', false);
@@ -84,8 +128,7 @@ begin
   for round in 1..2 loop
     begin
       -- Every match locks wallets in the order of users and purses, so no two matches can wait for each other. Only a
-      -- change of the balance makes a new version: the cached one still holds after any other. What a batch opens must
-      -- be covered by what late news does not lock, after its own closes and corrections.
+      -- change of the balance makes a new version: the cached one still holds after any other.
       with after as (
         update wallets w
            set balance_micros = w.balance_micros + d.balance, margin_micros = w.margin_micros + d.margin,
@@ -93,30 +136,32 @@ begin
                version = w.version + (d.balance <> 0)::integer,
                -- What a trade does to balance and margin together is what it has won or lost.
                day = greatest(w.day, today),
-               day_result_micros = case when w.day < today then 0 else w.day_result_micros end + d.balance + d.margin,
-               locks = case when w.locks is not null or d.locks is not null
-                            then locks_after(w.locks, d.locks::jsonb, now_ms) end
+               day_result_micros = case when w.day < today then 0 else w.day_result_micros end + d.balance + d.margin
           from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_balance) as balance,
                        unnest(w_margin) as margin, unnest(w_open) as open, unnest(w_events) as events,
                        unnest(w_cached) as cached, unnest(w_cached_version) as cached_version,
-                       unnest(w_need) as need, unnest(w_locks) as locks) d
+--( protection
+                       unnest(w_held_back) as held_back,
+--)
+                       unnest(w_need) as need) d
          where w.user_id = d.user_id and w.purse = d.purse
-           and w.balance_micros + d.balance between 0 and 1000000000000000
+           and w.balance_micros + d.balance between 0 and {MICROS_MAX}
            and w.margin_micros + d.margin >= 0 and w.open_positions + d.open >= 0
-           and (d.need = 0 or (w.locks is null and d.locks is null) or
-                w.balance_micros + d.balance >= locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms))
+--( protection
+           -- What closes have paid opens nothing while news may move them.
+           and (d.need = 0 or w.balance_micros + d.balance
+                  >= d.held_back + unsettled_proceeds(w.user_id, w.purse, p_at))
+--)
            and (d.open <= 0 or w.open_positions + d.open <= p_open_max)
            and (d.need = 0 or not w.frozen)
            and (d.need = 0 or w.limits is null or not own_limits_forbid(w.limits,
-                  w.margin_micros + d.margin + locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms)
-                    - case when w.day < today then 0 else w.day_result_micros end - d.balance - d.margin, now_ms))
+                  w.margin_micros + d.margin - case when w.day < today then 0 else w.day_result_micros end - d.balance - d.margin, now_ms))
            and (d.cached is null or d.cached = w.balance_micros or d.cached_version <> w.version)
-        returning w.user_id, w.balance_micros, w.margin_micros, w.open_positions, w.events, w.version,
-                  case when w.locks is null then 0 else locked(w.locks, now_ms) end as locked
+        returning w.user_id, w.balance_micros, w.margin_micros, w.open_positions, w.events, w.version
       )
       select array_agg(a.user_id), array_agg(a.balance_micros), array_agg(a.margin_micros), array_agg(a.open_positions),
-             array_agg(a.events), array_agg(a.version), array_agg(a.locked)
-        into n_user, n_balance, n_margin, n_open, n_events, n_version, n_locked
+             array_agg(a.events), array_agg(a.version)
+        into n_user, n_balance, n_margin, n_open, n_events, n_version
         from after a;
       if n_user is distinct from nullif(w_user, '{}') then
         raise sqlstate 'TL001' using message = format('batch %s: a wallet does not allow it', p_batch);
@@ -135,10 +180,10 @@ begin
       -- Equity in an answer covers every match in which the purse has positions, at their last committed prices. The
       -- caller knows the value of those in this match; mostly there are no others.
       select array_agg(case when d.held = d.open then d.worth when d.held is not null then d.worth + (
-               select coalesce(sum(greatest(-p.margin_micros, floor(
-                        p.sign * (case when p.purse in ('main', 'practice') then exit_price(i, p.sign * p.lots_micros)
-                                       else greatest(10000, i.base_micros) end - p.open_micros)::numeric * p.lots_micros
-                          * 0.000005))), 0)::bigint
+               select coalesce(sum(pnl_at(
+                        case when p.purse in ('main', 'practice') then exit_price(i, p.sign * p.lots_micros)
+                             else greatest({PRICE_MIN}, i.base_micros) end,
+                        p.sign, p.lots_micros, p.open_micros, p.margin_micros)), 0)::bigint
                  from positions p join instruments i on i.id = p.instrument_id
                 where p.user_id = d.user_id and p.purse = d.purse and p.match_id <> p_match and p.closed_at is null
              ) end)
@@ -146,18 +191,28 @@ begin
         from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_held) as held,
                      unnest(w_worth) as worth, unnest(n_open) as open) d;
 
+--( protection
+      n_locked := array(select coalesce(d.held_back, 0) + unsettled_proceeds(d.user_id, d.purse, p_at)
+                          from (select unnest(w_user) as user_id, unnest(w_purse) as purse,
+                                       unnest(w_held_back) as held_back) d);
+--)
       if cardinality(o_id) > 0 then
         insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
                                margin_micros, stop_loss_micros, take_profit_micros, opened_at, closable_at, opened_marker,
                                opened_stop_micros, opened_take_micros, answer_fingerprint, answer_price_micros,
-                               answer_exit_micros, answer_balance_micros, answer_margin_micros, answer_unrealized_micros,
-                               answer_locked_micros)
+                               answer_exit_micros, answer_balance_micros, answer_margin_micros,
+--( protection
+                               answer_locked_micros,
+--)
+                               answer_unrealized_micros)
           select o.id, w_user[o.wallet], w_purse[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.base, o.margin, o.stop, o.take,
                  p_at, o.closable, n_events[w_log[o.wallet]] - o.followers, o.stop, o.take, o.fingerprint, o.after, o.exit,
                  case when o.after is not null then n_balance[o.wallet] end,
                  case when o.after is not null then n_margin[o.wallet] end,
-                 case when o.after is not null then n_pnl[o.wallet] end,
-                 case when o.after is not null then nullif(n_locked[o.wallet], 0) end
+--( protection
+                 case when o.after is not null then nullif(n_locked[o.wallet], 0) end,
+--)
+                 case when o.after is not null then n_pnl[o.wallet] end
             from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_instrument) as instrument,
                          unnest(o_sign) as sign, unnest(o_lots) as lots, unnest(o_price) as price,
                          unnest(o_base) as base, unnest(o_margin) as margin, unnest(o_stop) as stop,
@@ -167,8 +222,9 @@ begin
 
       -- `closed_by is null` selects open positions. `closed_at is null` would offer the planner the wrong index.
       if cardinality(l_id) > 0 then
-        update positions p set stop_loss_micros = l.stop, take_profit_micros = l.take, warned = l.warned
-          from (select unnest(l_id) as id, unnest(l_stop) as stop, unnest(l_take) as take,
+        update positions p set lots_micros = l.lots, margin_micros = l.margin, stop_loss_micros = l.stop,
+               take_profit_micros = l.take, warned = l.warned
+          from (select unnest(l_id) as id, unnest(l_lots) as lots, unnest(l_margin) as margin, unnest(l_stop) as stop, unnest(l_take) as take,
                        unnest(l_warned) as warned) l
          where p.id = l.id and p.match_id = p_match and p.closed_by is null;
         get diagnostics changed = row_count;
@@ -177,14 +233,31 @@ begin
         end if;
       end if;
 
+      if cardinality(q_id) > 0 then
+        insert into positions (id, part_of, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
+                               margin_micros, stop_loss_micros, take_profit_micros, opened_at, closable_at, warned, moved, opened_marker)
+          select q.id, p.id, p.user_id, p.purse, p.match_id, p.instrument_id, p.sign, q.lots, p.open_micros, p.open_base_micros,
+                 q.margin, p.stop_loss_micros, p.take_profit_micros, p.opened_at, p.closable_at, p.warned, p.moved,
+                 n_events[w_log[q.wallet]] - q.followers
+            from (select unnest(q_id) as id, unnest(q_of) as whole, unnest(q_wallet) as wallet, unnest(q_lots) as lots,
+                         unnest(q_margin) as margin, unnest(q_followers) as followers) q
+            join positions p on p.id = q.whole;
+      end if;
+
       if cardinality(x_id) > 0 then
         update positions p
            set close_micros = x.price, close_base_micros = x.base, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
                void_reason = x.reason,
                void_note = case when x.reason = 'operator' then (select v.reason from position_voids v
                                                                   where v.position_id = x.id) end,
+--( protection
+               movable_until = x.movable,
+--)
                closed_marker = n_events[w_log[x.wallet]] - x.followers
           from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_price) as price, unnest(x_base) as base,
+--( protection
+                       unnest(x_movable) as movable,
+--)
                        unnest(x_pnl) as pnl, unnest(x_by) as by, unnest(x_reason) as reason,
                        unnest(x_followers) as followers) x
          where p.id = x.id and p.match_id = p_match and p.closed_by is null;
@@ -194,16 +267,23 @@ begin
         end if;
       end if;
 
-      if cardinality(c_id) > 0 then
-        update positions p set pnl_micros = c.pnl, late = c.late::jsonb
-          from (select unnest(c_id) as id, unnest(c_pnl) as pnl, unnest(c_late) as late) c
-         where p.id = c.id and p.match_id = p_match and p.closed_by <> 'void';
+--( protection
+      if cardinality(f_id) > 0 then
+        update positions p
+           set open_micros = f.open, open_base_micros = f.open_base, close_micros = f.close, close_base_micros = f.close_base,
+               pnl_micros = f.pnl, moved = f.moved::jsonb, movable_until = f.movable
+          from (select unnest(f_id) as id, unnest(f_open) as open, unnest(f_open_base) as open_base,
+                       unnest(f_close) as close, unnest(f_close_base) as close_base, unnest(f_pnl) as pnl,
+                       unnest(f_moved) as moved, unnest(f_movable) as movable) f
+         where p.id = f.id and p.match_id = p_match and (f.close is null) = (p.closed_by is null)
+           and p.closed_by is distinct from 'void';
         get diagnostics changed = row_count;
-        if changed <> cardinality(c_id) then
-          raise exception 'batch %: % of % corrected positions are closed', p_batch, changed, cardinality(c_id);
+        if changed <> cardinality(f_id) then
+          raise exception 'batch %: % of % positions with moved fills are as they were', p_batch, changed, cardinality(f_id);
         end if;
       end if;
 
+--)
       -- A user's main wallet, which is locked, numbers their events: markers have no gaps and become visible in order.
       if cardinality(e_wallet) > 0 then
         insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
@@ -213,7 +293,11 @@ begin
                          unnest(e_warned) as warned) e;
       end if;
 
-      if cardinality(o_id) + cardinality(x_id) + cardinality(a_id) > 0 then
+      if cardinality(o_id) + cardinality(x_id)
+--( protection
+         + cardinality(f_id)
+--)
+         > 0 then
         insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
           select p_batch, 'user', w_user[o.wallet], w_purse[o.wallet], -o.margin, 'margin', o.id, p_at,
                  n_events[w_log[o.wallet]] - o.followers
@@ -224,11 +308,14 @@ begin
                  n_events[w_log[x.wallet]] - x.followers
             from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release,
                          unnest(x_followers) as followers) x
+--( protection
           union all
-          select p_batch, 'user', w_user[a.wallet], w_purse[a.wallet], a.amount, 'late_close', a.id, p_at,
-                 n_events[w_log[a.wallet]] - a.followers
-            from (select unnest(a_id) as id, unnest(a_wallet) as wallet, unnest(a_amount) as amount,
-                         unnest(a_followers) as followers) a
+          select p_batch, 'user', w_user[f.wallet], w_purse[f.wallet], f.amount, 'moved', f.id, p_at,
+                 n_events[w_log[f.wallet]] - f.followers
+            from (select unnest(f_id) as id, unnest(f_wallet) as wallet, unnest(f_amount) as amount,
+                         unnest(f_followers) as followers) f
+           where f.amount <> 0
+--)
           union all
           select p_batch, 'house', null, d.purse, -sum(d.balance), 'batch', p_batch, p_at, null
             from (select unnest(w_purse) as purse, unnest(w_balance) as balance) d
@@ -237,6 +324,13 @@ begin
       end if;
 
       if m_info is not null then
+        -- A fixture that was void comes back: reactions to its match go on, and it will be archived again.
+        if m_info ->> 'settledAt' is null then
+          update matches set archived_at = null where id = p_match and settled_at is not null;
+          if found then
+            update outbox_cursors set finished = false where match_id = p_match;
+          end if;
+        end if;
         insert into matches (id, phase, replay, starts_at, settled_at, info, pricing)
           values (p_match, m_info ->> 'phase', (m_info ->> 'replay')::boolean,
                   to_timestamp((m_info ->> 'startsAt')::double precision / 1000),
@@ -260,7 +354,8 @@ begin
                  starter = excluded.starter, match_id = excluded.match_id, start_micros = excluded.start_micros,
                  slope_micros = excluded.slope_micros, base_micros = excluded.base_micros,
                  imbalance_micros = excluded.imbalance_micros, price_micros = excluded.price_micros,
-                 published_micros = excluded.published_micros, news = null, settlement_micros = null
+                 published_micros = excluded.published_micros, news = null, settlement_micros = null,
+                 ended_imbalance_micros = null
            where instruments.match_id = p_match
               or exists (select from matches m where m.id = instruments.match_id and m.settled_at is not null);
         get diagnostics changed = row_count;
@@ -272,16 +367,21 @@ begin
       if cardinality(i_id) > 0 then
         update instruments i
            set base_micros = n.base, imbalance_micros = n.imbalance, price_micros = n.price, published_micros = n.price,
-               news = n.news::jsonb, settlement_micros = n.settlement, impact_cap_ppm = n.cap,
-               leaving_from_micros = n.leaving, awaits_settlement = n.awaits = 1,
+               settlement_micros = n.settlement, impact_cap_ppm = n.cap, leaving_from_micros = n.leaving,
+               ended_imbalance_micros = n.ended,
+--( protection
+               news = n.news::jsonb,
+--)
                -- A base that never moved is that of a player who was not on the pitch: it says nothing about them.
                matches = i.matches + (p_whistled and i.settlement_micros is null and n.base <> i.start_micros)::integer,
                settled_total_micros = i.settled_total_micros
                  + case when p_whistled and i.settlement_micros is null and n.base <> i.start_micros then n.base else 0 end
           from (select unnest(i_id) as id, unnest(i_base) as base, unnest(i_imbalance) as imbalance,
-                       unnest(i_price) as price, unnest(i_news) as news,
-                       unnest(i_settlement) as settlement, unnest(i_cap) as cap, unnest(i_leaving) as leaving,
-                       unnest(i_awaits) as awaits) n
+--( protection
+                       unnest(i_news) as news,
+--)
+                       unnest(i_price) as price, unnest(i_settlement) as settlement, unnest(i_cap) as cap, unnest(i_leaving) as leaving,
+                       unnest(i_ended) as ended) n
          where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = p_match);
       end if;
 
@@ -323,11 +423,21 @@ begin
 
       if w_result is not null then
         insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros,
-                                     locked_micros, at)
-          select d.id, d.user_id, d.fingerprint, d.result, d.balance, d.margin, d.pnl, d.locked, p_at
+--( protection
+                                     locked_micros,
+--)
+                                     at)
+          select d.id, d.user_id, d.fingerprint, d.result, d.balance, d.margin, d.pnl,
+--( protection
+                 nullif(d.locked, 0),
+--)
+                 p_at
             from (select unnest(w_command) as id, unnest(w_user) as user_id, unnest(w_fingerprint) as fingerprint,
                          unnest(string_to_array(w_result, E'\n', '')) as result, unnest(n_balance) as balance,
-                         unnest(n_margin) as margin, unnest(n_pnl) as pnl, unnest(n_locked) as locked) d
+--( protection
+                         unnest(n_locked) as locked,
+--)
+                         unnest(n_margin) as margin, unnest(n_pnl) as pnl) d
            where d.result is not null;
       end if;
 
@@ -337,7 +447,9 @@ begin
       margins := n_margin;
       worths := n_pnl;
       versions := n_version;
+--( protection
       lockeds := n_locked;
+--)
       return next;
       return;
     exception
@@ -350,7 +462,7 @@ begin
 
     -- A wallet is a sum of the books. One that is missing is summed up again, unless it is to pay for an opening:
     -- otherwise nothing that concerns its owner could be committed, and the match could not settle. Its version is
-    -- above any cached one. What was locked of it is not known any more.
+    -- above any cached one.
     with restored as (
       insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version, frozen, limits)
         select d.user_id, d.purse,
@@ -381,27 +493,27 @@ begin
         from restored r;
 
     -- Find the reason. A cached balance takes precedence at its version, if it is of this history of the database and
-    -- not above the other by more than one adoption may add. A missing wallet counts as an empty one. What late news
-    -- takes back is locked, so only a balance that was lowered from outside lacks it: the house adds the rest.
+    -- not above the other by more than one adoption may add. A missing wallet counts as an empty one.
     select array_agg(coalesce(w.balance_micros, 0)),
-           array_agg(greatest(
-             case when w.version = d.cached_version and r.refused is null then d.cached
-                  else coalesce(w.balance_micros, 0) end,
-             case when d.need = 0 then -d.balance else 0 end)),
+--( protection
+           array_agg(unsettled_proceeds(d.user_id, d.purse, p_at)),
+--)
+           array_agg(case when w.version = d.cached_version and r.refused is null then d.cached
+                          else coalesce(w.balance_micros, 0) end),
            array_agg(r.refused),
            array_agg(coalesce(w.margin_micros, 0)), array_agg(coalesce(w.open_positions, 0)),
-           array_agg(case when w.locks is null and d.locks is null then 0
-                          else locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms) end),
-           array_agg(case when w.locks is null then 0 else locked(w.locks, now_ms) end),
            array_agg(coalesce(w.frozen, false)::integer),
-           array_agg(own_bounds(w.limits, w.day, w.day_result_micros, w.margin_micros + locked(w.locks, now_ms), now_ms)),
+           array_agg(own_bounds(w.limits, w.day, w.day_result_micros, w.margin_micros, now_ms)),
            array_agg(d.need > 0 and own_limits_forbid(w.limits,
-             w.margin_micros + d.margin + locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms)
-               - case when w.day < today then 0 else w.day_result_micros end - d.balance - d.margin, now_ms))
-      into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept, h_frozen, h_bounds, h_forbidden
+             w.margin_micros + d.margin - case when w.day < today then 0 else w.day_result_micros end - d.balance - d.margin, now_ms))
+      into h_booked,
+--( protection
+           h_locked,
+--)
+           h_balance, h_refused, h_margin, h_open, h_frozen, h_bounds, h_forbidden
       from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_cached) as cached,
                    unnest(w_cached_version) as cached_version, unnest(w_balance) as balance, unnest(w_margin) as margin,
-                   unnest(w_need) as need, unnest(w_locks) as locks) d
+                   unnest(w_need) as need) d
       left join lateral (select * from wallets w where w.user_id = d.user_id and w.purse = d.purse
                             for no key update) w on true
      cross join lateral (select case when w.version is distinct from d.cached_version or d.cached = w.balance_micros then null
@@ -410,69 +522,91 @@ begin
                                 end as refused) r;
 
     return query
-      select 'key_used', d.user_id, k.balance, k.margin, k.unrealized, k.locked, k.fingerprint, k.result, null, null, null, null,
-             null
+      select 'key_used', d.user_id, k.balance, k.margin, k.unrealized, k.fingerprint, k.result, null, null, null, null,
+             null, null
+--( protection
+             , k.locked, null
+--)
         from (select unnest(w_user) as user_id, unnest(w_command) as id) d
        cross join lateral (
          select r.balance_micros as balance, r.margin_micros as margin, r.unrealized_micros as unrealized,
-                r.locked_micros as locked, r.fingerprint, r.result
+                r.fingerprint, r.result
+--( protection
+                , coalesce(r.locked_micros, 0) as locked
+--)
            from command_results r where r.id = d.id
           union all
-         select p.answer_balance_micros, p.answer_margin_micros, p.answer_unrealized_micros,
-                coalesce(p.answer_locked_micros, 0), p.answer_fingerprint,
+         select p.answer_balance_micros, p.answer_margin_micros, p.answer_unrealized_micros, p.answer_fingerprint,
                 json_build_object('opened', p.id, 'price', p.answer_price_micros, 'exit', p.answer_exit_micros)::text
+--( protection
+                , coalesce(p.answer_locked_micros, 0)
+--)
            from positions p where p.id = d.id and p.answer_fingerprint is not null
          offset 0
        ) k
       union all
-      select 'insufficient_margin', d.user_id, greatest(0, d.held - d.kept), null, null, null, null, null, null, null,
+      select 'insufficient_margin', d.user_id, d.held
+--( protection
+             - least(d.held, d.locked)
+--)
+             , null, null, null, null, null, null, null,
              null, null, null
+--( protection
+             , null, null
+--)
         from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(w_need) as need,
-                     unnest(h_balance) as held, unnest(h_locked) as locked, unnest(h_kept) as kept) d
-       where d.need > 0 and d.held + d.balance < d.locked
+--( protection
+                     unnest(h_locked) as locked, unnest(w_held_back) as held_back,
+--)
+                     unnest(h_balance) as held) d
+       where d.need > 0 and d.held + d.balance
+--( protection
+             - d.locked - d.held_back
+--)
+             < 0
       union all
       select 'position_limit', d.user_id, null, null, null, null, null, null, null, null, null, null, null
+--( protection
+             , null, null
+--)
         from (select unnest(w_user) as user_id, unnest(w_open) as open, unnest(h_open) as held) d
        where d.open > 0 and d.held + d.open > p_open_max
       union all
       select 'account_frozen', d.user_id, null, null, null, null, null, null, null, null, null, null, null
+--( protection
+             , null, null
+--)
         from (select unnest(w_user) as user_id, unnest(w_need) as need, unnest(h_frozen) as frozen) d
        where d.need > 0 and d.frozen = 1
       union all
       select 'own_limit', d.user_id, null, null, null, null, null, null, null, null, null, null, null
+--( protection
+             , null, null
+--)
         from (select unnest(w_user) as user_id, unnest(h_forbidden) as forbidden) d
        where d.forbidden;
     if found then
       -- With the reasons comes what everybody in the batch has, so that the caller can decide the rest within it.
       verdict := 'found';
       balances := h_balance;
-      lockeds := h_kept;
-      margins := h_open;
-      worths := h_frozen;
+      opens := h_open;
+      frozens := h_frozen;
+--( protection
+      lockeds := h_locked;
+--)
       result := array_to_json(h_bounds)::text;
       return next;
       return;
     end if;
 
-    -- What would take a wallet past its limit is not paid now: the position closes, or is corrected, and the pay waits
-    -- for an operator. Such a wallet can pay for what it opens, whatever is locked of it.
+    -- What would take a wallet past its limit is not paid now: the position closes, and the pay waits for an operator.
     for i in 1..cardinality(x_id) loop
-      if x_release[i] > 0 and h_balance[x_wallet[i]] + w_balance[x_wallet[i]] > 1000000000000000 then
+      if x_release[i] > 0 and h_balance[x_wallet[i]] + w_balance[x_wallet[i]] > {MICROS_MAX} then
         insert into unpaid_closes (position_id, user_id, purse, amount_micros, at)
           values (x_id[i], w_user[x_wallet[i]], w_purse[x_wallet[i]], x_release[i], p_at);
         w_balance[x_wallet[i]] := w_balance[x_wallet[i]] - x_release[i];
         w_need[x_wallet[i]] := 0;
         x_release[i] := 0;
-      end if;
-    end loop;
-    for i in 1..cardinality(a_id) loop
-      if a_amount[i] > 0 and h_balance[a_wallet[i]] + w_balance[a_wallet[i]] > 1000000000000000 then
-        insert into unpaid_closes as u (position_id, user_id, purse, amount_micros, at)
-          values (a_id[i], w_user[a_wallet[i]], w_purse[a_wallet[i]], a_amount[i], p_at)
-          on conflict (position_id) do update set amount_micros = u.amount_micros + excluded.amount_micros;
-        w_balance[a_wallet[i]] := w_balance[a_wallet[i]] - a_amount[i];
-        w_need[a_wallet[i]] := 0;
-        a_amount[i] := 0;
       end if;
     end loop;
     -- The margin and the number of positions of a wallet are sums, too. Where a row was changed by hand they end at
@@ -482,6 +616,14 @@ begin
       w_open[i] := greatest(w_open[i], -h_open[i]);
     end loop;
 
+--( protection
+    -- A move is always booked. What a wallet lacks for it, since its balance was lowered from outside, the house adds.
+    for i in 1..cardinality(w_user) loop
+      if w_need[i] = 0 then
+        h_balance[i] := greatest(h_balance[i], -w_balance[i]);
+      end if;
+    end loop;
+--)
     -- The remaining reason: a cached balance was changed from outside at the current version. Adopt it and book the
     -- difference.
     with entries as (

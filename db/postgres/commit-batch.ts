@@ -5,10 +5,19 @@
 import { readFileSync } from 'node:fs'
 import type { ArrayArgument } from './arrays.ts'
 import { repeatable } from './repeatable.ts'
+import { withRules } from './rules.ts'
 
-export const COMMIT_BATCH = repeatable(
-  'commit_batch',
-  readFileSync(new URL('./commit-batch.sql', import.meta.url), 'utf8'),
+const TEXT = withRules(readFileSync(new URL('./commit-batch.sql', import.meta.url), 'utf8'))
+
+/** The lines that only matches under protection need. */
+const PROTECTION = /^--\( protection\n(?:.*\n)*?--\)\n/gm
+
+export const COMMIT_BATCH = repeatable('commit_batch', TEXT.replaceAll(PROTECTION, ''))
+
+/** The same with protection. */
+export const COMMIT_BATCH_PROTECTED = repeatable(
+  'commit_batch_protected',
+  TEXT.replace('create function commit_batch(', 'create function commit_batch_protected('),
 )
 
 /** Arrays of one length, under one prefix. */
@@ -46,7 +55,6 @@ export type WalletArguments = Arrays<
   | 'cached'
   | 'cached_version'
   | 'need'
-  | 'locks'
   | 'command'
   | 'fingerprint'
 > & {
@@ -72,17 +80,21 @@ export type OpenedArguments = Arrays<
   | 'after'
   | 'exit'
 >
-export type ChangedArguments = Arrays<'l', 'id' | 'stop' | 'take' | 'warned'>
+export type ChangedArguments = Arrays<'l', 'id' | 'lots' | 'margin' | 'stop' | 'take' | 'warned'>
+export type SplitArguments = Arrays<'q', 'id' | 'of' | 'wallet' | 'lots' | 'margin' | 'followers'>
 export type ClosedArguments = Arrays<
   'x',
   'id' | 'wallet' | 'price' | 'base' | 'pnl' | 'release' | 'by' | 'reason' | 'followers'
 >
-export type CorrectedArguments = Arrays<'c', 'id' | 'pnl' | 'late'> &
-  Arrays<'a', 'id' | 'wallet' | 'amount' | 'followers'>
 export type AccountArguments = Arrays<'e', 'wallet' | 'followers' | 'kind' | 'position' | 'stop' | 'take' | 'warned'>
+/**
+ * What a match under protection passes besides, as JSON: arrays under the names that the function unpacks. A function
+ * takes a hundred arguments at most.
+ */
+export type ProtectedArguments = { readonly p_protected: string }
 export type InstrumentArguments = Arrays<
   'i',
-  'id' | 'base' | 'imbalance' | 'price' | 'news' | 'settlement' | 'cap' | 'leaving' | 'awaits'
+  'id' | 'base' | 'imbalance' | 'price' | 'settlement' | 'cap' | 'leaving' | 'ended'
 > & {
   /** JSON; null when none was listed. */
   readonly i_listed: string | null
@@ -107,8 +119,8 @@ export type CommitArguments = BatchArguments &
   WalletArguments &
   OpenedArguments &
   ChangedArguments &
+  SplitArguments &
   ClosedArguments &
-  CorrectedArguments &
   AccountArguments &
   InstrumentArguments &
   TickArguments &

@@ -11,9 +11,7 @@ begin
   return query
     with held as materialized (
       select p.user_id,
-             sum(greatest(-p.margin_micros,
-                          floor(p.sign * (greatest(10000, i.base_micros) - p.open_micros)::numeric * p.lots_micros * 0.000005)))
-               as worth
+             sum(pnl_at(greatest({PRICE_MIN}, i.base_micros), p.sign, p.lots_micros, p.open_micros, p.margin_micros)) as worth
         from positions p join instruments i on i.id = p.instrument_id
        where p.purse = league::text and p.purse not in ('main', 'practice') and p.closed_at is null
        group by p.user_id

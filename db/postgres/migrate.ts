@@ -3,7 +3,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { COMMIT_BATCH } from './commit-batch.ts'
+import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from './commit-batch.ts'
+import { RULES } from './rules.ts'
 import { LEAGUE_TABLE } from './league-table.ts'
 import { install, type Repeatable } from './repeatable.ts'
 import type { Database } from './schema.ts'
@@ -37,10 +38,10 @@ const fromFile = (name: string): Migration => ({
  * Append only. A migration that has run anywhere is never edited or moved (test/db/migrate.pg.test.ts holds their
  * digests).
  */
-export const MIGRATIONS: readonly Migration[] = [fromFile('0001-schema'), fromFile('0002-growth')]
+export const MIGRATIONS: readonly Migration[] = [fromFile('0001-tables')]
 
 /** What is created again whenever its text changes. */
-const REPEATABLES: readonly Repeatable[] = [COMMIT_BATCH, LEAGUE_TABLE]
+const REPEATABLES: readonly Repeatable[] = [RULES, COMMIT_BATCH, COMMIT_BATCH_PROTECTED, LEAGUE_TABLE]
 
 /** Arbitrary, but the same for every process that migrates this database. */
 const LOCK = 7_166_211_044
@@ -163,11 +164,11 @@ async function appliedMigrations(db: Kysely<Database>): Promise<readonly Applied
   return rows
 }
 
-/** The first migration of the versions before 0.1.0, which were never released. */
-const UNRELEASED = '0001-players'
+/** The first migrations of the versions before 0.1.0, which were never released. */
+const UNRELEASED = ['0001-players', '0001-schema']
 
 const refusalOf = (applied: readonly string[], foreign: readonly string[]): string =>
-  applied.includes(UNRELEASED)
+  UNRELEASED.some((name) => applied.includes(name))
     ? 'the database was made by an unreleased development version, whose data cannot be migrated. ' +
       'Delete the folder DATA_DIR, or point DATABASE_URL to an empty database.'
     : `the database has been migrated by a newer or different version: ${foreign.join(', ')} unknown here. ` +

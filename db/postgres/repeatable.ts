@@ -29,7 +29,8 @@ export function repeatable(name: string, text: string): Repeatable {
   return { name, digest, installedAs, statement: `${before}create function ${installedAs}(${after}` }
 }
 
-const installedName = (name: string, digest: string): string => `${name}_${digest.slice(0, 8)}`
+/** What a function is called in the database that belongs to a text with this digest. */
+export const installedName = (name: string, digest: string): string => `${name}_${digest.slice(0, 8)}`
 
 /**
  * Creates those whose text this database does not have, drops what is no longer kept, and returns the created names.
@@ -67,6 +68,10 @@ async function dropOthers(tx: Transaction<Database>, name: string): Promise<void
       select digest from schema_repeatables where name = ${name} order by started_at desc limit ${KEPT})
     returning digest`.execute(tx)
   for (const { digest } of rows) {
-    await sql`drop function if exists ${sql.id(installedName(name, digest))}`.execute(tx)
+    const { rows: functions } = await sql<{ proname: string }>`
+      select proname from pg_proc where proname like ${`%${installedName('', digest).replace('_', String.raw`\_`)}`}`.execute(
+      tx,
+    )
+    for (const { proname } of functions) await sql`drop function ${sql.id(proname)}`.execute(tx)
   }
 }

@@ -33,7 +33,7 @@ const PLAYERS = 44
 const ROLES = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
 
 /** Feed lateness and the hold are off: they would only make a benchmark wait. */
-const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
+const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, feedFrozenMs: HOUR_MS, holdMs: 0 }
 
 const world = systemWorld()
 /** Between all matches of the benchmark: they run in one process. */
@@ -103,9 +103,12 @@ export class BenchMatch {
     this.#publishing = setInterval(() => onPrices(this.actor.takeUnpublished()), PUBLISH_INTERVAL_MS)
   }
 
-  /** This many new matches, made by their first feed update and then loaded again as their next owner would. */
-  static async start(connection: Connection, count: number): Promise<BenchMatch[]> {
-    const host = hostOn(connection)
+  /**
+   * This many new matches, made by their first feed update and then loaded again as their next owner would. `rules`
+   * differ from those of the benchmark.
+   */
+  static async start(connection: Connection, count: number, rules: Partial<TradingRules> = {}): Promise<BenchMatch[]> {
+    const host = hostOn(connection, NOWHERE, rules)
     const ids = Array.from({ length: count }, (_, n) => fixtureId(90_000 + n))
     for (const id of ids) {
       const first = (await host(id))(() => undefined)
@@ -162,7 +165,7 @@ export function smallestOrder(
 }
 
 /** The dependencies of one process: its matches share a store and a cache of balances. */
-function hostOn(connection: Connection, { onCommitted } = NOWHERE) {
+function hostOn(connection: Connection, { onCommitted } = NOWHERE, rules: Partial<TradingRules> = {}) {
   const store = new SqlMatchStore(connection, new WalletCache(null, rethrow), world)
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
@@ -174,7 +177,7 @@ function hostOn(connection: Connection, { onCommitted } = NOWHERE) {
         epoch,
         store,
         world,
-        rules: () => RULES,
+        rules: () => ({ ...RULES, ...rules }),
         model: () => DEFAULT_MODEL,
         batchMax: (waiting) => share.batchMax(id, waiting),
         pause: () => new Promise(setImmediate),

@@ -43,8 +43,8 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
     )
     await client.query(
       `insert into command_results
-         (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, locked_micros, at)
-       values ($1, $2, $3, $4, $5, $6, 0, 0, now())`,
+         (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
+       values ($1, $2, $3, $4, $5, $6, 0, now())`,
       [randomUUID(), user, id, JSON.stringify({ position }), balance - MARGIN, MARGIN],
     )
   })

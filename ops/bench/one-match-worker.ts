@@ -6,23 +6,25 @@ import { instant } from '../../actors/kernel/world.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import type { Publication } from '../../actors/match/actor-options.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
+import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import { Bus } from '../../rooms/cluster/bus.ts'
 import { type ClusterBus, PROTOCOL, priceTopic } from '../../rooms/cluster/protocol.ts'
 import { encodePriceFrame } from '../../rooms/feed/price-frame.ts'
-import { type Address, connected, OWNER } from './bus-order.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
 import { BenchMatch, smallestOrder } from './matches.ts'
 
+/** The process with the match. */
+const OWNER = 'owner'
 const COMMAND_MS = 5_000
 
 export type OneMatchCommand =
   /** Runs the stored match, and answers with its instruments and their prices. */
-  | { readonly kind: 'own'; readonly at: Address; readonly databaseUrl: string; readonly matchId: number }
+  | { readonly kind: 'own'; readonly redisUrl: string; readonly databaseUrl: string; readonly matchId: number }
   /** What the match has cost since the last question. */
   | { readonly kind: 'cost' }
   /** Subscribes as this many processes do that serve clients. */
-  | { readonly kind: 'follow'; readonly at: Address; readonly matchId: number; readonly processes: number }
+  | { readonly kind: 'follow'; readonly redisUrl: string; readonly matchId: number; readonly processes: number }
   /** What the followers have received since the last question. */
   | { readonly kind: 'received' }
   | OrderCommand
@@ -30,7 +32,7 @@ export type OneMatchCommand =
 /** Orders, and answers with the load. */
 export interface OrderCommand {
   readonly kind: 'order'
-  readonly at: Address
+  readonly redisUrl: string
   readonly name: string
   readonly matchId: number
   readonly listed: readonly Listed[]
@@ -63,16 +65,21 @@ let since = { at: performance.now(), cpu: process.cpuUsage() }
 const done = { trades: 0, commits: 0 }
 const received = { messages: 0, bytes: 0 }
 
-async function busAt(at: Address, processId: string): Promise<ClusterBus> {
-  const bus: ClusterBus = new Bus({ pubSub: await connected(at), processId, protocol: PROTOCOL, report })
+async function busAt(url: string, processId: string): Promise<ClusterBus> {
+  const bus: ClusterBus = new Bus({
+    pubSub: await RedisPubSub.connect({ url, prefix: 'bench:' }),
+    processId,
+    protocol: PROTOCOL,
+    report,
+  })
   await bus.open()
   return bus
 }
 
 /** As `MatchHost` does: prices twenty times a second, and after each commit the users whose accounts have changed. */
-async function own({ at, databaseUrl, matchId }: Extract<OneMatchCommand, { kind: 'own' }>): Promise<Listed[]> {
+async function own({ redisUrl, databaseUrl, matchId }: Extract<OneMatchCommand, { kind: 'own' }>): Promise<Listed[]> {
   const id = fixtureId(matchId)
-  const bus = await busAt(at, OWNER)
+  const bus = await busAt(redisUrl, OWNER)
   const connection = await connect({ databaseUrl, dataDir: null })
   let seq = 0
   const match = await BenchMatch.load(connection, id, {
@@ -128,7 +135,7 @@ async function follow(command: Extract<OneMatchCommand, { kind: 'follow' }>): Pr
     received.bytes += bytes.length
   }
   for (let n = 0; n < command.processes; n++) {
-    const bus = await busAt(command.at, `follower ${n}`)
+    const bus = await busAt(command.redisUrl, `follower ${n}`)
     await bus.subscribeBytes(priceTopic(fixtureId(command.matchId)), count)
     await bus.subscribeBytes('accounts', count)
   }
@@ -136,8 +143,8 @@ async function follow(command: Extract<OneMatchCommand, { kind: 'follow' }>): Pr
 }
 
 /** Long and short alternate, so prices stay. */
-async function order({ at, name, listed, users, underWay, ...of }: OrderCommand): Promise<Load> {
-  const bus = await busAt(at, name)
+async function order({ redisUrl, name, listed, users, underWay, ...of }: OrderCommand): Promise<Load> {
+  const bus = await busAt(redisUrl, name)
   const matchId = fixtureId(of.matchId)
   let turn = 0
   const load = await closedLoop({

@@ -6,9 +6,9 @@
  *                                  [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. It starts
- * redis-server and nats-server, which must be installed. The baseline is the same match without a bus, its orders from
- * its own process. All processes share the machine, so look at the processor time of the match: its reciprocal is what
- * one core carries. After each run the books are compared with what was acknowledged.
+ * redis-server, which must be installed. The baseline is the same match without a bus, its orders from its own process.
+ * All processes share the machine, so look at the processor time of the match: its reciprocal is what one core carries.
+ * After each run the books are compared with what was acknowledged.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,11 +16,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
 import { MAILBOX_MAX } from '../../actors/kernel/limits.ts'
-import { OwnNats } from '../rehearse/rig/nats.ts'
 import { whole } from '../rehearse/rig/options.ts'
 import { OwnRedis } from '../rehearse/rig/redis.ts'
 import { audit, type BenchDatabase, createOnServer, reset } from './bench-database.ts'
-import type { Address } from './bus-order.ts'
 import type { Load } from './closed-loop.ts'
 import { commitTime, describeCommitTime } from './commit-time.ts'
 import { BenchMatch } from './matches.ts'
@@ -73,7 +71,7 @@ async function alone(database: BenchDatabase): Promise<Run> {
   return { perSecond, p50Ms, p99Ms, owner: load.cost.nodeMicros, ...none }
 }
 
-async function overBus(database: BenchDatabase, at: Address, pid: number): Promise<Run> {
+async function overBus(database: BenchDatabase, redisUrl: string, pid: number): Promise<Run> {
   await reset(database)
   const [made] = await BenchMatch.start(database.connection, 1)
   const { matchId } = present(made, 'match').actor
@@ -83,15 +81,15 @@ async function overBus(database: BenchDatabase, at: Address, pid: number): Promi
   const [owner, followers, ...senders] = Array.from({ length: 2 + askers }, worker)
   if (owner === undefined || followers === undefined) throw new Error('no processes')
   const databaseUrl = present(database.url, 'address of a server')
-  const listed = await tell<Listed[]>(owner, { kind: 'own', at, databaseUrl, matchId })
-  await tell(followers, { kind: 'follow', at, matchId, processes })
+  const listed = await tell<Listed[]>(owner, { kind: 'own', redisUrl, databaseUrl, matchId })
+  await tell(followers, { kind: 'follow', redisUrl, matchId, processes })
   const share = Math.floor(USERS / askers)
   const orders = (seconds: number): Promise<Load[]> =>
     Promise.all(
       senders.map((sender, n) => {
         const users = database.users.slice(n * share, (n + 1) * share)
         const of = { users, underWay: Math.floor(underWay / askers), seconds }
-        return tell<Load>(sender, { kind: 'order', at, name: `asker ${n}`, matchId, listed, ...of })
+        return tell<Load>(sender, { kind: 'order', redisUrl, name: `asker ${n}`, matchId, listed, ...of })
       }),
     )
   const warm = await orders(pace.warmUpSeconds)
@@ -153,7 +151,6 @@ function describe(rounds: readonly Readonly<Record<string, Run>>[]): string {
 const folder = mkdtempSync(join(tmpdir(), 'touchline-one-match-'))
 const database = await createOnServer(server, USERS)
 const redis = await OwnRedis.start(folder)
-const nats = await OwnNats.start()
 try {
   const rounds: Readonly<Record<string, Run>>[] = []
   const commits = []
@@ -161,15 +158,13 @@ try {
     commits.push(await commitTime(present(database.url, 'address of a server')))
     rounds.push({
       'no bus': await alone(database),
-      Redis: await overBus(database, { engine: 'redis', url: redis.url }, present(redis.pid, 'pid of Redis')),
-      NATS: await overBus(database, { engine: 'nats', url: nats.url }, nats.pid),
+      Redis: await overBus(database, redis.url, present(redis.pid, 'pid of Redis')),
     })
     console.error(`round ${n + 1} of ${pace.rounds} is done`)
   }
   if (options.json) console.log(JSON.stringify({ rounds, commits }))
   else console.log(`${describe(rounds)}\n${describeCommitTime(commits)}`)
 } finally {
-  await nats.kill()
   await redis.kill()
   await database.close()
   rmSync(folder, { recursive: true, force: true })

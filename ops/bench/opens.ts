@@ -1,6 +1,7 @@
 /** Durable opens per second: real actors on the real store, against a transaction per trade and against pgbench. */
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { audit, type BenchDatabase, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
 import { type CommitTime, commitTime, describeCommitTime } from './commit-time.ts'
@@ -47,15 +48,21 @@ export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<S
   return { text: `${text}\n${describeCommitTime(commits)}`, data: { ...data, commits } }
 }
 
+interface OpensOptions {
+  readonly outstanding: number
+  readonly matches: number
+  readonly rules?: Partial<TradingRules>
+}
+
 /** Opens by `users`, each with a key, spread over new matches; audited. */
 export async function actorOpens(
   database: BenchDatabase,
-  { outstanding, matches: count }: { readonly outstanding: number; readonly matches: number },
+  { outstanding, matches: count, rules = {} }: OpensOptions,
   pace: Pace,
 ): Promise<Load & { readonly cost: Cost }> {
   await reset(database)
   const [cpu, log] = [process.cpuUsage(), await logPosition(database)]
-  const matches = await BenchMatch.start(database.connection, count)
+  const matches = await BenchMatch.start(database.connection, count, rules)
   const nextUser = inTurn(database.users)
   const load = await closedLoop({
     ...pace,

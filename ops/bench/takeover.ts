@@ -4,7 +4,7 @@
  * replaced before the next kill. Traders have orders under way at each kill: after it every key must have led to one
  * outcome, and accounts, positions and books must agree. A watcher must see every move.
  *
- *   npm run ops -- bench-takeover [--kills 20] [--users 10] [--nats nats://127.0.0.1:4222]
+ *   npm run ops -- bench-takeover [--kills 20] [--users 10]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a server, where a database is made. Redis is started here. It ends with 1
  * when something was lost or doubled, when a price was missed, or when the median is above 1.5 s.
@@ -33,7 +33,6 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '20' },
     users: { type: 'string', default: '10' },
-    nats: { type: 'string', default: '' },
   },
 })
 const kills = whole('kills', values.kills, 1)
@@ -50,7 +49,6 @@ const redis = await OwnRedis.start(folder)
 const place = await serverPlace(server, redis.url)
 const cluster = new Cluster({
   ...place.settings,
-  ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
   BUS_KEY: randomBytes(32).toString('hex'),
   DEMO_SPEED: '10',
   DEMO_TRADERS: '0',
@@ -110,7 +108,7 @@ try {
   const sorted = taken.toSorted((a, b) => a - b)
   const [median, most] = [quantile(sorted, 0.5), quantile(sorted, 1)]
   process.stdout.write(
-    `\n${kills} kills over ${values.nats === '' ? 'Redis' : 'NATS'}: median ${median.toFixed(0)} ms, most ` +
+    `\n${kills} kills: median ${median.toFixed(0)} ms, most ` +
       `${most.toFixed(0)} ms; ${watcher.frames} frames of ${watcher.epochs} epochs, ${watcher.gaps.length} gaps\n` +
       `${tally.trading()}\nnone lost, none doubled\n`,
   )

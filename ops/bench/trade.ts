@@ -1,7 +1,8 @@
 /**
  * Measures the trade path against its baselines, in one run on one machine:
  *
- *   npm run bench:trade -- [--only opens,hot,settlement,ticks,embedded] [--rounds 3] [--seconds 3] [--quick] [--json]
+ *   npm run bench:trade -- [--only opens,hot,settlement,ticks,protection,embedded] [--rounds 3] [--seconds 3]
+ *     [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server with default durability; a database is made there and
  * dropped. Each round runs all variants in turn, and ratios are taken within a round: on a shared machine only those
@@ -12,6 +13,7 @@ import { type BenchDatabase, createOnServer } from './bench-database.ts'
 import { benchEmbedded } from './embedded.ts'
 import { benchHotUsers } from './hot-users.ts'
 import { benchOpens } from './opens.ts'
+import { benchProtection } from './protection.ts'
 import { type Pace, paceOf, type Section } from './report.ts'
 import { benchSettlement } from './settlement.ts'
 import { benchTicks } from './ticks.ts'
@@ -21,6 +23,7 @@ const SECTIONS: Readonly<Record<string, (database: BenchDatabase, pace: Pace) =>
   hot: benchHotUsers,
   settlement: benchSettlement,
   ticks: benchTicks,
+  protection: benchProtection,
   embedded: (_database, pace) => benchEmbedded(pace),
 }
 

@@ -3,8 +3,9 @@
  *
  *   node ops/examples/match-room.mjs [http://127.0.0.1:3000] [how many prices]
  *
- * The state arrives automatically. Prices arrive as messages for subscribed players. `account` messages report changes
- * to the user's own positions. The SDK reconnects to the room by itself; after a restart of the server we join again.
+ * The state arrives automatically; of the players it shows those subscribed to. Prices arrive as messages for the same.
+ * `account` messages report changes to the user's own positions. The SDK reconnects to the room by itself; after a
+ * restart of the server we join again.
  */
 import { Client } from '@colyseus/sdk'
 
@@ -32,9 +33,9 @@ async function join() {
   // When a server loses everybody, all come back at once unless each waits for a random time.
   room.reconnection.backoff = (attempt, delay) => Math.random() * delay * 2 ** attempt
 
-  // 3. The synced state: the match, and every player in integers of millionths.
+  // 3. The synced state: the match, and every subscribed player in integers of millionths.
   room.onStateChange.once((state) => {
-    console.log(`${state.name}, ${state.phase}, ${state.instruments.size} players`)
+    console.log(`${state.name}, ${state.phase}, minute ${state.minute}`)
   })
 
   // 4. Prices, in the same 93 bytes that the price feed sends; the price is at byte 40.

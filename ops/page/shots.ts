@@ -92,7 +92,7 @@ async function compete(page: Page): Promise<string> {
   }
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   await post('/api/seasons/enter', {})
-  await post('/api/admin/tournaments', { name: 'Friday Night Cup', recording: 'cup-night', startsAt: inAnHour })
+  await post('/api/admin/tournaments', { name: 'Friday Night Cup', startsAt: inAnHour })
   const wanted = { name: 'Harbour Friends', endsAt: inAnHour, matches: 'all' }
   const { id } = z.object({ id: z.string() }).parse(await post('/api/leagues', wanted))
   return `/#/league/${id}`

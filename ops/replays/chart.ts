@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import type { PlayerId } from '../../actors/kernel/ids.ts'
 import { decimal, MICROS_PER_UNIT, type Price, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
+import { firstBelief } from '../../actors/market/belief/believe.ts'
 import type { FixtureSnapshot, PlayerRole } from '../../actors/market/fixture.ts'
 import { type Phase, phaseOf } from '../../actors/market/phase.ts'
 import { DEFAULT_MODEL, EMPTY_PRICING, type MatchNews, priceMatch } from '../../actors/market/pricing.ts'
@@ -41,7 +42,7 @@ function priceRecording(recording: Recording): PricedRecording {
       receivedAt: instant(0),
     })
     if (!parsed.ok) throw new Error(parsed.reason)
-    const { snapshot } = parsed
+    const snapshot = firstBelief(parsed.snapshot)
     const players = snapshot.players.map(({ playerId, side, role }) => {
       return { playerId, side, role: role ?? 'MID', start: START, base: bases.get(playerId) ?? START }
     })

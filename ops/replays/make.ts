@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { anchorsOf, simulateMatch } from './generator/match-sim.ts'
-import { BUNDLED } from './generator/plans.ts'
+import { anchorsOf, simulateMatch } from '../../actors/replay/generator/match-sim.ts'
+import { BUNDLED } from './plans.ts'
 
 // Frames repeat each other some 30 KB apart: out of reach for gzip, within reach for a window of 16 MB.
 const PACKING = {
@@ -11,9 +11,9 @@ const PACKING = {
 }
 
 const directory = process.argv[2] ?? import.meta.dirname
-for (const { name, title, plan } of BUNDLED) {
+for (const { name, title, seed, plan } of BUNDLED) {
   const frames = simulateMatch(plan)
-  const recording = { name, title, seed: plan.seed, anchors: anchorsOf(plan) }
+  const recording = { name, title, seed, anchors: anchorsOf(plan) }
   const lines = [{ recording }, ...frames].map((line) => `${JSON.stringify(line)}\n`)
   const packed = brotliCompressSync(lines.join(''), PACKING)
   await writeFile(join(directory, `${name}.jsonl.br`), packed)

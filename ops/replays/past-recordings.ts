@@ -1,7 +1,7 @@
 /** The recordings whose prices are published: the bundled ones, and matches that the generator makes from seeds. */
+import { anchorsOf, simulateMatch } from '../../actors/replay/generator/match-sim.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
-import { anchorsOf, simulateMatch } from './generator/match-sim.ts'
 import { leaguePlan } from '../tools/market/league.ts'
 
 export const GENERATED_MAX = 100

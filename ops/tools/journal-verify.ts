@@ -83,9 +83,12 @@ async function check(db: Kysely<Database>, matchId: FixtureId) {
     .execute()
   for (const tick of ticks) {
     const known = moves.get(tick.instrument_id) ?? []
-    const isKnown = ({ at, base }: { readonly at: number; readonly base: number }): boolean =>
-      base === tick.base_micros && (DERIVED.has(tick.cause) ? at === tick.at.getTime() : at <= tick.at.getTime())
-    if (known.some(isKnown)) continue
+    const at = tick.at.getTime()
+    // A price that stands still is stored once a minute, and follows from no entry.
+    const isStanding = known.findLast((move) => move.at <= at)?.base === tick.base_micros
+    const isKnown = (move: { readonly at: number; readonly base: number }): boolean =>
+      move.base === tick.base_micros && (DERIVED.has(tick.cause) ? move.at === at : move.at <= at)
+    if (isStanding || known.some(isKnown)) continue
     const where = `${tick.instrument_id} at ${tick.at.toISOString()}`
     return done(
       ticks.length,

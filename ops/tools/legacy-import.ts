@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { present } from '../../actors/kernel/assert.ts'
 import { connect } from '../../db/postgres/connect.ts'
-import { Legacy } from '../../db/legacy.ts'
+import { LegacyImport } from '../../db/legacy-import.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { readDump } from './legacy-csv.ts'
@@ -18,7 +18,7 @@ const dumped = readDump(await readFile(path, 'utf8'))
 const connection = await connect(databaseOf(readConfig(environment())))
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
-  const legacy = new Legacy(connection.db)
+  const legacy = new LegacyImport(connection.db)
   const users = await legacy.usersNamed(dumped.map(({ username }) => username))
   const strangers = [...new Set(dumped.map(({ username }) => username))].filter((name) => !users.has(name))
   if (strangers.length > 0) throw new Error(`unknown users: ${strangers.join(', ')}; nothing was imported`)

@@ -15,7 +15,6 @@ import { referralTermsOf } from '../../src/reactions/referral-terms.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 const config = readConfig(environment())
-const { production, provider } = config
 const connection = await connect(databaseOf(config))
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
@@ -24,7 +23,6 @@ try {
     db: connection.db,
     world,
     audit: new AuditLog(connection.db, world),
-    practiceByDefault: production || provider !== null,
     report: (event, error) => console.error(event, error),
   })
   const reaction = reactionUnder(() => referralTermsOf(settings))

@@ -45,9 +45,9 @@ async function found(check: () => Promise<unknown>): Promise<number | null> {
 const CHANGES: Readonly<Record<string, (line: Record<string, number | string>) => void>> = {
   open: (line) => (line['price'] = Number(line['price']) + 1),
   close: (line) => (line['pnl'] = Number(line['pnl']) + 1),
+  reduce: (line) => (line['margin'] = Number(line['margin']) + 1),
   price: (line) => (line['price'] = Number(line['price']) - 1),
   settle: (line) => (line['price'] = Number(line['price']) + 1),
-  correct: (line) => (line['amount'] = Number(line['amount']) + 1),
   levels: (line) => (line['levels'] = `${line['levels'] === '0' ? '1' : '0'}${String(line['levels']).slice(1)}`),
   hear: (line) => (line['digest'] = digest(String(line['digest']))),
   listed: (line) => (line['start'] = Number(line['start']) + 1),
@@ -90,7 +90,7 @@ try {
     const { lines, counts } = await verify({ ...evidence, tape: match.tape.join('\n'), recording: text }, { digest })
     const { user, system } = process.cpuUsage(before)
     console.log(
-      `${name}: ${lines} lines, ${counts['open']} openings, ${counts['correct'] ?? 0} corrections proved in ` +
+      `${name}: ${lines} lines, ${counts['open']} openings proved in ` +
         `${((user + system) / 1e6).toFixed(2)} s of processor time`,
     )
     if (page !== null) console.log(`${name}: in Chromium ${await page.prove(match.tape.join('\n'), text)}`)

@@ -79,7 +79,7 @@ function report({ matchId, lines, checkpoints, counts, isRerun, isWhole, positio
     `match ${matchId}: ${lines} lines, one chain, ${checkpoints} checkpoints`,
     isRerun
       ? `proved: ${count('price')} prices, ${count('open')} openings, ${count('close')} closes, ` +
-        `${count('correct')} corrections, ${count('settle')} settlement prices`
+        `${count('settle')} settlement prices`
       : 'not proved: prices, because there is no recording of what the match heard',
     isWhole ? 'the match has settled' : 'the match had not settled by then',
   ]

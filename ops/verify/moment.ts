@@ -45,14 +45,6 @@ export interface InstrumentThen {
   readonly imbalance: number
   readonly price: number
   readonly window: TradeWindow
-  /** The news that held the player: since when, the base before it, and until when closes and opens wait at most. */
-  readonly news: {
-    readonly since: Instant
-    readonly baseBefore: number
-    readonly closesFrom: Instant
-    readonly opensFrom: Instant
-    readonly eventIds: readonly number[]
-  } | null
 }
 
 /** Null before the first update of the match. Throws when the journal has a gap, or ends before the moment. */
@@ -92,7 +84,6 @@ export async function momentOf(db: Kysely<Database>, matchId: FixtureId, until: 
       imbalance: decimal(imbalance),
       price: decimal(quote.price),
       window: window.status === 'CLOSED' ? window : tradeWindow(state.info, instrument, at, rules),
-      news: newsOf(one, at),
     }
   }
   const { name, phase, state: reported, minute, home, away, feedSeq } = state.info
@@ -111,12 +102,6 @@ export async function momentOf(db: Kysely<Database>, matchId: FixtureId, until: 
     window,
     instruments: listed.map(thenOf),
   }
-}
-
-function newsOf({ news }: Instrument, at: Instant): InstrumentThen['news'] {
-  if (news === null || at >= news.opensFrom) return null
-  const { since, baseBefore, closesFrom, opensFrom, eventIds } = news
-  return { since, baseBefore: decimal(baseBefore), closesFrom, opensFrom, eventIds }
 }
 
 /** By instrument: the sum of what was open after every commit up to this instant. */
@@ -161,12 +146,11 @@ export function drawn(moment: Moment): string {
   const { home, away, window } = moment
   const score = `${home.name} ${home.goals ?? '–'}:${away.goals ?? '–'} ${away.name}`
   const minute = moment.minute === null ? '' : `, minute ${moment.minute}`
-  const clock = (at: Instant): string => timeOf(at).slice(11, 19)
   const head = [
     `${score}, ${moment.phase}${minute}, ${present(WORDS[window.status], 'status')}${because(window)}`,
     `row ${moment.n} of the journal, update ${moment.update}, owner ${moment.epoch}, ${timeOf(moment.at)}`,
   ]
-  const columns = ['player', 'side', 'role', 'base', 'imbalance', 'price', 'status', 'news']
+  const columns = ['player', 'side', 'role', 'base', 'imbalance', 'price', 'status']
   const rows = moment.instruments.map((one) => [
     one.name,
     one.side,
@@ -175,10 +159,6 @@ export function drawn(moment: Moment): string {
     one.imbalance.toFixed(2),
     one.price.toFixed(4),
     one.window.status,
-    one.news === null
-      ? ''
-      : `since ${clock(one.news.since)}, base before ${one.news.baseBefore.toFixed(4)}, closes ` +
-        `${clock(one.news.closesFrom)}, opens ${clock(one.news.opensFrom)}`,
   ])
   const isNumber = (column: number): boolean => column >= 3 && column <= 5
   const widths = columns.map((name, n) => Math.max(name.length, ...rows.map((row) => (row[n] ?? '').length)))

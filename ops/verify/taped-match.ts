@@ -154,5 +154,4 @@ const recordOf = (view: MatchView): MatchRecord => ({
   pricing: view.pricing,
   instruments: [...view.instruments()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   openPositions: [...view.openPositions()].toSorted((a, b) => a.openedAt - b.openedAt || (a.id < b.id ? -1 : 1)),
-  recentCloses: [...view.recentCloses()],
 })

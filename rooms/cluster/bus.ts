@@ -21,10 +21,10 @@ export interface PubSub {
   /** The message may be lost. Rejects when it certainly is. */
   publish(channel: string, message: Buffer): Promise<void>
   /**
-   * The number of subscribers it reached, `some` where they are not counted. Rejects when it is unknown whether there
-   * was one; then the message may have arrived.
+   * The number of subscribers it reached. Rejects when it is unknown whether there was one; then the message may have
+   * arrived.
    */
-  send(channel: string, message: Buffer): Promise<Reached>
+  send(channel: string, message: Buffer): Promise<number>
   /** Resolves when all messages published from then on will arrive, those of one publisher on one channel in order. */
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
   /** Messages delivered before it resolves still arrive. */
@@ -35,9 +35,6 @@ export interface PubSub {
   reconnect(): void
   close(): Promise<void>
 }
-
-/** How many subscribers a message has reached. `some`: at least one. */
-export type Reached = number | 'some'
 
 /** One incarnation of a process. */
 export type ProcessId = string
@@ -147,7 +144,7 @@ export class Bus<R extends Exchanges<R>, T> {
     request: R[K]['request'],
     withinMs: number,
   ): Promise<Reply<R[K]['answer']>> {
-    return this.#ask({ channel: CHANNEL.process(process), most: 1 }, kind, request, withinMs)
+    return this.#ask(CHANNEL.process(process), kind, request, withinMs)
   }
 
   /** Asks all processes of a group; the first answer counts. */
@@ -157,7 +154,7 @@ export class Bus<R extends Exchanges<R>, T> {
     request: R[K]['request'],
     withinMs: number,
   ): Promise<Reply<R[K]['answer']>> {
-    return this.#ask({ channel: CHANNEL.group(group), most: Infinity }, kind, request, withinMs)
+    return this.#ask(CHANNEL.group(group), kind, request, withinMs)
   }
 
   /** Sends a message to all subscribers of the topic, this process included. */
@@ -216,7 +213,7 @@ export class Bus<R extends Exchanges<R>, T> {
   }
 
   #ask<K extends keyof R & string>(
-    to: { readonly channel: string; readonly most: number },
+    channel: string,
     kind: K,
     request: R[K]['request'],
     withinMs: number,
@@ -265,7 +262,7 @@ export class Bus<R extends Exchanges<R>, T> {
         },
         stop: () => end({ kind: 'silent' }),
       })
-      this.#send(to.channel, {
+      this.#send(channel, {
         is: 'request',
         versions: protocol.versions,
         id,
@@ -274,7 +271,7 @@ export class Bus<R extends Exchanges<R>, T> {
         body: request,
       })
         .then((reached) => {
-          receivers = reached === 'some' ? to.most : reached
+          receivers = reached
           endIfAllDeclined()
         })
         .catch((error: unknown) => {
@@ -284,7 +281,7 @@ export class Bus<R extends Exchanges<R>, T> {
     })
   }
 
-  async #send(channel: string, request: Envelope): Promise<Reached> {
+  async #send(channel: string, request: Envelope): Promise<number> {
     return this.#options.pubSub.send(channel, bytesOf(request))
   }
 

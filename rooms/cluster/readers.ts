@@ -10,7 +10,7 @@ import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.
 import type { OwnBounds } from '../../actors/kernel/own-limits.ts'
 import { type Purse as PurseName, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { EVENT_KINDS, type FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { EVENT_KINDS, type SaidFixture } from '../../actors/market/fixture.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
@@ -41,6 +41,7 @@ const Direction = z.enum(['long', 'short'])
 
 const Position: z.ZodType<Position> = z.object({
   id: PositionId,
+  partOf: PositionId.exactOptional(),
   userId: UserId,
   purse: Purse,
   instrumentId: InstrumentId,
@@ -55,6 +56,7 @@ const Position: z.ZodType<Position> = z.object({
   stopLoss: Price.nullable(),
   takeProfit: Price.nullable(),
   warned: z.literal([0, ...MARGIN_WARNINGS]),
+  parted: z.object({ lots: Lots, margin: Money, pnl: Money, baseMove: Money }).exactOptional(),
   close: z
     .object({
       price: Price,
@@ -62,9 +64,20 @@ const Position: z.ZodType<Position> = z.object({
       pnl: Money,
       at: Instant,
       by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']),
-      voidReason: z.enum(['late_open', 'operator']).nullable(),
+      voidReason: z.enum(['operator']).nullable(),
     })
     .nullable(),
+  moved: z
+    .array(
+      z.object({
+        fill: z.enum(['open', 'close']),
+        at: Instant,
+        by: z.int(),
+        reason: z.enum(['event', 'statistics']),
+        from: Price,
+      }),
+    )
+    .exactOptional(),
 })
 
 const TradeWindow: z.ZodType<TradeWindow> = z.object({
@@ -87,7 +100,6 @@ const Refusal: z.ZodType<Refusal> = z.discriminatedUnion('code', [
   z.object({ code: z.literal('lot_size_invalid'), min: Lots, max: Lots, step: Lots }),
   z.object({ code: z.literal('price_moved'), currentPrice: Price, lastPublishedPrice: Price }),
   z.object({ code: z.literal('levels_invalid'), currentPrice: Price }),
-  z.object({ code: z.literal('level_too_close'), currentPrice: Price, distance: Price }),
   z.object({ code: z.literal('position_limit'), max: z.int() }),
   z.object({ code: z.literal('insufficient_margin'), required: Money, available: Money, maxLots: Lots }),
   z.object({ code: z.literal(['account_frozen', 'position_corrupt', 'key_in_flight', 'key_reused']) }),
@@ -116,7 +128,8 @@ export const TradeOutcome: z.ZodType<Outcome<Trade>> = outcomeOf(
     position: Position,
     price: Price,
     exitPrice: Price,
-    wallet: z.object({ balance: Money, locked: Money, marginUsed: Money, unrealizedPnl: Money }),
+    rest: z.object({ position: Position, exitPrice: Price }).exactOptional(),
+    wallet: z.object({ balance: Money, locked: Money.exactOptional(), marginUsed: Money, unrealizedPnl: Money }),
     repeated: z.boolean(),
   }),
 )
@@ -138,7 +151,6 @@ export const QuoteOutcome: z.ZodType<Outcome<QuoteAnswer>> = outcomeOf(
   z.object({
     fillPrice: Price,
     exitPrice: Price,
-    settlesAt: Price,
     impact: Price,
     currentPrice: Price,
     margin: Money,
@@ -192,18 +204,31 @@ export const Command: z.ZodType<UserCommand> = z.discriminatedUnion('kind', [
     positionId: PositionId,
     idempotency,
   }),
+  z.object({
+    ...traced,
+    kind: z.literal('close_part'),
+    userId: UserId,
+    positionId: PositionId,
+    lots: Lots,
+    idempotency,
+  }),
 ])
 
 const Side = z.enum(['home', 'away'])
-const Team = z.object({ id: z.int(), name: z.string(), goals: z.int().nullable(), shootout: z.int().exactOptional() })
+const Team = z.object({
+  id: z.int(),
+  name: z.string().nullable(),
+  goals: z.int().nullable(),
+  shootout: z.int().exactOptional(),
+})
 const PlayerId = z.int().transform(playerId)
 const statistics = z.record(z.string(), z.number())
 
-const Snapshot: z.ZodType<FixtureSnapshot> = z.object({
+const Snapshot: z.ZodType<SaidFixture> = z.object({
   fixtureId: FixtureId,
-  name: z.string(),
-  league: z.string(),
-  startsAt: Instant,
+  name: z.string().nullable(),
+  league: z.string().nullable(),
+  startsAt: Instant.nullable(),
   state: z.string().nullable(),
   stateId: z.int().nullable(),
   home: Team,
@@ -215,7 +240,7 @@ const Snapshot: z.ZodType<FixtureSnapshot> = z.object({
       order: z.int(),
       countsFrom: z.number(),
       length: z.number(),
-      elapsedSecs: z.number(),
+      elapsedSecs: z.number().nullable(),
       ticking: z.boolean(),
     }),
   ),
@@ -224,8 +249,9 @@ const Snapshot: z.ZodType<FixtureSnapshot> = z.object({
       z.object({
         id: z.int(),
         kind: z.enum(EVENT_KINDS),
-        minute: z.number(),
+        minute: z.number().nullable(),
         extraMinute: z.number().nullable(),
+        sortOrder: z.number().exactOptional(),
         period: z.number().nullable(),
         side: Side.nullable(),
         playerId: PlayerId.nullable(),
@@ -242,7 +268,7 @@ const Snapshot: z.ZodType<FixtureSnapshot> = z.object({
     z.object({
       playerId: PlayerId,
       instrumentId: InstrumentId,
-      name: z.string(),
+      name: z.string().nullable(),
       side: Side,
       role: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
       jersey: z.number().nullable(),

@@ -1,8 +1,7 @@
 /** The prices of one match that runs in another process, in the order of their sequence numbers and without a gap. */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import type { PriceSource } from '../feed/fan-out.ts'
-import type { PublishedPrice } from '../feed/price-board.ts'
-import { decodePriceFrame, PRICE_FRAME_BYTES } from '../feed/price-frame.ts'
+import { decodePriceFrame, PRICE_FRAME_BYTES, type PublishedPrice } from '../feed/price-frame.ts'
 
 /** Frames kept while the current prices are requested. */
 const WAITING_MAX = 10_000

@@ -6,7 +6,7 @@
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FanOut, PriceSource } from '../feed/fan-out.ts'
-import type { PublishedPrice } from '../feed/price-board.ts'
+import type { PublishedPrice } from '../feed/price-frame.ts'
 import type { Report } from '../report.ts'
 import type { Peers } from './peers.ts'
 import { type ClusterBus, type CurrentPrices, type MatchNews, priceTopic } from './protocol.ts'

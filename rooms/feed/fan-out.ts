@@ -11,7 +11,8 @@ import { PUBLISH_INTERVAL_MS } from '../../actors/kernel/limits.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import { noTraffic, type Traffic } from '../stats.ts'
 import type { CatchUp } from './history.ts'
-import { type Pack, PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
+import { PriceBoard, type Topic } from './price-board.ts'
+import type { Pack, PublishedPrice, Since } from './price-frame.ts'
 import type { Report } from '../report.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -26,7 +27,7 @@ export interface PriceSource {
   readonly epoch: number
   /** The prices of all its instruments, as snapshots. */
   currentPrices(): readonly PublishedPrice[]
-  /** The moves since the last call, oldest first. */
+  /** The moves since the last call, oldest first, and prices that have stood still for long. */
   takePrices(): readonly PublishedPrice[]
 }
 
@@ -94,6 +95,11 @@ export class FanOut {
   /** Whether any subscriber follows anything. */
   get isFollowed(): boolean {
     return this.#board.isFollowed
+  }
+
+  /** Whether any subscriber follows this instrument. */
+  isFollowing(id: InstrumentId): boolean {
+    return (this.#board.topic(id)?.subscribers.size ?? 0) > 0
   }
 
   /** Whether an instrument is on the board, published by this match if one is named. New ones are once collected. */

@@ -40,7 +40,7 @@ const CLOSE_CODES = {
     'The token or seat is not valid, the user has signed out, or the session has ended. Get a new token; if there is none, sign in again.',
   [CLOSE.forbidden]:
     'The game is open to admins alone for now (`coming_soon`). Reconnect when `GET /api/flags` says so.',
-  [CLOSE.tooSlow]: `Too slow: ${STRIKES_MAX} writes in a row took longer than ${WRITE_DEADLINE_MS} ms, or more than ${QUEUED_BYTES_MAX / 1024 ** 2} MiB were waiting to be sent.`,
+  [CLOSE.tooSlow]: `Too slow: a write had not drained within ${WRITE_DEADLINE_MS} ms ${STRIKES_MAX} times running, or more than ${QUEUED_BYTES_MAX / 1024 ** 2} MiB were waiting to be sent.`,
   [CLOSE.tooMany]: `More than ${MESSAGES_PER_SECOND_MAX} messages in one second, ${CONNECTIONS_PER_USER_MAX} connections of a user, or sixty handshakes of a user in a minute.`,
 }
 
@@ -201,7 +201,8 @@ const REPLIES: Readonly<Record<(typeof REQUESTS)[number], readonly string[]>> = 
 
 const FEED = `For any WebSocket client: \`{wsUrl}/?token=…\` with the subprotocol \`${SUBPROTOCOL}\`. Control messages
 are JSON text, prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A connection receives only what it subscribed
-to. If a client reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged
+to. In play each price is sent at least every ten seconds, moved or not; one that stands still names itself as the
+previous price, and is not resent to those who missed it. If a client reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged
 CONFLATED; no queue builds up.
 
 A connection that is refused is accepted and at once closed with a code that says why, since a browser learns nothing
@@ -211,8 +212,9 @@ connection. Reconnect at a random moment, within a longer time after each failur
 says: thousands of other clients have lost the same server.`
 
 const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ matchId }\` and the same \`?token=\`.
-The synced state has the match (state, phase, minute, score, trading) and the \`price\`, \`base\` and \`imbalance\` of
-each instrument as integers in millionths, at most half a second late.
+\`joinOrCreate\` joins, too: clients create no rooms, and an unknown match is 404. The synced state has the match
+(state, phase, minute, score, trading) and, of each instrument that the client has subscribed to, \`price\`,
+\`base\` and \`imbalance\` as integers in millionths, at most half a second late. It shows no other instrument.
 
 Messages are those of the price feed without \`type\` and \`id\`: \`subscribe\`, \`unsubscribe\` and \`account\` in;
 \`price\` (the same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A

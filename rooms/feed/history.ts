@@ -3,8 +3,7 @@
  * same moves, so each move is flagged once, and the moves after one sequence number are joined once, for all of them.
  */
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
-import type { Pack, PublishedPrice, Since } from './price-board.ts'
-import { FLAG, flagged } from './price-frame.ts'
+import { FLAG, flagged, type Pack, type PublishedPrice, type Since } from './price-frame.ts'
 
 /** Moves kept per match: a few minutes of a busy match, 100 KiB. */
 export const HISTORY_MAX = 1_024
@@ -77,16 +76,29 @@ export class History {
   readonly #epoch: number
   readonly #moves: Move[] = []
   readonly #windows = new Map<number, Window>()
+  /** All moves after this number are kept; null before the first. */
+  #keptAfter: number | null = null
+  /** The newest number, of a move or of a price that stood still. */
+  #last = 0
 
   constructor(epoch: number) {
     this.#epoch = epoch
   }
 
   append(price: PublishedPrice): void {
+    this.pass(price)
     this.#windows.clear()
     this.#moves.push(new Move(price))
+    if (this.#moves.length < HISTORY_MAX * 2) return
     // Trimmed by halves: shifting a thousand entries for every move would cost more than the move.
-    if (this.#moves.length >= HISTORY_MAX * 2) this.#moves.splice(0, this.#moves.length - HISTORY_MAX)
+    const dropped = this.#moves.splice(0, this.#moves.length - HISTORY_MAX)
+    this.#keptAfter = dropped.at(-1)?.price.seq ?? this.#keptAfter
+  }
+
+  /** A price that stood still was published again: who missed it has missed no move. */
+  pass({ seq }: Pick<PublishedPrice, 'seq'>): void {
+    this.#keptAfter ??= seq - 1
+    this.#last = seq
   }
 
   /** What a follower of these instruments missed after `since`; null when only the current prices can help. */
@@ -99,9 +111,7 @@ export class History {
     if (epoch !== this.#epoch) return null
     const known = this.#windows.get(seq)
     if (known !== undefined) return known
-    const first = this.#moves[0]?.price.seq ?? Infinity
-    const last = this.#moves.at(-1)?.price.seq ?? 0
-    if (seq > last || (seq < last && seq < first - 1)) return null
+    if (seq > this.#last || (seq < this.#last && seq < (this.#keptAfter ?? Infinity))) return null
     const from = this.#moves.findLastIndex(({ price }) => price.seq <= seq) + 1
     const window = new Window(this.#moves.slice(from))
     if (this.#windows.size < WINDOWS_MAX) this.#windows.set(seq, window)

@@ -2,25 +2,7 @@
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
 import { type CatchUp, History } from './history.ts'
-import { asSnapshot, FLAG, flagged } from './price-frame.ts'
-
-/** One published price: encoded once, shared by all receivers, never changed. */
-export interface PublishedPrice {
-  readonly matchId: FixtureId
-  readonly instrumentId: InstrumentId
-  readonly epoch: number
-  readonly seq: number
-  readonly frame: Buffer
-}
-
-/** A frame as one endpoint puts it on the wire; the result is shared by all its receivers. */
-export type Pack = (frame: Buffer) => Buffer
-
-/** The newest frame of a returning client. */
-export interface Since {
-  readonly epoch: number
-  readonly seq: number
-}
+import { asSnapshot, FLAG, flagged, repeats, type PublishedPrice, type Pack, type Since } from './price-frame.ts'
 
 /**
  * One instrument and its subscribers. Stamps count all publications of the board, over all matches: a subscriber that
@@ -117,9 +99,12 @@ export class PriceBoard<Subscriber> {
     return prices.map((price) => this.#show(price))
   }
 
-  /** A move; returns the topic, so that the caller can serve its subscribers. */
+  /** A move, or a price that stands still; returns the topic, so that the caller can serve its subscribers. */
   publish(price: PublishedPrice): Topic<Subscriber> {
-    this.#histories.get(price.matchId)?.append(price)
+    const history = this.#histories.get(price.matchId)
+    const before = this.#topics.get(price.instrumentId)?.price
+    if (before?.matchId === price.matchId && repeats(price.frame, before.frame)) history?.pass(price)
+    else history?.append(price)
     return this.#show(price)
   }
 

@@ -30,7 +30,7 @@ const FRAME_FIELDS: Readonly<Record<keyof typeof OFFSET, FrameField>> = {
   seq: {
     name: 'seq',
     type: 'u64',
-    meaning: 'Counts the moves of the match within the epoch, from 1. A snapshot repeats one.',
+    meaning: 'Counts the published prices of the match within the epoch, from 1. A snapshot repeats one.',
   },
   instrument: { name: 'instrumentId', type: 'uuid', meaning: 'The instrument that has this price.' },
   time: { name: 'time', type: 'i64', meaning: 'Microseconds since 1970 UTC.' },

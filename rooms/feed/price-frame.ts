@@ -7,6 +7,24 @@ import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { type Cause, CAUSES } from '../../actors/market/instrument.ts'
 import { type Phase, PHASE_CODE } from '../../actors/market/phase.ts'
 
+/** One published price: encoded once, shared by all receivers, never changed. */
+export interface PublishedPrice {
+  readonly matchId: FixtureId
+  readonly instrumentId: InstrumentId
+  readonly epoch: number
+  readonly seq: number
+  readonly frame: Buffer
+}
+
+/** A frame as one endpoint puts it on the wire; the result is shared by all its receivers. */
+export type Pack = (frame: Buffer) => Buffer
+
+/** The newest frame of a returning client. */
+export interface Since {
+  readonly epoch: number
+  readonly seq: number
+}
+
 export const PRICE_FRAME_BYTES = 93
 const TYPE_PRICE = 1
 const VERSION = 1
@@ -129,6 +147,15 @@ export function decodePriceFrame(bytes: Uint8Array): PriceFrame | null {
     status,
   }
 }
+
+const CONDITION = FLAG.stale | FLAG.suspended | FLAG.final
+
+/** Whether a frame tells nothing new after another of its instrument: the same quote, in the same condition. */
+export const repeats = (frame: Buffer, before: Buffer): boolean =>
+  frame.subarray(OFFSET.price, OFFSET.previous).equals(before.subarray(OFFSET.price, OFFSET.previous)) &&
+  frame[OFFSET.status] === before[OFFSET.status] &&
+  frame[OFFSET.phase] === before[OFFSET.phase] &&
+  ((frame.readUInt16BE(OFFSET.flags) ^ before.readUInt16BE(OFFSET.flags)) & CONDITION) === 0
 
 /** A copy of a frame with more flags; the original may still be in socket queues. */
 export const flagged = (frame: Buffer, flags: number): Buffer =>

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { Traffic } from '../stats.ts'
 import type { CatchUp } from './history.ts'
-import type { Pack, Topic } from './price-board.ts'
+import type { Topic } from './price-board.ts'
+import type { Pack } from './price-frame.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
 
 export interface SubscriberOptions {

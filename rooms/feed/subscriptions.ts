@@ -5,7 +5,7 @@ import type { AccountListener, AccountStream } from './account-stream.ts'
 import type { FanOut } from './fan-out.ts'
 import type { FollowAccount, Rejection, Unfollow } from './feed-protocol.ts'
 import type { CatchUp } from './history.ts'
-import type { Since } from './price-board.ts'
+import type { Since } from './price-frame.ts'
 import type { Subscriber } from './subscriber.ts'
 
 export interface SubscriptionsOptions {

@@ -7,14 +7,16 @@ import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/k
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { repeatOf } from '../../actors/match/entry.ts'
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import { canComeBack, comesBack } from '../../actors/match/new-playing.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { ConsideredSetting, PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
 import { type MatchOrigin, type MatchView, newMatch } from '../../actors/match/state.ts'
-import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
+import { loadOrQuarantine } from './load.ts'
 import type { MatchContext } from './match-host.ts'
 import { type Activation, type Destination, notFound } from './destination.ts'
 import { OrphanSearch } from './orphan-search.ts'
@@ -52,14 +54,18 @@ export interface MatchDeskOptions {
   readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
 
+/** What a feed shows of a match. */
+interface Sighting {
+  readonly snapshot: SaidFixture
+  readonly origin: MatchOrigin
+}
 const REMEMBERED_MS = 5_000
-/** Instruments remembered: more than are in play at a time. */
-const REMEMBERED_MAX = 10_000
+const REMEMBERED_MAX = 10_000 // instruments: more than are in play at a time
 
 export class MatchDesk implements Host {
   readonly #options: MatchDeskOptions
   readonly #activations = new Map<FixtureId, Promise<Activation>>()
-  /** Settled matches. Every poll of a finished fixture asks for one, so they are not looked up each time. */
+  /** Settled matches that never come back. Each poll of one asks for it, so they are not looked up each time. */
   readonly #settled = new Set<FixtureId>()
   /** The matches of instruments in other processes, for REMEMBERED_MS. */
   readonly #matches = new Map<InstrumentId, { readonly matchId: FixtureId; readonly until: number }>()
@@ -109,7 +115,8 @@ export class MatchDesk implements Host {
 
   /** The same for a match that must run in this process. */
   async feedHere(update: FeedUpdate, origin: MatchOrigin): Promise<Fed> {
-    const activation = await this.#activation(update.snapshot.fixtureId, () => newMatch(update.snapshot, origin))
+    const { snapshot } = update
+    const activation = await this.#activation(snapshot.fixtureId, { snapshot, origin })
     switch (activation.kind) {
       case 'active':
         return (await activation.actor.feed(update)) ? 'applied' : 'dropped'
@@ -333,40 +340,42 @@ export class MatchDesk implements Host {
     return hosted?.leaving === null ? hosted.actor : undefined
   }
 
-  /** One activation at a time per match; `fresh` makes the record of a match that is not stored yet. */
-  async #activation(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
+  /** One activation at a time per match. With a `sighting` also of one that is not stored yet, or comes back. */
+  async #activation(matchId: FixtureId, sighting: Sighting | null): Promise<Activation> {
     const actor = this.#running(matchId)
     if (actor !== undefined) return { kind: 'active', actor }
     const underWay = this.#activations.get(matchId)
     if (underWay !== undefined) {
       const activation = await underWay
-      return activation.kind === 'unknown' && fresh !== null ? this.#activation(matchId, fresh) : activation
+      const mayStart = sighting !== null && (activation.kind === 'unknown' || activation.kind === 'settled')
+      return mayStart ? this.#activation(matchId, sighting) : activation
     }
-    const activation = this.#start(matchId, fresh).finally(() => this.#activations.delete(matchId))
+    const activation = this.#start(matchId, sighting).finally(() => this.#activations.delete(matchId))
     this.#activations.set(matchId, activation)
     return activation
   }
 
-  async #start(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
+  async #start(matchId: FixtureId, sighting: Sighting | null): Promise<Activation> {
     const { ownership, peers, runsMatches, context } = this.#options
-    const { store, leases } = context
+    const { leases } = context
     if (this.#stopping || this.#givenBack || !runsMatches) return { kind: 'elsewhere' }
     if (this.#settled.has(matchId)) return { kind: 'settled' }
     // Loading a match that another process runs would cost that process as much as a commit.
     if (peers !== null && (await ownership.ownerOf(matchId)) !== null) return { kind: 'elsewhere' }
     await this.#options.hosted.get(matchId)?.leaving
     // Before the lease is acquired: an unknown or settled match needs none.
-    const known = await store.load(matchId)
-    if (known === null && fresh === null) return { kind: 'unknown' }
+    const known = await loadOrQuarantine(context, matchId)
+    if (known === null && sighting === null) return { kind: 'unknown' }
     if (known !== null && known.info.settledAt !== null) {
-      this.#settled.add(matchId)
-      return { kind: 'settled' }
+      if (!canComeBack(known.info)) this.#settled.add(matchId)
+      if (sighting === null || !comesBack(known.info, sighting.snapshot)) return { kind: 'settled' }
     }
     const epoch = await leases.acquire(matchId)
     if (epoch === null) return { kind: 'elsewhere' }
     try {
       // Again: the former owner may have written until now.
-      const record = (await store.load(matchId)) ?? fresh?.() ?? known
+      const fresh = sighting === null ? null : newMatch(sighting.snapshot, sighting.origin)
+      const record = (await loadOrQuarantine(context, matchId)) ?? fresh ?? known
       if (record === null) return { kind: 'unknown' }
       const { hosted } = this.#options
       // Its stop-losses and its settlement must not wait for a client.

@@ -1,20 +1,20 @@
 /** Runs one match actor in this process: drives its clock, renews its lease, numbers its prices and publishes them. */
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
-import type { TradingRules } from '../../actors/kernel/limits.ts'
+import { REPUBLISH_MS, type TradingRules } from '../../actors/kernel/limits.ts'
 import type { TradeWindow } from '../../actors/kernel/outcome.ts'
-import type { World } from '../../actors/kernel/world.ts'
+import type { Instant, World } from '../../actors/kernel/world.ts'
+import type { RefusedUpdate } from '../../actors/market/feed-clock.ts'
 import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { isInPlay } from '../../actors/market/phase.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { MatchActor, type Publication, type StopReason } from '../../actors/match/actor.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Leases, MatchRecord, MatchStore } from '../../actors/match/store.ts'
-import { isStale } from '../../actors/match/suspension.ts'
+import { isStale, isTicking } from '../../actors/match/suspension.ts'
 import type { AccountStream } from '../feed/account-stream.ts'
 import type { FanOut, PriceSource } from '../feed/fan-out.ts'
-import type { MatchStats } from '../stats.ts'
-import type { PublishedPrice } from '../feed/price-board.ts'
-import { encodePriceFrame, FLAG } from '../feed/price-frame.ts'
+import type { MatchStats, RefusedUpdates } from '../stats.ts'
+import { encodePriceFrame, FLAG, type PublishedPrice } from '../feed/price-frame.ts'
 import { type Report, reportWith } from '../report.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
 import type { FairShare } from './fair-share.ts'
@@ -35,6 +35,11 @@ type Incarnation = Pick<PriceSource, 'matchId' | 'epoch'>
 /** What every match needs of the process it runs in. */
 export interface MatchContext {
   readonly store: MatchStore
+  /**
+   * The match as far as it can be read (actors/match/quarantine.ts), or null when it is unknown. Notes why: operators
+   * see it listed, and the holders of its positions are told once.
+   */
+  readonly quarantine: (matchId: FixtureId, reason: string) => Promise<MatchRecord | null>
   readonly leases: Leases
   /** How long a lease lasts; it is renewed at a third of that. */
   readonly leaseTtlMs: number
@@ -49,6 +54,10 @@ export interface MatchContext {
   /** Between the matches of the process. */
   readonly share: Pick<FairShare, 'batchMax'>
   readonly report: Report
+  /** Logs what an operator should know although nothing failed. */
+  readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void
+  /** The matches of this process count in it. */
+  readonly refusedUpdates: RefusedUpdates
 }
 
 export interface MatchHostOptions {
@@ -75,8 +84,10 @@ export class MatchHost implements PriceSource {
   #seq = 0
   /** The last renewal of the lease. */
   #renewal: Promise<boolean> = Promise.resolve(true)
-  /** The trading status that each instrument was last published with. */
-  readonly #publishedStatus = new Map<InstrumentId, TradeWindow['status']>()
+  /** Why updates have been refused; each reason is logged once. */
+  readonly #refusedFor = new Set<RefusedUpdate>()
+  /** The trading status that each instrument was last published with, and when. */
+  readonly #published = new Map<InstrumentId, { readonly status: TradeWindow['status']; readonly at: Instant }>()
 
   /** Throws InvariantBroken when the record contradicts itself. */
   constructor(options: MatchHostOptions) {
@@ -137,34 +148,45 @@ export class MatchHost implements PriceSource {
 
   stats(): MatchStats {
     const { info } = this.actor.view
-    const age = info.sourceAt === null ? null : this.#context.world.now() - info.sourceAt
-    return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }
+    const since = (at: Instant | undefined | null): number | null =>
+      at === null || at === undefined ? null : this.#context.world.now() - at
+    return {
+      matchId: this.matchId,
+      waiting: this.actor.waiting,
+      feedAgeMs: isInPlay(info.phase) ? since(info.sourceAt) : null,
+      clockStillMs: since(info.clock?.movedAt),
+    }
   }
 
   currentPrices(): readonly PublishedPrice[] {
-    const at = this.actor.view.info.sourceAt ?? this.#context.world.now()
+    const now = this.#context.world.now()
+    const at = this.actor.view.info.sourceAt ?? now
     return [...this.actor.view.instruments()].map((instrument) => {
+      const window = this.actor.window(instrument.id)
+      // Those who follow already do not get these.
+      this.#published.set(instrument.id, { at: now, ...this.#published.get(instrument.id), status: window.status })
       const move: Move = { previous: instrument.published, cause: 'listing', providerEventId: 0, at }
-      return this.#frame(instrument, move, FLAG.snapshot)
+      return this.#frame(instrument, window, move, FLAG.snapshot)
     })
   }
 
   /**
-   * Numbers the moves since the last call, and the instruments whose trading status differs from the last published
-   * one, and publishes them to the other processes. From then on `seq` and the current prices agree.
+   * Numbers the moves since the last call, the instruments whose trading status differs from the last published one,
+   * and those that have stood still for REPUBLISH_MS, and publishes them to the other processes. From then on `seq` and
+   * the current prices agree.
    */
   takePrices(): readonly PublishedPrice[] {
+    const now = this.#context.world.now()
     const prices = this.actor.takeUnpublished().map((publication) => {
-      this.#seq++
-      return this.#frame(publication.instrument, publication, publication.conflated ? FLAG.conflated : 0)
+      const window = this.actor.window(publication.instrument.id)
+      return this.#number(publication.instrument, window, publication, publication.conflated ? FLAG.conflated : 0)
     })
     for (const instrument of this.actor.view.instruments()) {
-      if (this.#publishedStatus.get(instrument.id) === this.actor.window(instrument.id).status) continue
-      this.#seq++
-      const at = this.#context.world.now()
-      prices.push(
-        this.#frame(instrument, { previous: instrument.published, cause: 'match', providerEventId: 0, at }, 0),
-      )
+      const window = this.actor.window(instrument.id)
+      const published = this.#published.get(instrument.id)
+      if (published?.status === window.status && !this.#isSilent(instrument, published.at)) continue
+      const move: Move = { previous: instrument.published, cause: 'match', providerEventId: 0, at: now }
+      prices.push(this.#number(instrument, window, move, 0))
     }
     if (prices.length === 0) return prices
     this.#options.onPrices()
@@ -184,14 +206,37 @@ export class MatchHost implements PriceSource {
 
   #publish(events: readonly MatchEvent[]): void {
     this.#context.fanOut.moved(this)
+    for (const event of events) if (event.kind === 'match_updated') this.#countRefused(event.refused)
     const owners = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
     for (const userId of owners) this.#context.account.logAppended(userId)
     if (owners.size > 0) this.#context.relay?.logAppended(owners)
   }
 
-  #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {
+  #countRefused(reason: RefusedUpdate | undefined): void {
+    if (reason === undefined) return
+    this.#context.refusedUpdates[reason]++
+    if (this.#refusedFor.has(reason)) return
+    this.#refusedFor.add(reason)
+    this.#context.warn('feed_update_refused', { matchId: this.matchId, reason })
+  }
+
+  /** Whether a price that lives was published long ago, and is followed, here or perhaps in other processes. */
+  #isSilent(instrument: Instrument, publishedAt: Instant): boolean {
+    const { world, rules, fanOut, relay } = this.#context
+    const now = world.now()
+    if (Math.abs(now - publishedAt) < REPUBLISH_MS || !isTicking(this.actor.view.info, instrument, now, rules()))
+      return false
+    return relay !== null || fanOut.isFollowing(instrument.id)
+  }
+
+  #number(instrument: Instrument, window: TradeWindow, move: Move, flags: number): PublishedPrice {
+    this.#seq++
+    this.#published.set(instrument.id, { status: window.status, at: this.#context.world.now() })
+    return this.#frame(instrument, window, move, flags)
+  }
+
+  #frame(instrument: Instrument, window: TradeWindow, move: Move, flags: number): PublishedPrice {
     const { info } = this.actor.view
-    const window = this.actor.window(instrument.id)
     const quote = quoteOf(instrument)
     const frame = encodePriceFrame({
       flags: flags | this.#condition(instrument, window),
@@ -210,7 +255,6 @@ export class MatchHost implements PriceSource {
       minute: info.minute,
       status: window.status,
     })
-    this.#publishedStatus.set(instrument.id, window.status)
     return { matchId: this.matchId, instrumentId: instrument.id, epoch: this.epoch, seq: this.#seq, frame }
   }
 

@@ -8,6 +8,7 @@ import {
   type MessageContext,
   Protocol,
 } from '@colyseus/core'
+import { StateView } from '@colyseus/schema'
 import { WebSocketClient } from '@colyseus/ws-transport'
 import { z } from 'zod'
 import { assert, present } from '../../actors/kernel/assert.ts'
@@ -24,7 +25,14 @@ import type { Visitor } from '../sockets/admission.ts'
 import { CLOSE, type Closing } from '../sockets/close-codes.ts'
 import type { Slot } from '../sockets/connection-limit.ts'
 import { MatchHost, type MatchContext } from './match-host.ts'
-import { ACCOUNT_MESSAGE, ERROR_MESSAGE, MatchWire, PRICE_MESSAGE, SHUTDOWN_MESSAGE } from './match-wire.ts'
+import {
+  ACCOUNT_MESSAGE,
+  ERROR_MESSAGE,
+  type InstrumentWire,
+  MatchWire,
+  PRICE_MESSAGE,
+  SHUTDOWN_MESSAGE,
+} from './match-wire.ts'
 import { project } from './projection.ts'
 import { SafeRoom } from './safe-room.ts'
 
@@ -175,7 +183,9 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   override onReconnect(client: MatchClient): void {
     const seat = present(this.#seats.get(client.sessionId), 'seat of a returning client')
     this.expectAck(client)
-    this.#connect(client, seat.slot).resume(seat.state === 'away' ? seat.follows : [])
+    const follows = seat.state === 'away' ? seat.follows : []
+    this.#connect(client, seat.slot).resume(follows)
+    this.#reveal(client, follows)
   }
 
   override onLeave(client: MatchClient): void {
@@ -282,6 +292,8 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     const { slot, subscriptions } = seat
     const away = { state: 'away', slot, follows: subscriptions.instruments, returning: null } as const
     subscriptions.end()
+    client.view?.dispose()
+    delete client.view
     this.#seats.set(client.sessionId, away)
     return away
   }
@@ -305,6 +317,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     const terms = { since: request.data.since, matchId: this.source.matchId }
     const { instrumentIds, rejected, catchUp } = subscriptions.follow(instrumentsIn(request.data), terms)
     subscriptions.subscriber.write(catchUp)
+    this.#reveal(client, instrumentIds)
     if (ctx.id === undefined && rejected.length > 0) {
       client.send(ERROR_MESSAGE, invalid(`not in this match: ${rejected.map((r) => r.instrumentId).join(', ')}`))
     }
@@ -316,7 +329,27 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     if (!request.success) return refuse(client, ctx, request.error)
     const ids = instrumentsIn(request.data)
     this.#subscriptionsOf(client).unfollow(ids)
+    this.#conceal(client, ids)
     return { instrumentIds: [...ids] }
+  }
+
+  /**
+   * The client sees these instruments in the state from the next patch on. A client that follows none has no view, and
+   * shares its patches with all others of its kind.
+   */
+  #reveal(client: MatchClient, ids: Iterable<InstrumentId>): void {
+    for (const wire of this.#wiresOf(ids)) {
+      client.view ??= new StateView()
+      if (!client.view.has(wire)) client.view.add(wire)
+    }
+  }
+
+  #conceal({ view }: MatchClient, ids: Iterable<InstrumentId>): void {
+    for (const wire of this.#wiresOf(ids)) if (view?.has(wire) === true) view.remove(wire)
+  }
+
+  #wiresOf(ids: Iterable<InstrumentId>): InstrumentWire[] {
+    return Array.from(ids, (id) => this.state.instruments.get(id)).filter((wire) => wire !== undefined)
   }
 
   /** Until the connection ends. A client that reconnects asks again, with the last marker it has. */

@@ -34,8 +34,8 @@ export const MatchWire = schema(
     /** OPEN, SUSPENDED or CLOSED, and the reason. */
     trading: t.string(),
     tradingReason: t.string(),
-    /** By instrument id. */
-    instruments: t.map(InstrumentWire),
+    /** By instrument id; each client sees those that it follows. */
+    instruments: t.map(InstrumentWire).view(),
     /** Goals in the shoot-out; −1 while there is none. */
     homeShootout: t.int16(),
     awayShootout: t.int16(),

@@ -23,7 +23,7 @@ const SEAT_SECS = 10
 /**
  * The encoder returns views of one reused buffer, which the room passes to `ws.send`: while a client's socket is backed
  * up, the next patch overwrites its queued one (266 of 400 measured frames were wrong). One copy of each patch, shared
- * by all clients, prevents that.
+ * by all clients without a `StateView`, prevents that; the others get bytes of their own anyway.
  */
 class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
   override reset(state: T): void {
@@ -31,7 +31,10 @@ class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
     const { encoder } = this
     const encode = encoder.encode.bind(encoder)
     const encodeAll = encoder.encodeAll.bind(encoder)
-    encoder.encode = (...args) => new Uint8Array(encode(...args))
+    encoder.encode = (it, view, ...rest) => {
+      const bytes = encode(it, view, ...rest)
+      return view === undefined ? new Uint8Array(bytes) : bytes
+    }
     encoder.encodeAll = (...args) => new Uint8Array(encodeAll(...args))
   }
 }

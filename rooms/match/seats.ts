@@ -15,6 +15,7 @@ import type { Door } from '../sockets/door.ts'
 import type { MatchDesk } from './match-desk.ts'
 import { type HostedMatch, MATCH_ROOM, matchRoomId } from './match-room.ts'
 
+const JOINS: ReadonlySet<string> = new Set(['join', 'joinOrCreate', 'joinById'])
 const MatchOptions = z.object({ matchId: z.coerce.number().int().positive().max(0xffffffff) })
 const ReconnectOptions = z.object({ reconnectionToken: z.string().min(1).max(64) })
 
@@ -30,8 +31,9 @@ export interface Matchmaking {
 }
 
 /**
- * Reserves a seat. The methods are `joinById` (`match-<id>`), `join` (`match`, with `{ matchId }`) and `reconnect`,
- * which needs only its reconnection token since the WebSocket token has expired by then. A match that does not run is
+ * Reserves a seat. The methods are `joinById` (`match-<id>`), `join` and `joinOrCreate` (`match`, with `{ matchId }`),
+ * which both only join, and `reconnect`, which needs only its reconnection token since the WebSocket token has expired
+ * by then. A match that does not run is
  * activated, a few at a time, and one that does not exist is remembered for two seconds. The answer is 429 to a user
  * with too many connections or requests, and 503 when the process has too many, or while the game is open to admins
  * alone. Colyseus's own routes are never mounted: they would let any client create rooms.
@@ -57,13 +59,13 @@ async function answerTo(request: Request, matchmaking: Matchmaking): Promise<Sea
   const options = (): Promise<unknown> => request.json().catch(() => null)
   if (!(await matchmaking.door.turn())) return BUSY
   if (method === 'reconnect') return reconnect(target, await options(), matchmaking)
-  if (method !== 'join' && method !== 'joinById') return refusal(403, 'FORBIDDEN', 'rooms can only be joined')
+  if (!JOINS.has(method)) return refusal(403, 'FORBIDDEN', 'rooms can only be joined')
 
   const visitor = await admit(url, request.headers.get('authorization'), matchmaking.verify)
   if (visitor === null) return refusal(401, 'UNAUTHORIZED', 'invalid token')
   if (visitor === 'forbidden') return COMING_SOON
   if (!(await matchmaking.door.admitsUser(visitor.userId))) return TOO_MANY_REQUESTS
-  const matchId = method === 'join' ? matchIn(target, await options()) : matchOfRoom(target)
+  const matchId = method === 'joinById' ? matchOfRoom(target) : matchIn(target, await options())
   return matchId === null ? NO_SUCH_MATCH : seat(matchId, visitor, matchmaking)
 }
 

@@ -5,7 +5,7 @@
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
 import { type Allowance, canAffordMore, pauseMs } from '../../actors/market/polling.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
@@ -14,12 +14,22 @@ import type { Leases } from '../../actors/match/store.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
 import { MatchUpdates } from './match-updates.ts'
-import type { FixtureCalendar, Provider, ProviderAnswer, ProviderStatus, RunningMatch } from './provider.ts'
+import type {
+  FeedFault,
+  FeedFaultLog,
+  FeedFaultReason,
+  FixtureCalendar,
+  Provider,
+  ProviderAnswer,
+  ProviderStatus,
+  RunningMatch,
+} from './provider.ts'
 
 /** The part of the poller's options that only a process with a live provider has. */
 export interface ProviderContext {
   readonly provider: Provider
   readonly calendar: FixtureCalendar
+  readonly faults: FeedFaultLog
   /** Between two successful polls. */
   readonly pollMs: number
   /** Logs an event that is no error. */
@@ -39,19 +49,22 @@ export interface ProviderPollerOptions extends ProviderContext {
 const POLLER = fixtureId(0)
 /** Between two attempts to acquire the lease. */
 const LEASE_RETRY_MS = SECOND_MS
-/**
- * In polls: how often to ask by number for unsettled matches that are not in play, and how often to read the calendar.
- */
+/** In polls: how often to ask by number for unsettled matches not in play, and how often to read the calendar. */
 const STRAGGLERS_EVERY = 6
 const CALENDAR_EVERY = 360
 const STATUS_EVERY = 360
 const DAY_MS = 24 * HOUR_MS
 /** The calendar reaches from yesterday to a week ahead. */
 const CALENDAR_DAYS = { back: 1, ahead: 7 } as const
+/** Faults of one poll that are stored one by one; more are counted only. */
+const FAULTS_MAX = 500
 /** Distinct reasons remembered, so that each is reported once. */
 const REASONS_MAX = 1_000
 /** `randomInt` is uniform over this many values. */
 const CHANCES = 1_000
+
+/** What a poll asks for. */
+type Request = 'in play' | 'by number' | 'calendar'
 
 export class ProviderPoller {
   readonly #options: ProviderPollerOptions
@@ -62,19 +75,35 @@ export class ProviderPoller {
   #turn: Promise<void> = Promise.resolve()
   #isStopped = false
   #polls = 0
-  #failing = 0
+  /** Failed requests, and polls with one. */
+  #failed = 0
   #failures = 0
-  #unreadable = 0
+  /** Failures in a row, by request. */
+  readonly #streaks = new Map<Request, number>()
+  /** The poll with which the calendar is read again. */
+  #calendarDue = 0
+  readonly #faults: Record<FeedFaultReason, number> = {
+    request: 0,
+    quota: 0,
+    unreadable: 0,
+    calendar: 0,
+    update: 0,
+    field: 0,
+  }
+  /** Faults that are not stored yet. */
+  readonly #unkept: FeedFault[] = []
   #answeredAt: Instant | null = null
   #allowance: Allowance | null = null
   #retryAfterMs: number | null = null
   readonly #reported = new Set<string>()
   /** By fixture, the goals that the odds in the calendar expect; the provider does not tell them of matches in play. */
-  #expectedGoals: ReadonlyMap<FixtureId, FixtureSnapshot['expectedGoals']> = new Map()
+  #expectedGoals: ReadonlyMap<FixtureId, SaidFixture['expectedGoals']> = new Map()
 
   constructor(options: ProviderPollerOptions) {
     this.#options = options
-    this.#updates = new MatchUpdates(options.desk, options.report)
+    this.#updates = new MatchUpdates(options.desk, (matchId, error) =>
+      this.#skip({ reason: 'update', matchId, detail: wordsOf(error) }),
+    )
   }
 
   /** Begins to poll, or to wait for the lease. To be called once. */
@@ -98,9 +127,10 @@ export class ProviderPoller {
     return {
       polling: this.#epoch !== null,
       polls: this.#polls,
-      failing: this.#failing,
+      failing: this.#streak('in play'),
       failures: this.#failures,
-      unreadable: this.#unreadable,
+      faults: this.#faults,
+      quotaLeft: this.#allowance?.remaining ?? null,
       answeredAt: this.#answeredAt,
     }
   }
@@ -132,38 +162,76 @@ export class ProviderPoller {
 
   #pauseMs(): number {
     const { pollMs, world } = this.#options
-    const pace = { pollMs, failures: this.#failing, retryAfterMs: this.#retryAfterMs, allowance: this.#allowance }
+    // A pause that the provider asks for holds for every request, whichever it answered with it.
+    const failures = this.#streak('in play') || Number(this.#retryAfterMs !== null)
+    const pace = { pollMs, failures, retryAfterMs: this.#retryAfterMs, allowance: this.#allowance }
     return pauseMs(pace, world.randomInt(CHANCES) / CHANCES)
   }
 
+  /** Never rejects: what fails is counted, and what is left is done. */
   async #pollAndCount(): Promise<void> {
-    const { world, log, report } = this.#options
-    try {
-      await this.#poll(this.#polls++)
-      if (this.#failing > 0) log('provider_recovered', { failedPolls: this.#failing })
-      this.#failing = 0
-      this.#answeredAt = world.now()
-    } catch (error) {
-      this.#failures++
-      this.#retryAfterMs = retryAfterOf(error)
-      // Only the first failure in a row is news.
-      if (this.#failing++ === 0) report('provider_failed', error)
-    }
+    const { world, log } = this.#options
+    const failed = this.#failed
+    this.#retryAfterMs = null
+    await this.#poll(this.#polls++)
+    if (this.#streak('in play') === 0) this.#answeredAt = world.now()
+    if (this.#failed > failed) this.#failures++
+    await this.#keepFaults()
     if (this.#polls % STATUS_EVERY === 0) log('provider_status', { ...this.status() })
   }
 
+  /**
+   * The matches in play, those by number and the calendar are three requests, none of which must cost the others their
+   * answer. Without the list of matches in play nothing else is asked: the provider is then most likely away.
+   */
   async #poll(n: number): Promise<void> {
     const { provider, calendar, pollMs } = this.#options
-    const running = new Map((await calendar.running()).map((match) => [match.matchId, match]))
-    this.#updates.keepOnly(running)
-    const answered = await this.#take(await provider.inPlay(), running)
+    const canAsk = (): boolean => canAffordMore({ allowance: this.#allowance, pollMs })
+    let running = new Map<FixtureId, RunningMatch>()
+    let answered: ReadonlySet<FixtureId> = new Set()
+    const isAnswered = await this.#request('in play', async () => {
+      running = new Map((await calendar.running()).map((match) => [match.matchId, match]))
+      this.#updates.keepOnly(running)
+      answered = await this.#take(await provider.inPlay(), running)
+    })
+    if (!isAnswered) return
     // A match in play that the list leaves out is asked for at once; the others can wait for some polls.
     const missing = [...running.values()].filter(({ matchId }) => !answered.has(matchId))
     const more = missing.filter(({ phase }) => n % STRAGGLERS_EVERY === 0 || isInPlay(phase))
-    if (more.length > 0 && canAffordMore({ allowance: this.#allowance, pollMs })) {
-      await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
+    if (more.length > 0 && canAsk()) {
+      await this.#request('by number', async () => {
+        await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
+      })
     }
-    if (n % CALENDAR_EVERY === 0 && canAffordMore({ allowance: this.#allowance, pollMs })) await this.#readCalendar()
+    if (n < this.#calendarDue || !canAsk()) return
+    const isRead = await this.#request('calendar', () => this.#readCalendar())
+    // One that fails is tried again at the next poll, and then less and less often: each costs a call.
+    const pause = isRead ? CALENDAR_EVERY : Math.min(CALENDAR_EVERY, 2 ** (this.#streak('calendar') - 1))
+    this.#calendarDue = n + pause
+  }
+
+  /** Carries out one request of a poll. Only the first failure in a row is news. @returns whether it succeeded. */
+  async #request(what: Request, work: () => Promise<void>): Promise<boolean> {
+    const { log, report } = this.#options
+    const failedBefore = this.#streak(what)
+    try {
+      await work()
+      if (failedBefore > 0) log('provider_recovered', { request: what, failedPolls: failedBefore })
+      this.#streaks.delete(what)
+      return true
+    } catch (error) {
+      this.#failed++
+      this.#streaks.set(what, failedBefore + 1)
+      this.#retryAfterMs = retryAfterOf(error) ?? this.#retryAfterMs
+      const fault = { reason: 'request', matchId: null, detail: `${what}: ${wordsOf(error)}` } as const
+      this.#count(fault)
+      if (failedBefore === 0) report('provider_failed', error, { request: what })
+      return false
+    }
+  }
+
+  #streak(what: Request): number {
+    return this.#streaks.get(what) ?? 0
   }
 
   async #readCalendar(): Promise<void> {
@@ -174,13 +242,14 @@ export class ProviderPoller {
     const answer = await provider.calendar(from, to)
     this.#note(answer)
     this.#expectedGoals = new Map(answer.fixtures.map(({ fixtureId: id, expectedGoals }) => [id, expectedGoals]))
-    await calendar.replace(from, to, answer.fixtures.map(outlineOf))
+    const listed = this.#outlinesOf(answer.fixtures)
+    await calendar.replace(from, to, await this.#storable(listed))
   }
 
   /** Sends every match its update, and the other fixtures to the calendar. Returns the fixtures of the answer. */
   async #take(answer: ProviderAnswer, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<ReadonlySet<FixtureId>> {
     this.#note(answer)
-    const others: MatchInfo[] = []
+    const others: SaidFixture[] = []
     for (const snapshot of answer.fixtures) {
       const match = running.get(snapshot.fixtureId)
       if (match !== undefined || this.#starts(snapshot))
@@ -188,31 +257,99 @@ export class ProviderPoller {
           { snapshot: this.#withOdds(snapshot), source: answer.sources.get(snapshot) },
           match?.feedSeq ?? 0,
         )
-      else others.push(outlineOf(snapshot))
+      else others.push(snapshot)
     }
-    if (others.length > 0) await this.#options.calendar.note(others)
+    await this.#storable(this.#outlinesOf(others))
     return new Set(answer.fixtures.map((snapshot) => snapshot.fixtureId))
   }
 
+  #outlinesOf(fixtures: readonly SaidFixture[]): readonly MatchInfo[] {
+    return fixtures.flatMap((snapshot) => {
+      try {
+        return [outlineOf(snapshot)]
+      } catch (error) {
+        this.#skip({ reason: 'calendar', matchId: snapshot.fixtureId, detail: wordsOf(error) })
+        return []
+      }
+    })
+  }
+
+  /**
+   * Stores fixtures in the calendar and returns those that it took. All at once; if that fails, one by one, so that a
+   * fixture that cannot be stored harms no other. Rejects if none can be: then it is the database that is away.
+   */
+  async #storable(fixtures: readonly MatchInfo[]): Promise<readonly MatchInfo[]> {
+    if (fixtures.length === 0) return fixtures
+    const { calendar } = this.#options
+    try {
+      await calendar.note(fixtures)
+      return fixtures
+    } catch (error) {
+      const stored: MatchInfo[] = []
+      const skipped: FeedFault[] = []
+      for (const fixture of fixtures) {
+        try {
+          await calendar.note([fixture])
+          stored.push(fixture)
+        } catch (why) {
+          skipped.push({ reason: 'calendar', matchId: fixture.matchId, detail: wordsOf(why) })
+        }
+      }
+      if (stored.length === 0 && fixtures.length > 1) throw error
+      for (const fault of skipped) this.#skip(fault)
+      return stored
+    }
+  }
+
   /** A match keeps the odds of its first update in play. */
-  #withOdds(snapshot: FixtureSnapshot): FixtureSnapshot {
+  #withOdds(snapshot: SaidFixture): SaidFixture {
     const expectedGoals = snapshot.expectedGoals ?? this.#expectedGoals.get(snapshot.fixtureId) ?? null
     return { ...snapshot, expectedGoals }
   }
 
-  #note({ unreadable, allowance }: ProviderAnswer): void {
-    this.#allowance = allowance ?? this.#allowance
-    this.#unreadable += unreadable.length
-    for (const reason of unreadable) {
-      if (this.#reported.has(reason)) continue
-      if (this.#reported.size >= REASONS_MAX) this.#reported.clear()
-      this.#reported.add(reason)
-      this.#options.report('fixture_skipped', new Error(reason))
+  #note({ unreadable, refused, allowance }: ProviderAnswer): void {
+    for (const { matchId, detail } of unreadable) this.#skip({ reason: 'unreadable', matchId, detail })
+    for (const [matchId, names] of refused) this.#skip({ reason: 'field', matchId, detail: names.join(', ') })
+    if (allowance === null) return
+    const wasSpent = this.#allowance?.remaining === 0
+    this.#allowance = allowance
+    if (allowance.remaining > 0 || wasSpent) return
+    const detail = `the provider's quota is spent, and renewed in ${allowance.resetsInSecs} s`
+    this.#count({ reason: 'quota', matchId: null, detail })
+    this.#options.report('provider_quota_spent', new Error(detail))
+  }
+
+  /** Counts what was left out, and logs it once with its fixture. */
+  #skip(fault: FeedFault): void {
+    this.#count(fault)
+    const { reason, matchId, detail } = fault
+    const told = `${reason} ${matchId} ${detail}`
+    if (this.#reported.has(told)) return
+    if (this.#reported.size >= REASONS_MAX) this.#reported.clear()
+    this.#reported.add(told)
+    const event = reason === 'field' ? 'feed_fields_refused' : 'fixture_skipped'
+    this.#options.report(event, new Error(detail), { reason, matchId })
+  }
+
+  #count(fault: FeedFault): void {
+    this.#faults[fault.reason]++
+    if (this.#unkept.length < FAULTS_MAX) this.#unkept.push(fault)
+  }
+
+  /** For operators, who may ask any process. What cannot be stored now is stored after the next poll. */
+  async #keepFaults(): Promise<void> {
+    const { length } = this.#unkept
+    if (length === 0) return
+    try {
+      await this.#options.faults.note(this.#unkept.slice())
+      this.#unkept.splice(0, length)
+    } catch (error) {
+      this.#options.report('feed_faults_not_kept', error)
     }
   }
 
   /** Whether a fixture gets its match now: it is in play, or may be traded before kick-off. */
-  #starts(snapshot: FixtureSnapshot): boolean {
+  #starts(snapshot: SaidFixture): boolean {
     const phase = phaseOf(snapshot)
     return isInPlay(phase) || (phase === 'scheduled' && this.#options.rules().preMatch && snapshot.players.length > 0)
   }
@@ -228,7 +365,9 @@ export class ProviderPoller {
   }
 }
 
-const outlineOf = (snapshot: FixtureSnapshot): MatchInfo => newMatch(snapshot, { replay: false }).info
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const outlineOf = (snapshot: SaidFixture): MatchInfo => newMatch(snapshot, { replay: false }).info
 
 function retryAfterOf(error: unknown): number | null {
   const asked: unknown = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : null

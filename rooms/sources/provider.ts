@@ -1,19 +1,28 @@
 /** Ports of the poller: the live provider, and the store of fixtures that no process runs. */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { Phase } from '../../actors/market/phase.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
 import type { MatchInfo, UpdateSource } from '../../actors/match/messages.ts'
 
 export interface ProviderAnswer {
-  readonly fixtures: readonly FixtureSnapshot[]
+  readonly fixtures: readonly SaidFixture[]
   /** What the fixtures were read from. */
-  readonly sources: ReadonlyMap<FixtureSnapshot, UpdateSource>
-  /** One reason for each payload that could not be read, for people to read. */
-  readonly unreadable: readonly string[]
+  readonly sources: ReadonlyMap<SaidFixture, UpdateSource>
+  /** The payloads that could not be read. */
+  readonly unreadable: readonly UnreadableFixture[]
+  /** Names of fields and lists that hold what cannot be right, by fixture: they count as not said. */
+  readonly refused: ReadonlyMap<FixtureId, readonly string[]>
   /** Null when the provider did not say. */
   readonly allowance: Allowance | null
+}
+
+/** A payload that could not be read, in plain words. */
+export interface UnreadableFixture {
+  /** Null where the payload does not say. */
+  readonly matchId: number | null
+  readonly detail: string
 }
 
 /**
@@ -47,16 +56,40 @@ export interface RunningMatch {
   readonly feedSeq: number
 }
 
+/**
+ * Why part of what the provider sent, or all of it, came to nothing: a request failed, the quota is spent, a payload
+ * could not be read, a fixture could not be stored, its match could not take the update, or fields held what cannot be
+ * right.
+ */
+export const FEED_FAULTS = ['request', 'quota', 'unreadable', 'calendar', 'update', 'field'] as const
+export type FeedFaultReason = (typeof FEED_FAULTS)[number]
+
+export interface FeedFault {
+  readonly reason: FeedFaultReason
+  /** The fixture that was skipped; null where the fault concerns no single one. */
+  readonly matchId: number | null
+  /** In plain words. */
+  readonly detail: string
+}
+
+/** Keeps for operators what went wrong, whichever process polls. */
+export interface FeedFaultLog {
+  /** Adds these faults, those of one reason and fixture to one another. */
+  note(faults: readonly FeedFault[]): Promise<void>
+}
+
 /** The state of polling. */
 export interface ProviderStatus {
   /** Whether this process is the one that polls. */
   readonly polling: boolean
   readonly polls: number
-  /** Failed polls since the last successful one. */
+  /** Failed requests for the matches in play since the last successful one. */
   readonly failing: number
-  /** Failed polls in all. */
+  /** Polls of which a request failed. */
   readonly failures: number
-  /** Payloads that could not be read. */
-  readonly unreadable: number
+  /** Faults by reason. */
+  readonly faults: Readonly<Record<FeedFaultReason, number>>
+  /** What is left of the provider's quota; null while it has not said. */
+  readonly quotaLeft: number | null
   readonly answeredAt: Instant | null
 }

@@ -1,8 +1,7 @@
 /** Plays a recording into its match at a given speed, with simulated traders that trade on it. */
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { CommonPurse } from '../../actors/kernel/purse.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import { isOver } from '../../actors/market/phase.ts'
 import type { Ending } from '../../actors/match/messages.ts'
 import { frameDue, frameIntervalMs, type Recording } from '../../actors/replay/recording.ts'
@@ -22,9 +21,7 @@ const END_AFTER_MS = 60 * SECOND_MS
 /** What every replay needs of the process it runs in. */
 export interface ReplayContext {
   /** A payload as a snapshot of this match, its players named apart by the cast; null when it cannot be parsed. */
-  readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
-  /** What the match of a recording that begins now is traded with. */
-  readonly purse: () => CommonPurse
+  readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => SaidFixture | null
   /** Returns this many accounts for simulated traders. */
   readonly enrol: (count: number) => Promise<readonly UserId[]>
 }
@@ -46,7 +43,7 @@ export interface ReplayOrder {
   readonly traders: number
   /** Plays every frame, late if need be, from the anchors of the recording: all runs have the same bases. */
   readonly lossless: boolean
-  /** Whether it is traded with practice money, whatever other replays are. */
+  /** Whether it is traded with practice money. A match that has begun keeps its purse. */
   readonly practice: boolean
 }
 
@@ -179,7 +176,7 @@ export class ReplayPlayer {
         atAnchors: order.lossless,
         source,
       } as const
-      const fed = await desk.feed(update, { replay: true, purse: order.practice ? 'practice' : context.purse() })
+      const fed = await desk.feed(update, { replay: true, purse: order.practice ? 'practice' : 'main' })
       if (fed === 'elsewhere') return this.#standBy()
       this.#played = due
       if (fed === 'dropped' && desk.view(order.matchId) === undefined) return this.#end() // it was settled already

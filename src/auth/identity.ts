@@ -15,7 +15,7 @@ export interface Identity {
 
 export interface Identified {
   readonly identity: Identity
-  /** From then on the token is too old. */
+  /** From then on the token has expired. */
   readonly until: Instant
 }
 
@@ -37,9 +37,8 @@ export interface IdentityProviderOptions {
 
 export interface IdentityProvider {
   /**
-   * The identity in a token; null unless it is signed by the provider, meant for us, at most 300 seconds old, not
-   * expired, and has this nonce and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be
-   * fetched.
+   * The identity in a token; null unless it is signed by the provider, meant for us, not expired, and has this nonce
+   * and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be fetched.
    */
   readonly identify: (idToken: string, nonce: string) => Promise<Identified | null>
 }
@@ -56,11 +55,9 @@ const COOLDOWN_MS = 30 * SECOND_MS
 const KEYS_TIMEOUT_MS = 5 * SECOND_MS
 /** The provider's clock may differ from ours by this much. */
 const TOLERANCE_SECS = 5
-/** A token is made when a user signs in: an older one is likely a stolen copy. */
-const AGE_MAX_SECS = 300
 
 const Claims = z.object({
-  iat: z.number(),
+  exp: z.number(),
   /** The client that asked for the token. Where it is named, it must be us. */
   azp: z.string().optional(),
   sub: z.string().regex(/^[\x21-\x7e]{1,255}$/),
@@ -125,8 +122,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
         algorithms: [ALGORITHM],
         audience: clientId,
         issuer: issuers,
-        requiredClaims: ['sub', 'exp', 'iat', 'email'],
-        maxTokenAge: AGE_MAX_SECS,
+        requiredClaims: ['sub', 'exp', 'email'],
         clockTolerance: TOLERANCE_SECS,
         currentDate: new Date(world.now()),
       })
@@ -142,8 +138,8 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
       const claims = Claims.safeParse(await verified(idToken)).data
       if (claims === undefined || claims.nonce !== nonce) return null
       if (claims.azp !== undefined && claims.azp !== clientId) return null
-      const { iat, sub, email, name = email, picture = null } = claims
-      const until = instant((Math.floor(iat) + AGE_MAX_SECS + 2 * TOLERANCE_SECS) * SECOND_MS)
+      const { exp, sub, email, name = email, picture = null } = claims
+      const until = instant((Math.ceil(exp) + TOLERANCE_SECS) * SECOND_MS)
       return { identity: { sub, email, name, picture }, until }
     },
   }

@@ -9,7 +9,7 @@ import type { Mail } from './mail-queue.ts'
 
 /** Stores codes; see `db/one-time.ts`. */
 export interface CodeStore {
-  startPause(email: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
+  startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
   putCode(subject: string, code: KeptCode): Promise<void>
   code(subject: string): Promise<KeptCode | null>
   usedCode(subject: string, email: string): Promise<KeptCode | null>
@@ -28,7 +28,7 @@ export type Guess =
 
 export interface OneTimeCodes {
   /**
-   * Mails a new code, unless one was sent to this address less than a minute ago. `nextInMs`: when the next may be
+   * Mails a new code, unless they were sent one less than a minute ago. `nextInMs`: when the next may be
    * requested.
    */
   readonly send: (to: Identity) => Promise<{ readonly sent: boolean; readonly nextInMs: number }>
@@ -68,7 +68,7 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
 
   return {
     send: async ({ sub, email }) => {
-      const { started, leftMs } = await store.startPause(email)
+      const { started, leftMs } = await store.startPause(sub)
       if (!started) return { sent: false, nextInMs: leftMs }
       const code = oneTimeCode(world.secret(8))
       const id = world.newId()

@@ -1,7 +1,8 @@
 /**
- * What happens at the doors, for metrics and the audit log: sign-ins, failed ones, copied tokens, and networks that are
- * refused again and again. No request waits for it. Events are gathered, equal ones counted together, and written about
- * once a second; a process that is killed loses that second. Addresses are kept by network only.
+ * What happens at the doors, for metrics and the audit log: sign-ins, failed ones, copied tokens, networks that are
+ * refused again and again, and those from which many register. No request waits for it. Events are gathered, equal ones
+ * counted together, and written about once a second; a process that is killed loses that second. Addresses are kept by
+ * network only.
  */
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
@@ -11,7 +12,6 @@ import type { ControlAction } from '../../db/audit-log.ts'
 export type SignInFailure =
   | 'INVALID_IDENTITY_TOKEN'
   | 'NONCE_ALREADY_USED'
-  | 'EMAIL_IN_USE'
   | 'INVALID_REGISTRATION_TICKET'
   | 'INVALID_CODE'
   | 'CODE_EXPIRED'
@@ -65,6 +65,11 @@ export class SecurityEvents {
   /** A refresh token that had been replaced was used again: it was copied. */
   tokenReused(user: UserId): void {
     this.#gather({ actor: null, action: 'session.reuse', subject: user, from: null })
+  }
+
+  /** Many users have registered from one network on a day. */ // Y7
+  crowdRegistered(from: string): void {
+    this.#gather({ actor: null, action: 'registrations.crowd', subject: from, from: null })
   }
 
   answered({ status, from }: Answered): void {

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto'
 import { present, unreachable } from '../../actors/kernel/assert.ts'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
-import type { Instant } from '../../actors/kernel/world.ts'
 import type { EndedSession } from '../../db/ended-sessions.ts'
 import type { Device, ListedSession, Presented, Rotation, Session } from '../../db/sessions.ts'
 import type { Log } from '../observe/log.ts'
@@ -43,7 +42,7 @@ export interface Sessions {
   readonly signIn: (user: TokenUser, device: Device) => Promise<TokenPair>
   /** The claims of a valid token whose session has not ended, or null. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
-  /** The same for a token that opens a socket, which this uses up. */
+  /** The same for a token that opens sockets. */
   readonly verifyWs: (token: string) => Promise<WsClaims | null>
   /** Those of these sessions that have neither ended nor expired. */
   readonly livingAmong: (ids: readonly SessionId[]) => Promise<ReadonlySet<SessionId>>
@@ -70,8 +69,6 @@ export interface SessionsOptions {
   readonly tokens: Tokens
   readonly rows: SessionRows
   readonly ended: EndedSessions
-  /** True for the first use of a token with this id, which no longer counts after `until`. */
-  readonly claimSocketToken: (id: string, until: Instant) => Promise<boolean>
   /** Tells a user of a sign-in from a device that their sessions did not know. Returns at once. */
   readonly onNewDevice: (user: UserId, device: Device) => void
   /** Called when a refresh token was used that had been replaced before: it was copied. */
@@ -87,7 +84,7 @@ const nameOf = ({ userAgent, addressPrefix }: Device): string =>
   `${(userAgent ?? '').replaceAll(/\d+([._]\d+)*/g, '')} ${addressPrefix}`
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log } = options
+  const { tokens, rows, ended, onNewDevice, onReuse, log } = options
   const listeners: ((user: UserId) => void)[] = []
   const signedOut = (user: UserId): void => {
     for (const listener of listeners) listener(user)
@@ -112,10 +109,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return present(pair, 'tokens of a new session')
     },
     verifyAccess: async (token) => lasting(await tokens.verifyAccess(token)),
-    verifyWs: async (token) => {
-      const claims = await lasting(await tokens.verifyWs(token))
-      return claims !== null && (await claimSocketToken(claims.jti, claims.exp)) ? claims : null
-    },
+    verifyWs: async (token) => lasting(await tokens.verifyWs(token)),
     livingAmong: (ids) => rows.livingAmong(ids),
     refresh: async ({ token, key }, load) => {
       const claims = await tokens.verifyRefresh(token)

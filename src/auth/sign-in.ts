@@ -28,8 +28,6 @@ export interface Profile {
 export type Begun =
   | { readonly kind: 'invalid_token' }
   | { readonly kind: 'nonce_used' }
-  /** Another account has this e-mail address. */
-  | { readonly kind: 'email_in_use' }
   /** `kept`: the user had deleted the account, and it stays because they have signed in. */
   | { readonly kind: 'signed_in'; readonly user: User; readonly kept: boolean }
   | { readonly kind: 'new'; readonly ticket: string; readonly identity: Identity; readonly nextCodeInMs: number }
@@ -83,7 +81,6 @@ export function createSignIn({ identities, once, tickets, codes, people }: SignI
       if (!(await once.claimIdToken(idToken, until))) return { kind: 'invalid_token' }
       const known = await people.signIn(identity)
       if (known.kind === 'user') return { kind: 'signed_in', user: known.user, kept: known.kept === true }
-      if (known.kind === 'email_in_use') return known
       const [ticket, { nextInMs }] = await Promise.all([tickets.issue(identity), codes.send(identity)])
       return { kind: 'new', ticket, identity, nextCodeInMs: nextInMs }
     },

@@ -1,11 +1,10 @@
 /** Users, and how they sign in: sessions with their tokens, registration, the identity provider, outgoing mail. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import { keys } from '../../db/fast/fast-store.ts'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { installationOf } from '../../db/installation.ts'
-import { claimOnce, OneTime } from '../../db/one-time.ts'
-import { Deletions } from '../../db/deletions.ts'
+import { OneTime } from '../../db/one-time.ts'
+import { Deletions, type Eraser } from '../../db/deletions.ts'
 import { Departed } from '../../db/departed.ts'
 import { Registrations } from '../../db/registrations.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
@@ -47,19 +46,20 @@ export interface Accounts {
 
 export async function openAccounts(base: Base, parts: AccountParts): Promise<Accounts> {
   const { config, world } = base
-  const { stores, market, observation } = parts
+  const { stores, market, observation, erasers } = parts
   const { settings } = market
   const security = watchDoors(base, market, observation)
   const secret = config.ticket.secret?.reveal() ?? (await loadOrCreateSecret(config.dataDir, () => world.secret(32)))
   const departed = new Departed(secret)
   const graceDays = () => settings.value('privacy.deletion_grace_days')
-  const deletions = new Deletions({ db: stores.db, world, audit: market.audit, departed, graceDays })
+  const deletions = new Deletions({ db: stores.db, world, audit: market.audit, departed, graceDays, erasers })
   const users = new Users(stores.db, world, config.adminEmails, { departed, deletions })
   await users.applyAdminEmails()
   const registrations = new Registrations(stores.db, world, config.adminEmails, {
     departed,
     deletions,
     perNetworkDay: () => settings.value('auth.registrations_per_network_day'),
+    onCrowd: (network) => security.crowdRegistered(network),
   })
   const mail = openMail(base)
   const isOn = (): boolean => settings.value('auth.new_device_mail')
@@ -83,6 +83,8 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
 }
 
 interface AccountParts {
+  /** What features hold of a person. */
+  readonly erasers: readonly Eraser[]
   readonly stores: Stores
   readonly market: Market
   readonly observation: Observation
@@ -119,26 +121,13 @@ async function openSessions(
   const privateKeyPem = jwt.privateKeyPem?.reveal() ?? null
   const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
   const tokens = createTokens({ keys: signing, lifetimes: jwt, world })
-  const claimSocketToken = onceIn(stores, world)
   const onNewDevice = mails.newDevice
   const keyRows = new KeyRows({ db, ended, audit, world })
   return {
     signing,
-    sessions: createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log }),
+    sessions: createSessions({ tokens, rows, ended, onNewDevice, onReuse, log }),
     keys: createPersonalKeys({ rows: keyRows, ended, world, onCreated: mails.newKey }),
   }
-}
-
-/**
- * Claims of tokens that open sockets are in the fast store: thousands of sockets come back at once. One that was
- * emptied lets a token open another socket of its own session within its minute.
- */
-function onceIn({ db, askFast }: Stores, world: World): SessionsOptions['claimSocketToken'] {
-  return (id, until) =>
-    askFast(
-      (fast) => fast.claim(keys.socketToken(id), Math.max(1, until - world.now())),
-      () => claimOnce(db, world, { what: 'socket token', text: id, until }),
-    )
 }
 
 async function openSignIn(

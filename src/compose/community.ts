@@ -1,7 +1,4 @@
-/**
- * What follows from trades: careers, leaderboards, the weekly spinner, notifications; and the reactor that applies
- * them.
- */
+/** What follows from trades: careers, leaderboards, notifications; and the reactor that applies them. */
 import { microsNearest, type Money, money } from '../../actors/kernel/micros.ts'
 import { type CommonPurse, PURSES } from '../../actors/kernel/purse.ts'
 import { type Boards } from '../../db/boards.ts'
@@ -11,11 +8,10 @@ import { Careers } from '../../db/careers.ts'
 import { installationOf } from '../../db/installation.ts'
 import { Outbox, type Reaction } from '../../db/outbox.ts'
 import type { Notification } from '../../db/announcements.ts'
-import { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import { notificationJson } from '../http/json.ts'
 import { BoardKeeper } from '../reactions/board-keeper.ts'
-import { reactionUnder } from '../reactions/react.ts'
+import { creditWaiting, reactionUnder } from '../reactions/react.ts'
 import { referralTermsOf } from '../reactions/referral-terms.ts'
 import { Reactor } from '../reactions/reactor.ts'
 import type { Base } from './base.ts'
@@ -26,10 +22,11 @@ export interface Community {
   readonly boards: Readonly<Record<CommonPurse, Boards>>
   readonly careers: Careers
   readonly keeper: BoardKeeper
-  readonly spinner: Spinner
   readonly outbox: Outbox
   readonly reaction: Reaction
   readonly notify: (notifications: readonly Notification[]) => void
+  /** Credits referrals that had to wait. */
+  readonly creditReferrals: () => Promise<void>
   /** What decides places on the boards. Read each time, so that a changed setting takes effect. */
   readonly boardRules: () => { readonly roiFloor: Money; readonly ranksBots: boolean }
 }
@@ -50,14 +47,8 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
   const boardRules = () => ({ roiFloor: roiFloor(), ranksBots: ranksBots() })
   const careers = new Careers(stores.db, roiFloor, ranksBots)
   const keeper = new BoardKeeper({ boards, careers, roiFloor, ranksBots })
-  const spinner = new Spinner(stores.db, world, {
-    terms: () => ({
-      closesMin: market.settings.value('spinner.closes_min'),
-      playersMin: market.settings.value('spinner.players_min'),
-      ...boardRules(),
-    }),
-  })
-  const reaction = reactionUnder(() => referralTermsOf(market.settings))
+  const terms = () => referralTermsOf(market.settings)
+  const reaction = reactionUnder(terms)
   const outbox = new Outbox(stores.db, stores.walletCache, world)
   const notify = (notifications: readonly Notification[]): void => {
     for (const notification of notifications) {
@@ -74,11 +65,12 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
       // trade.
       await keeper.show().catch((error: unknown) => log.warn('boards_not_ready', { error }))
       reactor.start()
-      await spinner.prepare()
     },
     stop: () => reactor.stop(),
   })
-  return { boards, careers, keeper, spinner, outbox, reaction, notify, boardRules }
+  const creditReferrals = async (): Promise<void> =>
+    notify(await outbox.later((effects) => creditWaiting(effects, world.now(), terms())))
+  return { boards, careers, keeper, outbox, reaction, notify, creditReferrals, boardRules }
 }
 
 async function openBoards({ config, world }: Base, { db }: Stores): Promise<Community['boards']> {

@@ -5,17 +5,13 @@ import { ActivityFeed } from '../../db/activity.ts'
 import { hideFromBoards } from '../../db/board-changes.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
 import { DataExport } from '../../db/data-export.ts'
-import type { EventStream } from '../../db/event-stream.ts'
 import { isTransient } from '../../db/faults.ts'
-import { Inbox } from '../../db/inbox.ts'
-import { Legacy } from '../../db/legacy.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
-import { PublicTape } from '../../db/public-tape.ts'
 import { Recordings } from '../../db/recordings.ts'
+import { UserConnections } from '../../db/user-connections.ts'
 import { UserList } from '../../db/user-list.ts'
-import type { RealTime } from '../../rooms/boot.ts'
 import { RemoteFault } from '../../rooms/cluster/bus.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { IdentityProviderAway } from '../auth/identity.ts'
@@ -28,40 +24,21 @@ import { readiness } from '../http/routes/health.ts'
 import { loadWebFiles } from '../http/web-files.ts'
 import { tracedDesk } from '../observe/tracing.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
-import type { WebhookDesk } from '../webhooks/desk.ts'
-import type { WhatIf } from '../what-if/what-if.ts'
-import type { Accounts } from './accounts.ts'
-import type { Base } from './base.ts'
-import type { Community } from './community.ts'
 import type { Doors } from './doors.ts'
-import { integrityDesk } from './integrity.ts'
-import type { Market } from './market.ts'
-import type { Observation } from './observation.ts'
-import { picture } from '../pictures/draw.ts'
-import type { RealTimeSide } from './real-time.ts'
+import type { Host } from '../features/feature.ts'
+import type { HttpServer } from '../http-server.ts'
+import type { OpenFeature } from './features.ts'
+import { feedDesk } from './provider.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 import type { Stores } from './stores.ts'
 
 interface HttpParts {
-  readonly stores: Stores
   readonly schema: SchemaWatch
-  readonly accounts: Accounts
-  readonly market: Market
   readonly doors: Doors
-  readonly observation: Observation
-  readonly realTimeSide: RealTimeSide
+  readonly wsServer: HttpServer
   readonly bot: GameplayBot
-  readonly whatIf: WhatIf
-  readonly uploads: HttpDeps['uploads']
-  readonly community: Community
-  readonly stream: EventStream
-  readonly webhooks: WebhookDesk
   readonly watching: HttpDeps['watching']
-  readonly push: HttpDeps['push']
-  readonly leagues: HttpDeps['leagues']
-  readonly seasons: HttpDeps['seasons']
-  readonly tournaments: HttpDeps['tournaments']
-  readonly recaps: HttpDeps['recaps']
+  readonly features: readonly OpenFeature[]
 }
 
 export interface HttpApps {
@@ -69,13 +46,12 @@ export interface HttpApps {
   readonly ws: ReturnType<typeof createWsApp>
 }
 
-export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps> {
-  const { config, world, log } = base
-  const { stores, accounts, market, doors, observation, realTimeSide, bot } = parts
+export async function buildHttp(host: Host, parts: HttpParts): Promise<HttpApps> {
+  const { config, world, log, lifecycle, stores, accounts, market, observation, realTime, stream } = host
+  const { doors, wsServer, bot, features } = parts
   const { measuring, tracing } = observation
-  const { realTime, wsServer } = realTimeSide
   const { settings } = market
-  const look = readiness(readyChecks(base, parts, realTime), log)
+  const look = readiness(readyChecks(host, parts.schema), log)
   measuring.observeParts(look)
   measuring.observePools(() => stores.connection.pools())
   const { replica } = stores.connection
@@ -110,9 +86,10 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     accounts: accounts.users,
     registrations: accounts.registrations,
     signIn: accounts.signIn,
-    personal: personalPort(base, parts),
+    personal: personalPort(host, features),
     security: accounts.security,
     wallets: market.wallets,
+    purses: features.find(({ purses }) => purses !== undefined)?.purses ?? NO_PURSES,
     refills: market.refills,
     catalogue: market.catalogue,
     history: {
@@ -124,33 +101,23 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     positions: market.positions,
     account: market.accountLog,
     desk: tracing === null ? realTime.desk : tracedDesk(realTime.desk, tracing),
-    community: communityPorts(base, parts),
+    community: communityPorts(host),
     settings,
     effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
     userList: new UserList(stores.db, market.audit, world, stores.connection.reads),
     anchors: market.anchors,
     recordings: new Recordings(stores.db),
-    webhooks: parts.webhooks,
     events: new EventFeed({
-      stream: parts.stream,
+      stream,
       world,
-      isStopping: () => base.lifecycle.isStopping,
+      isStopping: () => lifecycle.isStopping,
       pause,
     }),
-    uploads: parts.uploads,
-    tapes: tapesPort(parts),
-    leagues: parts.leagues,
-    seasons: parts.seasons,
-    tournaments: parts.tournaments,
-    recaps: parts.recaps,
-    picture,
-    leagueUrl: (code) => `${config.corsOrigins[0] ?? ''}/league/${code}`,
     watching: parts.watching,
-    push: parts.push,
-    integrity: integrityDesk(base, parts),
+    userFiles: userFiles(stores),
+    feedDesk: feedDesk(stores),
     bot,
-    whatIf: parts.whatIf,
     describeFeed,
     securityContact: config.securityContact,
     web: await loadWebFiles(
@@ -169,23 +136,30 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     matchmake: (request) => realTime.matchmake(request),
     delay: boundedDelay(),
   })
-  return { rest: createApp(deps), ws }
+  return { rest: createApp(deps, features), ws }
 }
 
-function tapesPort({ market, stores }: HttpParts): HttpDeps['tapes'] {
-  const tape = new PublicTape(stores.db)
+/** Without leagues. */
+const NO_PURSES: HttpDeps['purses'] = { own: async () => [], trading: async () => ({ kind: 'not_member' }) }
+
+function userFiles({ db }: Stores): HttpDeps['userFiles'] {
+  const connections = new UserConnections(db)
   return {
-    last: (matchId) => tape.last(matchId),
-    lines: (matchId, to) => tape.lines(matchId, to),
-    checkpoints: (matchId) => tape.checkpoints(matchId),
-    keys: () => tape.keys(),
-    proofOf: (userId, id) => tape.proofOf(userId, id),
-    areRecordingsOpen: () => market.settings.value('tape.recordings'),
+    connections: (user) => connections.of(user),
+    alerts: (user) => connections.alerts(user),
+    deeds: (user) => connections.deeds(user),
   }
 }
 
-function personalPort({ world }: Base, { stores: { db }, accounts, market }: HttpParts): HttpDeps['personal'] {
-  const [limits, data] = [new OwnLimitsStore(db, world, market.audit), new DataExport(db)]
+function personalPort(
+  { world, stores: { db }, accounts, market }: Host,
+  features: readonly OpenFeature[],
+): HttpDeps['personal'] {
+  const limits = new OwnLimitsStore(db, world, market.audit)
+  const data = new DataExport(
+    db,
+    features.flatMap(({ exported = [] }) => exported),
+  )
   return {
     pages: (user) => data.pages(user),
     requestDeletion: async (user) => {
@@ -208,9 +182,8 @@ const isFault = (error: unknown): boolean =>
   error instanceof BoardsUnbuilt
 
 const readyChecks = (
-  { lifecycle }: Base,
-  { stores: { connection, fast }, schema }: Pick<HttpParts, 'stores' | 'schema'>,
-  { presence }: RealTime,
+  { lifecycle, stores: { connection, fast }, realTime: { presence } }: Host,
+  schema: SchemaWatch,
 ): ReadyChecks => ({
   accepting: async () => {
     if (lifecycle.isStopping) throw new Error('this process is stopping')
@@ -226,20 +199,15 @@ const readyChecks = (
   },
 })
 
-function communityPorts({ config, world }: Base, { stores, community }: HttpParts): CommunityPorts {
+function communityPorts({ world, stores, community }: Host): CommunityPorts {
   const { db, connection } = stores
-  const { boards, careers, keeper, spinner, outbox, reaction, notify } = community
+  const { boards, careers, keeper, outbox, reaction } = community
   return {
     boards,
     careers,
     keeper,
-    spinner,
-    tell: notify,
     referrals: new Referrals(db, world),
-    inbox: new Inbox(db),
     activity: new ActivityFeed(connection.reads),
-    legacy: new Legacy(db, connection.reads),
-    shareUrl: (code) => `${config.corsOrigins[0] ?? ''}/join?ref=${code}`,
     reactions: {
       setAside: (limit, after) => outbox.setAside(limit, after),
       lag: () => outbox.lag(),

@@ -3,50 +3,39 @@
  * order. Only this folder imports values from `db` and `rooms`. No decision about the game is made here.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
+import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import { AuditChain } from '../../db/audit-chain.ts'
 import { EventStream } from '../../db/event-stream.ts'
-import { Openings } from '../../db/openings.ts'
-import { LeagueResults } from '../../db/league-results.ts'
-import { Leagues } from '../../db/leagues.ts'
-import { Recaps } from '../../db/recaps.ts'
-import { ReplayRuns } from '../../db/replays.ts'
-import { Seasons } from '../../db/seasons.ts'
-import { Tournaments } from '../../db/tournaments.ts'
 import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
-import { PublicTape } from '../../db/public-tape.ts'
 import { Retention } from '../../db/retention.ts'
 import { Archive } from '../../db/archive.ts'
 import { Months } from '../../db/months.ts'
 import type { Users } from '../../db/users.ts'
-import { timelineOf } from '../../db/wallet-cache.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Config } from '../config.ts'
 import { DelayedMatches } from '../http/delayed-matches.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { systemWorld } from '../system-world.ts'
-import { WhatIf } from '../what-if/what-if.ts'
 import { openAccounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { openCommunity } from './community.ts'
-import { TapeSigner } from '../auth/tape-signer.ts'
 import { Erasures } from '../auth/erasures.ts'
 import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
+import type { Host } from '../features/feature.ts'
+import { ERASERS, openFeatures } from './features.ts'
 import { buildHttp } from './http.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { openMarket } from './market.ts'
 import { startObservation } from './observation.ts'
-import { buildPush } from './push.ts'
 import { addProvider } from './provider.ts'
 import { buildRealTime } from './real-time.ts'
-import { createBot, openLibrary, uploadsPort } from './replays.ts'
+import { createBot, openLibrary } from './replays.ts'
 import { SchemaWatch } from './schema-watch.ts'
 import { openStores } from './stores.ts'
 import { watchReplica } from './replica-watch.ts'
 import { addTasks } from './tasks.ts'
-import { addWebhooks } from './webhooks.ts'
 
 /** Parts that a test replaces. */
 export interface Overrides {
@@ -101,54 +90,26 @@ async function assemble(base: Base): Promise<Touchline> {
   const schema = new SchemaWatch(stores.db, base.log)
   const market = await openMarket(base, stores)
   const observation = await startObservation(base)
-  const accounts = await openAccounts(base, { stores, market, observation })
-  const library = await openLibrary(base, { stores, market })
+  const accounts = await openAccounts(base, { stores, market, observation, erasers: ERASERS })
+  const library = await openLibrary(base, stores)
   const doors = buildDoors(base, { accounts, market })
-  const realTimeSide = await buildRealTime(base, { stores, accounts, market, doors, observation })
-  const { realTime, wsServer } = realTimeSide
+  const { realTime, wsServer } = await buildRealTime(base, { stores, accounts, market, doors, observation })
   const bot = createBot(base, { stores, market, realTime, library })
   const community = await openCommunity(base, { stores, market, realTime })
-  const uploads = uploadsPort(base, { stores, market, library })
-  const whatIf = new WhatIf({ library, withinMs: MINUTE_MS })
   const stream = new EventStream(stores.db)
-  const webhooks = addWebhooks(base, { stores, accounts, market, stream })
   const watching = new DelayedMatches({
     catalogue: market.catalogue,
     rules: () => market.settings.rules,
+    delayMs: () => market.settings.value('watch.delay_secs') * SECOND_MS,
     world,
   })
-  const leagueResults = new LeagueResults(stores.db, world)
-  const tournaments = new Tournaments(stores.db, {
-    world,
-    audit: market.audit,
-    runs: new ReplayRuns(stores.db, world, market.audit),
-  })
-  const recaps = new Recaps(stores.db, world, community.boardRules)
-  const push = buildPush(base, { stores, accounts, observation })
-  const shared = {
-    stores,
-    schema,
-    accounts,
-    market,
-    doors,
-    observation,
-    realTimeSide,
-    bot,
-    community,
-    watching,
-    push: push.port,
-    leagues: new Leagues(stores.db, world, stores.connection.reads),
-    seasons: new Seasons(stores.db, world),
-    tournaments,
-    recaps,
-  }
-  const parts = { ...shared, whatIf, uploads, stream, webhooks }
-  const apps = await buildHttp(base, parts)
+  const host: Host = { ...base, stores, market, accounts, observation, realTime, community, stream, library }
+  const features = await openFeatures(host)
+  const apps = await buildHttp(host, { schema, doors, wsServer, bot, watching, features })
   const addresses = addEndpoints(base, { apps, wsServer })
   addProvider(base, realTime)
-  addTasks(base, {
+  addTasks(host, features, {
     schema,
-    settings: market.settings,
     retention: new Retention(stores.db, world, () => ({
       fullDays: market.settings.value('retention.full_ticks_days'),
       days: market.settings.value('retention.ticks_days'),
@@ -158,31 +119,11 @@ async function assemble(base: Base): Promise<Touchline> {
     months: new Months(stores.db, world),
     ledger: new LedgerMonitor(stores.db, world),
     closings: new LedgerClosings(stores.db),
-    security: accounts.security,
     auditChain: new AuditChain(stores.db),
-    openings: new Openings(stores.db, base.world),
-    lookAtTimeline: async () => {
-      stores.walletCache.timeline = await timelineOf(stores.db)
-    },
-    connection: stores.connection,
     lookAtReplica: watchReplica(stores.connection, base.log),
-    measuring: observation.measuring,
-    keeper: community.keeper,
-    spinner: community.spinner,
-    realTime,
     visitors: doors.visitors,
     bot,
     watching,
-    pushSender: push.sender,
-    decideLeagues: async () => {
-      const told = await leagueResults.decide()
-      if (told.length > 0) community.notify(told)
-    },
-    beginTournaments: async () => {
-      for (const tournament of await tournaments.begin()) base.log.info('tournament_begun', { tournament })
-    },
-    rankMatches: async () => void (await recaps.rankMatches()),
-    tapeSigner: new TapeSigner(accounts.signing, new PublicTape(stores.db), world),
     erasures: new Erasures({ deletions: accounts.deletions, desk: realTime.desk, log: base.log }),
   })
   return {

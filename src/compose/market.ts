@@ -31,17 +31,11 @@ export interface Market {
   readonly movers: Movers
 }
 
-export async function openMarket({ config, world, log, report }: Base, stores: Stores): Promise<Market> {
+export async function openMarket({ world, log, report }: Base, stores: Stores): Promise<Market> {
   const { db, walletCache } = stores
   const { reads } = stores.connection
   const audit = new AuditLog(db, world, reads)
-  const settings = await Settings.open({
-    db,
-    world,
-    audit,
-    practiceByDefault: config.production || config.provider !== null,
-    report,
-  })
+  const settings = await Settings.open({ db, world, audit, report })
   walletCache.boundBy(() => money(microsNearest(settings.value('trading.adoption_max'))))
   settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] }))
   return {
@@ -49,9 +43,9 @@ export async function openMarket({ config, world, log, report }: Base, stores: S
     audit,
     anchors: new Anchors({ db, audit, instrumentIdOf: (player) => instrumentIdFor('provider', player) }),
     catalogue: new Catalogue(db, world),
-    wallets: new Wallets(db, walletCache, reads),
+    wallets: new Wallets(db, walletCache, reads, () => settings.rules.protection !== null),
     refills: new Refills(db, walletCache, world),
-    positions: new Positions(db),
+    positions: new Positions(db, () => settings.rules.protection !== null),
     accountLog: new AccountLog(db, world),
     prices: new PriceHistory(reads),
     moves: new PriceMoves(db),

@@ -1,6 +1,10 @@
 /** The live provider of match data, where one is configured. */
+import { FeedFaults } from '../../db/feed-faults.ts'
 import { Fixtures } from '../../db/fixtures.ts'
+import { Quarantine } from '../../db/quarantine.ts'
 import type { RealTime, RealTimeOptions } from '../../rooms/boot.ts'
+import { FEED_FAULTS } from '../../rooms/sources/provider.ts'
+import type { FeedDesk } from '../http/ports.ts'
 import { createProvider } from '../provider/client.ts'
 import type { Base } from './base.ts'
 import type { Stores } from './stores.ts'
@@ -11,8 +15,19 @@ export function providerContext({ config, world, log }: Base, { db }: Stores): R
   return {
     provider: createProvider({ url, token: token.reveal(), timeoutMs: providerTimeoutMs(pollMs), world }),
     calendar: new Fixtures(db),
+    faults: new FeedFaults(db, FEED_FAULTS),
     pollMs,
     log: (event, facts) => log.info(event, facts),
+  }
+}
+
+/** What operators see of the feed's faults, and of matches that cannot be read. */
+export function feedDesk({ db }: Stores): FeedDesk {
+  const [faults, quarantine] = [new FeedFaults(db, FEED_FAULTS), new Quarantine(db)]
+  return {
+    faults: () => faults.recent(),
+    quarantined: () => quarantine.matches(),
+    openPositions: (matchId, page) => quarantine.openPositions(matchId, page),
   }
 }
 

@@ -2,8 +2,7 @@
 import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
 import type { Leases, MatchStore } from '../../actors/match/store.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
-import { NatsPubSub } from '../../db/fast/pub-sub-nats.ts'
-import { connectPubSub } from '../../db/fast/pub-sub-redis.ts'
+import { connectPubSub } from '../../db/fast/pub-sub.ts'
 import { type RefusedMessage, SignedPubSub } from '../../db/fast/signed-pub-sub.ts'
 import type { PubSub } from '../../rooms/cluster/bus.ts'
 import { installationOf } from '../../db/installation.ts'
@@ -15,7 +14,6 @@ import type { AccountPage } from '../../rooms/feed/account-stream.ts'
 import { handshakeWithin } from '../../rooms/sockets/admission.ts'
 import { accountChangesJson } from '../http/json.ts'
 import { HttpServer } from '../http-server.ts'
-import { natsServers } from '../variables.ts'
 import { observedLeases, observedStore } from '../observe/observed.ts'
 import { tracedStore } from '../observe/tracing.ts'
 import type { Accounts } from './accounts.ts'
@@ -47,7 +45,7 @@ export interface RealTimeSide {
 }
 
 export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<RealTimeSide> {
-  const { config, world, report, lifecycle } = base
+  const { config, world, log, report, lifecycle } = base
   const { stores, accounts, market, doors, observation } = parts
   const wsServer = new HttpServer({ isBehindProxy: config.limits.trustedProxies > 0 })
   Object.assign(wsServer.node, handshakeWithin(HANDSHAKE_MS))
@@ -73,7 +71,6 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
       (await market.accountLog.changesOf(questions, ACCOUNT_PAGE)).map((changes) => changes && accountPage(changes)),
     replay: {
       parse: parserOfReplays(world),
-      purse: () => (market.settings.value('replays.practice') ? 'practice' : 'main'),
       enrol: async (count) => (await accounts.users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
     },
     provider: providerContext(base, stores),
@@ -87,6 +84,7 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
       return preview.kind === 'valid' ? preview : null
     },
     report,
+    warn: (event, facts) => log.warn(event, facts),
   })
   lifecycle.add({ name: 'real-time', kind: 'endpoint', stop: () => realTime.stop() })
   accounts.sessions.onSignedOut((user) => realTime.disconnectUser(user))
@@ -98,6 +96,7 @@ interface Persistence {
   readonly ownership: SqlLeases
   readonly leases: Leases
   readonly store: MatchStore
+  readonly quarantine: RealTimeOptions['quarantine']
 }
 
 /** Where matches are kept, and who may write to them; both are measured, and commits are traced. */
@@ -112,6 +111,7 @@ function persistence({ processId, world, log }: Base, stores: Stores, observatio
   const store = new SqlMatchStore(connection, walletCache, world)
   return {
     ownership,
+    quarantine: (matchId, reason) => store.quarantine(matchId, reason),
     leases: observedLeases(ownership, measuring.leaseLost),
     store: observedStore(tracing === null ? store : tracedStore(store, tracing), {
       world,
@@ -121,34 +121,14 @@ function persistence({ processId, world, log }: Base, stores: Stores, observatio
   }
 }
 
-/** The other processes, where there can be any: they meet on the database, and on Redis or NATS. */
+/** The other processes, where there can be any: they meet on the database and on Redis. */
 async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster | null> {
   const { config, processId } = base
   if (connection.kind === 'pglite' || config.redisUrl === null) return null
   const prefix = `${await installationOf(connection.db)}:`
-  const pubSub =
-    config.natsUrl === null
-      ? await connectPubSub({ url: config.redisUrl.reveal(), prefix })
-      : await reachNats(natsServers(config.natsUrl.reveal()), prefix)
+  const pubSub = await connectPubSub({ url: config.redisUrl.reveal(), prefix })
   const registry = new Processes(connection.db, { id: processId, runsMatches: config.roles.includes('rooms') })
   return { processId, registry, pubSub: signed(base, pubSub) }
-}
-
-async function reachNats(urls: readonly string[], prefix: string): Promise<NatsPubSub> {
-  try {
-    return await NatsPubSub.connect({ urls, prefix })
-  } catch (error) {
-    throw new BusUnavailable(urls.map((url) => new URL(url).host).join(','), error)
-  }
-}
-
-/** NATS cannot be reached at the start. A running process connects again. */
-class BusUnavailable extends Error {
-  override name = 'BusUnavailable'
-
-  constructor(where: string, cause: unknown) {
-    super(`NATS at ${where} does not answer (${cause instanceof Error ? cause.message : String(cause)})`, { cause })
-  }
 }
 
 /** With a key, only messages count that were signed with it. A flood of others is reported once per reason. */

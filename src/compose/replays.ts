@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { type FixtureId, type InstrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { microsNearest, type Price, price } from '../../actors/kernel/micros.ts'
 import type { World } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { setAnchors } from '../../db/anchors.ts'
 import { Recordings } from '../../db/recordings.ts'
 import { ReplayRuns } from '../../db/replays.ts'
-import { Uploads } from '../../db/uploads.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import { playersOf } from '../../rooms/sources/replay-player.ts'
 import { type Config, ConfigError } from '../config.ts'
@@ -17,24 +16,14 @@ import { parseFixture } from '../provider/snapshot.ts'
 import { type BotOptions, GameplayBot } from '../replays/gameplay-bot.ts'
 import { RecordingLibrary } from '../replays/library.ts'
 import { listRecordings } from '../replays/recordings.ts'
-import { UploadDesk } from '../replays/upload-desk.ts'
-import type { UploadedRecordings } from '../http/ports.ts'
 import type { Base } from './base.ts'
 import type { Market } from './market.ts'
 import type { Stores } from './stores.ts'
 
-interface LibraryParts {
-  readonly stores: Stores
-  readonly market: Market
-}
-
 const RECORDINGS = join(import.meta.dirname, '../../ops/replays')
 
 /** The recordings that can be played. Throws ConfigError when the configured demo is not a bundled one. */
-export async function openLibrary(
-  { config, world }: Base,
-  { stores, market }: LibraryParts,
-): Promise<RecordingLibrary> {
+export async function openLibrary({ config }: Base, { db }: Pick<Stores, 'db'>): Promise<RecordingLibrary> {
   const bundled = await listRecordings(RECORDINGS)
   const names = bundled.map(({ name }) => name)
   const { replay } = config.demo
@@ -43,17 +32,18 @@ export async function openLibrary(
   }
   return new RecordingLibrary({
     bundled,
-    uploads: new Uploads(stores.db, world, market.audit),
-    ended: new Recordings(stores.db),
+    ended: new Recordings(db),
   })
 }
 
-interface BotParts extends LibraryParts {
+interface BotParts {
+  readonly stores: Stores
+  readonly market: Market
   readonly realTime: RealTime
   readonly library: RecordingLibrary
 }
 
-export function createBot({ config, world }: Base, { stores, market, realTime, library }: BotParts): GameplayBot {
+export function createBot({ config, world, log }: Base, { stores, market, realTime, library }: BotParts): GameplayBot {
   return new GameplayBot({
     plays: config.roles.includes('rooms'),
     library,
@@ -62,6 +52,11 @@ export function createBot({ config, world }: Base, { stores, market, realTime, l
     parse: parserOfReplays(world),
     cast: (recording, cast) => setAnchors(stores.db, anchorsOf(recording, cast)),
     demo: demoOf(config),
+    practiceByDefault: () => market.settings.value('replays.practice'),
+    onMainPurse:
+      config.production && config.provider !== null
+        ? ({ id, recording, matchId }) => log.warn('replay_pays_main_purse', { replay: id, recording, matchId })
+        : null,
   })
 }
 
@@ -71,7 +66,7 @@ export function createBot({ config, world }: Base, { stores, market, realTime, l
  */
 export const parserOfReplays =
   (world: Pick<World, 'now'>) =>
-  (payload: unknown, matchId: FixtureId, cast: string): FixtureSnapshot | null => {
+  (payload: unknown, matchId: FixtureId, cast: string): SaidFixture | null => {
     const parsed = parseFixture(payload, {
       instrumentIdOf: (player) => instrumentIdFor(playersOf(cast), player),
       receivedAt: world.now(),
@@ -90,19 +85,4 @@ function anchorsOf({ anchors }: Recording, cast: string): Map<InstrumentId, Pric
       price(microsNearest(units)),
     ]),
   )
-}
-
-/** Uploads by operators. */
-export function uploadsPort(
-  { world }: Base,
-  { stores, market, library }: LibraryParts & { readonly library: RecordingLibrary },
-): UploadedRecordings {
-  const uploads = new Uploads(stores.db, world, market.audit)
-  const desk = new UploadDesk({ uploads, bundled: library.bundled })
-  return {
-    list: () => uploads.list(),
-    find: (name) => uploads.find(name),
-    remove: (name, by) => uploads.remove(name, by),
-    add: (upload) => desk.add(upload),
-  }
 }

@@ -1,63 +1,36 @@
 /** The background work of a process, as one table of tasks. */
 import type { Role } from '../variables.ts'
 import type { AuditChain } from '../../db/audit-chain.ts'
-import type { Openings } from '../../db/openings.ts'
-import { lookForCheats } from '../integrity/watch.ts'
-import type { Connection } from '../../db/postgres/connect.ts'
 import type { LedgerClosings } from '../../db/ledger-closings.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import type { Archive } from '../../db/archive.ts'
 import type { Months } from '../../db/months.ts'
 import type { Retention } from '../../db/retention.ts'
-import type { Settings } from '../../db/settings.ts'
-import type { Spinner } from '../../db/spinner.ts'
-import type { RealTime } from '../../rooms/boot.ts'
-import type { Measuring } from '../observe/metrics.ts'
+import { largeAdoptions } from '../observe/security-metrics.ts'
 import type { Erasures } from '../auth/erasures.ts'
-import type { TapeSigner } from '../auth/tape-signer.ts'
-import type { SecurityEvents } from '../auth/security-events.ts'
 import type { SocketVisitors } from '../auth/socket-visitors.ts'
-import type { BoardKeeper } from '../reactions/board-keeper.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
 import type { DelayedMatches } from '../http/delayed-matches.ts'
-import type { PushSender } from '../push/sender.ts'
-import type { Base } from './base.ts'
+import { timelineOf } from '../../db/wallet-cache.ts'
+import type { Host } from '../features/feature.ts'
+import type { OpenFeature } from './features.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 import { type Task, TaskRunner } from './task-runner.ts'
 
 export interface TaskParts {
   readonly schema: SchemaWatch
-  readonly settings: Settings
   readonly retention: Retention
   readonly archive: Archive
   /** Partitions of the ledger. */
   readonly months: Months
   readonly ledger: LedgerMonitor
   readonly closings: LedgerClosings
-  readonly security: SecurityEvents
   readonly auditChain: AuditChain
-  /** What the integrity desk looks at. */
-  readonly openings: Openings
-  /** Asks the database which history of it this is. */
-  readonly lookAtTimeline: () => Promise<void>
-  readonly connection: Pick<Connection, 'cutSilent'>
   readonly lookAtReplica: () => Promise<void>
-  readonly measuring: Measuring
-  readonly keeper: BoardKeeper
-  readonly spinner: Spinner
-  readonly realTime: RealTime
   readonly visitors: SocketVisitors
   readonly bot: GameplayBot
   readonly erasures: Erasures
-  readonly tapeSigner: TapeSigner
   readonly watching: DelayedMatches
-  readonly pushSender: PushSender
-  /** Decides leagues and tells their members. */
-  readonly decideLeagues: () => Promise<void>
-  /** Starts the replays of tournaments whose time has come. */
-  readonly beginTournaments: () => Promise<void>
-  /** Notes what settled matches did to ranks. */
-  readonly rankMatches: () => Promise<void>
 }
 
 /** Of one run, five minutes each: after a long absence several runs catch up. */
@@ -68,35 +41,22 @@ const ARCHIVINGS_MAX = 8
 
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 
-/** Every task of the program. */
-export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
+/** The tasks of what is always there. */
+export function taskTable(host: Host, parts: TaskParts): readonly Task[] {
+  const { config, log, stores, market, accounts, observation, community, realTime } = host
   const {
     schema,
-    settings,
     retention,
     archive,
     months,
     ledger,
     closings,
-    measuring,
-    security,
     auditChain,
-    openings,
-    lookAtTimeline,
-    connection,
     lookAtReplica,
-    keeper,
-    spinner,
-    realTime,
     visitors,
     bot,
     erasures,
-    tapeSigner,
     watching,
-    pushSender,
-    decideLeagues,
-    beginTournaments,
-    rankMatches,
   } = parts
   return [
     {
@@ -104,7 +64,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       name: 'settings-refresh',
       everyMs: 499,
       roles: EVERYWHERE,
-      run: () => settings.refresh(),
+      run: () => market.settings.refresh(),
     },
     {
       // Twice a second: a session that has ended anywhere is over in every process within a second, with its sockets.
@@ -118,14 +78,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       name: 'board-refresh',
       everyMs: 211,
       roles: EVERYWHERE,
-      run: () => keeper.show(),
-    },
-    {
-      // About an hour: seeds are promised for this week and the next, so nothing depends on the hour.
-      name: 'spinner-seeds',
-      everyMs: 3_600_001,
-      roles: EVERYWHERE,
-      run: () => spinner.prepare(),
+      run: () => community.keeper.show(),
     },
     {
       // About an hour: old rows cost space, and nothing else.
@@ -166,20 +119,13 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: () => erasures.look(),
     },
     {
-      // About five seconds: how soon the tape of an ended match is whole. One that runs is signed once a minute.
-      name: 'tape-checkpoints',
-      everyMs: 5_003,
-      roles: ['rooms'],
-      run: async () => void (await tapeSigner.signAll()),
-    },
-    {
       // About ten seconds: soon enough for an alert, and cheap enough to ask for all the time.
       name: 'ledger-check',
       everyMs: 9_973,
       roles: config.metrics === 'off' ? [] : ['rooms'],
       run: async () => {
-        measuring.books(await ledger.books())
-        measuring.workLeft(await ledger.workLeft())
+        observation.measuring.books(await ledger.books())
+        observation.measuring.workLeft(await ledger.workLeft())
       },
     },
     {
@@ -190,26 +136,18 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: async () => void (await closings.closeAll(CLOSINGS_MAX)),
     },
     {
-      // Half a minute: an alert comes within a minute of what it is about. Not beside matches where roles are split.
-      name: 'integrity-watch',
-      everyMs: 29_989,
-      roles: ['api'],
-      run: async () => {
-        const alerts = await lookForCheats(openings)
-        if (alerts > 0) log.warn('integrity_alerts', { alerts })
-      },
-    },
-    {
       // About a second: until then an entry of the audit log could be changed without a trace. The log keeps the heads
       // of the chain outside the database.
       name: 'audit-seal',
       everyMs: 1_009,
       roles: EVERYWHERE,
       run: async () => {
-        await security.flush()
+        await accounts.security.flush()
         const { entries, head } = await auditChain.seal()
         if (head !== null) log.info('audit_sealed', { ...head })
-        measuring.audited(entries)
+        const large = largeAdoptions(entries, market.settings.value('trading.adoption_alert'))
+        for (const { subject, after } of large) log.warn('large_balance_adopted', { userId: subject, after })
+        observation.measuring.audited(entries, large.length)
       },
     },
     {
@@ -218,7 +156,9 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       name: 'timeline',
       everyMs: 1_013,
       roles: EVERYWHERE,
-      run: lookAtTimeline,
+      run: async () => {
+        stores.walletCache.timeline = await timelineOf(stores.db)
+      },
     },
     {
       // About a second: how long this version may work on a schema that a newer one has broken. A statement of its own,
@@ -241,7 +181,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       name: 'loop-lag',
       everyMs: 9_967,
       roles: EVERYWHERE,
-      run: () => measuring.turnLoop(),
+      run: () => observation.measuring.turnLoop(),
     },
     {
       // About a second: no stop-loss may wait for a visitor, so unsettled matches that no process runs are taken up.
@@ -257,7 +197,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 509,
       roles: EVERYWHERE,
       run: async () => {
-        const cut = await connection.cutSilent()
+        const cut = await stores.connection.cutSilent()
         if (cut > 0) log.warn('silent_connections_cut', { cut })
       },
     },
@@ -275,33 +215,6 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 4_993,
       roles: EVERYWHERE,
       run: () => visitors.closeEnded(realTime),
-    },
-    {
-      name: 'push',
-      everyMs: 1_021,
-      roles: ['api'],
-      run: () => pushSender.run(),
-    },
-    {
-      // About seven seconds, beside the minute that a league rests once it is over.
-      name: 'league-results',
-      everyMs: 7_001,
-      roles: ['api'],
-      run: decideLeagues,
-    },
-    {
-      // About a second: how late a tournament may begin.
-      name: 'tournaments',
-      everyMs: 1_031,
-      roles: ['api'],
-      run: beginTournaments,
-    },
-    {
-      // About thirty seconds, beside the minutes that a settled match rests.
-      name: 'match-ranks',
-      everyMs: 30_011,
-      roles: ['api'],
-      run: rankMatches,
     },
     {
       // What people see who are not signed in is so much older than its delay says, at most.
@@ -329,11 +242,11 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
   ]
 }
 
-/** Adds the tasks of this process's roles, each as a part of its own. */
-export function addTasks(base: Base, parts: TaskParts): void {
-  const { config, lifecycle, log } = base
-  const onFailure = (task: string): void => parts.measuring.taskFailed(task)
-  for (const task of taskTable(base, parts)) {
+/** Adds the tasks of this process's roles, and those of features, each as a part of its own. */
+export function addTasks(host: Host, features: readonly OpenFeature[], parts: TaskParts): void {
+  const { config, lifecycle, log } = host
+  const onFailure = (task: string): void => host.observation.measuring.taskFailed(task)
+  for (const task of [...taskTable(host, parts), ...features.flatMap(({ tasks = [] }) => tasks)]) {
     if (!task.roles.some((role) => config.roles.includes(role))) continue
     const runner = new TaskRunner(task, { log, onFailure })
     lifecycle.add({ name: task.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })

@@ -3,13 +3,12 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import { errors, type HttpEnv } from '../http/answers.ts'
-import { type ErrorCode, meaningOf } from '../http/error-codes.ts'
-import { ERROR_SCHEMAS, ErrorBody } from '../http/error-facts.ts'
+import { type ApiErrors, schemaName } from '../http/error-facts.ts'
 import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { AccountChangesBody, json } from '../http/schemas.ts'
-import { CACHED, PUBLIC } from '../http/caching.ts'
-import { API_VERSION, DEPRECATED } from '../http/versions.ts'
+import { PUBLIC } from '../http/caching.ts'
+import { API_VERSION } from '../http/versions.ts'
 import { sendFile } from '../http/send-file.ts'
 import { pathPattern } from '../http/unknown-names.ts'
 import type { WebFile, WebFiles } from '../http/web-files.ts'
@@ -63,7 +62,7 @@ const TAGS = [
   { name: 'Development', description: 'Absent in production.' },
 ]
 
-const Described = z.looseObject({ openapi: z.string() })
+const RestDescribed = z.looseObject({ openapi: z.string() })
 const FeedDescribed = z.looseObject({ asyncapi: z.string() })
 
 const openapi = createRoute({
@@ -73,7 +72,7 @@ const openapi = createRoute({
   summary: 'The REST API as an OpenAPI 3.1 document',
   description: 'Made from the schemas that validate requests and type the answers.',
   security: PUBLIC_SECURITY,
-  responses: { 200: json(Described.openapi({ example: { openapi: '3.1.0' } }), 'OpenAPI 3.1.'), ...errors() },
+  responses: { 200: json(RestDescribed.openapi({ example: { openapi: '3.1.0' } }), 'OpenAPI 3.1.'), ...errors() },
 })
 
 const asyncapi = createRoute({
@@ -121,20 +120,29 @@ function sharedSchemas(schemas: Schemas): Schemas {
   return Object.fromEntries(found)
 }
 
+/** What the description says besides the routes. */
+interface Described {
+  readonly errors: ApiErrors
+  /** The paths whose answers have an ETag are the keys. */
+  readonly cached: Readonly<Record<string, string>>
+  readonly deprecated: readonly string[]
+}
+
 /** Describes every route of `app` as mounted at the first call, and the WebSocket address. */
 export function apiDescription(
   app: OpenAPIHono<HttpEnv>,
   { describeFeed, web }: Pick<HttpDeps, 'describeFeed' | 'web'>,
+  described: Described,
 ) {
-  registerComponents(app.openAPIRegistry)
+  registerComponents(app.openAPIRegistry, described.errors)
   // The library's own type of a document is wider than what it makes of these routes.
   const whole = once(() => {
     const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: SERVERS, tags: TAGS })
-    addExamples(document as unknown as RestDocument)
-    addNotModified(document as unknown as RestDocument)
-    nameOperations(document as unknown as RestDocument)
+    addExamples(document as unknown as RestDocument, described.errors)
+    addNotModified(document as unknown as RestDocument, described)
+    nameOperations(document as unknown as RestDocument, described)
     addHeaders(document as unknown as RestDocument)
-    return Described.parse(document) as unknown as RestDocument
+    return RestDescribed.parse(document) as unknown as RestDocument
   })
   const feed = once(() => {
     const { components } = whole()
@@ -146,7 +154,7 @@ export function apiDescription(
   const feedFile = once(() => jsonFile('asyncapi.json', feed()))
   const page = once((): WebFile => {
     const documents = { rest: whole(), feed: feed() as unknown as FeedDocument }
-    const html = docsPage({ ...documents, address: web.address })
+    const html = docsPage({ ...documents, errors: described.errors.table, address: web.address })
     return { name: 'docs.html', type: 'text/html; charset=utf-8', body: new TextEncoder().encode(html) }
   })
   return new OpenAPIHono<HttpEnv>()
@@ -178,8 +186,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The error form, the two cookies and the keys. */
-function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
-  registry.register('Error', ErrorBody)
+function registerComponents(registry: OpenAPIHono['openAPIRegistry'], { body }: ApiErrors): void {
+  registry.register('Error', body)
   // Of the account stream; its REST counterpart has a cursor besides.
   registry.register('AccountChanges', AccountChangesBody)
   registry.registerComponent('securitySchemes', 'accessCookie', {
@@ -205,12 +213,12 @@ function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
 }
 
 /** Gives every error code, parameter and body an example, unless it has its own. */
-function addExamples({ paths, components }: RestDocument): void {
+function addExamples({ paths, components }: RestDocument, { table }: ApiErrors): void {
   const example = (schema: Schema): unknown => exampleOf(schema, components.schemas)
   components.examples = Object.fromEntries(
-    Object.entries(ERROR_SCHEMAS).map(([code, name]) => {
-      const value = example(components.schemas[name] ?? {})
-      return [code, { summary: meaningOf(code as ErrorCode).when, value }]
+    Object.entries(table).map(([code, { when }]) => {
+      const value = example(components.schemas[schemaName(code)] ?? {})
+      return [code, { summary: when, value }]
     }),
   )
   const fill = (content: Content = {}): void => {
@@ -225,11 +233,11 @@ function addExamples({ paths, components }: RestDocument): void {
 }
 
 /** Names every operation, and marks what is to go. */
-function nameOperations({ paths }: RestDocument): void {
+function nameOperations({ paths }: RestDocument, { deprecated }: Described): void {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
-      const operationId = OPERATION_IDS[`${method.toUpperCase()} ${path}`]
-      Object.assign(operation, { operationId }, DEPRECATED.includes(path) ? { deprecated: true } : {})
+      const operationId = operation.operationId ?? OPERATION_IDS[`${method.toUpperCase()} ${path}`]
+      Object.assign(operation, { operationId }, deprecated.includes(path) ? { deprecated: true } : {})
     }
   }
 }
@@ -238,9 +246,9 @@ function nameOperations({ paths }: RestDocument): void {
 const FILES = ['/api/openapi.json', '/api/asyncapi.json', '/api/docs']
 
 /** Routes with an ETag answer 304 to a client that has the answer. */
-function addNotModified({ paths }: RestDocument): void {
-  const described = Object.keys(CACHED).map((path) => path.replaceAll(/:(\w+)/g, '{$1}'))
-  for (const path of [...described, ...FILES]) {
+function addNotModified({ paths }: RestDocument, { cached }: Described): void {
+  const withTag = Object.keys(cached).map((path) => path.replaceAll(/:(\w+)/g, '{$1}'))
+  for (const path of [...withTag, ...FILES]) {
     const operation = paths[path]?.['get']
     if (operation !== undefined) Object.assign(operation.responses, { 304: { description: NOT_MODIFIED } })
   }

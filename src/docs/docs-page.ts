@@ -2,8 +2,8 @@
  * Both documents as a page. It is made here from the documents alone, without a third-party viewer, so that it works
  * offline and under the strictest content security policy.
  */
-import { byStatus, ERROR_CODES, type ErrorCode, meaningOf } from '../http/error-codes.ts'
-import { FACTS } from '../http/error-facts.ts'
+import { byStatus } from '../http/error-codes.ts'
+import type { ErrorTable } from '../http/error-facts.ts'
 import { anchor, badge, code, fields, inline, prose, slug, table, text, typeOf } from './docs-html.ts'
 import { quickstartSection } from './quickstart.ts'
 import type { Content, FeedDocument, Operation, RestDocument } from './documents.ts'
@@ -11,11 +11,12 @@ import type { Content, FeedDocument, Operation, RestDocument } from './documents
 export interface DocsOptions {
   readonly rest: RestDocument
   readonly feed: FeedDocument
+  readonly errors: ErrorTable
   /** Where the page's style sheet, script and icon are. */
   readonly address: (source: string) => string
 }
 
-export function docsPage({ rest, feed, address }: DocsOptions): string {
+export function docsPage({ rest, feed, errors, address }: DocsOptions): string {
   const operations = Object.entries(rest.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
@@ -50,7 +51,7 @@ ${contents(topics)}
 <p id="found" role="status" hidden></p>
 ${quickstartSection({ isDemo })}
 ${startSection(rest)}
-${errorsSection()}
+${errorsSection(errors)}
 ${topics.map((topic) => topicSection(topic, isDemo)).join('\n')}
 ${socketSection(feed)}
 ${frameSection(feed)}
@@ -92,8 +93,8 @@ const startSection = ({ info }: RestDocument): string => `<section id="start">
   for the WebSocket.</p>
   <p>Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code>. By default they last 15 minutes
   and 7 days; <code>POST /api/auth/refresh</code> renews both. Each route shows the cookie it needs.</p>
-  <p>By default an address may send 200 requests a minute. Opening, closing and changing positions count per user instead,
-  60 a minute each, in bursts of 10. The <code>RateLimit</code> headers show what is left.</p>
+  <p>Requests are limited per address, orders included; some routes have a limit of their own besides. Of orders a user may
+  send 60 of a kind in any minute. The <code>RateLimit</code> headers show what is left.</p>
 </section>`
 
 function schemasSection({ components }: RestDocument): string {
@@ -193,22 +194,18 @@ function access({ security = [] }: Operation): string {
   return `<span class="pill">${cookie}${key}${isOptional ? ', optional' : ''}</span>`
 }
 
-function errorsSection(): string {
-  const all = [...byStatus(Object.keys(ERROR_CODES) as ErrorCode[])]
+function errorsSection(errors: ErrorTable): string {
+  const all = [...byStatus(Object.keys(errors), errors)]
   const rows = all.flatMap(([status, codes]) =>
-    codes.map((one) => {
-      const { error, when, retry } = meaningOf(one)
-      const names = Object.keys((FACTS as Readonly<Record<string, object>>)[one] ?? {}).map(
-        (name) => `<code>${name}</code>`,
-      )
+    codes.flatMap((one) => {
+      const kind = errors[one]
+      if (kind === undefined) return []
+      const { error, when, retry, facts = {} } = kind
+      const names = Object.keys(facts).map((name) => `<code>${name}</code>`)
       const header = retry === true ? ' <span class="dim">With <code>Retry-After</code>.</span>' : ''
       const carried = names.length > 0 ? ` <span class="dim">Facts: ${names.join(', ')}.</span>` : ''
-      return [
-        `<span id="error-${one}">${status}</span>`,
-        `<code>${one}</code>`,
-        text(error),
-        `${inline(when)}${header}${carried}`,
-      ]
+      const named = `<code>${one}</code>`
+      return [[`<span id="error-${one}">${status}</span>`, named, text(error), `${inline(when)}${header}${carried}`]]
     }),
   )
   return `<section id="errors">

@@ -116,7 +116,7 @@ const REFUSALS: readonly (readonly [codes: readonly string[], advice: string])[]
   [['MARKET_CLOSED'], 'The match has not begun or is over. Choose a player whose `tradingStatus` is `OPEN`.'],
   [['COOLDOWN_ACTIVE'], 'Too early to close: wait `retry_after_secs`. A stop-loss or take-profit closes at any time.'],
   [['INSUFFICIENT_MARGIN'], 'Order at most `maxLotSize`, or close something.'],
-  [['LOT_SIZE_INVALID', 'LEVELS_INVALID', 'LEVEL_TOO_CLOSE'], 'Change the order; the facts say how far.'],
+  [['LOT_SIZE_INVALID', 'LEVELS_INVALID'], 'Change the order; the facts say how far.'],
   [['POSITION_LIMIT'], 'Close something first.'],
   [['PURSE_MISMATCH', 'LEAGUE_NOT_RUNNING'], 'Trade another match, or leave out `purse`.'],
   [['POSITION_NOT_OPEN'], 'It is closed already, maybe by its stop-loss. The answer contains it.'],
@@ -161,8 +161,8 @@ export function quickstartSection({ isDemo }: { readonly isDemo: boolean }): str
   ${table(['code', 'what a bot does'], rows)}
   <h2 class="part">5. Live</h2>
   <p>A bot that asks for prices is late. <a href="#socket">The WebSocket</a> sends them as they move, and what you missed
-  after a break. The clients for TypeScript, Python, Java and C# (<code>src/clients</code> of the source) do this for
-  you, and call every operation on this page.</p>
+  after a break. The clients for TypeScript and Python (<code>src/clients</code> of the source) do this for you, and
+  call every operation on this page.</p>
 </section>`
 }
 

@@ -12,14 +12,13 @@ import {
   ERROR_CODES,
   type ErrorCode,
   type ErrorStatus,
-  meaningOf,
+  type Meanings,
   type StatusOf,
 } from './error-codes.ts'
-import { type ErrorBody, type FactsOf, type FactualCode, schemaOf } from './error-facts.ts'
+import { type ErrorForm, type FactsOf, type FactualCode, schemaOf } from './error-facts.ts'
 import { timestamp } from './json.ts'
 import type { KeyClaims } from '../auth/personal-keys.ts'
 import type { Log } from '../observe/log.ts'
-import type { HttpDeps } from './ports.ts'
 
 /** What every request carries after the first middleware. */
 export interface HttpEnv {
@@ -37,7 +36,7 @@ export interface HttpEnv {
 
 export interface Answer<Status extends ErrorStatus = ErrorStatus> {
   readonly status: Status
-  readonly code: ErrorCode
+  readonly code: string
   readonly error: string
   readonly facts?: object
   readonly retryAfterSecs?: number
@@ -76,7 +75,7 @@ export function fail<Status extends ErrorStatus>(c: Answering, answer: Answer<St
 }
 
 /** The body of an answer. */
-export const bodyOf = ({ error, code, facts }: Answer, requestId: string): z.output<typeof ErrorBody> => ({
+export const bodyOf = ({ error, code, facts }: Answer, requestId: string): ErrorForm => ({
   error,
   code,
   requestId,
@@ -107,10 +106,6 @@ export function answerTo(refusal: Refusal): Answer<RefusalStatus> {
     }
     case 'levels_invalid':
       return answerWith('LEVELS_INVALID', { facts: { currentPrice: decimal(refusal.currentPrice) } })
-    case 'level_too_close': {
-      const [currentPrice, minDistance] = [decimal(refusal.currentPrice), decimal(refusal.distance)]
-      return answerWith('LEVEL_TOO_CLOSE', { facts: { currentPrice, minDistance } })
-    }
     case 'position_limit':
       return answerWith('POSITION_LIMIT', { facts: { maxOpenPositions: refusal.max } })
     case 'insufficient_margin': {
@@ -168,7 +163,7 @@ const BODY_ANSWERS: readonly Answer[] = [
 const UNAVAILABLE_RETRY_SECS = 2
 
 /** A thrown error as an answer. Of a fault the caller gets the request id alone; the log gets the error. */
-export function answerToThrown(error: Error, isFault: HttpDeps['isFault']): Answer {
+export function answerToThrown(error: Error, isFault: (error: unknown) => boolean): Answer {
   if (error instanceof HTTPException) {
     const found = BODY_ANSWERS.find(({ status }) => status === error.status)
     if (found !== undefined) return found
@@ -179,8 +174,7 @@ export function answerToThrown(error: Error, isFault: HttpDeps['isFault']): Answ
 export const UNAUTHORIZED = answerWith('UNAUTHORIZED')
 
 /** It does not exist, or belongs to another user. */
-export const notFound = (what: NonNullable<FactsOf<'NOT_FOUND'>['what']>): Answer<404> =>
-  answerWith('NOT_FOUND', { facts: { what } })
+export const notFound = (what: string): Answer<404> => answerWith('NOT_FOUND', { facts: { what } })
 
 /** A body, query, path or header that does not fit its schema: one issue for each problem. */
 export const validationFailed = (error: z.ZodError): Answer<400> =>
@@ -199,9 +193,9 @@ function issuesOf({ path, message, ...issue }: z.core.$ZodIssue): { path: string
 export const invalid = (path: string, message: string): Answer<400> =>
   answerWith('VALIDATION_FAILED', { facts: { issues: [{ path, message }] } })
 
-interface ErrorResponse {
+export interface ErrorResponse {
   readonly description: string
-  readonly content: { readonly 'application/json': { readonly schema: typeof ErrorBody } }
+  readonly content: { readonly 'application/json': { readonly schema: z.ZodType<ErrorForm> } }
 }
 
 /**
@@ -212,14 +206,18 @@ export function errors<Code extends ErrorCode>(
   ...codes: readonly Code[]
 ): Record<StatusOf<Code | AlwaysCode>, ErrorResponse>
 export function errors(...codes: readonly ErrorCode[]): Partial<Record<ErrorStatus, unknown>> {
-  return Object.fromEntries([...byStatus(codes)].map(([status, group]) => [status, errorResponse(group)]))
+  return responsesOf(codes, ERROR_CODES)
 }
 
-function errorResponse(codes: readonly ErrorCode[]) {
-  const headers = codes.some((code) => meaningOf(code).retry) ? { headers: RETRY_AFTER } : {}
+/** The same for codes of this table. */
+export const responsesOf = (codes: readonly string[], table: Meanings): Partial<Record<ErrorStatus, unknown>> =>
+  Object.fromEntries([...byStatus(codes, table)].map(([status, group]) => [status, errorResponse(group, table)]))
+
+function errorResponse(codes: readonly string[], table: Meanings) {
+  const headers = codes.some((code) => table[code]?.retry) ? { headers: RETRY_AFTER } : {}
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   return {
-    description: codes.map((code) => `\`${code}\`: ${meaningOf(code).when}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${table[code]?.when}`).join('\n\n'),
     ...headers,
     content: { 'application/json': { schema: schemaOf(codes), examples } },
   }

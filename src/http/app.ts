@@ -2,11 +2,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
 import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
+import type { ApiPart, Routes } from './api-part.ts'
+import { apiErrors, type ErrorTable } from './error-facts.ts'
 import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
 import { CACHED, validated } from './caching.ts'
 import { compressJson } from './compression.ts'
 import { announced, DEPRECATED } from './versions.ts'
-import { createGates, declaredScopes, type Gates, readKey } from './gates.ts'
+import { createGates, declaredScopes, readKey } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
 import { queue, type QueueOptions } from './queue.ts'
 import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
@@ -20,17 +22,13 @@ import { adminFlags } from './routes/admin/flags.ts'
 import { gameplayBot } from './routes/admin/gameplay-bot.ts'
 import { rebuildBoards } from './routes/admin/leaderboard.ts'
 import { auditLedger } from './routes/admin/ledger.ts'
+import { adminFeed } from './routes/admin/feed.ts'
 import { endMatch } from './routes/admin/matches.ts'
-import { adminPositions } from './routes/admin/positions.ts'
 import { adminRecordings } from './routes/admin/recordings.ts'
-import { adminUploads } from './routes/admin/uploads.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
 import { adminRunbook } from './routes/admin/runbook.ts'
 import { adminSettings } from './routes/admin/settings.ts'
-import { adminRisk } from './routes/admin/risk.ts'
 import { adminUser } from './routes/admin/user.ts'
-import { whatIfSettings } from './routes/admin/what-if.ts'
-import { adminWebhooks } from './routes/admin/webhooks.ts'
 import { adminUsers } from './routes/admin/users.ts'
 import { completeProfile } from './routes/auth/complete.ts'
 import { syntheticUsers } from './routes/auth/dev.ts'
@@ -62,35 +60,14 @@ import { exportMyData } from './routes/me/export.ts'
 import { ownLimits } from './routes/me/limits.ts'
 import { myProfile } from './routes/me/profile.ts'
 import { metricsText } from './routes/metrics.ts'
-import { listNotifications } from './routes/notifications/list.ts'
-import { markRead } from './routes/notifications/read.ts'
-import { portfolio } from './routes/portfolio/holdings.ts'
 import { changeLevels } from './routes/positions/change.ts'
 import { closePosition } from './routes/positions/close.ts'
 import { listPositions } from './routes/positions/list.ts'
 import { onePosition } from './routes/positions/one.ts'
-import { provePosition } from './routes/positions/proof.ts'
 import { openPosition } from './routes/positions/open.ts'
 import { quoteOrder } from './routes/positions/quote.ts'
 import { whyPosition } from './routes/positions/why.ts'
-import { pushSubscriptions } from './routes/push/push.ts'
-import { validatePublicReferral } from './routes/public/referral.ts'
-import { publicTape } from './routes/public/tape.ts'
 import { watchMatches } from './routes/public/watch.ts'
-import { validateReferral } from './routes/referral/validate.ts'
-import { leagueMembership } from './routes/leagues/membership.ts'
-import { leagueTables } from './routes/leagues/tables.ts'
-import { publicLeague } from './routes/public/league.ts'
-import { recapRoutes } from './routes/recaps/recaps.ts'
-import { seasonRoutes } from './routes/seasons/seasons.ts'
-import { tournamentRoutes } from './routes/tournaments/tournaments.ts'
-import { adminTournaments } from './routes/admin/tournaments.ts'
-import { createInvite } from './routes/referrals/invites.ts'
-import { listReferrals } from './routes/referrals/list.ts'
-import { currentWeek } from './routes/spinner/current.ts'
-import { spinnerHistory } from './routes/spinner/history.ts'
-import { runSpinner } from './routes/spinner/run.ts'
-import { legacyTrades } from './routes/trades/list.ts'
 import { checkUsername } from './routes/users/check-username.ts'
 import { walletBalance } from './routes/wallet/balance.ts'
 import { walletLedger } from './routes/wallet/ledger.ts'
@@ -99,55 +76,46 @@ import { webPage } from './routes/web.ts'
 import { issueWsToken } from './routes/ws/token.ts'
 import { knownParameters } from './unknown-names.ts'
 
-/** A route file exports one function of this kind: it takes what its handlers need and returns them mounted. */
-type Routes = (deps: HttpDeps, gates: Gates) => OpenAPIHono<HttpEnv>
-
-/** Limited per user and, far above that, per address: a school behind one address can play. */
-const ORDERS: readonly Routes[] = [openPosition, changeLevels, closePosition]
-
 /** In the order of the specification's tables. Of two paths that match a request, the first one listed answers. */
 const API: readonly Routes[] = [
   // 4.1 Auth and public
   [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut, ownSessions, personalKeys],
-  [checkUsername, listFlags, validatePublicReferral, myProfile, issueWsToken],
+  [checkUsername, listFlags, myProfile, issueWsToken],
   [exportMyData, ownAccount, ownLimits],
   // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
   [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
-  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow, publicTape, watchMatches],
+  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow, watchMatches],
   // 4.3 Positions, trades, wallet
   [
+    openPosition,
     listPositions,
+    changeLevels,
+    closePosition,
     onePosition,
     whyPosition,
-    provePosition,
     quoteOrder,
     walletBalance,
     walletLedger,
     refillWallet,
     accountChanges,
   ],
-  [legacyTrades, portfolio],
   // 4.4 Leaderboards, social, misc
-  [leaderboards, myRank, listDistricts, listStandings, currentWeek, spinnerHistory, runSpinner],
-  [listNotifications, markRead, pushSubscriptions, listActivity, listAchievements],
-  [validateReferral, createInvite, listReferrals],
-  [leagueMembership, leagueTables, publicLeague, seasonRoutes, tournamentRoutes, recapRoutes],
+  [leaderboards, myRank, listDistricts, listStandings],
+  [listActivity, listAchievements],
   // 4.5 Admin
   [
     adminAnchors,
     adminFlags,
-    adminPositions,
     adminSettings,
-    whatIfSettings,
     adminUsers,
     adminUser,
     gameplayBot,
-    adminTournaments,
     rebuildBoards,
     adminRunbook,
     endMatch,
+    adminFeed,
   ],
-  [adminEvents, adminWebhooks, adminReactions, adminUploads, adminRecordings, adminRisk, auditLog, auditLedger],
+  [adminEvents, adminReactions, adminRecordings, auditLog, auditLedger],
 ].flat()
 
 /** They sign tokens. A queue each, so that a slow identity provider does not delay the refresh of sessions. */
@@ -160,33 +128,43 @@ const SIGNING: Readonly<Record<string, QueueOptions>> = {
   '/api/ws/token': { together: 4, waiting: 20_000 },
 }
 
-/** The REST API. */
-export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
+/** The REST API, with what features add to it. */
+export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
   const app = createEdge(deps)
+  const described = {
+    errors: apiErrors(
+      Object.assign({}, ...parts.map(({ errors }) => errors)) as ErrorTable,
+      parts.flatMap(({ things = [] }) => things),
+    ),
+    cached: Object.assign({}, CACHED, ...parts.map(({ cached }) => cached)) as typeof CACHED,
+    deprecated: [...DEPRECATED, ...parts.flatMap(({ deprecated = [] }) => deprecated)],
+  }
   const gates = createGates({ ...deps, limits, scopeOf: declaredScopes(app.openAPIRegistry) })
   app.use(crossOrigin(deps.corsOrigins))
-  app.use(limitBody())
+  app.use(limitBody(Object.assign({}, ...parts.map(({ bodies }) => bodies)) as Record<string, number>))
   app.use('/api/*', readKey({ ...deps, limits }))
-  app.use('/api/*', knownParameters(app.openAPIRegistry))
   app.route('/', health(deps))
-  app.route('/', webPage(deps))
+  app.route(
+    '/',
+    webPage(
+      deps,
+      parts.flatMap(({ shares = [] }) => shares),
+    ),
+  )
   app.route('/', disclosure(deps))
   app.route('/', metricsText(deps.metrics))
   app.use('/api/*', compressJson())
-  for (const path of DEPRECATED) app.use(path, announced)
-  for (const [path, cacheControl] of Object.entries(CACHED)) app.use(path, validated(cacheControl))
-  for (const routes of ORDERS) app.route('/', routes(deps, gates))
+  for (const path of described.deprecated) app.use(path, announced)
+  for (const [path, cacheControl] of Object.entries(described.cached)) app.use(path, validated(cacheControl))
   app.use(limits.perAddress)
+  app.use('/api/*', knownParameters(app.openAPIRegistry))
   for (const [path, options] of Object.entries(SIGNING)) app.use(path, queue(options))
-  for (const routes of API) app.route('/', routes(deps, gates))
+  for (const routes of [...API, ...parts.flatMap((part) => part.routes ?? [])]) app.route('/', routes(deps, gates))
   if (!deps.cookies.production) app.route('/', syntheticUsers(deps))
-  app.route('/', apiDescription(app, deps))
+  app.route('/', apiDescription(app, deps, described))
   return answerTheRest(app)
 }
-
-/** Of `/health`, `/ready` and `/metrics`: enough for every prober there is. */
-const PROBES_PER_MINUTE = 240
 
 export interface WsDeps extends EdgeDeps {
   /** Handshakes are counted elsewhere, before they reach HTTP. */
@@ -204,8 +182,7 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   app.use(delayRefusals(deps.delay))
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
-  // Counted apart, so that no crowd behind the prober's address takes a process out of service.
-  for (const path of ['/health', '/ready', '/metrics']) app.use(path, limits.perRoute('probes', PROBES_PER_MINUTE))
+  // Not counted, so that no crowd behind the prober's address takes a process out of service.
   app.route('/', health(deps))
   app.route('/', metricsText(deps.metrics))
   app.use(limits.perAddress)

@@ -13,7 +13,7 @@ const PUBLIC_NOW = 'public, no-cache'
 /** Open to all, and kept anew every five seconds. */
 const PUBLIC_SOON = 'public, max-age=5'
 /** The same for every user who is signed in: kept by their browser alone, and asked about each time. */
-const SHARED = 'private, no-cache'
+export const SHARED = 'private, no-cache'
 
 /** `Cache-Control` of the routes that are not `no-store`, by path. Each has an ETag; files get theirs when sent. */
 export const CACHED: Readonly<Record<string, string>> = {
@@ -28,8 +28,6 @@ export const CACHED: Readonly<Record<string, string>> = {
   '/api/instruments/:id/recent-trades': SHARED,
   '/api/matches/:id/events': SHARED,
   '/api/matches/:id/squad': SHARED,
-  '/api/spinner/current': SHARED,
-  '/api/spinner/history': SHARED,
 }
 
 /** Gives an answer to GET its `Cache-Control` and an ETag, and answers 304 to a client that has it already. */

@@ -1,7 +1,4 @@
-/**
- * Matches as they stood a while ago, for people who are not signed in. Whoever watches so far behind learns nothing
- * that a trade could use: a trade made that long before news of its player is void.
- */
+/** Matches as they stood a while ago, for people who are not signed in: what they see is too old to trade on. */
 import type { z } from '@hono/zod-openapi'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
@@ -11,7 +8,7 @@ import { isInPlay } from '../../actors/market/phase.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import { matchEventsJson, matchJson, PPM_PER_PERCENT } from './json.ts'
-import type { WatchedMatchBody } from './routes/public/watch.ts'
+import type { WatchedMatchBody } from './watched-match-schema.ts'
 
 export type WatchedMatch = z.output<typeof WatchedMatchBody>
 
@@ -27,6 +24,8 @@ interface Options {
     matches(): Promise<readonly MatchInfo[]>
   }
   readonly rules: () => TradingRules
+  /** The setting `watch.delay_secs`, in ms. */
+  readonly delayMs: () => number
   readonly world: Pick<World, 'now'>
 }
 
@@ -44,10 +43,10 @@ export class DelayedMatches {
 
   /** How far behind it shows them, in ms. */
   get delayMs(): number {
-    return this.#options.rules().lateVoidMs
+    return this.#options.delayMs()
   }
 
-  /** How they stood `trading.late_void_secs` ago. Null while this process has not kept them for so long. */
+  /** How they stood `watch.delay_secs` ago. Null while this process has not kept them for so long. */
   get shown(): Standing | null {
     const until = this.#options.world.now() - this.delayMs
     return this.#kept.findLast(({ at }) => at <= until) ?? null

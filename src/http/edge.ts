@@ -11,9 +11,6 @@ import { addressOf, addressPrefix } from './client-address.ts'
 import { API_VERSION } from './versions.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
-/** Where recordings are uploaded: the only larger bodies. */
-export const UPLOADS_PATH = '/api/admin/uploads'
-const UPLOAD_BYTES_MAX = 8 * 1_024 * 1_024
 const PREFLIGHT_SECS = '600'
 /** Polled all the time, so not traced. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
@@ -154,15 +151,16 @@ function isOwnOrigin(origin: string, host: string | undefined): boolean {
 }
 
 /** Refuses bodies over 64 KiB, by `Content-Length`, or by counting without that header. Uploads may have 8 MiB. */
-export function limitBody(): MiddlewareHandler<HttpEnv> {
-  const counted = bodyLimit({ maxSize: BODY_BYTES_MAX })
-  const countedUpload = bodyLimit({ maxSize: UPLOAD_BYTES_MAX })
+export function limitBody(larger: Readonly<Record<string, number>> = {}): MiddlewareHandler<HttpEnv> {
+  const limitOf = (maxSize: number) => ({ maxSize, counted: bodyLimit({ maxSize }) })
+  const limits = new Map(Object.entries(larger).map(([path, bytes]) => [path, limitOf(bytes)]))
+  const usual = limitOf(BODY_BYTES_MAX)
   return async (c, next) => {
     if (SAFE_METHODS.has(c.req.method)) return next()
+    const { maxSize, counted } = limits.get(c.req.path) ?? usual
     const length = c.req.header('content-length')
-    const isUpload = c.req.path === UPLOADS_PATH
-    if (length === undefined) return isUpload ? countedUpload(c, next) : counted(c, next)
-    if (Number(length) > (isUpload ? UPLOAD_BYTES_MAX : BODY_BYTES_MAX)) throw new HTTPException(413)
+    if (length === undefined) return counted(c, next)
+    if (Number(length) > maxSize) throw new HTTPException(413)
     return next()
   }
 }

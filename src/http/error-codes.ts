@@ -1,9 +1,18 @@
 /**
- * Every error code of the REST API. Programs act on a code, so its status, text and meaning never change; `FACTS` has
- * what it carries. Each route lists the codes it may answer with, and the API description is made from this table.
+ * The error codes that routes share; a feature declares its own. Programs act on a code, so its status, text and
+ * meaning never change; `FACTS` has what it carries. Each route lists the codes it may answer with, and the API
+ * description is made from these tables.
  */
 
-import { LEAGUE_CODES, type Meaning } from './league-codes.ts'
+export interface Meaning {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
+  /** For people; the exact text of the specification if it has one. */
+  readonly error: string
+  /** When it happens, and what the caller should do. */
+  readonly when: string
+  /** Set if the header `Retry-After` says when to try again. */
+  readonly retry?: true
+}
 
 export const ERROR_CODES = {
   VALIDATION_FAILED: {
@@ -67,12 +76,6 @@ export const ERROR_CODES = {
     when: 'The e-mail of this ticket is not verified yet. Call `POST /api/auth/verify-otp` first.',
   },
 
-  EMAIL_IN_USE: {
-    status: 409,
-    error: 'email already in use',
-    when: 'Another account has this e-mail address. Sign in with that account.',
-  },
-
   NOT_FOUND: {
     status: 404,
     error: 'not found',
@@ -133,23 +136,16 @@ export const ERROR_CODES = {
     error: 'a user has at most 10 keys; delete one first',
     when: 'The caller has 10 keys. Delete one of them first.',
   },
-  WEBHOOK_LIMIT: {
+  LEAGUE_NOT_RUNNING: {
     status: 409,
-    error: 'there are at most 10 webhooks; delete one first',
-    when: 'The installation has 10 webhooks. Delete one of them first.',
+    error: 'the league takes no orders now',
+    when: 'A position is opened in a league between `startsAt` and `endsAt`. It can be closed later.',
   },
-  TOO_MANY_INVITES: {
+  PURSE_MISMATCH: {
     status: 409,
-    error: '200 invites are unused; share one of them first',
-    when: '200 invites of the caller are unused. Share one of them first.',
+    error: 'this match is not traded with that purse',
+    when: 'Recordings are traded with `practice`, other matches with `main`, and a league chooses its matches.',
   },
-  WEEK_NOT_COUNTED: {
-    status: 409,
-    error: 'the week is still being counted',
-    when: 'Positions opened in the week are still open, or their closes are being processed. Call again after `Retry-After`.',
-    retry: true,
-  },
-  ...LEAGUE_CODES,
   POSITIONS_OPEN: {
     status: 409,
     error: 'positions of this purse are open',
@@ -157,11 +153,6 @@ export const ERROR_CODES = {
   },
   NOT_RUINED: { status: 409, error: 'the wallet has enough to go on', when: '`balance` is not below `below` units.' },
   REFILLED_LATELY: { status: 409, error: 'refilled less than a week ago', when: 'Ask again at `nextAt`.' },
-  PROCEEDS_LOCKED: {
-    status: 409,
-    error: 'late news may still correct closes of this purse',
-    when: 'A wallet is refilled only once no news can correct its closes any more. `locked` is what they have paid.',
-  },
   REBUILD_UNDER_WAY: {
     status: 409,
     error: 'another process is rebuilding the leaderboards',
@@ -189,31 +180,20 @@ export const ERROR_CODES = {
     error: 'you cannot freeze your own account; ask another admin',
     when: 'An admin tried to change the status of their own account.',
   },
-  POSITION_VOID: {
+  FLAG_LIMIT: {
     status: 409,
-    error: 'position is already void',
-    when: 'The position is void already: it counts nowhere.',
+    error: 'too many flags; delete one first',
+    when: 'There are already `max` flags besides the built-in one.',
+  },
+  FLAG_BUILT_IN: {
+    status: 409,
+    error: 'this flag is built in and cannot be deleted',
+    when: 'The server itself obeys this flag. It can be switched off.',
   },
   REPLAY_LIMIT: {
     status: 409,
     error: 'too many replays are running; stop one first',
     when: '`max` replays are already running.',
-  },
-
-  RECORDING_EXISTS: {
-    status: 409,
-    error: 'a recording of this name exists',
-    when: 'An upload has this name already. Choose another, or remove it first.',
-  },
-  RECORDING_LIMIT: {
-    status: 409,
-    error: 'too many recordings are kept; remove one first',
-    when: '`max` uploads are kept already.',
-  },
-  RECORDING_PLAYING: {
-    status: 409,
-    error: 'a replay of this recording is under way; stop it first',
-    when: 'A replay of the upload is under way.',
   },
 
   PAYLOAD_TOO_LARGE: {
@@ -230,19 +210,16 @@ export const ERROR_CODES = {
   LOT_SIZE_INVALID: {
     status: 422,
     error: 'lot size invalid',
-    when: '`lotSize` is below `minLot`, above `maxLot`, or not a multiple of `lotStep`.',
+    when:
+      '`lotSize` is below `minLot`, above `maxLot`, or not a multiple of `lotStep`. In a close `maxLot` is the whole ' +
+      'position, and a part must leave at least one `lotStep`.',
   },
   LEVELS_INVALID: {
     status: 422,
     error: 'stop-loss / take-profit level invalid for the current price',
     when:
       'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss, as the price ' +
-      'stands after the order and as closing it would fill.',
-  },
-  LEVEL_TOO_CLOSE: {
-    status: 422,
-    error: 'stop-loss / take-profit level too close to the current price',
-    when: 'Until the position may be closed, its levels must be at least `minDistance` from the price. Set it further off.',
+      'stands after the order.',
   },
   POSITION_LIMIT: {
     status: 422,
@@ -323,7 +300,7 @@ export const ERROR_CODES = {
   BUSY: {
     status: 503,
     error: 'too busy; please retry',
-    when: 'The match is overloaded or moving, or too many pictures are drawn. Nothing was done; retry.',
+    when: 'The match is overloaded or moving, or too many pictures are drawn or documents sent. Nothing was done; retry.',
     retry: true,
   },
   UNKNOWN_OUTCOME: {
@@ -344,9 +321,6 @@ export type ErrorCode = keyof typeof ERROR_CODES
 export type StatusOf<Code extends ErrorCode> = (typeof ERROR_CODES)[Code]['status']
 export type ErrorStatus = Meaning['status']
 
-/** The meaning of a code, in the type that all codes share. */
-export const meaningOf = (code: ErrorCode): Meaning => ERROR_CODES[code]
-
 /** Codes of every route. An unknown query parameter is a failed validation. */
 const ALWAYS = ['VALIDATION_FAILED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'] as const
 /** Codes of a route with path parameters, query parameters or headers. */
@@ -362,14 +336,15 @@ export const ADMIN = [...SIGNED_IN, 'FORBIDDEN'] as const
 
 export type AlwaysCode = (typeof ALWAYS)[number]
 
-/** These codes and those of every route, grouped by status in ascending order. */
-export function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<ErrorStatus, readonly ErrorCode[]> {
-  const groups = new Map<ErrorStatus, ErrorCode[]>()
-  const order = Object.keys(ERROR_CODES)
-  const all = [...new Set<ErrorCode>([...codes, ...ALWAYS])].toSorted((a, b) => order.indexOf(a) - order.indexOf(b))
-  for (const code of all) {
-    const { status } = meaningOf(code)
-    groups.set(status, [...(groups.get(status) ?? []), code])
+/** Codes with their meanings. */
+export type Meanings = Readonly<Record<string, Meaning>>
+
+/** These codes and those of every route, grouped by status in ascending order; in a group they are in the table's. */
+export function byStatus(codes: readonly string[], table: Meanings): ReadonlyMap<ErrorStatus, readonly string[]> {
+  const groups = new Map<ErrorStatus, string[]>()
+  const wanted = new Set<string>([...codes, ...ALWAYS])
+  for (const [code, { status }] of Object.entries(table)) {
+    if (wanted.has(code)) groups.set(status, [...(groups.get(status) ?? []), code])
   }
-  return groups
+  return new Map([...groups].toSorted(([a], [b]) => a - b))
 }

@@ -4,7 +4,7 @@
  */
 import { z } from '@hono/zod-openapi'
 import { SCOPES } from '../auth/scopes.ts'
-import { ERROR_CODES, type ErrorCode } from './error-codes.ts'
+import { ERROR_CODES, type ErrorCode, type Meaning } from './error-codes.ts'
 import { amount, PositionBody, priceNumber, timestampText } from './schemas.ts'
 
 const count = (example: number) => z.int().openapi({ example })
@@ -32,7 +32,25 @@ const ClosedPosition = PositionBody.safeExtend({
   closedBy: closedBy.openapi({ example: 'take_profit' }),
 }).openapi('ClosedPosition')
 
-export const FACTS = {
+/** What routes may not find; a feature declares its own. */
+const THINGS: readonly string[] = [
+  'instrument',
+  'match',
+  'position',
+  'flag',
+  'setting',
+  'session',
+  'key',
+  'user',
+  'fixture',
+  'replay',
+  'district',
+  'reaction',
+  'recording',
+  'league',
+]
+
+const FACTS = {
   VALIDATION_FAILED: {
     issues: z.array(
       z.object({
@@ -44,33 +62,7 @@ export const FACTS = {
   INVALID_CODE: { attemptsRemaining: count(2) },
   SCOPE_MISSING: { required: z.enum(SCOPES).nullable().openapi({ example: 'trade' }) },
   NOT_FOUND: {
-    what: z
-      .enum([
-        'instrument',
-        'match',
-        'position',
-        'flag',
-        'setting',
-        'session',
-        'subscription',
-        'key',
-        'user',
-        'fixture',
-        'replay',
-        'district',
-        'reaction',
-        'notification',
-        'tape',
-        'recording',
-        'proof',
-        'webhook',
-        'subscription',
-        'league',
-        'tournament',
-        'recap',
-      ])
-      .optional()
-      .openapi({ description: 'Absent if the path itself is unknown.', example: 'instrument' }),
+    what: z.string().optional(),
   },
   PRICE_MOVED: { currentPrice: priceNumber, lastPublishedPrice: priceNumber.openapi({ example: 206.3 }) },
   MARKET_CLOSED: { tradeWindow: tradeWindow('CLOSED', 'the match is over') },
@@ -83,9 +75,6 @@ export const FACTS = {
     position: ClosedPosition.optional(),
     positionId: z.uuid().optional().openapi({ description: 'In place of a position that cannot be read now.' }),
   },
-  LEAGUE_LIMIT: { maxLeagues: count(25) },
-  LEAGUE_FULL: { maxMembers: count(1_000) },
-  TOURNAMENT_LIMIT: { maxTournaments: count(20) },
   LEAGUE_NOT_RUNNING: {
     startsAt: timestampText.openapi({ example: '2026-05-01T00:00:00.000Z' }),
     endsAt: timestampText.openapi({ example: '2026-06-01T00:00:00.000Z' }),
@@ -93,7 +82,6 @@ export const FACTS = {
   POSITIONS_OPEN: { openPositions: count(2) },
   NOT_RUINED: { balance: units(312.5), below: units(100) },
   REFILLED_LATELY: { nextAt: timestampText.openapi({ example: '2026-05-09T14:30:00.000Z' }) },
-  PROCEEDS_LOCKED: { locked: units(14.5) },
   RULES_MOVE_PRICES: {
     maxMovePct: z.number().openapi({ example: 7.41 }),
     limitPct: z.number().openapi({ description: '`rules.max_move_pct`.', example: 2 }),
@@ -104,11 +92,10 @@ export const FACTS = {
       .readonly()
       .openapi({ description: 'Running matches that cannot say yet.', example: [] }),
   },
+  FLAG_LIMIT: { max: count(200) },
   REPLAY_LIMIT: { max: count(16) },
-  RECORDING_LIMIT: { max: count(100) },
   LOT_SIZE_INVALID: { minLot: lots(0.01), maxLot: lots(100), lotStep: lots(0.01) },
   LEVELS_INVALID: { currentPrice: priceNumber },
-  LEVEL_TOO_CLOSE: { currentPrice: priceNumber, minDistance: priceNumber.openapi({ example: 3.09465 }) },
   POSITION_LIMIT: { maxOpenPositions: count(100) },
   INSUFFICIENT_MARGIN: { required: units(525.1), available: units(312.44), maxLotSize: lots(2.97) },
   SELF_EXCLUDED: { until: timestampText.openapi({ example: '2026-05-09T14:30:00.000Z' }) },
@@ -144,48 +131,70 @@ export type FactualCode = keyof Facts
 /** The facts of an error with this code. */
 export type FactsOf<Code extends FactualCode> = z.output<z.ZodObject<Facts[Code]>>
 
+/** A code with what it carries. */
+export interface ErrorKind extends Meaning {
+  readonly facts?: z.core.$ZodShape
+}
+export type ErrorTable = Readonly<Record<string, ErrorKind>>
+
+const factsOf = (code: string): Pick<ErrorKind, 'facts'> => {
+  const facts = (FACTS as Readonly<Record<string, z.core.$ZodShape>>)[code]
+  return facts === undefined ? {} : { facts }
+}
+
+/** The codes that routes share. */
+const SHARED: ErrorTable = Object.fromEntries(
+  Object.entries(ERROR_CODES).map(([code, meaning]) => [code, { ...meaning, ...factsOf(code) }]),
+)
+
 const REQUEST_ID = '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b'
 
 /** `PRICE_MOVED` is described by `PriceMovedError`. */
-const nameOf = (code: ErrorCode): string =>
+export const schemaName = (code: string): string =>
   `${code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Error`
 
 /** What all errors have. */
-interface ErrorForm {
+export interface ErrorForm {
   readonly error: string
   readonly code: string
   readonly requestId: string
 }
 
-const bodyOf = (code: ErrorCode) =>
+const bodyOf = ([code, { error, when, facts }]: readonly [string, ErrorKind]) =>
   z
     .object({
-      error: z.string().openapi({ description: 'What is wrong, for people.', example: ERROR_CODES[code].error }),
+      error: z.string().openapi({ description: 'What is wrong, for people.', example: error }),
       code: z.literal(code),
       requestId: z.uuid().openapi({ description: 'Identifies this request in the log.', example: REQUEST_ID }),
-      ...(FACTS as Readonly<Record<string, z.core.$ZodShape>>)[code],
+      ...facts,
     })
-    .openapi(nameOf(code), { description: ERROR_CODES[code].when })
+    .openapi(schemaName(code), { description: when })
 
-const [first, ...others] = (Object.keys(ERROR_CODES) as ErrorCode[]).map(bodyOf)
+/** The errors of an API. */
+export interface ApiErrors {
+  readonly table: ErrorTable
+  /** A union of all codes, each with its facts. */
+  readonly body: z.ZodType<ErrorForm>
+}
 
-/** Every error: a union of all codes, each with its facts. */
-export const ErrorBody = z
-  .discriminatedUnion('code', [first as ReturnType<typeof bodyOf>, ...others])
-  .openapi('Error', {
+/** The shared errors with those of features. `things`: what the routes of features may not find. */
+export function apiErrors(own: ErrorTable, things: readonly string[]): ApiErrors {
+  const table = { ...SHARED, ...own }
+  const what = z.enum([...THINGS, ...things]).optional()
+  const described = what.openapi({ description: 'Absent if the path itself is unknown.', example: 'instrument' })
+  const missing = { ...SHARED['NOT_FOUND'], facts: { what: described } } as ErrorKind
+  const [first, ...others] = Object.entries({ ...table, NOT_FOUND: missing }).map(bodyOf)
+  const body = z.discriminatedUnion('code', [first as ReturnType<typeof bodyOf>, ...others]).openapi('Error', {
     description: 'Every error has this form. `code` says which facts it carries in more fields.',
   }) as z.ZodType<ErrorForm>
+  return { table, body }
+}
 
-const referenceTo = (code: ErrorCode): string => `#/components/schemas/${nameOf(code)}`
+const referenceTo = (code: string): string => `#/components/schemas/${schemaName(code)}`
 
 /** The errors with one of these codes, in OpenAPI. */
-export function schemaOf(codes: readonly ErrorCode[]): object {
+export function schemaOf(codes: readonly string[]): object {
   const oneOf = codes.map((code) => ({ $ref: referenceTo(code) }))
   const mapping = Object.fromEntries(codes.map((code) => [code, referenceTo(code)]))
   return oneOf.length === 1 ? { ...oneOf[0] } : { oneOf, discriminator: { propertyName: 'code', mapping } }
 }
-
-/** The name of the schema of each code. */
-export const ERROR_SCHEMAS: Readonly<Record<string, string>> = Object.fromEntries(
-  (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => [code, nameOf(code)]),
-)

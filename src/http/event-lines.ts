@@ -11,6 +11,7 @@ export const EVENT_TYPES: Readonly<Record<CommittedEvent['kind'], string>> = {
   opened: 'position.opened',
   margin_warned: 'position.margin_warned',
   closed: 'position.closed',
+  fill_moved: 'position.moved',
   corrected: 'position.corrected',
   voided: 'position.voided',
   match_settled: 'match.settled',
@@ -46,13 +47,19 @@ function factsOf(event: CommittedEvent): object {
     margin: decimal(event.margin),
   }
   if (event.kind === 'margin_warned') return { ...position, lostPct: event.lostPct }
+  if (event.kind === 'fill_moved') return { ...position, from: decimal(event.from), to: decimal(event.to) }
   const closing = { ...position, openedAt: timestamp(event.openedAt), closedBy: event.by }
   switch (event.kind) {
     case 'closed':
-      return { ...closing, ...earnedJson(event), voidReason: event.voidReason }
+      return { ...closing, ...earnedJson(event), voidReason: event.voidReason, partOf: event.partOf ?? null }
     case 'corrected':
       return { ...closing, ...earnedJson(event), before: earnedJson(event.before) }
     case 'voided':
-      return { ...closing, closedAt: timestamp(event.closedAt), before: earnedJson(event.before) }
+      return {
+        ...closing,
+        closedAt: timestamp(event.closedAt),
+        before: earnedJson(event.before),
+        partOf: event.partOf ?? null,
+      }
   }
 }

@@ -10,7 +10,7 @@ import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { Accounts } from './ports.ts'
-import { type LimitedAction, ORDERS, type RateLimits } from './rate-limits.ts'
+import type { Order, RateLimits } from './rate-limits.ts'
 
 export interface Caller {
   readonly userId: UserId
@@ -110,11 +110,10 @@ export interface Gates {
   /** Passes every request. */
   readonly optional: MiddlewareHandler<OptionalEnv>
   /**
-   * Like `signedIn`, and 429 above the user's limit for the action, or the address' limit for orders. For a request
-   * that may not act the limit over all routes counts instead. An order by a key marks its user as a bot before it is
-   * sent on.
+   * Like `signedIn`, and 429 above the user's limit for the order. An order by a key marks its user as a bot before it
+   * is sent on.
    */
-  readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
+  readonly ordering: (order: Order) => MiddlewareHandler<SignedInEnv>
   /** 429 above the limit that a route has per address, in addition to the limit over all routes. */
   readonly limited: RateLimits['perRoute']
 }
@@ -173,18 +172,14 @@ export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }
       const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
       return isAdmin ? next() : fail(c, FORBIDDEN)
     },
-    acting: (action) => async (c, next) => {
+    ordering: (order) => async (c, next) => {
       const caller = await callerFrom(c)
-      const refused = caller === null ? UNAUTHORIZED : refusal(caller, c.var.key, c)
-      // A request that may not act spends nothing of its user: a key that only reads could keep them from closing.
-      const excess = await (caller === null || refused !== null
-        ? limits.countAddress(c)
-        : limits.countAction(c, action, caller.userId))
-      if (excess !== null) return fail(c, excess)
       if (caller === null) return fail(c, UNAUTHORIZED)
       c.set('caller', caller)
+      // A request that may not act spends nothing of its user: a key that only reads could keep them from closing.
+      const refused = refusal(caller, c.var.key, c) ?? (await limits.countOrder(c, order, caller.userId))
       if (refused !== null) return fail(c, refused)
-      if (caller.keyId !== undefined && ORDERS.has(action)) await keys.markBot(caller.userId)
+      if (caller.keyId !== undefined) await keys.markBot(caller.userId)
       return next()
     },
     optional: async (c, next) => {

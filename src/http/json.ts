@@ -1,19 +1,25 @@
 /** Turns domain objects into JSON: decimals for micros, ISO 8601 for instants, the names of the specification. */
 import type { z } from '@hono/zod-openapi'
 import { CONTRACT_SIZE, isReplayFixture, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
-import { decimal } from '../../actors/kernel/micros.ts'
+import { decimal, MICROS_PER_UNIT, money } from '../../actors/kernel/micros.ts'
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixturePlayer, FixtureTeam, Side } from '../../actors/market/fixture.ts'
-import { quoteOf, settlesAt } from '../../actors/market/instrument.ts'
+import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import type { ReportedEvent } from '../../actors/market/match-report.ts'
 import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
-import { freeMarginOf, type MatchInfo, type WalletAfter } from '../../actors/match/messages.ts'
+import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { levelOf } from '../../actors/community/career.ts'
-import { isBeyondWashout, type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
+import {
+  type FillMove,
+  isBeyondWashout,
+  type Position,
+  realisedPnl,
+  washoutPrice,
+} from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
 import type { Notification } from '../../db/announcements.ts'
 import type { Listing } from '../../db/catalogue.ts'
@@ -47,11 +53,13 @@ export const timestamp = (at: Instant): string => new Date(at).toISOString()
 const decimalOrNull = (micros: number | null): number | null => (micros === null ? null : decimal(micros))
 
 /** A position as its owner sees it. A closed one shows its close price in place of the prices of now. */
-export function positionJson({ position, currentPrice, exitPrice }: HeldPosition): z.output<typeof PositionBody> {
+export function positionJson(held: HeldPosition): z.output<typeof PositionBody> {
+  const { position, currentPrice, exitPrice, movableUntil } = held
   const { close } = position
   return {
     id: position.id,
     instrumentId: position.instrumentId,
+    partOf: position.partOf ?? null,
     fixtureId: position.fixtureId,
     replay: isReplayFixture(position.fixtureId),
     purse: position.purse,
@@ -76,8 +84,17 @@ export function positionJson({ position, currentPrice, exitPrice }: HeldPosition
     closedBy: close?.by ?? null,
     voidReason: close?.voidReason ?? null,
     voidNote: close?.voidNote ?? null,
+    ...(position.moved === undefined ? {} : { moved: position.moved.map(moveJson) }),
+    ...(movableUntil === undefined ? {} : { movableUntil: timestamp(movableUntil) }),
   }
 }
+
+const moveJson = ({ fill, at, by, reason }: FillMove) => ({
+  fill,
+  at: timestamp(at),
+  by: by / MICROS_PER_UNIT,
+  reason,
+})
 
 /** The levels of a position, or of one to be opened at this price, that can never fire. */
 export function levelWarningsJson(
@@ -119,7 +136,7 @@ export function walletJson(wallet: WalletAfter, purse: Purse): z.output<typeof W
     marginUsed: decimal(wallet.marginUsed),
     unrealizedPnl: decimal(wallet.unrealizedPnl),
     equity: decimal(wallet.balance + wallet.unrealizedPnl),
-    freeMargin: decimal(freeMarginOf(wallet)),
+    freeMargin: decimal(money(Math.max(0, wallet.balance - (wallet.locked ?? 0)))),
     currency: 'UNIT',
   }
 }
@@ -139,9 +156,8 @@ export function instrumentJson(listing: Listing, now: Instant, rules: TradingRul
     purse: match.purse,
     currentPrice: decimal(listing.price),
     live_base_price: decimal(instrument.base),
-    net_position_imbalance: decimal(instrument.imbalance),
-    settlesAt: decimal(settlesAt(instrument)),
-    k_mod: decimal(quoteOf(instrument).slope),
+    net_position_imbalance: decimal(quoteOf(instrument).imbalance),
+    k_mod: slopeShown(instrument),
     last_published_price: decimal(instrument.published),
     changePct: listing.changePpm / PPM_PER_PERCENT,
     tradingStatus: tradeWindow(match, instrument, now, rules).status,
@@ -232,13 +248,16 @@ export function moversJson(
   }
 }
 
-/** Sorted by time of play, because the provider sends events in no order. */
+const order = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
+
+/** Sorted by time of play, because the provider sends events in no order. One without a minute is the last. */
 export function matchEventsJson({ matchId, events, teamStats }: MatchInfo): z.output<typeof MatchEventsBody> {
-  const minuteOf = (event: ReportedEvent): number => event.minute * 100 + (event.extraMinute ?? 0)
+  const minuteOf = ({ minute, extraMinute }: ReportedEvent): number =>
+    minute === null ? Infinity : minute * 100 + (extraMinute ?? 0)
   return {
     fixtureId: matchId,
     events: events
-      .toSorted((a, b) => (a.period ?? 0) - (b.period ?? 0) || minuteOf(a) - minuteOf(b) || a.id - b.id)
+      .toSorted((a, b) => (a.period ?? 0) - (b.period ?? 0) || order(minuteOf(a), minuteOf(b)) || a.id - b.id)
       .map((event) => ({
         id: event.id,
         type: event.kind,
@@ -328,12 +347,17 @@ export const ledgerEntryJson = ({ kind, amount, positionId, at }: LedgerEntry) =
   at: timestamp(at),
 })
 
+/** `k_mod` with as many digits as it takes for the price to be base + k_mod × imbalance. */
+function slopeShown(instrument: Instrument): number {
+  const { price, base, imbalance, slope } = quoteOf(instrument)
+  return slope === instrument.slope ? decimal(slope) : (price - base) / imbalance
+}
+
 /** A quote without its refusal. */
 export function quoteJson(quote: QuoteAnswer) {
   return {
     fillPrice: decimal(quote.fillPrice),
     exitPrice: decimal(quote.exitPrice),
-    settlesAt: decimal(quote.settlesAt),
     impact: decimal(quote.impact),
     currentPrice: decimal(quote.currentPrice),
     margin: decimal(quote.margin),

@@ -1,35 +1,37 @@
 /** The ports of the REST API: what its routes need from the rest of the server. The composition root passes them in. */
-import type { PushKind, PushSubscription, PushTarget } from '../../db/pushes.ts'
-import type { PublicTape } from '../../db/public-tape.ts'
-import type { RecordedMatch } from '../../db/recordings.ts'
-import type { PricePath, Uploads } from '../../db/uploads.ts'
-import type { AddedUpload } from '../replays/upload-desk.ts'
-import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { PricePath, RecordedMatch } from '../../db/recordings.ts'
+import type { FixtureId, InstrumentId, LeagueId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Price } from '../../actors/kernel/micros.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
-import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { WantedLimits } from '../../actors/kernel/own-limits.ts'
-import type { Purse } from '../../actors/kernel/purse.ts'
+import type { CommonPurse, Purse } from '../../actors/kernel/purse.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
-import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { Ending, MatchInfo, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { QuoteQuery } from '../../actors/match/quotes.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import type { AuditEntry, ControlAction } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { DataExport } from '../../db/data-export.ts'
-import type { Allowance, Hits, Spent } from '../../db/fast/fast-store.ts'
+import type { CountedFault } from '../../db/feed-faults.ts'
 import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { MovesQuery, PriceMove } from '../../db/price-moves.ts'
 import type { RecentTrade, TradeKey } from '../../db/recent-trades.ts'
 import type { LimitsNow } from '../../db/own-limits.ts'
-import type { VoidRequest } from '../../db/position-voids.ts'
 import type { HeldPosition, ListedPosition, PositionQuery } from '../../db/positions.ts'
+import type { OpenPosition, QuarantinedMatch } from '../../db/quarantine.ts'
 import type { Refill } from '../../db/refills.ts'
-import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview, SettingsDraft } from '../../db/settings.ts'
-import type { Risk } from '../../db/risk.ts'
+import type {
+  FlagChange,
+  FlagOutcome,
+  SettingChange,
+  SettingEntry,
+  SettingOutcome,
+  SettingPreview,
+  SettingsDraft,
+} from '../../db/settings.ts'
 import type { UserAlert, UserConnection, UserDeed } from '../../db/user-connections.ts'
 import type {
   ListedUser,
@@ -41,25 +43,19 @@ import type {
   UserQuery,
 } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
-import type { Leagues } from '../../db/leagues.ts'
-import type { Recaps } from '../../db/recaps.ts'
-import type { Seasons } from '../../db/seasons.ts'
-import type { Tournaments } from '../../db/tournaments.ts'
 import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
 import type { describeFeed } from '../../rooms/feed/feed-description.ts'
-import type { Ended } from '../../rooms/cluster/protocol.ts'
+import type { Desk } from './desk-port.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 import type { PersonalKeys } from '../auth/personal-keys.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { MetricsAccess } from '../variables.ts'
-import type { VoidOutcome } from '../integrity/voids.ts'
+import type { FeedFaultReason } from '../../rooms/sources/provider.ts'
 import type { BotOrder, BotStart, BotStop, PlayableFixture, ReplayReport } from '../replays/gameplay-bot.ts'
 import type { Log } from '../observe/log.ts'
 import type { Tracing } from '../observe/tracing.ts'
-import type { WhatIfOutcome, WhatIfQuestion } from '../what-if/what-if.ts'
-import type { WebhookDesk } from '../webhooks/desk.ts'
 import type { CommunityPorts } from './community-ports.ts'
 import type { ObserveRequest } from './edge.ts'
 import type { DelayedMatches } from './delayed-matches.ts'
@@ -100,13 +96,26 @@ export interface Refills {
   main(userId: UserId): Promise<Refill>
 }
 
-export type LeaguesPort = Pick<
-  Leagues,
-  'found' | 'join' | 'leave' | 'list' | 'find' | 'byCode' | 'table' | 'matchTable' | 'trading'
->
+/** Why an order in a league is not let through, or that it is. */
+export type LeagueTrading =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'not_member' | 'other_match' }
+  | { readonly kind: 'not_running'; readonly startsAt: Instant; readonly endsAt: Instant }
+
+/** The purses of leagues. */
+export interface LeaguePurses {
+  /** Those of a user, of the league that ends last first. At most `limit`. */
+  own(user: UserId, limit: number): Promise<readonly LeagueId[]>
+  /** Whether a user may open a position in a match with the purse of a league now. */
+  trading(
+    user: UserId,
+    league: LeagueId,
+    match: { readonly id: FixtureId; readonly purse: CommonPurse },
+  ): Promise<LeagueTrading>
+}
 
 export interface Catalogue {
-  /** Every active instrument, by match and name. */
+  /** The instruments of all matches that are not settled, by match and name. */
   instruments(): Promise<readonly Listing[]>
   instrument(id: InstrumentId): Promise<Listing | null>
   /** Every known match, unfinished ones first. */
@@ -147,20 +156,6 @@ export interface Personal {
   changeLimits(user: UserId, wanted: WantedLimits): Promise<LimitsNow | null>
 }
 
-/** Where commands to the matches go. */
-export interface Desk {
-  submit(command: UserCommand): Promise<Outcome<Trade>>
-  quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>>
-  /** Ends a match for an operator. `over`: it has already ended. `elsewhere`: its owner could not be reached. */
-  end(matchId: FixtureId, ending: Ending): Promise<Ended>
-}
-
-/** Counts calls, over all processes if they share a fast store. */
-export interface Rates {
-  hit(route: string, caller: string, windowMs: number): Promise<Hits>
-  spend(action: string, caller: string, allowance: Allowance): Promise<Spent>
-}
-
 export interface Settings {
   /** Every setting with its current value, without the flags. */
   list(): readonly SettingEntry[]
@@ -172,7 +167,10 @@ export interface Settings {
   value(key: 'rules.max_move_pct'): number
   /** In force in this process when it resolves, in every other within a second. Writes an audit row. */
   set(change: SettingChange): Promise<SettingOutcome>
-  setFlag(change: SettingChange): Promise<SettingOutcome>
+  /** Creates the flag if it is new. */
+  setFlag(change: FlagChange): Promise<FlagOutcome>
+  /** Removes a flag that operators have created. */
+  removeFlag(key: string, by: UserId): Promise<'removed' | 'unknown' | 'built_in'>
 }
 
 export interface Audit {
@@ -194,10 +192,10 @@ export interface UserList {
 }
 
 export interface Bot {
+  /** Whether a replay that pays the main purse pays what live matches are traded with. */
+  readonly mainPurseIsLive: boolean
   fixtures(): Promise<readonly PlayableFixture[]>
   start(order: BotOrder): Promise<BotStart>
-  /** How long a recording plays at real time, in milliseconds; null for an unknown one. */
-  lengthMs(recording: string): Promise<number | null>
   status(): Promise<readonly ReplayReport[]>
   stop(order: BotStop): Promise<readonly string[]>
 }
@@ -261,6 +259,7 @@ export interface TradingDeps {
   readonly desk: Desk
   readonly positions: Positions
   readonly wallets: Wallets
+  readonly purses: LeaguePurses
   readonly refills: Refills
   readonly account: Account
   /** Read for every request, so that a changed setting takes effect at once. */
@@ -273,18 +272,26 @@ interface Anchors {
   set(anchors: ReadonlyMap<PlayerId, Price>, by: UserId): Promise<void>
 }
 
-/** What operators do about cheats. */
-export interface Integrity {
-  /** Voids a position, open or closed. A repetition under the same key changes nothing. */
-  void(request: VoidRequest): Promise<VoidOutcome>
+/** What operators know of a user before they act. */
+interface UserFiles {
   /** Users in the same networks, the inviter and the invited: at most 50 of each. */
   connections(user: UserId): Promise<readonly UserConnection[]>
   /** The latest alerts about cheats that name the user, newest first. */
   alerts(user: UserId): Promise<readonly UserAlert[]>
   /** What operators last did about the user, newest first. */
   deeds(user: UserId): Promise<readonly UserDeed[]>
-  /** At most ten seconds old. */
-  risk(): Promise<Risk>
+}
+
+/** What a feed or a fault has left to operators. */
+export interface FeedDesk {
+  /** What came to nothing of the feed in the last days, newest first. */
+  faults(): Promise<readonly CountedFault<FeedFaultReason>[]>
+  /** Unsettled matches whose stored state cannot be read, oldest first. */
+  quarantined(): Promise<readonly QuarantinedMatch[]>
+  openPositions(
+    matchId: FixtureId,
+    page: { readonly limit: number; readonly after: PositionId | null },
+  ): Promise<readonly OpenPosition[]>
 }
 
 /** Ended matches, with everything that they heard. */
@@ -296,66 +303,24 @@ export interface Recordings {
   chart(info: MatchInfo): Promise<readonly PricePath[]>
 }
 
-/** Recordings that operators bring from elsewhere. */
-export interface UploadedRecordings extends Pick<Uploads, 'list' | 'find' | 'remove'> {
-  /** Checks a recording in a thread of its own, and keeps it. */
-  add(upload: { readonly name: string; readonly bytes: Uint8Array; readonly by: UserId }): Promise<AddedUpload>
-}
-
-/** The public tapes of matches. */
-export interface Tapes extends Pick<PublicTape, 'last' | 'lines' | 'checkpoints' | 'keys' | 'proofOf'> {
-  /** Whether anybody may download what live matches heard. */
-  areRecordingsOpen(): boolean
-}
-
-/** Tries settings on recordings. */
-interface WhatIf {
-  /** An aborted question is given up. */
-  ask(question: WhatIfQuestion, signal: AbortSignal): Promise<WhatIfOutcome>
-}
-
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
-  readonly whatIf: WhatIf
   /** What a valid setting would do to the running matches. One that cannot be reached is not `known`. */
   readonly effectsOf: (setting: ConsideredSetting) => Promise<readonly RuleEffect[]>
   readonly audit: Audit
   readonly userList: UserList
   readonly anchors: Anchors
-  readonly integrity: Integrity
+  readonly userFiles: UserFiles
+  readonly feedDesk: FeedDesk
   readonly recordings: Recordings
   readonly events: Pick<EventFeed, 'lines'>
-  readonly uploads: UploadedRecordings
-  readonly webhooks: Pick<WebhookDesk, 'list' | 'create' | 'setState' | 'delete' | 'test'>
   readonly bot: Bot
-}
-
-/** Browsers that are told what happens. */
-export interface PushPort {
-  /** The key of this server, in base64url. */
-  readonly publicKey: string
-  /** Why an endpoint is refused, or null. */
-  problemOf(url: URL): string | null
-  list(user: UserId): Promise<readonly PushSubscription[]>
-  subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription>
-  /** False if the user has no such browser. */
-  unsubscribe(user: UserId, id: string): Promise<boolean>
 }
 
 export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminDeps {
   readonly community: CommunityPorts
-  readonly tapes: Tapes
-  readonly leagues: LeaguesPort
-  readonly seasons: Pick<Seasons, 'current' | 'entry' | 'enter' | 'past'>
-  readonly tournaments: Pick<Tournaments, 'schedule' | 'list' | 'find' | 'entered' | 'enter'>
-  readonly recaps: Pick<Recaps, 'closes' | 'rank'>
-  /** Draws an SVG as a PNG; null when too many are being drawn. */
-  readonly picture: (svg: string) => Promise<Uint8Array<ArrayBuffer> | null>
-  /** The link under which a league is joined. */
-  readonly leagueUrl: (code: string) => string
   /** What people see who are not signed in. */
-  readonly push: PushPort
   readonly watching: Pick<DelayedMatches, 'shown' | 'delayMs'>
   /** Describes the WebSocket address. */
   readonly describeFeed: typeof describeFeed

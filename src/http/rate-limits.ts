@@ -2,30 +2,18 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
-import type { Allowance } from '../../db/fast/fast-store.ts'
 import { type Answer, answerWith, fail, type HttpEnv } from './answers.ts'
 import { addressOf } from './client-address.ts'
-import type { Rates } from './ports.ts'
+import type { Rates } from './rates-port.ts'
 
-/** What is limited per user. */
-export type LimitedAction = 'open' | 'close' | 'change' | 'refill' | 'league' | 'export'
-/** Positions: 60 times a minute each, with bursts of 10. */
-const TRADE: Allowance = { everyMs: SECOND_MS, burst: 10 }
-const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
-  open: TRADE,
-  close: TRADE,
-  change: TRADE,
-  refill: { everyMs: MINUTE_MS, burst: 3 },
-  league: { everyMs: MINUTE_MS, burst: 10 },
-  export: { everyMs: MINUTE_MS, burst: 2 },
-}
-/** Orders skip the limit over all routes, so that a school behind one address can play; this bounds them instead. */
-export const ORDERS: ReadonlySet<LimitedAction> = new Set(['open', 'close', 'change'])
-const ORDERS_PER_MINUTE = 3_000
+/** What is limited per user, each by itself. */
+export type Order = 'open' | 'close' | 'change'
+const ORDERS_PER_MINUTE = 60
 
-const quotaOf = ({ everyMs, burst }: Allowance): string => `q=${MINUTE_MS / everyMs};w=60;burst=${burst}`
-
-/** Each is one read of the database; a process asks again about a key once a minute. */
+/**
+ * Each is one read of the database; a process asks again about a key once a minute. Keys that count for nothing meet
+ * the limit of their address long before.
+ */
 const KEY_LOOKUPS_PER_MINUTE = 600
 
 export interface RateLimitOptions {
@@ -42,12 +30,13 @@ type Excess = Answer<429> | null
 type Counting = Pick<Context, 'header' | 'req'> & { readonly env: HttpEnv['Bindings'] }
 
 export interface RateLimits {
-  /** Counts a request against its address. Returns an answer if it exceeds the limit. */
-  readonly countAddress: (c: Counting) => Promise<Excess>
-  /** Counts a key that this process must look up against its address. Returns an answer if it exceeds the limit. */
+  /**
+   * Counts a key that this process must look up against its address, before that costs a read. Returns an answer if it
+   * exceeds the limit.
+   */
   readonly countLookup: (c: Counting) => Promise<Excess>
-  /** Counts an action of a user, an order also against its address. Returns an answer if either limit is exceeded. */
-  readonly countAction: (c: Counting, action: LimitedAction, user: UserId) => Promise<Excess>
+  /** Counts an order of a user. Returns an answer if there were as many as may be in the minute before it. */
+  readonly countOrder: (c: Counting, order: Order, user: UserId) => Promise<Excess>
   /**
    * Passes requests within the limit per address. A request with a key that counts is limited by its user instead, as
    * often as an address is, over all keys of the user: a second key gives no user more.
@@ -79,17 +68,12 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
     }
 
   return {
-    countAddress,
     countLookup: (c) => countRequest(c, 'key-lookups', KEY_LOOKUPS_PER_MINUTE),
-    countAction: async (c, action, user) => {
+    countOrder: async (c, order, user) => {
       if (isOff) return null
-      // Asked together: one more round trip to the fast store would be felt by every order.
-      const [{ allowed, left, inMs }, crowd] = await Promise.all([
-        rates.spend(action, user, ALLOWANCES[action]),
-        ORDERS.has(action) ? countRequest(c, 'orders', ORDERS_PER_MINUTE) : null,
-      ])
-      setHeaders(c, { name: action, quota: quotaOf(ALLOWANCES[action]), left, inMs })
-      return allowed ? crowd : tooMany(action, inMs)
+      const { allowed, left, inMs } = await rates.spend(order, user, ORDERS_PER_MINUTE)
+      setHeaders(c, { name: order, quota: `q=${ORDERS_PER_MINUTE};w=60`, left, inMs })
+      return allowed ? null : tooMany(order, inMs)
     },
     perAddress: async (c, next) => {
       const { key } = c.var

@@ -6,6 +6,7 @@ import { z } from '@hono/zod-openapi'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { EVENT_KINDS } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
+import { protectedFields } from './protected-fields.ts'
 import { ReasonBody } from './reason-schema.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
@@ -84,20 +85,13 @@ export const InstrumentBody = z
     replay,
     purse: commonPurse,
     currentPrice: priceNumber.openapi({
-      description: '`live_base_price + k_mod × net_position_imbalance`; after the match, the settlement price.',
+      description: '`live_base_price + k_mod × net_position_imbalance`. Once the match has ended it stands still.',
     }),
-    live_base_price: priceNumber.openapi({ description: 'The price from match data alone.', example: 206.28 }),
+    live_base_price: priceNumber.openapi({ description: 'The price from match data alone.', example: 206.307 }),
     net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.', example: 3 }),
-    settlesAt: priceNumber.openapi({
-      description:
-        'What full time would pay every open position if it came now: the mean of the price over the whole book. Shown ' +
-        'as `currentPrice` from full time on.',
-      example: 206.295,
-    }),
     k_mod: z.number().openapi({
-      description:
-        'Price per lot of imbalance, as in force now. From full time on, that of the mean over the whole book.',
-      example: 0.01,
+      description: 'Price per lot of imbalance, as in force now.',
+      example: 0.001,
     }),
     last_published_price: priceNumber.openapi({ description: 'The last price sent to clients.', example: 206.3 }),
     changePct: z.number().openapi({
@@ -190,7 +184,7 @@ export const MatchEventsBody = z
       z.object({
         id: z.int().openapi({ example: 7_012 }),
         type: z.enum(EVENT_KINDS).openapi({ example: 'goal' }),
-        minute: z.int().openapi({ example: 63 }),
+        minute: z.int().nullable().openapi({ description: 'Null while the provider does not say when.', example: 63 }),
         extraMinute: z.int().nullable().openapi({ example: null }),
         team: z.enum(['home', 'away']).nullable(),
         playerId: z.int().nullable().openapi({ example: 37_612_048 }),
@@ -235,6 +229,10 @@ export const PositionBody = z
   .object({
     id: positionIdText,
     instrumentId: instrumentIdText,
+    partOf: positionIdText.nullable().openapi({
+      description: 'The position that it is a closed part of; null for one that was opened.',
+      example: null,
+    }),
     fixtureId: fixtureNumber,
     replay,
     purse: purseName,
@@ -275,17 +273,13 @@ export const PositionBody = z
           'or `void`. `admin` is reserved.',
         example: null,
       }),
-    voidReason: z
-      .enum(['late_open', 'operator'])
-      .nullable()
-      .openapi({
-        description:
-          'Why a position of a match that goes on is void. `late_open`: it was opened so shortly before news of its player ' +
-          'that its owner could have seen it already. It left at the price before the news and counts nowhere. ' +
-          '`operator`: an operator has voided it; `voidNote` says why.',
-        example: null,
-      }),
+    voidReason: z.enum(['operator']).nullable().openapi({
+      description:
+        'Why a position of a match that goes on is void. `operator`: an operator has voided it; `voidNote` says why.',
+      example: null,
+    }),
     voidNote: z.string().nullable().openapi({ description: 'Why an operator has voided it.', example: null }),
+    ...protectedFields,
   })
   .openapi('Position')
 
@@ -296,7 +290,7 @@ export const WalletBody = z
     marginUsed: amount.openapi({ example: 50 }),
     unrealizedPnl: amount.openapi({ example: 15.775 }),
     equity: amount.openapi({ description: '`balance + unrealizedPnl`.', example: 9_965.775 }),
-    freeMargin: amount.openapi({ description: '`balance` less what late news may still take back.', example: 9_950 }),
+    freeMargin: amount.openapi({ description: 'What can be opened with.', example: 9_950 }),
     currency: z.literal('UNIT'),
   })
   .openapi('Wallet')
@@ -335,7 +329,11 @@ export const AccountEventBody = z
       .int()
       .nullable()
       .openapi({ description: '50 or 80 for a margin warning, else null.', example: 50 }),
-    position: PositionBody.openapi({ description: 'As the event left it, at the current price of its instrument.' }),
+    position: PositionBody.openapi({
+      description:
+        'As the event left it, at the current price of its instrument. The close of a part brings two events: `changed` ' +
+        'with the rest, then `closed` with the part.',
+    }),
   })
   .openapi('AccountEvent')
 
@@ -361,7 +359,7 @@ export const NotificationBody = z
     type: z
       .enum([
         'position_closed',
-        'late_close',
+        'fill_moved',
         'account',
         'margin_warning',
         'settlement',

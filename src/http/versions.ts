@@ -8,8 +8,8 @@ export const API_VERSION = '1'
 /** 1 November 2026, in seconds since 1970, as RFC 9745 wants it. */
 const SINCE = 1_793_491_200
 
-/** The former share model, and the board that counts it. */
-export const DEPRECATED: readonly string[] = ['/api/trades', '/api/portfolio', '/api/leaderboard/friends']
+/** The board that counts the former share model. */
+export const DEPRECATED: readonly string[] = ['/api/leaderboard/friends']
 
 /** Says in every answer that the route is deprecated, and where to read more (RFC 9745). */
 export const announced: MiddlewareHandler<HttpEnv> = async (c, next) => {

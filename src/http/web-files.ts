@@ -41,6 +41,11 @@ export interface Share {
   readonly text: string
 }
 
+/** What is shown beside any invitation. */
+export const INVITED: Share = {
+  title: 'You are invited to Touchline',
+  text: 'Go long or short on footballers while they play. You start with 10,000 units. No money is involved.',
+}
 const SHARE: Share = { title: 'Touchline', text: 'Go long or short on footballers while they play.' }
 
 const SOURCES = join(import.meta.dirname, '../web')

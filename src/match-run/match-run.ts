@@ -7,7 +7,7 @@ import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Money } from '../../actors/kernel/micros.ts'
 import type { Outcome, TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { MatchActor } from '../../actors/match/actor.ts'
 import type { MatchEvent, Trade, UserCommand } from '../../actors/match/messages.ts'
@@ -17,7 +17,7 @@ import { Till, type Trade as EndedTrade } from './till.ts'
 
 export interface MatchRunOptions {
   /** Describes the match before its first update. */
-  readonly first: FixtureSnapshot
+  readonly first: SaidFixture
   /** What players are worth beforehand. */
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
   /** Both are read for every batch, so that a run may change them. */
@@ -82,7 +82,7 @@ export class MatchRun {
   }
 
   /** The match hears an update now, and what time has brought. */
-  async update(snapshot: FixtureSnapshot, seq: number): Promise<void> {
+  async update(snapshot: SaidFixture, seq: number): Promise<void> {
     await this.#actor.feed({ kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt: this.#now } })
     await this.#actor.clock()
   }

@@ -2,7 +2,7 @@
 import { type FixtureId, fixtureId, type InstrumentId, playerId, type PlayerId } from '../../actors/kernel/ids.ts'
 import { microsNearest, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { InstrumentHistory } from '../../actors/match/store.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import { instrumentIdFor } from '../provider/instrument-ids.ts'
@@ -11,7 +11,7 @@ import { parseFixture } from '../provider/snapshot.ts'
 export interface RecordedMatch {
   readonly id: FixtureId
   /** FRAME_MS of match time apart. */
-  readonly snapshots: readonly FixtureSnapshot[]
+  readonly snapshots: readonly SaidFixture[]
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
   /** The first payload that cannot be read. */
   readonly unread: { readonly index: number; readonly reason: string } | null

@@ -14,7 +14,6 @@ import type {
   WalletFound,
 } from '../../actors/match/store.ts'
 import { baseMoveOf, type ClosedBy } from '../../actors/position/position.ts'
-import { baseMoveShifted, type Lock } from '../../actors/position/recent-close.ts'
 
 /** A position that has ended, as its owner's books show it. Amounts are in micros. */
 export interface Trade {
@@ -24,20 +23,18 @@ export interface Trade {
   /** What the match alone made of it, without the crowd. */
   readonly baseMove: number
   readonly closedBy: ClosedBy
-  /** Its PnL was changed after it was closed. */
-  readonly corrected: boolean
+  /** How often news has moved its fills. */
+  readonly moves: number
 }
 
 interface Wallet {
   balance: number
   margin: number
   open: number
-  /** What late news may still take back, by key. */
-  readonly locks: Map<string, Lock>
 }
 
 interface Change extends Wallet {
-  /** The margins of what is opened: what is not locked must cover them. */
+  /** The margins of what is opened: the balance must cover them. */
   need: number
 }
 
@@ -46,6 +43,8 @@ export class Till implements MatchStore {
   readonly #balance: Money
   readonly #wallets = new Map<UserId, Wallet>()
   readonly #trades = new Map<PositionId, Trade>()
+  /** Protection: what closes have paid that opens nothing yet. */
+  readonly #held = new Map<PositionId, { readonly user: UserId; readonly amount: number; readonly until: Instant }>()
 
   /** Every user begins with this balance. */
   constructor(histories: ReadonlyMap<InstrumentId, InstrumentHistory>, balance: Money) {
@@ -53,11 +52,19 @@ export class Till implements MatchStore {
     this.#balance = balance
   }
 
-  /** What a user has, without the worth of open positions. `free` may still be spent on margins. */
+  /** What a user has, without the worth of open positions. `free` may be spent on margins. */
   funds(user: UserId, at: Instant): { readonly balance: Money; readonly margin: Money; readonly free: Money } {
-    const { balance, margin, locks } = this.#wallet(user)
-    const locked = locks.size === 0 ? 0 : lockedAt(locks, at)
-    return { balance: money(balance), margin: money(margin), free: money(Math.max(0, balance - locked)) }
+    const { balance, margin } = this.#wallet(user)
+    return { balance: money(balance), margin: money(margin), free: money(this.#free(user, at)) }
+  }
+
+  #free(user: UserId, at: Instant): number {
+    let held = 0
+    for (const [id, one] of this.#held) {
+      if (one.until <= at) this.#held.delete(id)
+      else if (one.user === user) held += one.amount
+    }
+    return Math.max(0, this.#wallet(user).balance - held)
   }
 
   get trades(): readonly Trade[] {
@@ -85,27 +92,24 @@ export class Till implements MatchStore {
       const users = new Set([...changes.keys(), ...batch.watch.map(({ userId }) => userId)])
       return { kind: 'rejected', failures, wallets: Array.from(users, (user) => this.#found(user, batch.at)) }
     }
-    for (const [user, { balance, margin, open, locks }] of changes) {
+    for (const [user, { balance, margin, open }] of changes) {
       const wallet = this.#wallet(user)
       wallet.balance += balance
       wallet.margin += margin
       wallet.open += open
-      for (const [key, lock] of locks) {
-        if (lock.amount > 0) wallet.locks.set(key, lock)
-        else wallet.locks.delete(key)
-      }
     }
     for (const [id, trade] of ended) this.#trades.set(id, trade)
-    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding, batch.at)] as const)
+    for (const event of batch.events) this.#hold(event)
+    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding)] as const)
     return { kind: 'committed', wallets: new Map(wallets) }
   }
 
   #failures(changes: ReadonlyMap<UserId, Change>, batch: Batch): readonly CommitFailure[] {
-    return [...changes].flatMap(([userId, { balance, open, need, locks }]): CommitFailure[] => {
+    return [...changes].flatMap(([userId, { balance, open, need }]): CommitFailure[] => {
       const wallet = this.#wallet(userId)
-      const locked = lockedAt(new Map([...wallet.locks, ...locks]), batch.at)
-      if (need > 0 && wallet.balance + balance < locked) {
-        return [{ kind: 'insufficient_margin', userId, available: this.#found(userId, batch.at).available }]
+      const free = this.#free(userId, batch.at)
+      if (need > 0 && free + balance < 0) {
+        return [{ kind: 'insufficient_margin', userId, available: money(free) }]
       }
       return open > 0 && wallet.open + open > batch.openPositionsMax ? [{ kind: 'position_limit', userId }] : []
     })
@@ -119,53 +123,58 @@ export class Till implements MatchStore {
       own.margin += margin
       own.need += margin
       own.open += 1
+    } else if (event.kind === 'position_split') {
+      changeOf(event.part.userId, changes).open += 1
     } else if (event.kind === 'position_closed') {
       const { id, userId, margin, close } = event.position
       const own = changeOf(userId, changes)
       own.balance += margin + close.pnl
       own.margin -= margin
       own.open -= 1
-      for (const lock of event.locks) own.locks.set(lock.key, lock)
       const baseMove = baseMoveOf(event.position, close.base)
-      ended.set(id, { account: userId, margin, pnl: close.pnl, baseMove, closedBy: close.by, corrected: false })
-    } else if (event.kind === 'close_corrected') {
-      const { id, userId, close } = event.position
-      const own = changeOf(userId, changes)
-      own.balance += event.amount
-      for (const lock of event.locks) own.locks.set(lock.key, lock)
-      const before = present(ended.get(id) ?? this.#trades.get(id), 'close')
-      const corrected = before.corrected || event.amount !== 0
       ended.set(id, {
-        ...before,
+        account: userId,
+        margin,
         pnl: close.pnl,
-        baseMove: baseMoveShifted(event.position, event.shift.after),
-        corrected,
+        baseMove,
+        closedBy: close.by,
+        moves: (event.position.moved ?? []).length,
       })
+    } else if (event.kind === 'fill_moved' && event.position.close !== null) {
+      const { id, userId, close } = event.position
+      changeOf(userId, changes).balance += event.amount
+      const before = present(ended.get(id) ?? this.#trades.get(id), 'close')
+      const baseMove = baseMoveOf(event.position, close.base)
+      ended.set(id, { ...before, pnl: close.pnl, baseMove, moves: (event.position.moved ?? []).length })
     }
   }
 
-  #walletBeside({ userId, unrealizedPnl }: Holding, at: Instant): WalletAfter {
-    const { balance, margin, locks } = this.#wallet(userId)
-    return { balance: money(balance), locked: lockedAt(locks, at), marginUsed: money(margin), unrealizedPnl }
+  #hold(event: MatchEvent): void {
+    if (event.kind !== 'position_closed' && event.kind !== 'fill_moved') return
+    const { position, movableUntil: until } = event
+    if (position.close === null || until === null || until === undefined) return
+    const amount = position.margin + position.close.pnl
+    this.#held.set(position.id, { user: position.userId, amount, until })
+  }
+
+  #walletBeside({ userId, unrealizedPnl }: Holding): WalletAfter {
+    const { balance, margin } = this.#wallet(userId)
+    return { balance: money(balance), marginUsed: money(margin), unrealizedPnl }
   }
 
   #found(userId: UserId, at: Instant): WalletFound {
-    const { balance, open, locks } = this.#wallet(userId)
-    return { userId, purse: 'main', available: money(balance - lockedAt(locks, at)), openPositions: open }
+    const { open } = this.#wallet(userId)
+    return { userId, purse: 'main', available: money(this.#free(userId, at)), openPositions: open }
   }
 
   #wallet(user: UserId): Wallet {
-    if (!this.#wallets.has(user))
-      this.#wallets.set(user, { balance: this.#balance, margin: 0, open: 0, locks: new Map() })
+    if (!this.#wallets.has(user)) this.#wallets.set(user, { balance: this.#balance, margin: 0, open: 0 })
     return present(this.#wallets.get(user), 'wallet')
   }
 }
 
 function changeOf(user: UserId, changes: Map<UserId, Change>): Change {
-  const own = changes.get(user) ?? { balance: 0, margin: 0, open: 0, need: 0, locks: new Map() }
+  const own = changes.get(user) ?? { balance: 0, margin: 0, open: 0, need: 0 }
   changes.set(user, own)
   return own
 }
-
-const lockedAt = (locks: ReadonlyMap<string, Lock>, at: Instant): Money =>
-  money([...locks.values()].reduce((sum, { amount, until }) => sum + (until === null || until > at ? amount : 0), 0))

@@ -2,9 +2,8 @@
  * What trades cost the house, by how near to news they were opened and closed. Users who are ahead of the feed, or
  * faster than its statistics, show here first: honest trades near news win as often as they lose.
  *
- * Reads committed events. Each position of a live match counts once, some minutes after its close, when it is known
- * whether news followed and whether the close was corrected. Kept per match in play: the moments of news of each
- * player, and recent closes.
+ * Reads committed events. Each position of a live match counts once, a minute after its close, when it is known
+ * whether news followed. Kept per match in play: the moments of news of each player, and recent closes.
  */
 import type { FixtureId, InstrumentId, PositionId } from '../../actors/kernel/ids.ts'
 import { isReplayFixture } from '../../actors/kernel/limits.ts'
@@ -53,8 +52,6 @@ interface Followed {
   /** By player, in order of time. */
   readonly news: Map<InstrumentId, Instant[]>
   readonly bases: Map<InstrumentId, Price>
-  /** The update that last showed something new; a hold also changes when it is about to end. */
-  readonly changes: Map<InstrumentId, number>
   /** In order of time. */
   readonly ended: Map<PositionId, Ended>
 }
@@ -66,8 +63,8 @@ const LEADS = [
   [60, 'before_60s'],
 ] as const
 const AFTER_MS = MINUTE_MS
-/** News holds a player for five minutes at most; then a close in the minute before has been corrected. */
-const KNOWN_AFTER_MS = 7 * MINUTE_MS
+/** The longest lead that is told apart has passed by then. */
+const KNOWN_AFTER_MS = 2 * MINUTE_MS
 /** A base that moves so far in one update moves by news, listed or not, in parts of the base. */
 const NEWS_MOVE = 1 / 200
 /** Closes that wait, per match; with more, the oldest count as they are. */
@@ -109,7 +106,6 @@ export class HouseResult {
       updatedAt: at,
       news: new Map(),
       bases: new Map(),
-      changes: new Map(),
       ended: new Map(),
     }
     this.#matches.set(matchId, match)
@@ -131,25 +127,18 @@ export class HouseResult {
 
 function note(match: Followed, event: MatchEvent, at: Instant): void {
   if (event.kind === 'instrument_listed') match.bases.set(event.instrument.id, event.instrument.base)
-  else if (event.kind === 'news_changed') {
-    const { instrumentId, news } = event
-    if (news === null || match.changes.get(instrumentId) === news.changedSeq) return
-    match.changes.set(instrumentId, news.changedSeq)
-    noteNews(match, instrumentId, at)
-  } else if (event.kind === 'price_moved') {
-    const { instrumentId, quote } = event
+  else if (event.kind === 'price_moved') {
+    const { instrumentId, quote, cause } = event
     const before = match.bases.get(instrumentId)
     match.bases.set(instrumentId, quote.base)
-    if (before !== undefined && Math.abs(quote.base - before) >= before * NEWS_MOVE) noteNews(match, instrumentId, at)
-  } else if ('position' in event && event.position.close !== null) {
+    const isFar = before !== undefined && Math.abs(quote.base - before) >= before * NEWS_MOVE
+    if (cause === 'event' || isFar) noteNews(match, instrumentId, at)
+  } else if (event.kind === 'position_closed') {
     const { id, purse, instrumentId, openedAt, margin, close } = event.position
     // What a league pays is its own money: whoever is ahead there costs the house nothing.
     if (!isCommon(purse)) return
     const { at: closedAt, by, pnl } = close
-    // A correction reports the position again: it keeps its place, and counts with the latest PnL.
-    if (event.kind === 'position_closed' || match.ended.has(id)) {
-      match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin })
-    }
+    match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin })
   }
 }
 

@@ -29,7 +29,7 @@ export interface Measuring {
   readonly leaseLost: () => void
   readonly signIn: (outcome: 'ok' | SignInFailure) => void
   /** Counts entries of the audit log that this process has sealed, whichever process wrote them. */
-  readonly audited: (entries: readonly SealedEntry[]) => void
+  readonly audited: (entries: readonly SealedEntry[], largeAdoptions: number) => void
   readonly taskFailed: (task: string) => void
   /** A push message was taken, or not. */
   readonly pushed: (outcome: 'sent' | 'gone' | 'refused' | 'failed') => void
@@ -220,6 +220,10 @@ function booksMetrics(): Taking<BooksSample> {
 function workMetrics(): Taking<WorkLeft> {
   const unsettled = gauge('touchline_matches_unsettled', 'Unsettled matches in the whole installation.')
   const overdue = gauge('touchline_matches_overdue', 'Unsettled matches that kicked off more than four hours ago.')
+  const quarantined = gauge(
+    'touchline_matches_quarantined',
+    'Unsettled matches whose stored state cannot be read; an operator must settle or void them.',
+  )
   const waiting = gauge('touchline_outbox_waiting', 'Commits whose reactions are pending, in the whole installation.')
   const lag = gauge('touchline_outbox_lag_seconds', 'Age of the oldest commit whose reactions are pending.')
   const setAside = gauge(
@@ -233,10 +237,11 @@ function workMetrics(): Taking<WorkLeft> {
   )
   const months = gauge('touchline_months_missing', 'Of the next twelve months those in which no trade could be booked.')
   return {
-    metrics: [unsettled, overdue, waiting, lag, setAside, unpaid, failing, months],
+    metrics: [unsettled, overdue, quarantined, waiting, lag, setAside, unpaid, failing, months],
     take: (left) => {
       unsettled.set(left.unsettled)
       overdue.set(left.overdue)
+      quarantined.set(left.quarantined)
       waiting.set(left.unreacted)
       lag.set(left.unreactedMs / SECOND_MS)
       setAside.set(left.setAside)

@@ -41,6 +41,15 @@ export function realTimeMetrics(stats: () => RealTimeStats): Metric[] {
     readAtScrape(
       Counter,
       {
+        name: 'touchline_feed_updates_refused_total',
+        help: 'Updates that a match did not take: their clock was behind, or they showed it before kick-off.',
+        label: 'reason',
+      },
+      () => Object.entries(stats().refusedUpdates),
+    ),
+    readAtScrape(
+      Counter,
+      {
         name: 'touchline_bus_requests_total',
         help:
           'Requests to other processes by end: answered, gone (no receiver), silent (timed out), ' +
@@ -78,7 +87,19 @@ function pollerMetrics(poller: () => PollerStats | null): Metric[] {
     help: 'Age of the newest answer of the live provider, where this process polls it.',
     label: 'poller',
   }
+  const faults = {
+    name: 'touchline_feed_faults_total',
+    help: "What of the live provider's data came to nothing, by reason: requests, quota, fixtures, calendar, updates.",
+    label: 'reason',
+  }
+  const quota = {
+    name: 'touchline_provider_quota_left',
+    help: "Requests left of the live provider's quota, where this process polls it.",
+    label: 'poller',
+  }
   return [
+    readAtScrape(Counter, faults, () => Object.entries(poller()?.faults ?? {})),
+    readAtScrape(Gauge, quota, () => known('own', poller()?.quotaLeft)),
     readAtScrape(Gauge, polling, () => known('own', poller() && Number(poller()?.polling))),
     readAtScrape(Counter, polls, () => [
       ...known('answered', poller()?.answered),
@@ -89,6 +110,11 @@ function pollerMetrics(poller: () => PollerStats | null): Metric[] {
 }
 
 function matchMetrics(matches: () => RealTimeStats['matches']): Metric[] {
+  const agesOf = (age: 'feedAgeMs' | 'clockStillMs') => () =>
+    matches().flatMap((match) => {
+      const ms = match[age]
+      return ms === null ? [] : [[String(match.matchId), ms / SECOND_MS] as const]
+    })
   return [
     readAtScrape(
       Gauge,
@@ -108,13 +134,19 @@ function matchMetrics(matches: () => RealTimeStats['matches']): Metric[] {
       Gauge,
       {
         name: 'touchline_feed_age_seconds',
-        help: 'Age of the newest match data, for matches in play.',
+        help: 'How long no poll has told of a match in play.',
         label: 'match',
       },
-      () =>
-        matches().flatMap(({ matchId, feedAgeMs }) =>
-          feedAgeMs === null ? [] : [[String(matchId), feedAgeMs / SECOND_MS] as const],
-        ),
+      agesOf('feedAgeMs'),
+    ),
+    readAtScrape(
+      Gauge,
+      {
+        name: 'touchline_match_clock_still_seconds',
+        help: 'How long the clock of a match has stood still in play.',
+        label: 'match',
+      },
+      agesOf('clockStillMs'),
     ),
   ]
 }

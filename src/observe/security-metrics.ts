@@ -1,5 +1,7 @@
 /** Metrics of what the audit log records: sign-ins, and entries that alerts look for. */
 import { Counter } from 'prom-client'
+import { MICROS_PER_UNIT } from '../../actors/kernel/micros.ts'
+import { fieldsOf, integer } from '../../actors/kernel/read.ts'
 import type { SealedEntry } from '../../db/audit-chain.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 
@@ -8,7 +10,6 @@ const SIGN_INS: Readonly<Record<'ok' | SignInFailure, true>> = {
   ok: true,
   INVALID_IDENTITY_TOKEN: true,
   NONCE_ALREADY_USED: true,
-  EMAIL_IN_USE: true,
   INVALID_REGISTRATION_TICKET: true,
   INVALID_CODE: true,
   CODE_EXPIRED: true,
@@ -16,17 +17,30 @@ const SIGN_INS: Readonly<Record<'ok' | SignInFailure, true>> = {
   EMAIL_NOT_VERIFIED: true,
 }
 
+/** Counted besides `wallet.adopt`: what adds more than `trading.adoption_alert`. */
+const LARGE_ADOPTION = 'wallet.adopt_large'
+
 /** What alerts count. A series that begins with its first event would not show an increase, so these begin at zero. */
 const WATCHED = [
   'refusals.burst',
+  'registrations.crowd',
   'session.reuse',
   'user.promote',
   'user.demote',
   'match.void',
   'wallet.adopt',
+  LARGE_ADOPTION,
   'wallet.restored',
   'integrity.alert',
 ]
+
+/** The balances changed from outside that added more than this to a wallet, in units. */
+export const largeAdoptions = (entries: readonly SealedEntry[], above: number): readonly SealedEntry[] =>
+  entries.filter(({ action, outcome, after }) => {
+    if (action !== 'wallet.adopt' || outcome !== 'ok') return false
+    const field = fieldsOf(JSON.parse(after ?? '{}'), action)
+    return field('byMicros', integer) > above * MICROS_PER_UNIT
+  })
 
 /** An entry's action; what alerts tell apart by the new value has a name of its own. */
 function countedAs({ action, after }: SealedEntry): string {
@@ -53,7 +67,8 @@ export function securityMetrics() {
   return {
     metrics: [signIns, entries],
     signIn: (outcome: 'ok' | SignInFailure) => signIns.inc({ outcome }),
-    audited: (sealed: readonly SealedEntry[]) => {
+    audited: (sealed: readonly SealedEntry[], large: number) => {
+      entries.inc({ action: LARGE_ADOPTION, outcome: 'ok' }, large)
       for (const entry of sealed) entries.inc({ action: countedAs(entry), outcome: entry.outcome })
     },
   }

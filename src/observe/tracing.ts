@@ -6,7 +6,7 @@ import type { Attributes } from '@opentelemetry/api'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore, Verdict } from '../../actors/match/store.ts'
 import type { Config } from '../config.ts'
-import type { Desk } from '../http/ports.ts'
+import type { Desk } from '../http/desk-port.ts'
 import type { Log } from './log.ts'
 
 export interface SpanOptions {

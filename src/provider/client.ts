@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type Instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
 import type { UpdateSource } from '../../actors/match/messages.ts'
-import type { Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
+import type { Provider, ProviderAnswer, UnreadableFixture } from '../../rooms/sources/provider.ts'
 import { instrumentIdFor } from './instrument-ids.ts'
 import { parseFixture } from './snapshot.ts'
 
@@ -31,13 +31,17 @@ const PLAYERS = 'provider'
 const DEFAULT_PATH = '/v3/football'
 /** A busy Saturday is about 5 MiB. */
 const BODY_MAX_BYTES = 64 * 1024 * 1024
-/** Fixtures per page of the calendar, and pages per read. */
+/** Fixtures per page where we say so, and pages per list: more than the fixtures of the world in nine days. */
 const PAGE = 50
-const PAGES_MAX = 40
+const PAGES_MAX = 200
 /** Fixtures per request by id. */
 const IDS_MAX = 50
 /** The status with which the provider refuses what the plan does not include. */
 const FORBIDDEN = 403
+/** The provider's own number for a spent quota; it comes with any status. */
+const QUOTA_SPENT = 5005
+/** How the provider says that there is nothing: with status 200 or 404, and without data. */
+const NOTHING_FOUND = /^no results?\b|^no result\(s\)/i
 /** Characters of the provider's error text that are repeated in ours. */
 const WORDS_MAX = 200
 
@@ -68,6 +72,7 @@ const rateLimit = z
 const envelope = z.object({
   data: z.unknown().optional(),
   message: z.string().optional().catch(undefined),
+  code: z.coerce.number().nullable().catch(null).default(null),
   rate_limit: rateLimit.default(null),
   pagination: z
     .object({ has_more: z.boolean(), next_cursor: z.string().nullable().catch(null) })
@@ -90,14 +95,29 @@ export function createProvider(options: ProviderOptions): Provider {
     request(addressOf(base, path, { include: INCLUDE, ...query }), options)
   const answer = (replies: readonly Envelope[]): ProviderAnswer => {
     const receivedAt = options.world.now()
-    const sources = new Map<FixtureSnapshot, UpdateSource>()
-    const unreadable: string[] = []
+    const sources = new Map<SaidFixture, UpdateSource>()
+    const unreadable: UnreadableFixture[] = []
+    const refused = new Map<FixtureId, readonly string[]>()
     for (const payload of replies.flatMap(({ data }) => fixturesIn(data))) {
-      const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
-      if (parsed.ok) sources.set(parsed.snapshot, { payload, players: PLAYERS })
-      else unreadable.push(parsed.reason)
+      try {
+        const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
+        if (parsed.ok) {
+          sources.set(parsed.snapshot, { payload, players: PLAYERS })
+          const names = Object.keys(parsed.skipped)
+          if (names.length > 0) refused.set(parsed.snapshot.fixtureId, names.toSorted())
+        } else unreadable.push({ matchId: fixtureIn(payload), detail: parsed.reason })
+      } catch (error) {
+        // One fixture must never cost the others their update, whatever it holds.
+        unreadable.push({ matchId: fixtureIn(payload), detail: `the payload cannot be read: ${String(error)}` })
+      }
     }
-    return { fixtures: [...sources.keys()], sources, unreadable, allowance: replies.at(-1)?.rate_limit ?? null }
+    return {
+      fixtures: [...sources.keys()],
+      sources,
+      unreadable,
+      refused,
+      allowance: replies.at(-1)?.rate_limit ?? null,
+    }
   }
   let hasOdds = true
   /**
@@ -114,28 +134,38 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
   return {
-    inPlay: async () => answer([await ask('livescores/inplay')]),
+    inPlay: async () => answer(await pagesOf((page) => ask('livescores/inplay', page))),
     fixtures: async (ids) => {
       const replies: Envelope[] = []
-      for (const some of chunksOf(ids)) replies.push(await ask(`fixtures/multi/${some.join(',')}`))
+      for (const some of chunksOf(ids)) {
+        const path = `fixtures/multi/${some.join(',')}`
+        replies.push(...(await pagesOf((page) => ask(path, { per_page: String(PAGE), ...page }))))
+      }
       return answer(replies)
     },
     calendar: async (from, to) => {
       const path = `fixtures/between/${dayOf(from)}/${dayOf(to)}`
-      const replies: Envelope[] = []
-      let page: Readonly<Record<string, string>> | null = {}
-      while (page !== null && replies.length < PAGES_MAX) {
-        const reply = await askWithOdds(path, { per_page: String(PAGE), ...page })
-        replies.push(reply)
-        page = nextPage(reply, replies.length)
-      }
-      return answer(replies)
+      return answer(await pagesOf((page) => askWithOdds(path, { per_page: String(PAGE), ...page })))
     },
   }
 }
 
+type Page = Readonly<Record<string, string>>
+
+/** All pages of a list: a match on a page that is not read would never start. */
+async function pagesOf(ask: (page: Page) => Promise<Envelope>): Promise<readonly Envelope[]> {
+  const replies: Envelope[] = []
+  for (let page: Page | null = {}; page !== null;) {
+    if (replies.length === PAGES_MAX) throw new ProviderTrouble(`the provider's list has more than ${PAGES_MAX} pages`)
+    const reply: Envelope = await ask(page)
+    replies.push(reply)
+    page = nextPage(reply, replies.length)
+  }
+  return replies
+}
+
 /** The next page, by cursor or else by number; null after the last. */
-function nextPage({ pagination }: Envelope, read: number): Readonly<Record<string, string>> | null {
+function nextPage({ pagination }: Envelope, read: number): Page | null {
   if (pagination === null || !pagination.has_more) return null
   return pagination.next_cursor === null ? { page: String(read + 1) } : { cursor: pagination.next_cursor }
 }
@@ -150,6 +180,12 @@ function fixturesIn(data: unknown): readonly unknown[] {
   return data === undefined || data === null ? [] : [data]
 }
 
+/** The fixture that a payload is about, for people; null where it does not say. */
+function fixtureIn(payload: unknown): number | null {
+  const id: unknown = typeof payload === 'object' && payload !== null && 'id' in payload ? payload.id : null
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : null
+}
+
 function baseOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname === '/' ? DEFAULT_PATH : pathname.replace(/\/+$/, '')}`
@@ -161,29 +197,41 @@ function addressOf(base: string, path: string, query: Readonly<Record<string, st
 
 const dayOf = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
+/**
+ * Asks once. Only an answer that says so is "nothing found": an error must never look like a day without matches,
+ * whatever its status is.
+ */
 async function request(address: string, options: ProviderOptions): Promise<Envelope> {
   const { status, retryAfterMs, text } = await fetchText(address, options)
   const body = parseBody(text)
-  if (status === 404 && body !== null && body.data === undefined) return { ...body, data: null } // nothing found
-  if (status !== 200) {
-    const words = body?.message?.slice(0, WORDS_MAX) ?? 'no message'
-    const wait = status === 429 ? (retryAfterMs ?? resetMs(body)) : retryAfterMs
-    throw new ProviderTrouble(`the provider answered ${status}: ${words}`, { retryAfterMs: wait, status })
-  }
-  if (body === null)
+  if (body !== null && (status === 200 || status === 404) && isNothingFound(body)) return { ...body, data: null }
+  if (status === 200 && body === null)
     throw new ProviderTrouble(`the provider sent ${text.length} characters that are not a valid answer`)
-  return body
+  if (status === 200 && body !== null && body.code === null && isListing(body.data)) return body
+  const words = body?.message?.slice(0, WORDS_MAX) ?? 'no message'
+  const isSpent = status === 429 || body?.code === QUOTA_SPENT
+  const code = status === 200 && typeof body?.code === 'number' ? ` (code ${body.code})` : ''
+  throw new ProviderTrouble(`the provider answered ${status}: ${words}${code}`, {
+    retryAfterMs: isSpent ? (retryAfterMs ?? resetMs(body)) : retryAfterMs,
+    status,
+  })
 }
 
-async function fetchText(address: string, { token, timeoutMs }: ProviderOptions): Promise<Reply> {
+const isNothingFound = ({ data, message }: Envelope): boolean =>
+  (data === undefined || data === null) && message !== undefined && NOTHING_FOUND.test(message)
+
+/** What an answer without an error holds: a list, one fixture, or null where there is none. */
+const isListing = (data: unknown): boolean =>
+  data === null || Array.isArray(data) || (typeof data === 'object' && 'id' in data)
+
+async function fetchText(address: string, { token, timeoutMs, world }: ProviderOptions): Promise<Reply> {
   try {
     const response = await fetch(address, {
       headers: { authorization: token, accept: 'application/json' },
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error', // the token must not reach another host
     })
-    const seconds = Number(response.headers.get('retry-after') ?? NaN)
-    const retryAfterMs = seconds >= 0 ? seconds * SECOND_MS : null
+    const retryAfterMs = pauseAsked(response.headers.get('retry-after'), world.now())
     return { status: response.status, retryAfterMs, text: await boundedText(response) }
   } catch (error) {
     if (error instanceof ProviderTrouble) throw error
@@ -192,6 +240,14 @@ async function fetchText(address: string, { token, timeoutMs }: ProviderOptions)
       cause: error,
     })
   }
+}
+
+/** `Retry-After` in either legal form, seconds or a date; null where there is none, or nonsense. */
+function pauseAsked(header: string | null, now: Instant): number | null {
+  if (header === null) return null
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * SECOND_MS
+  const until = Date.parse(header)
+  return Number.isNaN(until) ? null : Math.max(0, until - now)
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -2,7 +2,7 @@
 import { fixtureId, type InstrumentId, instrumentId, type PlayerId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import type { FeedTerms } from '../../actors/match/feed-updates.ts'
 import type { SystemCommand } from '../../actors/match/messages.ts'
@@ -63,12 +63,12 @@ export class Listener {
     return { at: instant(at), rules: this.#rules, model, priorModel: this.#priced ?? model, newId, histories: known }
   }
 
-  #snapshotOf({ payload, players, startsAt, sourceAt, expectedGoals }: Payload): FixtureSnapshot {
+  #snapshotOf({ payload, players, startsAt, sourceAt, expectedGoals }: Payload): SaidFixture {
     const parsed = parseFixture(payload, {
       instrumentIdOf: (player) => this.#idOf(players, player),
-      receivedAt: startsAt,
+      receivedAt: sourceAt,
     })
     if (!parsed.ok) throw new Error(`the payload of an update cannot be read: ${parsed.reason}`)
-    return { ...parsed.snapshot, fixtureId: fixtureId(this.#matchId), sourceAt, expectedGoals }
+    return { ...parsed.snapshot, fixtureId: fixtureId(this.#matchId), startsAt, sourceAt, expectedGoals }
   }
 }

@@ -1,6 +1,7 @@
 /** Pre-match odds → the goals each side is expected to score, by the usual model: independent Poisson counts. */
 import { exp, log } from '../../actors/kernel/exact-math.ts'
 import type { Side } from '../../actors/market/fixture.ts'
+import { resultOf } from '../../actors/market/match-result.ts'
 
 /** Decimal odds of a full-time result: what a stake of 1 pays. */
 export interface ResultOdds {
@@ -9,15 +10,7 @@ export interface ResultOdds {
   readonly away: number
 }
 
-interface Result {
-  readonly wins: number
-  readonly draws: number
-  readonly losses: number
-}
-
 const ROUNDS = 12
-/** Goals of one side that are told apart; more are as good as never scored. */
-const COUNTS = 14
 /** Natural logarithms of the fewest and the most goals that a side is expected to score. */
 const LEAST = log(0.1)
 const MOST = log(6)
@@ -53,27 +46,6 @@ export function expectedGoals({ home, draw, away }: ResultOdds): Readonly<Record
     y = clamped(y - (g * fx - f * gx) / determinant)
   }
   return { home: rounded(exp(x)), away: rounded(exp(y)) }
-}
-
-/** How often a side that scores `own` on average wins, draws and loses against one that scores `other`. */
-export function resultOf(own: number, other: number): Result {
-  const [mine, theirs] = [poisson(own), poisson(other)]
-  let [wins, draws, below] = [0, 0, 0]
-  for (const [n, p] of mine.entries()) {
-    const level = theirs[n] ?? 0
-    wins += p * below
-    draws += p * level
-    below += level
-  }
-  return { wins, draws, losses: Math.max(0, 1 - wins - draws) }
-}
-
-function poisson(mean: number): readonly number[] {
-  let p = exp(-mean)
-  return Array.from({ length: COUNTS }, (_, n) => {
-    if (n > 0) p *= mean / n
-    return p
-  })
 }
 
 const clamped = (value: number): number => Math.max(LEAST, Math.min(MOST, value))

@@ -1,132 +1,140 @@
 /**
- * The parts of a provider payload that are read. The provider is careless, so the schema is lenient: a missing or
- * mistyped field becomes null, numbers may be strings, and an unreadable row is skipped.
+ * The fields of a provider payload that are read, each with its kind and range (`fields.ts`). The provider is careless,
+ * so none but a fixture's id and its teams is needed: a field that is absent, out of range or not readable is null, and
+ * what it was before stands. A row without what is `required` is skipped. Nothing else in a payload is looked at.
  */
-import { z } from 'zod'
+import { COUNT_MAX, FIXTURE_ID_MAX, GOALS_MAX, JERSEY_MAX } from '../../actors/market/fixture.ts'
+import { RATING } from '../../actors/market/belief/plausible.ts'
+import { STATISTIC } from '../../actors/market/scoring.ts'
+import {
+  count,
+  date,
+  type Field,
+  flag,
+  id,
+  minute,
+  numberFrom,
+  oneOf,
+  readAs,
+  record,
+  required,
+  rows,
+  shared,
+  type Skipped,
+  text,
+  word,
+} from './fields.ts'
 
-const number = z
-  .union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())])
-  .nullable()
-  .catch(null)
-const text = z.string().min(1).nullable().catch(null)
-const flag = z.boolean().catch(false)
-const id = z.union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())]).pipe(z.number().int().positive())
+/** Seconds of 1990 and 2100: a start outside is a mistake, such as milliseconds. */
+const EPOCH = { from: 631_152_000, to: 4_102_444_800 } as const
 
-/** The readable rows; null if there is no list. */
-function rows<T extends z.ZodType>(row: T) {
-  return list((item) => row.safeParse(item))
-}
+/** Statistic types that are no counts: minutes, percentages and expected values. */
+const FIGURES: ReadonlySet<number> = new Set([40, 119, 1584, 5304])
 
-/**
- * The same for the long lists of a payload. Payloads that were read from a recording or a journal share the rows that
- * have not changed from one to the next, so each is parsed once. No row is ever changed.
- */
-function sharedRows<T extends z.ZodType>(row: T) {
-  const known = new WeakMap<object, z.ZodSafeParseResult<z.output<T>>>()
-  return list((item) => {
-    if (typeof item !== 'object' || item === null) return row.safeParse(item)
-    const parsed = known.get(item) ?? row.safeParse(item)
-    known.set(item, parsed)
-    return parsed
-  })
-}
-
-const list = <T>(parse: (item: unknown) => z.ZodSafeParseResult<T>) =>
-  z
-    .array(z.unknown())
-    .nullable()
-    .catch(null)
-    .transform(
-      (items) =>
-        items?.flatMap((item): T[] => {
-          const parsed = parse(item)
-          return parsed.success ? [parsed.data] : []
-        }) ?? null,
-    )
-
-const named = z.object({ name: text }).nullable().catch(null)
 /** `data.value` of a statistic; ratings have also been seen as `data.average`. */
-const measure = z
-  .object({ value: number, average: number })
-  .transform((data) => data.value ?? data.average)
-  .nullable()
-  .catch(null)
+const measured = (kind: Field<number>) => record({ value: kind, average: kind })
+const figure = measured(numberFrom(-100_000, 100_000))
+const counted = measured(count(COUNT_MAX))
+const rating = measured(numberFrom(RATING.min, RATING.max))
 
-const participant = z.object({
-  id,
+const named = record({ name: text })
+const typed = record({ type_id: required(id) })
+
+/** A player's statistic: a rating from 1 to 10, a figure, or a count. */
+const detail: Field<{ readonly type: number; readonly value: number | null }> = (row, name, skipped) => {
+  const found = typed(row, name, skipped)
+  if (found === null || typeof found === 'symbol') return found
+  const type = found.type_id
+  const kind = type === STATISTIC.rating ? rating : FIGURES.has(type) ? figure : counted
+  const data = record({ data: kind })(row, name, skipped)
+  if (data === null || typeof data === 'symbol') return data
+  return { type, value: data.data === null ? null : (data.data.value ?? data.data.average) }
+}
+
+const participant = record({
+  id: required(id),
   name: text,
-  meta: z.object({ location: z.enum(['home', 'away']) }),
+  meta: required(record({ location: required(oneOf('home', 'away')) })),
 })
 
-const score = z.object({
-  description: text,
-  participant_id: number,
-  score: z.object({ goals: z.union([z.number(), z.string().min(1).pipe(z.coerce.number())]) }),
+const score = record({
+  description: word,
+  participant_id: required(id),
+  score: required(record({ goals: count(GOALS_MAX) })),
 })
 
-const period = z.object({
+const period = record({
   id,
-  type_id: number,
-  counts_from: number,
-  period_length: number,
+  type_id: required(id),
+  counts_from: count(150),
+  period_length: count(60),
   ticking: flag,
-  sort_order: number,
-  minutes: number,
-  seconds: number,
+  sort_order: count(20),
+  minutes: count(240),
+  seconds: count(59),
 })
 
-const event = z.object({
-  id,
-  type_id: number,
-  participant_id: number,
-  period_id: number,
-  detailed_period_id: number,
-  player_id: number,
-  related_player_id: number,
+const event = record({
+  id: required(id),
+  type_id: id,
+  participant_id: id,
+  period_id: id,
+  detailed_period_id: id,
+  player_id: id,
+  related_player_id: id,
   player_name: text,
   related_player_name: text,
-  minute: number,
-  extra_minute: number,
+  minute,
+  extra_minute: count(60),
+  sort_order: count(1_000),
   result: text,
+  info: text,
   addition: text,
   rescinded: flag,
 })
 
-const statistic = z.object({ type_id: id, participant_id: number, data: measure, type: named })
+const statistic = record({ type_id: required(id), participant_id: id, data: figure, type: named })
 
-const lineup = z.object({
-  player_id: id,
-  team_id: number,
-  position_id: number,
-  type_id: number,
+const lineup = record({
+  player_id: required(id),
+  team_id: id,
+  position_id: id,
+  type_id: id,
   player_name: text,
   player: named,
-  jersey_number: number,
-  details: sharedRows(z.object({ type_id: id, data: measure })),
+  jersey_number: count(JERSEY_MAX),
+  details: rows(shared(detail)),
 })
 
-const odd = z.object({ market_id: id, label: text, value: number })
+const odd = record({ market_id: required(id), label: text, value: numberFrom(1, 10_000) })
 
-export const fixturePayload = z.object({
-  id,
+const fixture = record({
+  id: required(count(FIXTURE_ID_MAX, 1)),
   name: text,
-  league_id: number,
+  league_id: id,
   league: named,
-  starting_at: text,
-  starting_at_timestamp: number,
-  state_id: number,
-  state: z.object({ id: number, state: text, developer_name: text }).nullable().catch(null),
+  starting_at: date,
+  starting_at_timestamp: count(EPOCH.to, EPOCH.from),
+  state_id: count(1_000),
+  state: record({ id: count(1_000), state: word, developer_name: word }),
   participants: rows(participant),
   scores: rows(score),
   periods: rows(period),
   detailedperiods: rows(period),
-  events: sharedRows(event),
-  statistics: sharedRows(statistic),
-  lineups: sharedRows(lineup),
-  odds: sharedRows(odd),
+  events: rows(shared(event)),
+  statistics: rows(shared(statistic)),
+  lineups: rows(shared(lineup)),
+  odds: rows(shared(odd)),
 })
 
-export type FixturePayload = z.output<typeof fixturePayload>
-export type EventRow = z.output<typeof event>
-export type PeriodRow = z.output<typeof period>
-export type LineupRow = z.output<typeof lineup>
+type RowOf<F> = F extends Field<infer T> ? T : never
+export type FixturePayload = RowOf<typeof fixture>
+export type EventRow = RowOf<typeof event>
+export type PeriodRow = RowOf<typeof period>
+export type LineupRow = RowOf<typeof lineup>
+
+/** The fixture of a payload, null where there is none, and what had to be skipped. Never throws. */
+export function readPayload(payload: unknown): { readonly fixture: FixturePayload | null; readonly skipped: Skipped } {
+  const skipped: Skipped = {}
+  return { fixture: readAs(fixture, payload, skipped), skipped }
+}

@@ -23,7 +23,7 @@ const History = z.object({
 
 const Team = z.object({
   id: z.number(),
-  name: z.string(),
+  name: z.string().nullable(),
   goals: z.number().nullable(),
   shootout: z.number().exactOptional(),
 })
@@ -32,9 +32,9 @@ const Statistics = z.record(z.string(), z.number())
 /** A fixture snapshot, kept where a payload was too large or too deep to be. */
 const Snapshot = z.object({
   fixtureId: z.int().transform(fixtureId),
-  name: z.string(),
-  league: z.string(),
-  startsAt: at,
+  name: z.string().nullable(),
+  league: z.string().nullable(),
+  startsAt: at.nullable(),
   state: z.string().nullable(),
   stateId: z.number().nullable(),
   home: Team,
@@ -46,7 +46,7 @@ const Snapshot = z.object({
       order: z.number(),
       countsFrom: z.number(),
       length: z.number(),
-      elapsedSecs: z.number(),
+      elapsedSecs: z.number().nullable(),
       ticking: z.boolean(),
     }),
   ),
@@ -55,8 +55,9 @@ const Snapshot = z.object({
       z.object({
         id: z.number(),
         kind: z.enum(EVENT_KINDS),
-        minute: z.number(),
+        minute: z.number().nullable(),
         extraMinute: z.number().nullable(),
+        sortOrder: z.number().exactOptional(),
         period: z.number().nullable(),
         side: side.nullable(),
         playerId: player.nullable(),
@@ -73,7 +74,7 @@ const Snapshot = z.object({
     z.object({
       playerId: player,
       instrumentId: z.string().transform(instrumentId),
-      name: z.string(),
+      name: z.string().nullable(),
       side,
       role: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
       jersey: z.number().nullable(),
@@ -96,7 +97,7 @@ const update = {
 const Payload = z.object({
   ...update,
   players: z.string(),
-  startsAt: at,
+  startsAt: at.nullable(),
   sourceAt: at,
   expectedGoals: goals,
   payload: z.unknown(),

@@ -6,16 +6,19 @@ import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type {
   FixtureEvent,
   FixtureEventKind,
-  FixturePeriod,
   FixturePlayer,
   FixtureSnapshot,
   PeriodKind,
   PlayerRole,
+  SaidFixture,
+  SaidPeriod,
   Side,
 } from '../../actors/market/fixture.ts'
+import { isKnownState } from '../../actors/market/phase.ts'
 import { expectedGoals } from './odds.ts'
-import { type EventRow, type FixturePayload, fixturePayload, type LineupRow, type PeriodRow } from './payload.ts'
-import { PLAYER_STATISTIC, TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
+import type { Skipped } from './fields.ts'
+import { type EventRow, type FixturePayload, type LineupRow, type PeriodRow, readPayload } from './payload.ts'
+import { TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
 
 export interface ParseOptions {
   readonly instrumentIdOf: (playerId: PlayerId) => InstrumentId
@@ -24,26 +27,26 @@ export interface ParseOptions {
 }
 
 export type Parsed =
-  | { readonly ok: true; readonly snapshot: FixtureSnapshot }
+  /** `skipped`: what could not be read, by field, and how often. */
+  | { readonly ok: true; readonly snapshot: SaidFixture; readonly skipped: Skipped }
   | { readonly ok: false; readonly reason: string }
 
 /** The snapshot in a fixture payload, or the reason why it cannot be read. Never throws. */
 export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
-  const parsed = fixturePayload.safeParse(payload)
-  if (!parsed.success) return { ok: false, reason: whyNot(payload) }
-  const fixture = parsed.data
+  const { fixture, skipped } = readPayload(payload)
+  if (fixture === null) return { ok: false, reason: whyNot(payload) }
   const home = fixture.participants?.find((p) => p.meta.location === 'home')
   const away = fixture.participants?.find((p) => p.meta.location === 'away')
-  if (home === undefined || away === undefined) {
+  if (home === undefined || away === undefined || home.id === away.id) {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
   const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
   const scoreOf = (team: number, description: string): number | null =>
     fixture.scores?.find((s) => s.description === description && s.participant_id === team)?.score.goals ?? null
-  const goals = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
   const periods = periodsOf(fixture)
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
-  const total = (goals.home ?? 0) + (goals.away ?? 0)
+  const current = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
+  const total = (current.home ?? 0) + (current.away ?? 0)
   const events = fixture.events?.map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
   const scored = (team: number): number | null => scoreOf(team, 'PENALTY_SHOOTOUT')
@@ -51,25 +54,44 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   // Its own score counts; until the provider shows one, the kicks do.
   const shootoutOf = (side: Side, team: number): { readonly shootout?: number } =>
     hasShootout ? { shootout: scored(team) ?? goalsAmong(kicks, side) } : {}
+  const shootout = { home: shootoutOf('home', home.id), away: shootoutOf('away', away.id) }
+  const goals = withoutShootout(current, shootout)
   return {
     ok: true,
     snapshot: {
       fixtureId: fixtureId(fixture.id),
-      name: fixture.name ?? `${home.name ?? 'Home'} vs ${away.name ?? 'Away'}`,
-      league: fixture.league?.name ?? (fixture.league_id === null ? '' : `League ${fixture.league_id}`),
-      startsAt: startOf(fixture) ?? options.receivedAt,
-      state: fixture.state?.state ?? fixture.state?.developer_name ?? null,
+      name: fixture.name ?? (home.name === null || away.name === null ? null : `${home.name} vs ${away.name}`),
+      league: fixture.league?.name ?? (fixture.league_id === null ? null : `League ${fixture.league_id}`),
+      startsAt: startOf(fixture),
+      state: stateOf(fixture),
       stateId: fixture.state_id ?? fixture.state?.id ?? null,
-      home: { id: home.id, name: home.name ?? 'Home', goals: goals.home, ...shootoutOf('home', home.id) },
-      away: { id: away.id, name: away.name ?? 'Away', goals: goals.away, ...shootoutOf('away', away.id) },
+      home: { id: home.id, name: home.name, goals: goals.home, ...shootout.home },
+      away: { id: away.id, name: away.name, goals: goals.away, ...shootout.away },
       periods: periods.map((p) => p.period),
       events,
       players,
-      teamStats: teamStatsOf(fixture, sideOf) ?? summedStats(players),
+      teamStats: teamStatsOf(fixture, sideOf),
       expectedGoals: goalsByOdds(fixture),
       sourceAt: options.receivedAt,
     },
+    skipped,
   }
+}
+
+type Goals = Readonly<Record<Side, number | null>>
+
+/** Some providers count the goals of a shoot-out in the current score. A match that has one was level before it. */
+function withoutShootout(current: Goals, kicks: Readonly<Record<Side, { readonly shootout?: number }>>): Goals {
+  const { home, away } = current
+  if (home === null || away === null || home === away) return current
+  const [level, other] = [home - (kicks.home.shootout ?? 0), away - (kicks.away.shootout ?? 0)]
+  return level === other && level >= 0 ? { home: level, away: level } : current
+}
+
+/** The first of its two names that is known, else the first: an unknown one freezes the match. */
+function stateOf({ state }: FixturePayload): string | null {
+  const names = [state?.state ?? null, state?.developer_name ?? null].filter((name) => name !== null)
+  return names.find(isKnownState) ?? names[0] ?? null
 }
 
 const goalsAmong = (kicks: readonly FixtureEvent[], by: Side): number =>
@@ -97,15 +119,13 @@ function whyNot(payload: unknown): string {
   return 'the payload has no fixture id'
 }
 
-/** A time without a zone is UTC. */
-function startOf(fixture: FixturePayload): Instant | null {
-  if (fixture.starting_at_timestamp !== null) return instant(fixture.starting_at_timestamp * SECOND_MS)
-  const at = fixture.starting_at === null ? NaN : Date.parse(`${fixture.starting_at.replace(' ', 'T')}Z`)
-  return Number.isNaN(at) ? null : instant(at)
+function startOf({ starting_at_timestamp: seconds, starting_at: date }: FixturePayload): Instant | null {
+  if (seconds !== null) return instant(seconds * SECOND_MS)
+  return date === null ? null : instant(date)
 }
 
 interface KnownPeriod {
-  readonly period: FixturePeriod
+  readonly period: SaidPeriod
   /** Its rows in the provider's two lists of periods. */
   readonly rowIds: readonly number[]
 }
@@ -125,34 +145,39 @@ const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsF
 function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
   const detailed = fixture.detailedperiods ?? []
   const plain = fixture.periods ?? []
-  const rows = detailed.length > 0 ? detailed : plain
-  return rows
+  const isSplit = detailed.some(({ type_id: type }) => type === 5314 || type === 39)
+  // The detailed list may lag behind.
+  const missing = plain.filter(
+    (row) => !detailed.some((d) => d.type_id === row.type_id) && !(isSplit && row.type_id === 3),
+  )
+  return [...detailed, ...missing]
     .flatMap((row) => {
       const period = periodOf(row)
       if (period === null) return []
-      return [{ period, rowIds: [row.id, ...twins(row, plain)] }]
+      return [{ period, rowIds: [row.id, ...twins(row, plain)].filter((id) => id !== null) }]
     })
+    .filter(({ period }, n, all) => all.findIndex((one) => one.period.order === period.order) === n)
     .toSorted((a, b) => a.period.order - b.period.order)
 }
 
 /** The plain list has one row for all of extra time; the second half of extra time shares it. */
-const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly number[] =>
+const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly (number | null)[] =>
   row.type_id === 39 ? plain.filter((p) => p.type_id === 3).map((p) => p.id) : []
 
-function periodOf(row: PeriodRow): FixturePeriod | null {
-  const known = row.type_id === null ? undefined : PERIOD[row.type_id]
+function periodOf(row: PeriodRow): SaidPeriod | null {
+  const known = PERIOD[row.type_id]
   if (known === undefined) return null
   const whole = row.type_id === 3
   const countsFrom = whole ? known.countsFrom : (row.counts_from ?? known.countsFrom)
-  const clock = row.minutes === null ? 0 : row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60
+  const clock = row.minutes === null ? null : row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60
   return {
-    id: row.id,
+    id: row.id ?? 0,
     kind: known.kind,
     order: row.sort_order ?? known.order,
     countsFrom,
     length: whole ? known.length : (row.period_length ?? known.length),
-    elapsedSecs: Math.max(0, Math.trunc(clock)),
-    ticking: row.ticking,
+    elapsedSecs: clock === null ? null : Math.max(0, clock),
+    ticking: row.ticking ?? false,
   }
 }
 
@@ -174,23 +199,33 @@ const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {
 function eventOf(row: EventRow, periods: readonly KnownPeriod[], total: number, side: Side | null): FixtureEvent {
   const find = (id: number | null) => periods.find((p) => id !== null && p.rowIds.includes(id))?.period
   const period = find(row.detailed_period_id) ?? find(row.period_id)
-  const kind = (row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other'
+  const kind = isMissedGoal(row)
+    ? missOf(row)
+    : ((row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other')
+  const related = row.related_player_id === row.player_id ? null : row.related_player_id
   return {
     id: row.id,
     kind: isShootoutKick(row, periods, total, period?.kind ?? null) ? shootoutKind(kind) : kind,
-    minute: row.minute ?? 0,
-    extraMinute: row.extra_minute,
+    minute: row.minute?.minute ?? null,
+    extraMinute: row.minute === null ? null : (row.extra_minute ?? row.minute.extra),
+    ...(row.sort_order === null ? {} : { sortOrder: row.sort_order }),
     period: period?.order ?? null,
     side,
     playerId: row.player_id === null ? null : playerId(row.player_id),
     playerName: row.player_name,
-    relatedPlayerId: row.related_player_id === null ? null : playerId(row.related_player_id),
-    relatedPlayerName: row.related_player_name,
+    relatedPlayerId: related === null ? null : playerId(related),
+    relatedPlayerName: related === row.related_player_id ? row.related_player_name : null,
     result: row.result,
     addition: row.addition,
-    rescinded: row.rescinded,
+    rescinded: row.rescinded ?? false,
   }
 }
+
+/** A goal whose text says that it was missed contradicts itself: the score and the statistics tell what it was. */
+const isMissedGoal = ({ type_id: type, info, addition }: EventRow): boolean =>
+  (type === 14 || type === 16) && /\bmiss(?:ed)?\b/i.test(`${info} ${addition}`)
+const missOf = ({ type_id: type, info, addition }: EventRow): FixtureEventKind =>
+  type === 16 || /\bpenalty\b/i.test(`${info} ${addition}`) ? 'penalty_missed' : 'other'
 
 /**
  * Kicks of a shoot-out have been seen as ordinary penalties, with a minute of extra time and a running result that
@@ -207,7 +242,7 @@ function isShootoutKick(
   if (!periods.some((p) => p.period.kind === 'penalties')) return false
   const running = row.result?.match(/^(\d+)-(\d+)$/)
   const beyondScore = running !== null && running !== undefined && Number(running[1]) + Number(running[2]) > total
-  return beyondScore || (kind === null && (row.minute ?? 0) >= 120)
+  return beyondScore || (kind === null && (row.minute?.minute ?? 0) >= 120)
 }
 
 const shootoutKind = (kind: FixtureEventKind): FixtureEventKind =>
@@ -217,26 +252,29 @@ const ROLE_BY_ID: Readonly<Record<number, PlayerRole>> = { 24: 'GK', 25: 'DEF', 
 const STARTER = 11
 const SUBSTITUTION = 18
 
+type SaidPlayer = SaidFixture['players'][number]
+
 function playersOf(
   fixture: FixturePayload,
   sideOf: (team: number | null) => Side | null,
   instrumentIdOf: ParseOptions['instrumentIdOf'],
-): readonly FixturePlayer[] {
-  const players = new Map<PlayerId, FixturePlayer>()
+): readonly SaidPlayer[] {
+  const players = new Map<PlayerId, SaidPlayer>()
   for (const row of fixture.lineups ?? []) {
     const id = playerId(row.player_id)
     const side = sideOf(row.team_id)
-    if (side === null || players.has(id)) continue
-    players.set(id, {
+    if (side === null) continue
+    const player = {
       playerId: id,
       instrumentId: instrumentIdOf(id),
-      name: row.player_name ?? row.player?.name ?? `Player ${id}`,
+      name: row.player_name ?? row.player?.name ?? null,
       side,
       role: row.position_id === null ? null : (ROLE_BY_ID[row.position_id] ?? null),
       jersey: row.jersey_number,
       starter: row.type_id === STARTER,
       details: detailsOf(row),
-    })
+    }
+    players.set(id, bothOf(players.get(id), player))
   }
   for (const row of fixture.events ?? []) {
     const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, sideOf(row.participant_id), instrumentIdOf) : null
@@ -245,13 +283,28 @@ function playersOf(
   return [...players.values()]
 }
 
+/** A player who is listed twice: who starts in one row has started, and the row with most statistics has them. */
+function bothOf(first: SaidPlayer | undefined, second: SaidPlayer): SaidPlayer {
+  if (first === undefined) return second
+  const size = ({ details }: SaidPlayer): number => Object.keys(details ?? {}).length
+  const isSecond = second.starter === first.starter ? size(second) > size(first) : second.starter
+  const [main, other] = isSecond ? [second, first] : [first, second]
+  return {
+    ...main,
+    name: main.name ?? other.name,
+    role: main.role ?? other.role,
+    jersey: main.jersey ?? other.jersey,
+    details: size(other) > size(main) ? other.details : main.details,
+  }
+}
+
 /** By row: payloads share the rows that have not changed. */
 const knownDetails = new WeakMap<LineupRow, FixturePlayer['details']>()
 
 function detailsOf(row: LineupRow): FixturePlayer['details'] {
   const known = knownDetails.get(row)
   if (known !== undefined) return known
-  const found = (row.details ?? []).flatMap((d) => (d.data === null ? [] : [[d.type_id, d.data] as const]))
+  const found = (row.details ?? []).flatMap(({ type, value }) => (value === null ? [] : [[type, value] as const]))
   const details = found.length === 0 ? null : Object.fromEntries(found)
   knownDetails.set(row, details)
   return details
@@ -262,13 +315,13 @@ function unlistedOf(
   row: EventRow,
   side: Side | null,
   instrumentIdOf: ParseOptions['instrumentIdOf'],
-): FixturePlayer | null {
+): SaidPlayer | null {
   if (row.player_id === null || side === null) return null
   const id = playerId(row.player_id)
   return {
     playerId: id,
     instrumentId: instrumentIdOf(id),
-    name: row.player_name ?? `Player ${id}`,
+    name: row.player_name,
     side,
     role: null,
     jersey: null,
@@ -288,24 +341,10 @@ function teamStatsOf(
   for (const row of fixture.statistics ?? []) {
     const side = sideOf(row.participant_id)
     const name = row.type?.name ?? TEAM_STATISTIC[row.type_id]
-    if (side === null || name === undefined || row.data === null) continue
-    stats[side][name] = row.data
+    const value = row.data?.value ?? row.data?.average ?? null
+    if (side === null || name === undefined || value === null) continue
+    stats[side][name] = value
     any = true
-  }
-  return any ? stats : null
-}
-
-/** Team statistics of a fixture that has none: the sums of its players' statistics. */
-function summedStats(players: readonly FixturePlayer[]): FixtureSnapshot['teamStats'] {
-  const stats: TeamStats = { home: {}, away: {} }
-  let any = false
-  for (const { side, details } of players) {
-    for (const [type, value] of Object.entries(details ?? {})) {
-      const name = PLAYER_STATISTIC[Number(type)]
-      if (name === undefined) continue
-      stats[side][name] = (stats[side][name] ?? 0) + value
-      any = true
-    }
   }
   return any ? stats : null
 }

@@ -8,15 +8,18 @@ import {
   advance,
   advanceCloseDays,
   advanceDays,
+  correctedBy,
   type Career,
   dayOf,
   levelOf,
   NEW_CAREER,
+  takenBack,
   withRecords,
 } from '../../actors/community/career.ts'
 import {
   type ClosedEvent,
   type CommittedEvent,
+  counted,
   isCountedClose,
   type VoidedEvent,
 } from '../../actors/community/committed-event.ts'
@@ -54,12 +57,33 @@ export async function react(
   const traders = [...new Set(commits.flatMap((commit) => commit.events.filter(isOfUser).map((e) => e.userId)))]
   const at = commits.at(-1)?.at
   if (traders.length === 0 || at === undefined) return
-  const closes = commits.flatMap((commit) => commit.events.filter(isOfMain).filter(isCountedClose))
-  const closers = new Set(closes.map((event) => event.userId))
-  const referrals = closers.size === 0 ? [] : await effects.uncredited([...closers])
-  const known = await effects.lockUsers([...new Set([...traders, ...referrals.map(({ referrerId }) => referrerId)])])
-  await write(commits.map(ofUsersIn(known)), { known, referrals, at, terms }, effects)
+  const ofMain = commits.map(countedIn).flatMap((commit) => commit.events.filter(isOfUser).filter(isOfMain))
+  const traded = ofMain.filter((event) => event.kind === 'opened' || isCountedClose(event))
+  const waiting = await uncreditedOf(new Set(traded.map(({ userId }) => userId)), effects)
+  const known = await effects.lockUsers([...new Set([...traders, ...waiting.map(({ referrerId }) => referrerId)])])
+  const given = { known, referrals: await stillWaiting(waiting, effects), at, terms }
+  await write(commits.map(ofUsersIn(known)), given, effects)
 }
+
+/**
+ * Credits referrals that were earned when they could not be credited: their referrers had no room in that week, or were
+ * frozen.
+ */ // R10
+export async function creditWaiting(effects: ReactionTx, at: Instant, terms: ReferralTerms): Promise<void> {
+  const waiting = await effects.waiting(terms, weekOf(at))
+  if (waiting.length === 0) return
+  const known = await effects.lockUsers([
+    ...new Set(waiting.flatMap(({ referrerId, refereeId }) => [referrerId, refereeId])),
+  ])
+  await write([], { known, referrals: await stillWaiting(waiting, effects), at, terms }, effects)
+}
+
+const uncreditedOf = async (users: ReadonlySet<UserId>, effects: ReactionTx): Promise<readonly Credit[]> =>
+  users.size === 0 ? [] : effects.uncredited([...users])
+
+/** Asked again once careers are locked: another transaction may have credited them meanwhile. */
+const stillWaiting = (waiting: readonly Credit[], effects: ReactionTx): Promise<readonly Credit[]> =>
+  uncreditedOf(new Set(waiting.map(({ refereeId }) => refereeId)), effects)
 
 interface Given {
   readonly known: ReadonlyMap<UserId, KnownUser>
@@ -70,7 +94,8 @@ interface Given {
 
 async function write(commits: readonly Commit[], given: Given, effects: ReactionTx): Promise<void> {
   const { known, referrals, at, terms } = given
-  const events = commits.flatMap((commit) => commit.events.filter(isOfUser).map((event) => ({ event, commit })))
+  const counts = commits.map(countedIn)
+  const events = counts.flatMap((commit) => commit.events.filter(isOfUser).map((event) => ({ event, commit })))
   const ofMain = events.filter(({ event }) => isOfMain(event))
   const newDays = await effects.addDays('open', openDays(ofMain))
   const voidDays = await effects.addDays('open', lostDays(ofMain))
@@ -90,7 +115,9 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
   const voided = events.flatMap(({ event }) => (event.kind === 'voided' ? [event] : []))
   const records = await effects.voids.records(voided.map(({ userId }) => userId))
   for (const [user, left] of records) change(user, (career) => withRecords(career, left))
-  const earned = referrals.filter(({ refereeId }) => isEarned(careers.get(refereeId) ?? NEW_CAREER, terms))
+  // What is taken back was a first trade all the same, in whichever way commits are grouped.
+  const reached = (user: UserId): Career[] => [...(peaks.get(user) ?? []), careers.get(user) ?? NEW_CAREER]
+  const earned = referrals.filter(({ refereeId }) => reached(refereeId).some((career) => isEarned(career, terms)))
   const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)
   for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
 
@@ -98,7 +125,7 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
     careers,
     voided.map(({ userId }) => userId),
   )
-  await effects.addWeeks(weekShares(commits))
+  await effects.addWeeks(weekShares(counts))
   await effects.voids.takeBack(voided)
   await announce(commits, { known, peaks, careers, credits, at }, effects)
   await effects.credit(credits, at)
@@ -113,6 +140,11 @@ const ofUsersIn =
     ...commit,
     events: commit.events.filter((event) => !isOfUser(event) || known.has(event.userId)),
   })
+
+const countedIn = (commit: Commit): Commit => ({
+  ...commit,
+  events: commit.events.flatMap((event) => counted(event) ?? []),
+})
 
 interface Outcome {
   readonly known: ReadonlyMap<UserId, KnownUser>
@@ -201,7 +233,7 @@ const openDays = (events: Committed): UserDay[] =>
 const lostDays = (events: Committed): UserDay[] =>
   summedDays(
     events.flatMap(({ event }) =>
-      event.kind === 'voided' || (event.kind === 'closed' && event.by === 'void')
+      (event.kind === 'voided' && event.others === undefined) || (event.kind === 'closed' && event.by === 'void')
         ? [{ userId: event.userId, day: dayOf(event.openedAt), times: -1 }]
         : [],
     ),
@@ -214,6 +246,7 @@ const closeDays = (events: Committed): UserDay[] =>
   summedDays(
     events.flatMap(({ event, commit: { at } }) => {
       const { userId } = event
+      if (event.kind === 'voided' && event.others !== undefined) return []
       if (event.kind === 'voided') return [{ userId, day: dayOf(event.closedAt), times: -1 }]
       return isCountedClose(event) ? [{ userId, day: dayOf(at), times: 1 }] : []
     }),
@@ -228,7 +261,7 @@ function summedDays(days: readonly UserDay[]): UserDay[] {
   return [...sums.values()]
 }
 
-/** The credits for which their referrers still have room this week. The others wait for a later close of the friend. */
+/** The credits for which their referrers still have room this week. The others wait for a later one. */
 async function withinWeek(
   earned: readonly Credit[],
   { at, terms }: { readonly at: Instant; readonly terms: ReferralTerms },
@@ -269,11 +302,12 @@ function shareOf(event: CommittedEvent) {
   if (event.kind === 'voided') {
     const { userId, before, margin, openedAt } = event
     const lost = { pnl: money(-before.pnl), baseMoves: money(-before.baseMove), margin: money(-margin) }
-    return { openedAt, share: { userId, closed: -1, wins: before.pnl > 0 ? -1 : 0, ...lost, players: [] } }
+    const { closed, wins } = takenBack(event)
+    return { openedAt, share: { userId, closed: -closed, wins: -wins, ...lost, players: [] } }
   }
   if (event.kind !== 'corrected') return null
   const { userId, pnl, baseMove, before, openedAt } = event
-  const wins = (pnl > 0 ? 1 : 0) - (before.pnl > 0 ? 1 : 0)
+  const { wins } = correctedBy(event)
   const moved = { pnl: money(pnl - before.pnl), baseMoves: money(baseMove - before.baseMove), margin: money(0) }
   return { openedAt, share: { userId, closed: 0, wins, ...moved, players: [] } }
 }

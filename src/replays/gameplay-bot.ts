@@ -3,31 +3,37 @@
  * process follows them once a second, so that a replay can be started and stopped through any process and survives a
  * restart. The process that holds the lease of the match plays it; the others stand by.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../../actors/kernel/limits.ts'
-import { type Instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { type Instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
 import type { Ending } from '../../actors/match/messages.ts'
-import { disguiseOf } from '../../actors/replay/disguise.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
-import type { ReplayRun, ReplayRuns } from '../../db/replays.ts'
+import type { ReplayPlan, ReplayRun, ReplayRuns } from '../../db/replays.ts'
 import type { Replays } from '../../rooms/sources/replays.ts'
 import { readStored, type RecordingLibrary } from './library.ts'
+import { tournamentMatch } from './tournament-match.ts'
 
 export interface BotOptions {
   /** Whether replays play in this process; otherwise it only writes the rows. */
   readonly plays: boolean
-  readonly library: Pick<RecordingLibrary, 'bundled' | 'uploads' | 'version' | 'find'>
+  readonly library: Pick<RecordingLibrary, 'bundled' | 'added' | 'version' | 'find'>
   readonly runs: Pick<ReplayRuns, 'unfinished' | 'latestDemo' | 'begin' | 'end' | 'finish'>
   readonly replays: Pick<Replays, 'start' | 'conclude' | 'stop' | 'has' | 'status'>
-  readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
+  readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => SaidFixture | null
   /** Sets the prices of a cast's players to those of their recording. */
   readonly cast: (recording: Recording, cast: string) => Promise<void>
   /** The match that plays in a loop: started with the process, and again when it has ended. */
   readonly demo: { readonly recording: string; readonly speed: number; readonly traders: number } | null
+  /** Whether replays are practice unless their starter says otherwise. */
+  readonly practiceByDefault: () => boolean
+  /**
+   * Called when a replay starts that pays the main purse, with which live matches are traded as well; null where there
+   * are none, or in development.
+   */
+  readonly onMainPurse: ((run: ReplayRun) => void) | null
 }
 
 /** A recording that can be played. */
@@ -41,17 +47,22 @@ export interface PlayableFixture {
 
 export interface ReplayReport {
   readonly id: string
-  /** The name of the recording. */
+  /** The name of the recording; `tournament` for the match of one. */
   readonly fixtureId: string
   readonly matchId: FixtureId
   readonly minute: number | null
-  /** The share of the recording that has been played, 0 to 1; null when the recording no longer exists. */
+  /**
+   * The share of the recording that has been played, 0 to 1; null when the recording no longer exists, and for a
+   * tournament, of which nobody knows how long it is.
+   */
   readonly progress: number | null
   readonly speed: number
   readonly traders: number
   readonly state: 'playing' | 'stopping'
   readonly demo: boolean
   readonly lossless: boolean
+  /** Whether it is traded with practice money. */
+  readonly practice: boolean
   readonly startedAt: Instant
 }
 
@@ -60,6 +71,8 @@ export interface BotOrder {
   readonly speed: number
   readonly traders: number
   readonly lossless: boolean
+  /** Left out: as the setting `replays.practice` says. */
+  readonly practice?: boolean | undefined
   readonly by: UserId
 }
 
@@ -97,7 +110,7 @@ export class GameplayBot {
     this.#options = options
   }
 
-  /** The bundled recordings, then the uploads. Every ended match can be played besides, as `match-<id>`. */
+  /** The bundled recordings, then those added. Every ended match can be played besides, as `match-<id>`. */
   async fixtures(): Promise<readonly PlayableFixture[]> {
     const { library } = this.#options
     const bundled = await Promise.all(
@@ -107,10 +120,10 @@ export class GameplayBot {
         return { id, name: recording.fixtureName, title: recording.title, minutes, players }
       }),
     )
-    const uploads = await library.uploads()
+    const added = await library.added()
     return [
       ...bundled,
-      ...uploads.map(({ name: id, fixtureName: name, title, minutes, players }) => ({
+      ...added.map(({ name: id, fixtureName: name, title, minutes, players }) => ({
         id,
         name,
         title,
@@ -120,17 +133,17 @@ export class GameplayBot {
     ]
   }
 
-  /** How long a recording plays at real time, in milliseconds; null for an unknown one. */
-  async lengthMs(script: string): Promise<number | null> {
-    if ((await this.#options.library.version(script)) === null) return null
-    const { recording, from } = await this.#prepare(script)
-    return (recording.frames.length - from) * FRAME_MS
+  /** Whether a replay that pays the main purse pays those who know its outcome what live matches are traded with. */
+  get mainPurseIsLive(): boolean {
+    return this.#options.onMainPurse !== null
   }
 
   /** Starts a replay at its kick-off, in its own match. */
-  async start({ fixtureId: script, speed, traders, lossless, by }: BotOrder): Promise<BotStart> {
-    if ((await this.#options.library.version(script)) === null) return { kind: 'unknown' }
-    const run = await this.#options.runs.begin({ recording: script, speed, traders, lossless, demo: false, by })
+  async start({ fixtureId: recording, by, ...order }: BotOrder): Promise<BotStart> {
+    const { library, practiceByDefault } = this.#options
+    if ((await library.version(recording)) === null) return { kind: 'unknown' }
+    const practice = order.practice ?? practiceByDefault()
+    const run = await this.#begin({ ...order, recording, practice, demo: false, by })
     if (run === null) return { kind: 'full', max: REPLAYS_MAX }
     this.#lookSoon()
     return { kind: 'started', id: run.id }
@@ -156,6 +169,12 @@ export class GameplayBot {
     const look = this.#looking.then(() => this.#look())
     this.#looking = look.catch(() => undefined)
     return look
+  }
+
+  async #begin(plan: ReplayPlan): Promise<ReplayRun | null> {
+    const run = await this.#options.runs.begin(plan)
+    if (run?.practice === false) this.#options.onMainPurse?.(run)
+    return run
   }
 
   /** A failure is retried by the next look, at most a second later. */
@@ -192,32 +211,36 @@ export class GameplayBot {
 
   async #play(run: ReplayRun): Promise<void> {
     const { replays, cast, demo } = this.#options
-    const { recording: own, from } = await this.#prepare(run.recording)
-    const recording = run.disguise === null ? own : await disguised(own, run.disguise)
+    const { recording, from } = await (run.tournament === null
+      ? this.#prepare(run.recording)
+      : tournamentMatch(run.tournament).then((made) => this.#ready(made)))
     const name = castOf(run)
     await cast(recording, name)
     const { speed, traders } = run.demo && demo !== null ? demo : run
-    const { id, matchId, lossless } = run
-    const practice = run.disguise !== null
+    const { id, matchId, lossless, practice } = run
     const order = { id, recording, cast: name, from, matchId, speed, traders, lossless, practice }
     await replays.start(order, () => this.#lookSoon())
   }
 
   /** The demo plays in a loop until an operator stops it, and again after the next start of the program. */
   async #nextDemo(demo: NonNullable<BotOptions['demo']>): Promise<void> {
-    const { runs } = this.#options
+    const { runs, practiceByDefault } = this.#options
     const stopped = ((await runs.latestDemo())?.ending ?? null) !== null
     if (stopped && this.#demoBegun) return
-    const run = await runs.begin({ ...demo, lossless: false, demo: true, by: null })
+    const practice = practiceByDefault()
+    const run = await this.#begin({ ...demo, lossless: false, practice, demo: true, by: null })
     this.#demoBegun = true
     if (run !== null) await this.#play(run)
   }
 
   async #report(run: ReplayRun): Promise<ReplayReport> {
-    const frames = await this.#prepare(run.recording).then(
-      ({ recording }) => recording.frames.length,
-      () => null, // it no longer exists
-    )
+    const frames =
+      run.tournament !== null
+        ? null
+        : await this.#prepare(run.recording).then(
+            ({ recording }) => recording.frames.length,
+            () => null, // it no longer exists
+          )
     return {
       id: run.id,
       fixtureId: run.recording,
@@ -229,6 +252,7 @@ export class GameplayBot {
       state: run.ending === null ? 'playing' : 'stopping',
       demo: run.demo,
       lossless: run.lossless,
+      practice: run.practice,
       startedAt: run.startedAt,
     }
   }
@@ -247,12 +271,14 @@ export class GameplayBot {
   }
 
   async #load(script: string): Promise<Prepared> {
-    const { library, parse } = this.#options
-    const stored = present((await library.find(script)) ?? undefined, `the recording ${script}`)
-    const recording = await readStored(stored)
-    const from = kickOffFrame(recording, (frame) => parse(frame, fixtureId(REPLAY_FIXTURES_FROM), script))
-    const kickOff = parse(recording.frames[from], fixtureId(REPLAY_FIXTURES_FROM), script)
-    return { recording, from, players: kickOff?.players.length ?? 0 }
+    const stored = await this.#options.library.find(script)
+    return this.#ready(await readStored(present(stored ?? undefined, `the recording ${script}`)))
+  }
+
+  #ready(recording: Recording): Prepared {
+    const parse = (frame: unknown) => this.#options.parse(frame, fixtureId(REPLAY_FIXTURES_FROM), recording.name)
+    const from = kickOffFrame(recording, parse)
+    return { recording, from, players: parse(recording.frames[from])?.players.length ?? 0 }
   }
 }
 
@@ -260,27 +286,11 @@ export class GameplayBot {
  * Concurrent replays of one recording have players of their own; a single one always has the same players. Those of a
  * tournament play once.
  */
-const castOf = ({ id, recording, slot, disguise }: ReplayRun): string =>
-  disguise !== null ? `tournament/${id}` : slot === 0 ? recording : `${recording}/${slot + 1}`
-
-/** Frames that are renamed before others get a turn. */
-const FRAMES_A_TURN = 32
-
-async function disguised(
-  recording: Recording,
-  { seed, startsAt }: NonNullable<ReplayRun['disguise']>,
-): Promise<Recording> {
-  const disguise = disguiseOf(recording, seed, Math.floor(startsAt / SECOND_MS))
-  const frames: unknown[] = []
-  for (const frame of recording.frames) {
-    frames.push(disguise.frame(frame))
-    if (frames.length % FRAMES_A_TURN === 0) await nextTurn()
-  }
-  return { ...recording, fixtureName: disguise.clubs.join(' vs '), anchors: disguise.anchors, frames }
-}
+const castOf = ({ id, recording, slot, tournament }: ReplayRun): string =>
+  tournament !== null ? `tournament/${id}` : slot === 0 ? recording : `${recording}/${slot + 1}`
 
 /** The first frame in play, or else the first frame. */
-function kickOffFrame(recording: Recording, parse: (frame: unknown) => FixtureSnapshot | null): number {
+function kickOffFrame(recording: Recording, parse: (frame: unknown) => SaidFixture | null): number {
   const kickOff = recording.frames.findIndex((frame) => {
     const snapshot = parse(frame)
     return snapshot !== null && isInPlay(phaseOf(snapshot))

@@ -17,11 +17,11 @@ import type { Outcome } from '../../actors/kernel/outcome.ts'
 import { oneOf } from '../../actors/kernel/read.ts'
 import { proceed } from '../../actors/match/decide.ts'
 import type { FeedTerms } from '../../actors/match/feed-updates.ts'
-import type { Heard, HeardAfter } from '../../actors/match/heard.ts'
 import { continueStep, findStep, leavingOf, type SharedStep } from '../../actors/match/shared-step.ts'
 import { Draft, MatchState, newMatch } from '../../actors/match/state.ts'
-import type { MatchRecord } from '../../actors/match/store.ts'
-import { type Allowed, changeLevels, close, open } from '../../actors/match/trading.ts'
+import type { Heard, HeardAfter, MatchRecord } from '../../actors/match/store.ts'
+import { changeLevels, close, open } from '../../actors/match/trading.ts'
+import type { Allowed } from '../../actors/match/terms.ts'
 import { leaguePrice } from '../../actors/position/fills.ts'
 import { byAge, type Position } from '../../actors/position/position.ts'
 import { triggerAt } from '../../actors/position/triggers.ts'
@@ -44,6 +44,7 @@ const isAsked = ({ kind, by, reason }: TapeLine): boolean =>
   kind === 'hear' ||
   kind === 'open' ||
   kind === 'levels' ||
+  kind === 'reduce' ||
   kind === 'forget' ||
   (kind === 'close' && (by === 'user' || reason === 'operator'))
 
@@ -184,7 +185,10 @@ export class Rerun {
       outcome = open(draft, order, { ...terms, newId: () => id })
     } else if (line.kind === 'levels')
       outcome = changeLevels(draft, { kind: 'change_levels', ...own, ...levels }, terms)
-    else if (line.kind === 'close' && line['by'] === 'user') {
+    else if (line.kind === 'reduce') {
+      const part = { lots: lots(Number(line['lots'])), idempotency: null }
+      outcome = close(draft, { kind: 'close_part', ...own, ...part }, { ...terms, newId: () => `${id}/${n}` })
+    } else if (line.kind === 'close' && line['by'] === 'user') {
       outcome = close(draft, { kind: 'close_position', ...own, idempotency: null }, terms)
     } else proceed(draft, { kind: 'void_position', positionId: id }, terms)
     if (outcome?.ok === false) throw new Flaw(n, `the rules refuse it: ${outcome.refusal.code}`)
@@ -216,10 +220,9 @@ export class Rerun {
     if (missing !== undefined) throw new Flaw(lines.at(-1)?.n ?? head.n, `${JSON.stringify(missing.fact)} follows it`)
     this.#standing = standing
     for (const event of draft.events) present(this.#state, head).apply(event)
-    if (this.#state !== null && this.#state.info.settling !== null && !this.#isInClosingOrder) {
-      this.#rebuild((a, b) => (a.id < b.id ? -1 : 1))
-      this.#isInClosingOrder = true
-    }
+    const isSettling = this.#state !== null && this.#state.info.settling !== null
+    if (isSettling && !this.#isInClosingOrder) this.#rebuild((a, b) => (a.id < b.id ? -1 : 1))
+    this.#isInClosingOrder = isSettling
   }
 
   /** A new owner has loaded the match, in this order. */
@@ -259,7 +262,7 @@ const recordOf = (state: MatchState): MatchRecord => ({
   pricing: state.pricing,
   instruments: [...state.instruments()],
   openPositions: [...state.openPositions()],
-  recentCloses: [...state.recentCloses()],
+  movableCloses: [...state.movableCloses()],
 })
 
 function present<T>(value: T | null, line: TapeLine): T {

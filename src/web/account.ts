@@ -2,7 +2,7 @@
 import { batch, computed, effect, signal } from '@preact/signals'
 import { newKey } from './client/api.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
-import { lots, signed, units } from './format.ts'
+import { lots, signed, timeOfDay, units } from './format.ts'
 import { nameOf } from './names.ts'
 import { forgetLeagues, isLeague, leagueHere, leagues, purse, purseName } from './leagues.ts'
 import { quoteOf } from './market.ts'
@@ -17,7 +17,7 @@ const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
 const START = 10_000
 /** The wallet of that purse. */
 export const wallet = computed<Wallet | null>(() => wallets.value[purse.value] ?? null)
-/** The part of its balance that late news may still correct: it opens nothing yet. */
+/** Protection: the part of its balance that opens nothing yet. */
 export const locked = computed<number>(() =>
   wallet.value === null ? 0 : Math.max(0, wallet.value.balance - wallet.value.freeMargin),
 )
@@ -80,7 +80,7 @@ function keep(position: Position): void {
     closed.add(position.id)
     const shown = history.peek()
     if (shown !== null) {
-      // A close that late news has corrected takes its own place.
+      // A close that news has moved takes its own place.
       const isShown = shown.some(({ id }) => id === position.id)
       history.value = isShown ? shown.map((one) => (one.id === position.id ? position : one)) : [position, ...shown]
     }
@@ -100,8 +100,10 @@ const setPositions = (open: readonly Position[]): void => {
 export function takeAccount({ snapshot, positions: open, events }: AccountChanges): void {
   batch(() => {
     if (snapshot) setPositions((open ?? []).filter(({ id }) => !closed.has(id)))
-    for (const event of events) {
+    for (const [n, event] of events.entries()) {
       keep(event.position)
+      // The close of a part, which follows, says it all.
+      if (events[n + 1]?.position.partOf === event.position.id) continue
       toastEvent(event.type, event.position, event.marginLostPct)
     }
   })
@@ -120,8 +122,19 @@ const CLOSED_BY: Readonly<Record<string, string>> = {
 
 export function closedByWords({ closedBy, voidReason, voidNote }: Position): string {
   if (voidReason === 'operator') return say(words.account.voidOperator, { note: voidNote ?? '' }).trim()
-  if (voidReason === 'late_open') return words.account.voidLate
   return CLOSED_BY[closedBy ?? ''] ?? words.account.closed
+}
+
+/** How far news has moved the fills of a position, and until when it may move its close. Empty without protection. */
+export function moveWords({ moved = [], movableUntil }: Position): string {
+  const by = (fill: 'open' | 'close'): number => moved.reduce((sum, one) => sum + (one.fill === fill ? one.by : 0), 0)
+  const [entry, exit] = [by('open'), by('close')]
+  const told = [
+    ...(entry === 0 ? [] : [say(words.positions.entryMoved, { by: signed(entry) })]),
+    ...(exit === 0 ? [] : [say(words.positions.exitMoved, { by: signed(exit) })]),
+    ...(movableUntil === undefined ? [] : [say(words.positions.movable, { until: timeOfDay(movableUntil) })]),
+  ]
+  return told.join(' · ')
 }
 
 function toastEvent(
@@ -158,7 +171,7 @@ function toastEvent(
     case 'corrected':
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
-        title: say(words.account.beforeNews, { name }),
+        title: say(words.account.fillMoved, { name }),
         text: say(words.account.bookedAs, { total: signed(position.realizedPnl ?? 0) }),
       })
     default:
@@ -190,7 +203,9 @@ export function refreshWallet(): Promise<void> {
       found.forEach(takeWallet)
       // What closes have paid is locked for a while, and no event says when it is not any more.
       const isLocked = found.some(({ freeMargin, balance }) => freeMargin < balance)
-      if (isLocked) setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
+      if (!isLocked) return
+      if (history.peek() !== null) void refreshHistory().catch(() => undefined)
+      setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
     })
     .finally(() => (pending = null))
   return pending
@@ -256,17 +271,31 @@ export const change = async (id: string, levels: Levels): Promise<Position> => t
 /** Keys of closes whose outcome is not known. */
 const closing = new Map<string, string>()
 
-export async function close(id: string): Promise<Position> {
-  const key = closing.get(id) ?? newKey()
-  closing.set(id, key)
+/** Closes a position, or with a size a part of it. Returns whether something of it is still open. */
+export async function close(id: string, lotSize?: number): Promise<boolean> {
+  const which = `${id} ${lotSize ?? ''}`
+  const key = closing.get(which) ?? newKey()
+  closing.set(which, key)
   try {
-    const position = take(await api.close(id, key))
-    closing.delete(id)
-    return position
+    const answer = await api.close(id, key, lotSize)
+    take(answer)
+    if (answer.rest !== null) keep(answer.rest)
+    closing.delete(which)
+    return answer.rest !== null
   } catch (error) {
-    if (!isUnsure(error)) closing.delete(id)
+    if (!isUnsure(error)) closing.delete(which)
     throw error
   }
+}
+
+/** What closing so many lots of a position would pay now: their share of the margin and their PnL. */
+export function livePay(position: Position, size: number): number {
+  const { lotSize, margin, exitPrice, currentPrice, instrumentId, purse: of } = position
+  // A part moves the price less than the whole.
+  const own = isLeague(of) ? 0 : ((exitPrice - currentPrice) * size) / lotSize
+  const at = (isLeague(of) ? quoteOf(instrumentId).value.base : quoteOf(instrumentId).value.price) + own
+  const part = { ...position, lotSize: size, margin: (margin * size) / lotSize }
+  return part.margin + pnlAt(part, at)
 }
 
 // The wallet of a league is known once it is chosen.

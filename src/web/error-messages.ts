@@ -22,8 +22,6 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
       step: Number(facts['lotStep']),
     }),
   LEVELS_INVALID: (facts) => say(words.errors.LEVELS_INVALID, { price: number(facts, 'currentPrice') }),
-  LEVEL_TOO_CLOSE: (facts) =>
-    say(words.errors.LEVEL_TOO_CLOSE, { distance: number(facts, 'minDistance'), price: number(facts, 'currentPrice') }),
   POSITION_LIMIT: (facts) => say(words.errors.POSITION_LIMIT, { n: Number(facts['maxOpenPositions']) }),
   ACCOUNT_FROZEN: () => words.errors.ACCOUNT_FROZEN,
   SELF_EXCLUDED: (facts) => say(words.errors.SELF_EXCLUDED, { until: dayTime(String(facts['until'])) }),
@@ -52,7 +50,6 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   POSITIONS_OPEN: () => words.errors.POSITIONS_OPEN,
   NOT_RUINED: (facts) => say(words.errors.NOT_RUINED, { below: number(facts, 'below') }),
   REFILLED_LATELY: (facts) => say(words.errors.REFILLED_LATELY, { next: dayTime(String(facts['nextAt'])) }),
-  PROCEEDS_LOCKED: () => words.errors.PROCEEDS_LOCKED,
   RULES_MOVE_PRICES: movingPrices,
   KEY_LIMIT: () => words.errors.KEY_LIMIT,
   COMING_SOON: () => words.errors.COMING_SOON,

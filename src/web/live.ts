@@ -7,6 +7,7 @@ import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } 
 import { now, setClock } from './server-clock.ts'
 import {
   isLoaded,
+  keepHeld,
   matchInstruments,
   refreshInstruments,
   refreshMatches,
@@ -108,6 +109,7 @@ export function startLive(): void {
     void begin()
   })
   effect(() => feed.follow(followed.value))
+  effect(() => keepHeld(new Set(Array.from(positions.value.values(), ({ instrumentId }) => instrumentId))))
   addEventListener('online', () => feed.reconnectNow())
   addEventListener('offline', () => feed.networkGone())
   unreached.subscribe(() => feed.check())

@@ -106,9 +106,13 @@ function noticeMatch(frame: PriceFrame, statusBefore: LiveQuote['status']): void
   if (frame.minute !== null && frame.minute !== match.minute) {
     matches.value = matches.peek().map((m) => (m.id === match.id ? { ...m, minute: frame.minute } : m))
   }
+  if (frame.tradingStatus !== statusBefore) isLineUpNews = true
   const isNews = frame.cause === 'event' || frame.cause === 'settlement' || frame.tradingStatus !== statusBefore
   if (isNews && (frame.flags & FLAG.snapshot) === 0) refreshSoon()
 }
+
+/** Some player may have come on or left the pitch. */
+let isLineUpNews = false
 
 /** Matches that a frame has named and no list yet. */
 const strange = new Set<number>()
@@ -134,12 +138,20 @@ export async function refreshMatches(): Promise<void> {
     matches.value = found.matches
     if (events !== null && events.fixtureId === selectedMatchId.peek()) matchEvents.value = events
   })
-  // A new match brings new players.
-  if (found.matches.some(({ id }) => !known.has(id))) await refreshInstruments()
+  // A new match brings new players, a substitution another one.
+  const isMissing = [...held].some((id) => !instruments.peek().has(id))
+  if (isLineUpNews || isMissing || found.matches.some(({ id }) => !known.has(id))) await refreshInstruments()
 }
 
 export async function refreshInstruments(): Promise<void> {
-  const { instruments: found } = await api.instruments()
+  isLineUpNews = false
+  const { instruments: active } = await api.instruments()
+  const listed = new Set(active.map(({ id }) => id))
+  const shown = selectedId.peek()
+  const wanted = new Set(shown === null ? held : [...held, shown])
+  const others = await Promise.all([...wanted.difference(listed)].map((id) => api.instrument(id)))
+  const played = new Set(active.map(({ fixtureId }) => fixtureId))
+  const found = [...active, ...others.filter(({ fixtureId }) => played.has(fixtureId))]
   batch(() => {
     instruments.value = new Map(found.map((instrument) => [instrument.id, instrument]))
     for (const instrument of found) {
@@ -149,6 +161,15 @@ export async function refreshInstruments(): Promise<void> {
     choose()
     isLoaded.value = true
   })
+}
+
+/** Players with open positions. Those who have left the pitch are no longer listed, so they are asked for by id. */
+let held: ReadonlySet<string> = new Set()
+
+/** Keeps the players of these positions on the page, on the pitch or not. */
+export function keepHeld(ids: ReadonlySet<string>): void {
+  held = ids
+  if (isLoaded.peek() && [...ids].some((id) => !instruments.peek().has(id))) refreshSoon()
 }
 
 /** Shows a match and its biggest mover, unless one of its players is shown already. */

@@ -14,7 +14,7 @@ export async function refreshUnread(): Promise<void> {
 }
 
 /** Told by the account events themselves. */
-const TOLD: ReadonlySet<string> = new Set(['margin_warning', 'position_closed', 'late_close'])
+const TOLD: ReadonlySet<string> = new Set(['margin_warning', 'position_closed', 'fill_moved'])
 
 /** Handles a message of the account stream that is not an account event. */
 export function takeNotice(notice: Readonly<Record<string, unknown>>): void {

@@ -84,9 +84,8 @@ const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null
   },
   position_closed: (data) => {
     const about = position(data)
-    const { closedBy, reason, voidReason } = data
+    const { closedBy, reason } = data
     if (about === null) return null
-    if (voidReason === 'late_open') return { title: notices.lateOpenTitle, body: say(notices.lateOpenBody, about) }
     if (closedBy === 'void') {
       if (typeof reason !== 'string') return null
       return { title: notices.voidTitle, body: say(notices.voidBody, { ...about, pnl: amount(data['taken']), reason }) }
@@ -98,12 +97,12 @@ const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null
     title: notices.fullTime,
     body: plural(Number(positions), notices.settled, { pnl: amount(pnl) }),
   }),
-  late_close: (data) => {
+  fill_moved: (data) => {
     const about = position(data)
     if (about === null) return null
     return {
-      title: notices.lateCloseTitle,
-      body: say(notices.lateCloseBody, { ...about, amount: amount(data['amount']) }),
+      title: notices.fillMovedTitle,
+      body: say(notices.fillMovedBody, about),
     }
   },
   badge: ({ badgeId }, { title, body }) => {

@@ -123,6 +123,7 @@ const NAMES: Readonly<Record<string, string>> = {
   open: 'positions opened',
   close: 'positions closed',
   levels: 'levels changed',
+  reduce: 'closes of a part',
   correct: 'closes corrected by late news',
   settle: 'settlement prices',
   hear: 'things the match heard',
@@ -160,6 +161,9 @@ function told(line: Proven['position'][number]): string[] {
       name,
       `closed by ${String(line['by']).replace('_', ' ')} at ${units(line['price'])}, PnL ${units(line['pnl'])}`,
     ]
+  }
+  if (line.kind === 'reduce') {
+    return [name, `closed ${units(line['lots'])} lots at ${units(line['price'])}, PnL ${units(line['pnl'])}`]
   }
   if (line.kind === 'correct') return [name, `corrected by ${units(line['amount'])}, PnL ${units(line['pnl'])}`]
   return [name, line.kind]

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BATCH_MAX, COMMAND_DEADLINE_MS, DEFAULT_RULES, MAILBOX_MAX } from '../../actors/kernel/limits.ts'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { Mailbox } from '../../actors/match/mailbox.ts'
 import type { IdempotencyKey } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
-import { closeOrder, openOrder, GOAL, P, p, snapshot, U, u } from '../support/fixtures.ts'
+import { closeOrder, openOrder, GOAL, P, p, player, snapshot, U, u } from '../support/fixtures.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
 import { codeOf, ok, ActorRig } from '../support/actor-rig.ts'
 
@@ -162,7 +163,7 @@ describe('actor', () => {
   })
 
   it('[A13] a rejected command leaves no trace: refusals it caused are decided again', async () => {
-    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
+    const stage = await ActorRig.set()
     // More than the wallet pays, and before the other one in the batch: its impact would carry the price over their
     // target.
     const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
@@ -235,6 +236,36 @@ describe('actor', () => {
       stage.world.pass(1000)
       ok(await stage.opens({ userId: U(3), clientPrice: p(205), instrumentId: P(2) }))
       expect(stage.store.ticks.at(-1)).toMatchObject({ cause: 'trade', instrumentId: P(2) })
+    })
+
+    it('[A11] are stored once a minute of every player on the pitch, in play and in breaks, though nothing moves', async () => {
+      const { feedStaleMs } = DEFAULT_RULES
+      const stage = await ActorRig.set({ rules: { feedStaleMs } })
+      const bench = { ...player(3), starter: false }
+      const half = { state: 'HT', stateId: 3, periods: stage.whistled(), players: [player(1), player(2), bench] }
+      const timesOf = (n: number) => stage.store.ticks.filter((t) => t.instrumentId === P(n)).map(({ at }) => at)
+      await stage.moves(half)
+      for (let secs = 1; secs <= 600; secs++) {
+        stage.world.pass(SECOND_MS)
+        if (secs % 10 === 0) await stage.moves(half)
+        else await stage.actor.clock()
+      }
+      const times = timesOf(1)
+      const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0))
+      expect(Math.max(...gaps, stage.world.now() - (times.at(-1) ?? 0))).toBeLessThanOrEqual(60 * SECOND_MS)
+      expect(gaps.length).toBeLessThanOrEqual(12)
+      expect(timesOf(2)).toEqual(times)
+      expect(timesOf(3)).toHaveLength(1) // listed, and never on the pitch
+      const commits = vi.spyOn(stage.store, 'commit')
+      for (let secs = 1; secs <= 300; secs++) {
+        stage.world.pass(SECOND_MS)
+        await stage.actor.clock()
+      }
+      // Without updates there is one more, and none once the feed is late.
+      expect(commits).toHaveBeenCalledTimes(1)
+      expect(timesOf(1)).toHaveLength(times.length + 1)
+      const last = stage.store.ticks.at(-1)
+      expect(last).toMatchObject({ cause: 'match', previous: last?.quote.price })
     })
 
     it('[A11] that came too soon are stored when due, only the newest', async () => {

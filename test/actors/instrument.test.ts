@@ -6,7 +6,6 @@ import {
   fillPrice,
   quoteAfter,
   quoteOf,
-  settlesAt,
   slopeFor,
   anchorOf,
   startPrice,
@@ -22,37 +21,36 @@ describe('quote', () => {
     expect(quoteOf(crowded(-10)).price).toBe(u(199.9))
   })
 
-  it('[I2] the crowd moves a price by at most half a per cent of its base, and k_mod shows the slope that is left', () => {
-    expect(DEFAULT_RULES.impactCapPpm).toBe(5_000)
-    expect(quoteOf(crowded(1000))).toMatchObject({ price: u(201), slope: u(0.001) })
-    expect(quoteOf(crowded(-9999)).price).toBe(u(199))
+  it('[I2] the crowd moves a price by at most a fifth of a per cent of its base, and k_mod shows the slope that is left', () => {
+    expect(DEFAULT_RULES.impactCapPpm).toBe(2_000)
+    expect(quoteOf(crowded(1000))).toMatchObject({ price: u(200.4), slope: u(0.0004) })
+    expect(quoteOf(crowded(-9999)).price).toBe(u(199.6))
   })
 
   it('[I5] a settled instrument stands still, whichever positions have been paid', () => {
     const settled = instrument(1, { settlement: p(212), imbalance: lots(u(5)) })
     expect([quoteOf(settled).price, quoteAfter(settled, lots(u(10))).price]).toEqual([u(212), u(212)])
-    expect([fillPrice(settled, lots(u(1))), exitPrice(settled, lots(u(1))), settlesAt(settled)]).toEqual(
-      Array.from({ length: 3 }, () => u(212)),
-    )
+    expect([fillPrice(settled, lots(u(1))), exitPrice(settled, lots(u(1)))]).toEqual([u(212), u(212)])
   })
 
-  it('[T33] while full time waits the quote is what the whole book would settle at, and everybody leaves at it', () => {
+  it('[T33] once the match has ended the quote stands still, and everybody leaves at it', () => {
     for (const imbalance of [40, -40, 4_000]) {
       const before = crowded(imbalance)
-      const waiting = { ...before, awaitsSettlement: true }
-      expect(quoteOf(waiting).price).toBe(settlesAt(before))
-      for (const exposure of [1, -30]) expect(exitPrice(waiting, lots(u(exposure)))).toBe(settlesAt(before))
+      const { price: standing, slope: kMod } = quoteOf(before)
+      for (const left of [imbalance, imbalance - 30, 0]) {
+        const ended = { ...before, imbalance: lots(u(left)), endedImbalance: before.imbalance }
+        expect(quoteOf(ended)).toEqual({ price: standing, base: u(200), imbalance: u(imbalance), slope: kMod })
+        for (const exposure of [1, -30]) expect(exitPrice(ended, lots(u(exposure)))).toBe(standing)
+      }
     }
-    expect(quoteOf({ ...crowded(40), awaitsSettlement: true }).slope).toBe(u(0.005))
-    expect(quoteOf({ ...crowded(0), awaitsSettlement: true }).slope).toBe(u(0.005))
   })
 })
 
 describe('calibration', () => {
-  it('[I6] ten fresh wallets fully invested in a starter of price 200 move the price by half a per cent', () => {
+  it('[I6] two fresh wallets fully invested in a starter of price 200 move the price by a tenth of a per cent', () => {
     const k0 = slopeFor(p(200), true)
     expect(k0).toBe(u(0.001))
-    expect(quoteOf(instrument(1, { slope: k0, imbalance: lots(10 * u(100)) })).price).toBe(u(201))
+    expect(quoteOf(instrument(1, { slope: k0, imbalance: lots(2 * u(100)) })).price).toBe(u(200.2))
     expect(slopeFor(p(200), false)).toBe(u(0.002))
   })
 

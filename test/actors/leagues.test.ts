@@ -17,7 +17,7 @@ const HUNDRED = money(u(100))
 
 /** A match in which the crowd has moved the price well above its base. */
 async function crowded() {
-  const rig = await ActorRig.set({ rules: { holdMs: 0, levelDistancePpm: 0 }, balance: money(u(1_000_000)) })
+  const rig = await ActorRig.set({ rules: { holdMs: 0 }, balance: money(u(1_000_000)) })
   for (const user of [U(1), U(2)]) rig.store.join(user, HUNDRED, LEAGUE)
   ok(await rig.opens({ userId: U(3), lots: lots(u(100)) }))
   const standing = () => present(rig.actor.view.instrument(P(1)), 'player')
@@ -28,7 +28,7 @@ async function crowded() {
 const inLeague = { league: LEAGUE, lots: lots(u(0.5)), clientPrice: p(200) }
 
 describe('in a league', () => {
-  it('[T45] orders fill at the base, whatever the crowd does, and move nothing', async () => {
+  it('[T37] orders fill at the base, whatever the crowd does, and move nothing', async () => {
     const { rig, standing } = await crowded()
     const before = standing()
     const { length } = rig.events
@@ -44,7 +44,7 @@ describe('in a league', () => {
     expect(rig.store.walletOf(U(1), 'main').balance).toBe(money(u(1_000_000)))
   })
 
-  it('[T45] levels and washouts follow the base alone', async () => {
+  it('[T37] levels and washouts follow the base alone', async () => {
     const { rig, standing } = await crowded()
     const { position } = ok(await rig.opens({ ...inLeague, stopLoss: p(199), takeProfit: p(201) }))
     // The crowd pushes the price beyond both levels.
@@ -67,7 +67,7 @@ describe('in a league', () => {
     expect(closed).toMatchObject({ position: { close: { by: 'take_profit', price: p(202) } } })
   })
 
-  it('[T45] a purse pays for its own orders, and one that the user has not joined for none', async () => {
+  it('[T37] a purse pays for its own orders, and one that the user has not joined for none', async () => {
     const { rig } = await crowded()
     expect(await rig.opens({ ...inLeague, lots: lots(u(1.5)) })).toMatchObject({
       refusal: { code: 'insufficient_margin', available: HUNDRED, maxLots: lots(u(1)) },
@@ -87,12 +87,12 @@ describe('in a league', () => {
       takeProfit: null,
     } as const
     const quoted = ok(rig.actor.quote({ ...query, league: LEAGUE, means }))
-    expect(quoted).toMatchObject({ fillPrice: p(200), exitPrice: p(200), settlesAt: p(200), impact: 0, refusal: null })
+    expect(quoted).toMatchObject({ fillPrice: p(200), exitPrice: p(200), impact: 0, refusal: null })
     expect(quoted.maxLots).toBe(lots(u(1)))
     expect(ok(rig.actor.quote({ ...query, means })).refusal).toMatchObject({ code: 'insufficient_margin' })
   })
 
-  it('[T45] full time pays the base in a league, and the mean of the book outside', async () => {
+  it('[T37] full time pays the base in a league, and the mean of the book outside', async () => {
     const { rig, standing } = await crowded()
     ok(await rig.opens(inLeague))
     await rig.actor.end('full_time')
@@ -104,7 +104,7 @@ describe('in a league', () => {
     expect(paid.get('main')).toBeGreaterThan(standing().base)
   })
 
-  it('[T45] positions are no part of the imbalance after a crash, either', async () => {
+  it('[T37] positions are no part of the imbalance after a crash, either', async () => {
     const { rig, standing } = await crowded()
     ok(await rig.opens(inLeague))
     const before = standing()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { reconcile } from '../../actors/market/incidents.ts'
-import { reportEvents, reportSquad } from '../../actors/market/match-report.ts'
-import { GOAL, player, snapshot } from '../support/fixtures.ts'
+import { reconcile } from '../../actors/market/belief/reconcile.ts'
+import { reportEvents } from '../../actors/market/match-report.ts'
+import { GOAL, snapshot } from '../support/fixtures.ts'
 
 const ahead = { id: 1, name: 'Harbour', goals: 1 }
 
@@ -12,8 +12,8 @@ function shownAfter(...updates: readonly Partial<FixtureSnapshot>[]) {
   let events: ReturnType<typeof reportEvents> = []
   return updates.map((over) => {
     const said = snapshot(over)
-    incidents = reconcile(said, incidents).incidents
-    events = reportEvents(said, events, incidents)
+    incidents = reconcile(said, incidents, 0).incidents
+    events = reportEvents(said, events, incidents, new Map())
     return events.map((event) => [event.id, event.retracted])
   })
 }
@@ -32,12 +32,6 @@ describe('the report of a match', () => {
   })
 
   it('keeps the list when the provider omits it', () => {
-    expect(shownAfter({ events: [GOAL], home: ahead }, { events: null }).at(-1)).toEqual([[501, false]])
-  })
-
-  it('keeps the players of a squad that an update omits', () => {
-    const before = reportSquad({ players: [player(1, { details: { 86: 1 } }), player(2)] }, [])
-    const after = reportSquad({ players: [player(1, { details: null, jersey: 9 }), player(3)] }, before)
-    expect(after).toEqual([player(1, { details: { 86: 1 }, jersey: 9 }), player(2), player(3)])
+    expect(shownAfter({ events: [GOAL], home: ahead }, { events: null, home: ahead }).at(-1)).toEqual([[501, false]])
   })
 })

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { info } from '../support/fixtures.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { lots, type Price, price, slope } from '../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
+import { firstBelief } from '../../actors/market/belief/believe.ts'
 import type { Incident } from '../../actors/market/incidents.ts'
 import {
   type BaseMove,
@@ -22,7 +25,8 @@ import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
 const recordings = await listRecordings('ops/replays')
 
 const START = price(150_000_000)
-const EVEN: Standing = { counts: {}, volume: 1, rating: 6.6, minutes: 30 }
+const RATED = { value: 6.6, first: 6.4, firstMinutes: 10 }
+const EVEN: Standing = { counts: {}, volume: 1, rating: RATED, minutes: 30, uneven: 0 }
 const expectation = { role: 'FWD', points: 2 } as const
 const at = (standing: Standing): number => aheadBy(standing, expectation, DEFAULT_MODEL)
 
@@ -40,12 +44,15 @@ const row = (kind: Incident['kind'], minute: number, over: Partial<Incident> = {
   firstId: minute,
   kind,
   minute,
+  sortOrder: null,
+  isRelatedLost: false,
   extraMinute: null,
   period: 1,
   side: 'home',
   playerId: playerId(9),
   relatedPlayerId: null,
   addition: null,
+  listedAt: 60 * minute,
   standing: 'counted',
   ...over,
 })
@@ -68,7 +75,7 @@ describe('the reason of a move', () => {
   })
 
   it('is what statistics and rating say, apart from minutes', () => {
-    const move = moveOf(EVEN, { ...EVEN, volume: 2, rating: 7 })
+    const move = moveOf(EVEN, { ...EVEN, volume: 2, rating: { ...RATED, value: 7 } })
     const reason = present(reasonOf(move, NONE, DEFAULT_MODEL), 'reason')
     expect(reason).toEqual({ event: null, byEvent: 0, byMinutes: 0, byStatistics: move.to - move.from })
   })
@@ -116,7 +123,7 @@ describe('the reasons of real matches', () => {
     let [memory, moves, alone] = [EMPTY_PRICING, 0, 0]
     const bases = new Map<number, Price>()
     const kinds = new Set<string>()
-    for (const snapshot of snapshots) {
+    for (const snapshot of snapshots.map(firstBelief)) {
       const players = snapshot.players.map(({ playerId: who, side, role }) => ({
         playerId: who,
         side,
@@ -160,8 +167,9 @@ describe('a stored tick', () => {
     ...over,
   })
   const keep = (keeper: TickKeeper, events: readonly PriceMoved[], t: Instant): readonly PriceMoved[] => {
-    const kept = keeper.toStore(events, t)
-    keeper.committed(events, t)
+    const terms = { events, view: { info: info(), instruments: () => [] }, at: t, rules: DEFAULT_RULES }
+    const kept = keeper.toStore(terms)
+    keeper.committed(terms)
     return kept
   }
   const booked = { kind: 'yellow', minute: 3, extraMinute: null, undone: false } as const

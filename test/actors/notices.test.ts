@@ -37,19 +37,7 @@ describe('notices', () => {
     ])
   })
 
-  it('[T35] say in plain words why an opening was late', () => {
-    const late = closed(1, 0.01, { by: 'void', voidReason: 'late_open' })
-    expect(noticesOf({ key: '7:1', matchId: fixtureId(7), at, events: [late] }, () => 'A. Striker')).toMatchObject([
-      {
-        title: 'Opened too late',
-        body:
-          'Your short on A. Striker was opened just before news of the player, when some could have seen it already. ' +
-          'It is void: it left at the price before the news and counts nowhere. What the crowd had moved: +0.01.',
-      },
-    ])
-  })
-
-  it('[T39] say in plain words why a close is corrected, and nothing where only the base moved', () => {
+  it('say in plain words why a close is corrected, and nothing where only the base moved', () => {
     const { voidReason: _, ...close } = closed(1, -4)
     const booked = (pnl: number) =>
       noticesOf(
@@ -63,11 +51,11 @@ describe('notices', () => {
       )
     expect(booked(6)).toMatchObject([
       {
-        type: 'late_close',
-        title: 'Closed just before news',
+        type: 'fill_moved',
+        title: 'Close moved by news',
         body:
-          'Your short on A. Striker was closed just before news of the player, when some could have seen it already. It ' +
-          'is booked as if it had been held until the news was in the price: −10.00, which makes −4.00 in all.',
+          'News of A. Striker came just after your short closed. It is booked at the price after it: −10.00, which ' +
+          'makes −4.00 in all.',
       },
     ])
     expect(booked(-4)).toEqual([])

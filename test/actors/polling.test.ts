@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, instant, SECOND_MS } from '../../actors/kernel/world.ts'
-import { type FeedClock, sourceTime } from '../../actors/market/feed-clock.ts'
+import { followClock, type RunningClock } from '../../actors/market/feed-clock.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { canAffordMore, type Pace, pauseMs } from '../../actors/market/polling.ts'
 import { KICK_OFF, snapshot } from '../support/fixtures.ts'
@@ -38,14 +38,13 @@ describe('the next poll', () => {
   })
 })
 
-describe('what a feed says', () => {
-  /** The instants, in seconds after the first, that updates ten seconds apart speak of. */
-  function sourceSeconds(...updates: readonly Partial<FixtureSnapshot>[]) {
-    let clock: FeedClock | null = null
+describe('the match clock', () => {
+  /** After how many seconds the clock last moved, for updates ten seconds apart; null where none has to run. */
+  function movedAt(...updates: readonly Partial<FixtureSnapshot>[]) {
+    let clock: RunningClock | null = null
     return updates.map((over, n) => {
-      const timed = sourceTime(snapshot(over), clock, instant(KICK_OFF + 10 * SECOND_MS * n))
-      clock = timed.clock
-      return (timed.sourceAt - KICK_OFF) / SECOND_MS
+      clock = followClock(snapshot(over), clock, instant(KICK_OFF + 10 * SECOND_MS * n))
+      return clock === null ? null : (clock.movedAt - KICK_OFF) / SECOND_MS
     })
   }
   const at = (elapsedSecs: number, over: Partial<FixtureSnapshot['periods'][number]> = {}) => ({
@@ -54,18 +53,14 @@ describe('what a feed says', () => {
     ] as const,
   })
 
-  it('is current while the match clock runs, else as old as its last movement', () => {
-    expect(sourceSeconds(at(5), at(15), at(15), at(15), at(16))).toEqual([0, 10, 10, 10, 40])
+  it('[T21] is remembered with the time of its last movement', () => {
+    expect(movedAt(at(5), at(15), at(15), at(15), at(16), at(14))).toEqual([0, 10, 10, 10, 40, 50])
   })
 
-  it('is current in a break, in a shoot-out and after the end, where no clock runs', () => {
+  it('[T21] need not run in a break, in a shoot-out and after the end', () => {
     const half = { ...at(2_700, { ticking: false }), state: 'HT' }
-    expect(sourceSeconds(half, half, half)).toEqual([0, 10, 20])
     const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }
-    expect(sourceSeconds(shootout, shootout)).toEqual([0, 10])
-  })
-
-  it('is trusted for a minute and a quarter when its clock shows whole minutes', () => {
-    expect(sourceSeconds(...Array.from({ length: 10 }, () => at(60)))).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 0, 0])
+    expect(movedAt(at(2_700), half, half, at(2_700))).toEqual([0, null, null, 30])
+    expect(movedAt(shootout, { ...half, state: 'FT' })).toEqual([null, null])
   })
 })

@@ -2,15 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CONTRACT_SIZE, PRICE_MIN } from '../../actors/kernel/limits.ts'
 import { lots, price, slope } from '../../actors/kernel/micros.ts'
-import {
-  bookPrice,
-  curveOf,
-  leavingPrice,
-  openingPrice,
-  type PriceCurve,
-  priceAt,
-} from '../../actors/market/price-curve.ts'
-import { p, u } from '../support/fixtures.ts'
+import { curveOf, leavingPrice, openingPrice, type PriceCurve, priceAt } from '../../actors/market/price-curve.ts'
+import { u } from '../support/fixtures.ts'
 
 const MILLION = 1_000_000n
 
@@ -107,15 +100,6 @@ describe('the price curve', () => {
     )
   })
 
-  it('[T24] at full time everybody is paid the mean over the whole book: half the crowd’s part below the cap', () => {
-    const curve = curveOf(p(200), slope(u(0.001)), 5_000)
-    expect(bookPrice(curve, lots(u(400)))).toBe(u(200.2))
-    expect(bookPrice(curve, lots(u(-400)))).toBe(u(199.8))
-    expect(bookPrice(curve, lots(0))).toBe(u(200))
-    // The cap of one unit is reached at a thousand lots: 1 × (1 − 1,000 ÷ 8,000).
-    expect(bookPrice(curve, lots(u(4_000)))).toBe(u(200.875))
-  })
-
   it('[T34] the whole book is paid what its entries paid, whoever holds it', () => {
     const entries = fc.array(EXPOSURES, { minLength: 1, maxLength: 40 })
     fc.assert(
@@ -126,7 +110,7 @@ describe('the price curve', () => {
           size += BigInt(Math.abs(exposure))
           imbalance += exposure
         }
-        const out = BigInt(imbalance) * BigInt(bookPrice(curve, lots(imbalance)))
+        const out = BigInt(imbalance) * BigInt(leavingPrice(curve, lots(imbalance), lots(imbalance)))
         const gained = (out - paid) * BigInt(CONTRACT_SIZE)
         // In millionths of a micro of money: a micro of price on every lot that was ever opened.
         const most = (size + BigInt(Math.abs(imbalance))) * BigInt(CONTRACT_SIZE)

@@ -61,8 +61,10 @@ describe('a stored match', () => {
       speed: 1,
       feedSeq: 0,
       sourceAt: null,
+      clock: null,
       endedAt: null,
       endedSeq: null,
+      kickedOffAt: null,
       settling: null,
       settledAt: null,
       events: [],
@@ -89,6 +91,7 @@ describe('a stored memory of the price model', () => {
     clockSecs: 2_761,
     lastBreak: { playedAt: 1_780_000_000_000, ms: 900_000 },
     expectedGoals: { home: 1.4, away: 1.1 },
+    anchors: { '4': 200_000_000 },
     incidents: [
       {
         id: 9,
@@ -97,15 +100,34 @@ describe('a stored memory of the price model', () => {
         minute: 3,
         extraMinute: null,
         period: 1,
+        sortOrder: 2,
         side: 'home',
+        listedAt: 0,
+        isRelatedLost: false,
         playerId: 4,
         relatedPlayerId: null,
         addition: null,
         standing: 'counted',
       },
     ],
+    beliefs: {
+      doubts: {
+        goals: { home: 0, away: null },
+        starters: { home: [4, 5], away: null },
+        details: { '4': { '86': 0 } },
+      },
+      periods: [{ id: 71, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 61.5, ticking: true }],
+    },
     players: {
-      '4': { volume: 3, rating: 7.1, counts: { goal: 1 }, listed: { goal: 2 }, excused: { goals: 1 } },
+      '4': {
+        volume: 3,
+        rating: 7.1,
+        first: { rating: 6.5, minutes: 12 },
+        counts: { goal: 1 },
+        listed: { goal: 2 },
+        takenBack: {},
+        excused: { goals: 1 },
+      },
     },
   }
 
@@ -115,12 +137,14 @@ describe('a stored memory of the price model', () => {
 
   it('of an older version gets defaults for what that did not write', () => {
     expect(readPricing({}, 'match 7: pricing')).toEqual(EMPTY_PRICING)
-    const { behind: _, expectedGoals: __, lastBreak: ___, ...old } = memory
+    const { behind: _, expectedGoals: __, lastBreak: ___, anchors: ____, beliefs: _____, ...old } = memory
     expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({
       ...memory,
+      beliefs: EMPTY_PRICING.beliefs,
       behind: null,
       lastBreak: { playedAt: null, ms: 0 },
       expectedGoals: null,
+      anchors: {},
     })
   })
 
@@ -163,7 +187,7 @@ describe('stored events of a commit', () => {
       baseMove: 1,
       openedAt: 1_780_000_000_000,
       by: 'void',
-      voidReason: 'late_open',
+      voidReason: 'operator',
     },
     {
       kind: 'corrected',

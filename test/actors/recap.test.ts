@@ -1,16 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recapOf } from '../../actors/community/recap.ts'
+import { recapOf } from '../../src/features/recaps/recap.ts'
+import { positionId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { ClosedBy } from '../../actors/position/position.ts'
-import type { ClosedPosition } from '../../actors/position/recent-close.ts'
+import type { ClosedBy, ClosedPosition } from '../../actors/position/position.ts'
 import { p, trade, u } from '../support/fixtures.ts'
 
 const START = money(u(10_000))
 
 const closed = (at: number, pnl: number, by: ClosedBy = 'user'): ClosedPosition => ({
   ...trade().position,
+  id: positionId(randomUUID()),
   openedAt: instant(at - 60_000),
   close: { price: p(200), base: p(200), pnl: money(pnl), at: instant(at), by, voidReason: null },
 })

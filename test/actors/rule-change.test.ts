@@ -5,7 +5,7 @@ import type { MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { movePpm } from '../../actors/match/rule-change.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { ActorRig, ok } from '../support/actor-rig.ts'
-import { GOAL, P, p, U, u } from '../support/fixtures.ts'
+import { GOAL, instrument, P, p, record, U, u } from '../support/fixtures.ts'
 
 const scored = (goals: number): Partial<FixtureSnapshot> =>
   goals === 0 ? {} : { events: [GOAL], home: { id: 1, name: 'Harbour', goals } }
@@ -56,7 +56,9 @@ describe('a change of the rules', () => {
 
 describe('the effect of a change', () => {
   it('[H17] of the cap is predicted to the micro, with what it closes, and nothing happens', async () => {
-    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
+    const impactCapPpm = 5_000
+    const instruments = [instrument(1, { impactCapPpm })]
+    const stage = await ActorRig.set({ rules: { impactCapPpm }, record: record({ instruments }) })
     ok(await stage.opens({ lots: lots(u(90)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.5) }))
     const from = stage.events.length

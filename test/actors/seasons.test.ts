@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DIVISIONS, divisionAfter, outcomeOf, seasonAt, type SeasonResult } from '../../actors/community/seasons.ts'
+import { DIVISIONS, divisionAfter, outcomeOf, seasonAt, type SeasonResult } from '../../src/features/seasons/seasons.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { u } from '../support/fixtures.ts'

@@ -57,7 +57,7 @@ describe('a trading mode', () => {
   })
 
   it.each(TRADING_MODES)('[H13] %s: stop-loss, take-profit, washout and full time still close', async (mode) => {
-    const stage = await ActorRig.set({ users: 4, rules: { levelDistancePpm: 0 } })
+    const stage = await ActorRig.set({ users: 4 })
     const size = lots(u(1))
     await stage.opens({ userId: U(1), lots: size, stopLoss: p(199) })
     await stage.opens({ userId: U(2), lots: size, direction: 'short', takeProfit: p(199) })
@@ -125,7 +125,7 @@ describe('a trading mode', () => {
     expect(await reasonOf(wrong)).toBe('the match is over')
   })
 
-  it('[H11] of a close, after whose it is and before the hold; of a match that is over, the end of it', async () => {
+  it('[H11] of a close, after whose it is and before the hold, also between the end of a match and its settlement', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     restrict(stage, platform('halted'))
@@ -134,10 +134,11 @@ describe('a trading mode', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('market_suspended')
     restrict(stage, ALL_OPEN)
     expect(codeOf(await stage.closes(position.id))).toBe('cooldown_active')
-    // A match that is over says so first, halted or not.
     await stage.moves({ state: 'FT', periods: [] })
     stage.world.pass(DEFAULT_RULES.holdMs - SECOND_MS)
     restrict(stage, platform('halted'))
-    expect(codeOf(await stage.closes(position.id))).toBe('market_closed')
+    expect(codeOf(await stage.closes(position.id))).toBe('market_suspended')
+    restrict(stage, ALL_OPEN)
+    expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 })

@@ -114,8 +114,8 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a match is taken over as it was before the lease changed hands',
     tests('A9', DESK_TESTS),
     DESK,
-    `(await store.load(matchId)) ?? fresh?.() ?? known`,
-    `known ?? fresh?.() ?? (await store.load(matchId))`,
+    `(await loadOrQuarantine(context, matchId)) ?? fresh ?? known`,
+    `known ?? fresh ?? (await loadOrQuarantine(context, matchId))`,
   ),
   mutation(
     'an actor continues after a commit of unknown outcome',

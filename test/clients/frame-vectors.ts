@@ -1,7 +1,7 @@
 /** The test vectors of the price frame, as the description of the WebSocket has them, decoded by the page's client. */
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { decodePriceFrame, type PriceFrame } from '../../src/web/client/price-frame.ts'
+import { decodePriceFrame } from '../../src/web/client/price-frame.ts'
 import { openHttpRig } from '../http/http-rig.ts'
 
 const Described = z.object({
@@ -19,12 +19,4 @@ export async function frameVectors() {
     damaged.writeUInt8(damaged.readUInt8(44) ^ 1, 44) // one bit of the price
     return { hex, damaged: damaged.toString('hex'), frame: present(decodePriceFrame(bytes.buffer), 'a frame') }
   })
-}
-
-/** The values of a frame in the order of its bytes, as the programs in other languages write them. */
-export function inOrder(frame: PriceFrame): readonly unknown[] {
-  const { flags, epoch, seq, instrumentId, at, price, liveBase, imbalance, previousPrice, ...rest } = frame
-  const { eventId, fixtureId, cause, minute, tradingStatus } = rest
-  const first = [flags, epoch, seq, instrumentId, at * 1_000, price, liveBase, imbalance, previousPrice]
-  return [...first, eventId, fixtureId, cause, minute, tradingStatus]
 }

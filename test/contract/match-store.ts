@@ -2,16 +2,18 @@
 import { describe, expect, it } from 'vitest'
 import { fixtureId, type FixtureId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
-import { type Instant, instant } from '../../actors/kernel/world.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
-import type { CloseCorrected, KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
+import type { KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
-import { type Instrument, type NewsHold, quoteOf } from '../../actors/market/instrument.ts'
+import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import { info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
+import { partsContract } from './parts.ts'
+import { protectionContract } from './protection.ts'
 
 export interface StoreUnderTest {
   readonly store: MatchStore
@@ -39,7 +41,6 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         pricing: EMPTY_PRICING,
         instruments: [listed],
         openPositions: [],
-        recentCloses: [],
       })
       const users = events.flatMap((e) => ('position' in e ? [e.position.userId] : []))
       return kit.store.commit({
@@ -78,7 +79,6 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         voidReason: null,
       },
     },
-    locks: [],
   })
   const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
     userId,
@@ -97,6 +97,9 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   const balances = (verdict: Verdict) =>
     verdict.kind === 'committed' ? [...verdict.wallets.values()].map((w) => [w.balance, w.marginUsed]) : verdict
 
+  partsContract(stage)
+  protectionContract(stage)
+
   describe('load', () => {
     it('an unreported match is null', async () => {
       expect(await (await open()).store.load(fixtureId(++fixtures))).toBeNull()
@@ -113,39 +116,13 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(loaded?.openPositions).toEqual([kept])
     })
 
-    it('[T35] what news holds comes back as it was, and so does why a position is void', async () => {
-      const { store, commit, position, match, newUser, listed } = await stage()
-      const late = position(await newUser(money(u(10_000))))
-      await commit([opened(late)])
-      const news: NewsHold = {
-        since: KICK_OFF,
-        windowFrom: instant(KICK_OFF - 45_000),
-        baseBefore: p(199.5),
-        unnamed: { from: instant(KICK_OFF - 200_000), to: instant(KICK_OFF - 100_000) },
-        names: true,
-        changedSeq: 7,
-        agreedSeq: 8,
-        eventIds: [501, 502],
-        closesFrom: instant(KICK_OFF + 90_000),
-        opensFrom: instant(KICK_OFF + 300_000),
-        ended: null,
+    it('[T33] where a match has ended comes back as it was, and is gone when play goes on', async () => {
+      const { store, commit, match, listed } = await stage()
+      const stored = async () => (await store.load(match.matchId))?.instruments[0]?.endedImbalance
+      for (const endedImbalance of [lots(u(-7)), lots(0), null]) {
+        await commit([], { instruments: [{ instrument: { ...listed, endedImbalance }, price: p(200) }] })
+        expect(await stored()).toBe(endedImbalance)
       }
-      const close = {
-        price: p(200),
-        base: p(199.5),
-        pnl: money(0),
-        at: KICK_OFF,
-        by: 'void',
-        voidReason: 'late_open',
-      } as const
-      const left: MatchEvent = { kind: 'position_closed', position: { ...late, close }, locks: [] }
-      const held = { ...listed, news }
-      expect(await commit([left], { instruments: [{ instrument: held, price: p(200) }] })).toMatchObject({
-        kind: 'committed',
-      })
-      expect(await store.load(match.matchId)).toMatchObject({ instruments: [{ news }], openPositions: [] })
-      await commit([], { instruments: [{ instrument: { ...listed, news: null }, price: p(200) }] })
-      expect((await store.load(match.matchId))?.instruments[0]?.news).toBeNull()
     })
 
     it('the last change of levels in a batch counts', async () => {
@@ -337,97 +314,6 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, warned: 50 }])
   })
 
-  describe('late news', () => {
-    const SECOND = 1_000
-    const correct = (position: Position, pnl: number, over: Partial<CloseCorrected> = {}): CloseCorrected => {
-      const { close } = position
-      if (close === null) throw new Error('not closed')
-      return {
-        kind: 'close_corrected',
-        position: { ...position, close: { ...close, pnl: money(u(pnl)) } },
-        awaited: false,
-        corrections: [
-          { eventIds: [501], shift: u(-4), amount: money(u(-20)), lockedUntil: instant(KICK_OFF + 300 * SECOND) },
-        ],
-        amount: money(u(pnl) - close.pnl),
-        shift: { before: 0, after: u(-4) },
-        locks: [{ key: position.id, amount: money(0), until: null }],
-        freed: money(u(pnl) - close.pnl),
-        ...over,
-      }
-    }
-    const lockedBy = (position: Position, until: Instant | null) => {
-      const event = closed(position, 220)
-      if (event.kind !== 'position_closed') throw new Error('not a close')
-      const amount = money(position.margin + event.position.close.pnl)
-      return { ...event, locks: [{ key: position.id, amount, until }] }
-    }
-    const REACHED = instant(KICK_OFF + 105 * SECOND)
-
-    it('[T40] what is locked is in the balance, pays for nothing, and runs out by itself', async () => {
-      const { commit, position, newUser, audit } = await stage()
-      const user = await newUser(money(u(200)))
-      const one = position(user)
-      await commit([opened(one)])
-      const verdict = await commit([lockedBy(one, REACHED)])
-      expect(verdict).toMatchObject({ wallets: new Map([[user, { balance: u(300), locked: u(200) }]]) })
-      const [small, large] = [position(user), position(user, { lots: lots(u(2)), margin: money(u(200)) })]
-      const poor = { kind: 'insufficient_margin', userId: user, available: u(100) }
-      const wallets = [{ userId: user, purse: 'main', available: u(100), openPositions: 0 }]
-      expect(await commit([opened(large)])).toEqual({ kind: 'rejected', failures: [poor], wallets })
-      expect((await commit([opened(small)])).kind).toBe('committed')
-      expect((await commit([opened(large)], { at: REACHED })).kind).toBe('committed')
-      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
-    })
-
-    it('[T40] what a batch closes pays for nothing that the same batch opens', async () => {
-      const { commit, position, newUser } = await stage()
-      const user = await newUser(money(u(150)))
-      const [one, other] = [position(user), position(user)]
-      await commit([opened(one)])
-      const left = lockedBy(one, REACHED)
-      expect(await commit([left, opened(other)])).toMatchObject({ kind: 'rejected', failures: [{ available: u(50) }] })
-      expect((await commit([left])).kind).toBe('committed')
-    })
-
-    it('[T39] a correction is booked in the ledger, and what waits for it comes back with the match', async () => {
-      const { store, commit, position, newUser, audit, match } = await stage()
-      const user = await newUser(money(u(10_000)))
-      const one = position(user)
-      await commit([opened(one)])
-      const event = lockedBy(one, null)
-      await commit([event])
-      const waiting = { position: event.position, awaited: true, corrections: [] }
-      expect((await store.load(match.matchId))?.recentCloses).toEqual([waiting])
-      const fixed = correct(event.position, 80)
-      expect(await commit([fixed])).toMatchObject({ wallets: new Map([[user, { balance: u(10_080), locked: 0 }]]) })
-      const { position: after, awaited, corrections } = fixed
-      expect((await store.load(match.matchId))?.recentCloses).toEqual([{ position: after, awaited, corrections }])
-      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
-    })
-
-    it('[T39] in bulk, two corrections of one close in a batch, and closes that no news has found', async () => {
-      const { store, commit, position, newUser, audit, match } = await stage()
-      const users = await Promise.all(Array.from({ length: 10 }, () => newUser(money(u(20_000)))))
-      const all = users.flatMap((user) => Array.from({ length: 100 }, () => position(user)))
-      await commit(all.map(opened))
-      const closes = all.map((one) => lockedBy(one, REACHED))
-      await commit(closes)
-      expect((await store.load(match.matchId))?.recentCloses).toHaveLength(1_000)
-      const found = closes.slice(0, 900).map((event) => correct(event.position, 80))
-      const again = found.slice(0, 450).map((event) => correct(event.position, 90))
-      await commit([...found, ...again])
-      const loaded = (await store.load(match.matchId))?.recentCloses ?? []
-      expect(loaded.filter(({ corrections }) => corrections.length > 0)).toHaveLength(900)
-      expect(loaded).toHaveLength(1_000)
-      const verdict = await commit([], { watch: users.map(withNothing) })
-      const wallets = verdict.kind === 'committed' ? [...verdict.wallets.values()] : []
-      const total = wallets.reduce((sum, { balance }) => sum + balance, 0)
-      expect(total).toBe(u(200_000 + 450 * 90 + 450 * 80 + 100 * 100))
-      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
-    })
-  })
-
   describe('purses', () => {
     const practising = (user: UserId, openPositions = 0): Holding => ({
       ...withNothing(user),
@@ -556,7 +442,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const stored = {
         fingerprint: command.idempotency.fingerprint,
         result: command.result,
-        wallet: { balance: u(9_900), locked: 0, marginUsed: u(100), unrealizedPnl: 0 },
+        wallet: { balance: u(9_900), marginUsed: u(100), unrealizedPnl: 0 },
       }
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
       const turnedDown = { kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] }
@@ -587,7 +473,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const stored = {
         fingerprint: command.idempotency.fingerprint,
         result: command.result,
-        wallet: { balance: u(10_000), locked: 0, marginUsed: u(100), unrealizedPnl: 0 },
+        wallet: { balance: u(10_000), marginUsed: u(100), unrealizedPnl: 0 },
       }
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
       const again = await commit([closed(other, 230)], { keyed: [command] })

@@ -87,7 +87,6 @@ eachDatabase((open) => {
           ...warned,
           close: { price: p(150), base: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss', voidReason: null },
         },
-        locks: [],
       },
     ])
     return one

@@ -13,11 +13,11 @@ import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { Months } from '../../db/months.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
-import { PositionVoids } from '../../db/position-voids.ts'
+import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Positions } from '../../db/positions.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
-import { Voids } from '../../src/integrity/voids.ts'
+import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { BALANCED } from '../support/books.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
@@ -75,7 +75,7 @@ eachDatabase((open) => {
     await stream.sweep()
     const exported: unknown[] = []
     for (const user of users) {
-      for await (const { section, rows } of new DataExport(open().db).pages(user)) {
+      for await (const { section, rows } of new DataExport(open().db, []).pages(user)) {
         // The stored answers of openings under a key are not archived; these have none.
         exported.push([section, rows])
       }

@@ -33,7 +33,7 @@ import { TestWorld } from '../support/test-world.ts'
 
 const world = systemWorld()
 /** These tests are not about the hold or a late feed. */
-const RULES = { ...DEFAULT_RULES, holdMs: 0, feedStaleMs: HOUR_MS }
+const RULES = { ...DEFAULT_RULES, holdMs: 0, feedStaleMs: HOUR_MS, feedFrozenMs: HOUR_MS }
 const PLAYERS = 4
 /** Answers between two faults. */
 const HARM_EVERY = 20

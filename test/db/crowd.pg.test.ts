@@ -13,7 +13,7 @@ import { migrate } from '../../db/postgres/migrate.ts'
 import { ReactionTx } from '../../db/reaction-tx.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
-import { react, reactionUnder } from '../../src/reactions/react.ts'
+import { creditWaiting, react, reactionUnder } from '../../src/reactions/react.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { createDatabase, onPostgres } from '../support/databases.ts'
 import { openSeason, type Season } from '../support/season.ts'
@@ -143,6 +143,12 @@ onPostgres((server) => {
       while ((await season.outbox.react(async (some) => void commits.push(...some))) !== null);
       expect(commits.flatMap(({ events }) => events)).toHaveLength(2 * CROWD + 1)
       await connection.db.transaction().execute((tx) => react(commits, new ReactionTx(tx, season.cache, world), TERMS))
+      // A reaction credits 500 referrals at most, and a task the rest.
+      for (let n = 0; n < CROWD / 500; n++) {
+        await connection.db
+          .transaction()
+          .execute((tx) => creditWaiting(new ReactionTx(tx, season.cache, world), world.now(), TERMS))
+      }
       await expectAll(connection, season, users)
     }),
   )

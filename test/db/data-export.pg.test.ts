@@ -2,10 +2,16 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { DataExport, type ExportedRow, NOT_EXPORTED, SECTIONS } from '../../db/data-export.ts'
+import * as always from '../../db/data-export.ts'
+import { DataExport, type ExportedRow } from '../../db/data-export.ts'
+import { FEATURES } from '../../src/features/index.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { openSeason, type Season } from '../support/season.ts'
+
+const OWN = FEATURES.flatMap(({ exported = [] }) => exported)
+const SECTIONS = [...always.SECTIONS, ...OWN]
+const NOT_EXPORTED = Object.assign({}, always.NOT_EXPORTED, ...FEATURES.map(({ notExported }) => notExported)) as object
 
 eachDatabase((open) => {
   const world = systemWorld()
@@ -19,7 +25,7 @@ eachDatabase((open) => {
   async function exportOf(user: UserId) {
     const sections = new Map<string, ExportedRow[]>()
     let largest = 0
-    for await (const { section, rows } of new DataExport(open().db).pages(user)) {
+    for await (const { section, rows } of new DataExport(open().db, OWN).pages(user)) {
       sections.set(section, [...(sections.get(section) ?? []), ...rows])
       largest = Math.max(largest, rows.length)
     }
@@ -32,7 +38,10 @@ eachDatabase((open) => {
          and c.relnamespace = 'public'::regnamespace order by 1`.execute(open().db)
     const exported = new Set(SECTIONS.map(({ table }) => table))
     const unknown = rows.map(({ name }) => name).filter((name) => !exported.has(name) && !(name in NOT_EXPORTED))
-    expect(unknown, 'add a section to db/data-export.ts, or a reason, and erase what is personal in it').toEqual([])
+    expect(
+      unknown,
+      'add a section to db/data-export.ts or its feature, or a reason, and erase what is personal in it',
+    ).toEqual([])
     expect(Object.keys(NOT_EXPORTED).filter((name) => exported.has(name))).toEqual([])
   })
 

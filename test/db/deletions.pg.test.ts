@@ -11,7 +11,7 @@ import { hideFromBoards } from '../../db/board-changes.ts'
 import { Deletions } from '../../db/deletions.ts'
 import { Departed } from '../../db/departed.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
-import { Inbox } from '../../db/inbox.ts'
+import { Inbox } from '../../src/features/notifications/store.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
 import { Sessions } from '../../db/sessions.ts'
@@ -24,6 +24,7 @@ import { systemWorld } from '../../src/system-world.ts'
 import { BALANCED } from '../support/books.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { openSeason, type Season } from '../support/season.ts'
+import { FEATURES } from '../../src/features/index.ts'
 
 const DAY_MS = 24 * HOUR_MS
 const DISTRICT: DistrictId = districtId(1)
@@ -42,8 +43,14 @@ eachDatabase((open) => {
   beforeAll(async () => {
     season = await openSeason(open(), world)
     const { db } = open()
-    deletions = new Deletions({ db, world, audit: new AuditLog(db, world), departed, graceDays: () => 7 })
-    registrations = new Registrations(db, world, [], { departed, deletions, perNetworkDay: () => perNetwork })
+    const erasers = FEATURES.flatMap(({ erase = [] }) => erase)
+    deletions = new Deletions({ db, world, audit: new AuditLog(db, world), departed, graceDays: () => 7, erasers })
+    registrations = new Registrations(db, world, [], {
+      departed,
+      deletions,
+      perNetworkDay: () => perNetwork,
+      onCrowd: () => {},
+    })
     users = new Users(db, world, [], { departed, deletions })
   })
 

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { lots, price, slope } from '../../actors/kernel/micros.ts'
 import { exitPrice, type Instrument } from '../../actors/market/instrument.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
+import { rule } from '../../db/postgres/rules.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, instrument, MATCH, p, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch } from '../support/rows.ts'
@@ -21,7 +22,7 @@ function markets(): readonly { readonly at: Instrument; readonly exposure: numbe
       slope: slope(oneOf(1, 1_000, 1 + chance.below(250_000)) ?? 1),
       impactCapPpm: oneOf(0, 500, 5_000, 99_999) ?? 0,
       imbalance: lots(oneOf(0, signed(u(50)), signed(u(5_000)), signed(1e14)) ?? 0),
-      awaitsSettlement: chance.happens(0.1),
+      endedImbalance: chance.happens(0.1) ? lots(oneOf(0, signed(u(500))) ?? 0) : null,
       settlement: chance.happens(0.1) ? p(123) : null,
     }
     return { at: instrument(n + 1, over), exposure: oneOf(signed(u(100)), signed(u(20_000))) ?? 1 }
@@ -41,7 +42,9 @@ eachDatabase((open) => {
   it('[D2] the database computes the same exit prices as the match', async () => {
     for (const { at, exposure } of all) {
       const { rows } = await sql<{ found: number }>`
-        select exit_price(i, ${exposure}::bigint) as found from instruments i where i.id = ${at.id}`.execute(open().db)
+        select ${rule('exit_price')}(i, ${exposure}::bigint) as found from instruments i where i.id = ${at.id}`.execute(
+        open().db,
+      )
       expect(rows[0]?.found, JSON.stringify({ at, exposure })).toBe(exitPrice(at, lots(exposure)))
     }
   })

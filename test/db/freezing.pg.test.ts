@@ -39,7 +39,7 @@ eachDatabase((open) => {
     await season.keeper.show()
   }
 
-  const running = (before?: (batch: Batch) => Promise<void>) => runningMatch(open(), world, ++matches, before)
+  const running = (before?: (batch: Batch) => Promise<void>) => runningMatch(open(), world, ++matches, { before })
 
   it('[C1] an erased account is nobody: its status and role stay, and its wallets stay shut', async () => {
     const user = await someone()

@@ -166,7 +166,14 @@ eachDatabase((open) => {
       }
     }
     expect(Object.fromEntries(again.bases)).toEqual(await basesOf(matchId))
-    const missed = ticks.filter(
+    // What stands still is stored once a minute all the same.
+    const last = new Map<string, number>()
+    const moved = ticks.filter(({ instrument_id: id, base_micros: base }) => {
+      const stood = last.get(id) === base
+      last.set(id, base)
+      return !stood
+    })
+    const missed = moved.filter(
       (tick) => !(derived.get(`${tick.instrument_id} ${tick.at.getTime()}`)?.has(tick.base_micros) ?? false),
     )
     expect(ticks.length).toBeGreaterThan(1_000)
@@ -265,7 +272,7 @@ eachDatabase((open) => {
     expect(new Set(Object.values(stored)).size).toBeGreaterThan(20)
   }, 60_000)
 
-  it('[J7] a match is shown as it was at any moment of its past, its prices and holds to the micro', async () => {
+  it('[J7] a match is shown as it was at any moment of its past, its prices to the micro', async () => {
     const { connection, matchId, own, updateOf } = await stage()
     await seedDistricts(connection.db)
     const users = new Users(connection.db, world)
@@ -278,8 +285,7 @@ eachDatabase((open) => {
       players: Object.fromEntries(
         Array.from(view.instruments(), (one) => {
           const { base, imbalance, price: published } = quoteOf(one)
-          const isHeld = one.news !== null && world.now() < one.news.opensFrom
-          return [one.id, { base, imbalance, price: published, held: isHeld }]
+          return [one.id, { base, imbalance, price: published }]
         }),
       ),
     })
@@ -305,15 +311,13 @@ eachDatabase((open) => {
         }
       }
     }
-    let held = 0
     for (let from = 300; from < 480; from += 60) {
       const actor = await own()
       for (let frame = from; frame < from + 60; frame++) {
         world.pass(FRAME_MS)
-        await actor.feed({ ...updateOf(frame), speed: 1 }) // so that a hold lasts for several frames
-        const isHeld = Array.from(actor.view.instruments()).some((one) => one.news !== null)
+        await actor.feed({ ...updateOf(frame), speed: 1 })
         if (frame % 10 === 5) await trade(actor)
-        if (frame % 30 === 5 || (isHeld && held++ < 3)) await note(actor)
+        if (frame % 30 === 5) await note(actor)
         world.pass(1)
       }
       await actor.stop()
@@ -323,7 +327,7 @@ eachDatabase((open) => {
     await last.clock()
     expect(last.view.info.settledAt).not.toBeNull()
     await last.stop()
-    const seen = { held: 0, imbalanced: 0 }
+    let imbalanced = 0
     for (const [n, { at, shown: was }] of moments) {
       for (const until of n % 7 === 0 ? [{ n }, { at }] : [{ at }]) {
         const found = await momentOf(connection.db, matchId, until)
@@ -332,17 +336,14 @@ eachDatabase((open) => {
         expect([found.home.goals, found.away.goals]).toEqual(was.goals)
         for (const one of found.instruments) {
           const [base, imbalance, then] = [one.base, one.imbalance, one.price].map((units) => Math.round(units * 1e6))
-          const isHeldThen = one.news !== null
-          expect({ [one.id]: { base, imbalance, price: then, held: isHeldThen } }).toEqual({
+          expect({ [one.id]: { base, imbalance, price: then } }).toEqual({
             [one.id]: was.players[one.id],
           })
-          seen.held += isHeldThen ? 1 : 0
-          seen.imbalanced += imbalance === 0 ? 0 : 1
+          imbalanced += imbalance === 0 ? 0 : 1
         }
       }
     }
-    expect(seen.held).toBeGreaterThan(0)
-    expect(seen.imbalanced).toBeGreaterThan(50)
+    expect(imbalanced).toBeGreaterThan(50)
     const end = await momentOf(connection.db, matchId, { at: world.now() })
     expect(end).toMatchObject({ settled: true, window: { status: 'CLOSED' } })
     const settled = await connection.db

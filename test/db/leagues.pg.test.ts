@@ -7,10 +7,10 @@ import { type Money, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import { AuditLog } from '../../db/audit-log.ts'
-import { LeagueResults } from '../../db/league-results.ts'
-import { Leagues, type NewLeague } from '../../db/leagues.ts'
+import { LeagueResults, PRIVATE } from '../../src/features/leagues/results.ts'
+import { Leagues, type NewLeague } from '../../src/features/leagues/store.ts'
 import { ReplayRuns } from '../../db/replays.ts'
-import { Tournaments } from '../../db/tournaments.ts'
+import { Tournaments } from '../../src/features/tournaments/store.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -29,7 +29,7 @@ eachDatabase((open) => {
   let season: Season
   let names = 0
   const leagues = () => new Leagues(open().db, world)
-  const results = () => new LeagueResults(open().db, world)
+  const results = () => new LeagueResults(open().db, world, PRIVATE)
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const player = () => season.user(`Member ${++names}`)
 
@@ -165,7 +165,7 @@ eachDatabase((open) => {
     const runs = new ReplayRuns(open().db, world, audit)
     const tournaments = new Tournaments(open().db, { world, audit, runs })
     const at = { startsAt: instant(world.now() - 1), endsAt: instant(world.now() + HOUR_MS) }
-    const cup = { ...at, name: 'Cup', recording: 'cup-night', speed: 10, startingBalance: START }
+    const cup = { ...at, name: 'Cup', speed: 10, startingBalance: START }
     const cupId = present(await tournaments.schedule(cup, await player()), 'tournament')
     await tournaments.begin()
     const { match } = present(await tournaments.find(cupId), 'tournament')

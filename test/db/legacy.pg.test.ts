@@ -4,7 +4,8 @@ import { lots, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { legacyPortfolio, type LegacyTrade } from '../../actors/community/legacy.ts'
 import { ActivityFeed } from '../../db/activity.ts'
-import { Legacy } from '../../db/legacy.ts'
+import { LegacyImport } from '../../db/legacy-import.ts'
+import { Legacy } from '../../src/features/legacy/store.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
 import { readDump } from '../../ops/tools/legacy-csv.ts'
@@ -82,26 +83,26 @@ eachDatabase((open) => {
   })
 
   it('trades are imported once, a whole dump or nothing, and read in pages, newest first', async () => {
-    const legacy = new Legacy(open().db)
+    const [legacy, imported] = [new Legacy(open().db), new LegacyImport(open().db)]
     const dump = [1, 2, 3].map((day) => trade(`T${day}`, { userId: ada, at: instant(Date.UTC(2026, 0, day)) }))
-    expect(await legacy.take(dump)).toEqual(dump)
-    expect(await legacy.take([...dump.slice(1), trade('T4', { userId: ada })])).toMatchObject([{ id: 'T4' }])
-    await expect(legacy.take([trade('T5', { userId: ada }), trade('T6', { userId: U(99) })])).rejects.toThrow()
+    expect(await imported.take(dump)).toEqual(dump)
+    expect(await imported.take([...dump.slice(1), trade('T4', { userId: ada })])).toMatchObject([{ id: 'T4' }])
+    await expect(imported.take([trade('T5', { userId: ada }), trade('T6', { userId: U(99) })])).rejects.toThrow()
     const page = await legacy.trades(ada, { limit: 2, offset: 1 })
     expect([page.total, page.trades.map(({ id }) => id)]).toEqual([4, ['T2', 'T1']])
     expect((await legacy.history(ada)).map(({ id }) => id)).toEqual(['T1', 'T4', 'T2', 'T3'])
-    expect((await legacy.usersNamed(['ada', 'nobody'])).get('ada')).toBe(ada)
+    expect((await imported.usersNamed(['ada', 'nobody'])).get('ada')).toBe(ada)
   })
 
   it('only trades of 10 shares or more, or of 2,000 units or more, become headlines, each once', async () => {
-    const legacy = new Legacy(open().db)
+    const imported = new LegacyImport(open().db)
     const dump = [
       trade('A1', { userId: ada, quantity: lots(u(9.999999)), price: price(u(200)) }),
       trade('A2', { userId: ada, quantity: lots(u(10)), price: price(u(1)) }),
       trade('A3', { userId: ada, quantity: lots(u(1)), price: price(u(2_000)), side: 'sell' }),
     ]
-    expect(await legacy.announce(dump)).toBe(2)
-    await legacy.announce(dump)
+    expect(await imported.announce(dump)).toBe(2)
+    await imported.announce(dump)
     const headlines = (await new ActivityFeed(open().db).list(50, null)).filter(({ type }) => type === 'legacy_trade')
     expect(headlines.map(({ text }) => text).toSorted()).toEqual([
       'bought 10 of A. Striker for 10.00',

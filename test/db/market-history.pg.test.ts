@@ -39,7 +39,7 @@ const position = (over: Partial<Position> = {}): Position => ({
 const opened = (over: Partial<Position> = {}): MatchEvent => ({ kind: 'position_opened', position: position(over) })
 const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
   const close = { price: p(210), base: p(210), pnl: money(u(25)), at: instant(0), by, voidReason: null }
-  return { kind: 'position_closed', position: { ...position(over), close }, locks: [] }
+  return { kind: 'position_closed', position: { ...position(over), close } }
 }
 
 describe('an entry of recent trades', () => {
@@ -192,27 +192,11 @@ eachDatabase((open) => {
         side: 'home',
         team: info().home,
         matchId: MATCH,
-        isActive: true,
         price: p(199),
         changePpm: -5_000,
         volume: u(3),
       })
       expect(asOf).toBe(now)
-    })
-
-    it('prefer players who can still be traded', async () => {
-      const over = fixtureId(MATCH + 1)
-      await insertMatch(connection.db, info({ matchId: over, settledAt: instant(now - MINUTE_MS) }))
-      await insertInstrument(connection.db, over, instrument(21), p(400))
-      await insertTick(connection.db, { instrument_id: P(21), at: now - HOUR_MS, price_micros: p(200) })
-      await insertTick(connection.db, { instrument_id: P(2), at: now - HOUR_MS, price_micros: p(201) })
-      const { gainers } = await new Movers(connection.db, world).top()
-      expect(gainers.map(({ instrumentId, isActive }) => [instrumentId, isActive])).toEqual([
-        [P(2), true],
-        [P(21), false],
-      ])
-      await sql`delete from instruments where id = ${P(21)}::uuid`.execute(connection.db)
-      await sql`delete from matches where id = ${over}::bigint`.execute(connection.db)
     })
 
     it('are the same for a minute, and a failure is not kept', async () => {

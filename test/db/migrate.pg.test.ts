@@ -4,15 +4,12 @@ import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { COMMIT_BATCH } from '../../db/postgres/commit-batch.ts'
+import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from '../../db/postgres/commit-batch.ts'
+import { RULES, withRules } from '../../db/postgres/rules.ts'
 import { LEAGUE_TABLE } from '../../db/postgres/league-table.ts'
 import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { type Migration, migrate, MIGRATIONS, newerBreaking } from '../../db/postgres/migrate.ts'
 import { type Repeatable, repeatable } from '../../db/postgres/repeatable.ts'
-import { LedgerClosings } from '../../db/ledger-closings.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
-import { BALANCED } from '../support/books.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
@@ -21,8 +18,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'e80b8e88b0854154a5f3f5a94874dcc0355992fab13e987f4b842286ccd6a711',
-  '0002-growth.sql': 'd0707f0ffe314b05b558cfc5f8871145bf2e736bcb7341a8cac01f3ec3bca1f4',
+  '0001-tables.sql': 'b2739330c40864454c1692e7d0c134678d946116f3092cd14bcb019ccff9be26',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)
@@ -95,64 +91,6 @@ describe('migrations', () => {
   )
 })
 
-describe('0002-growth', () => {
-  it(
-    '[D19] takes the ledger of the version before as it is: trades by month, all else once for ever',
-    { timeout: 60_000 },
-    () =>
-      onEmpty(async ({ db }) => {
-        const [before, growth] = MIGRATIONS
-        await migrate(db, before === undefined ? [] : [before])
-        const user = '00000000-0000-4000-8000-000000000001'
-        const position = '00000000-0000-4000-8000-0000000000a0'
-        const entries = [
-          ['grant', 10_000, '2026-01-05', user, null],
-          ['margin', -100, '2026-02-07', position, 1],
-          ['release', 130, '2026-02-07', position, 2],
-          ['late_close', -10, '2026-02-08', position, 3],
-          ['void', -20, '2026-03-09', position, 4],
-        ] as const
-        for (const [kind, amount, at, reference, marker] of entries) {
-          const house = kind === 'grant' || kind === 'void' ? kind : 'batch'
-          await sql`
-          insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
-            select tx, account, owner, 'main', amount, kind, case kind when 'batch' then tx else ${reference}::uuid end,
-                   ${at}::timestamptz, marker
-              from (select gen_random_uuid() as tx) t,
-                   (values ('user', ${user}::uuid, ${amount}::bigint, ${kind}::text, ${marker}::bigint),
-                           ('house', null, -${amount}::bigint, ${house}::text, null)) e (account, owner, amount, kind, marker)`.execute(
-            db,
-          )
-        }
-        await sql`insert into wallets (user_id, purse, balance_micros) values (${user}::uuid, 'main', 10000)`.execute(
-          db,
-        )
-        const all = async () =>
-          (await sql`select * from ledger_entries order by at, kind, amount_micros`.execute(db)).rows
-        const ledger = await all()
-        expect(await migrate(db)).toContain(growth?.name)
-        expect(await all()).toEqual(ledger)
-        const { rows } = await sql<{ table: string; kinds: string[] }>`
-        select tableoid::regclass::text as table, array_agg(distinct kind order by kind) as kinds
-          from ledger_entries group by 1 order by 1`.execute(db)
-        expect(rows).toEqual([
-          { table: 'ledger_other', kinds: ['grant', 'void'] },
-          { table: 'ledger_trades_first', kinds: ['batch', 'late_close', 'margin', 'release'] },
-        ])
-        const wallets = new Wallets(db, new WalletCache(null, () => undefined))
-        for (const whole of [false, true]) expect(await wallets.auditLedger({ whole })).toMatchObject(BALANCED)
-        // Closing begins with the first entry, and takes all of them.
-        await new LedgerClosings(db).closeAll(1_000_000)
-        expect(await wallets.auditLedger()).toMatchObject(BALANCED)
-        expect((await sql`select entries from ledger_closed`.execute(db)).rows).toEqual([{ entries: ledger.length }])
-        const again = sql`
-        insert into ledger_entries select gen_random_uuid(), account, user_id, purse, amount_micros, kind, reference, now()
-          from ledger_entries where kind = 'grant' and account = 'user'`
-        await expect(again.execute(db)).rejects.toThrow('ledger_other_once')
-      }),
-  )
-})
-
 describe('a function whose text is edited', () => {
   const answering = (n: number): Repeatable =>
     repeatable('answer', `-- ${n}\ncreate function answer(x integer) returns integer language sql as 'select x + ${n}'`)
@@ -198,7 +136,7 @@ eachDatabase((open) => {
     const { db } = open()
     const textOf = async (name: string) =>
       (await sql<{ prosrc: string }>`select prosrc from pg_proc where proname = ${name}`.execute(db)).rows
-    const text = readFileSync(join(ROOT, 'db/postgres/commit-batch.sql'), 'utf8')
+    const text = withRules(readFileSync(join(ROOT, 'db/postgres/commit-batch.sql'), 'utf8'))
     const edited = repeatable('commit_batch', text.replace("verdict := 'committed'", "verdict := 'edited'"))
     expect(await migrate(db, MIGRATIONS, [edited])).toEqual([edited.installedAs])
     expect(await textOf(edited.installedAs)).toEqual([{ prosrc: expect.stringContaining("verdict := 'edited'") }])
@@ -231,7 +169,13 @@ onPostgres((server) => {
     const starters = await Promise.all(Array.from({ length: 5 }, () => connect({ databaseUrl: url, dataDir: null })))
     try {
       const ran = await Promise.all(starters.map(({ db }) => migrate(db)))
-      expect(ran.flat()).toEqual([...names, COMMIT_BATCH.installedAs, LEAGUE_TABLE.installedAs])
+      expect(ran.flat()).toEqual([
+        ...names,
+        RULES.installedAs,
+        COMMIT_BATCH.installedAs,
+        COMMIT_BATCH_PROTECTED.installedAs,
+        LEAGUE_TABLE.installedAs,
+      ])
       expect(ran.filter((one) => one.length > 0)).toHaveLength(1)
     } finally {
       await Promise.all(starters.map((starter) => starter.close()))

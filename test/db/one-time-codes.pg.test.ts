@@ -117,14 +117,13 @@ eachDatabase((open) => {
     expect(await codes.check(ada, mailed())).toEqual({ kind: 'right' })
   })
 
-  it('[S7] are sent once a minute to one address, whichever client asks', async () => {
+  it('[S7] are sent once a minute to each account, whichever client asks and whatever its address', async () => {
     const asked = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        codes.send({ ...ada, sub: `ada ${n}`, email: n % 2 ? ada.email : 'ADA@example.com' }),
+        codes.send({ ...ada, sub: `ada ${n % 2}`, email: n > 5 ? ada.email : 'ADA@example.com' }),
       ),
     )
-    expect([asked.filter(({ sent }) => sent).length, posted.length]).toEqual([1, 1])
-    expect(await codes.send({ ...ada, email: 'bob@example.com' })).toMatchObject({ sent: true })
+    expect([asked.filter(({ sent }) => sent).length, posted.length]).toEqual([2, 2])
   })
 
   it('[S6] a nonce and an identity token can each be claimed once, in whatever spelling', async () => {

@@ -59,6 +59,7 @@ eachDatabase((open) => {
     expect(await pulse.workLeft()).toEqual({
       unsettled: 0,
       overdue: 0,
+      quarantined: 0,
       unreacted: 0,
       unreactedMs: 0,
       setAside: 0,
@@ -78,6 +79,7 @@ eachDatabase((open) => {
     expect(await pulse.workLeft()).toEqual({
       unsettled: 2,
       overdue: 1,
+      quarantined: 0,
       unreacted: 2,
       unreactedMs: 5 * HOUR_MS,
       setAside: 0,

@@ -151,7 +151,6 @@ eachDatabase((open) => {
       expect(await wallets().find(user)).toEqual({
         purse: 'main',
         balance: STARTING_BALANCE,
-        locked: 0,
         marginUsed: 7,
         unrealizedPnl: u(50 + 10 - 50 - 25) - 1,
         openPositions: 5,

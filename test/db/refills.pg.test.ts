@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
-import { money } from '../../actors/kernel/micros.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { keys } from '../../db/fast/fast-store.ts'
@@ -12,7 +11,7 @@ import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
-import { type Fixture, openSeason, type Season } from '../support/season.ts'
+import { openSeason, type Season } from '../support/season.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 eachDatabase((open) => {
@@ -72,23 +71,6 @@ eachDatabase((open) => {
     await match.close(held, 300)
     expect(await refills().practice(user)).toEqual({ kind: 'refilled', amount: 0 })
     expect(await balance(user)).toBe(STARTING_BALANCE + u(400))
-  })
-
-  it('[D11] nothing is refilled while news may still correct a close, and proceeds of the main purse stop no refill', async () => {
-    const [user, match, main] = [await loser(), await season.match({ purse: 'practice' }), await season.match()]
-    const locked = async (fixture: Fixture, until: number) => {
-      const event = fixture.closed(await fixture.open(user), 190)
-      if (event.kind !== 'position_closed') throw new Error('not a close')
-      await fixture.commit([
-        { ...event, locks: [{ key: event.position.id, amount: money(u(50)), until: instant(until) }] },
-      ])
-    }
-    await locked(main, world.now() + 600_000)
-    await locked(match, world.now() - 1)
-    expect(await refills().practice(user)).toEqual({ kind: 'refilled', amount: u(150) })
-    await locked(match, world.now() + 600_000)
-    expect(await refills().practice(user)).toEqual({ kind: 'proceeds_locked', locked: u(50) })
-    expect(await balance(user)).toBe(STARTING_BALANCE - u(50))
   })
 
   it('[D11] what is open in the main purse stops no refill', async () => {

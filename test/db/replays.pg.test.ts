@@ -8,7 +8,7 @@ import { eachDatabase } from '../support/databases.ts'
 import { info, U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-const PLAN = { recording: 'goal-feast', speed: 10, traders: 5, lossless: false, demo: false, by: U(1) }
+const PLAN = { recording: 'goal-feast', speed: 10, traders: 5, lossless: false, practice: false, demo: false, by: U(1) }
 
 eachDatabase((open) => {
   const world = new TestWorld()

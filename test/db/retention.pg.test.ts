@@ -100,8 +100,8 @@ eachDatabase((open) => {
     const { db } = open()
     await sql`
       insert into command_results
-          (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, locked_micros, at)
-        select gen_random_uuid(), ${U(1)}::uuid, '', '{}', 0, 0, 0, 0,
+          (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
+        select gen_random_uuid(), ${U(1)}::uuid, '', '{}', 0, 0, 0,
                ${at(now - 7 * DAY_MS)} - interval '1 second' + (n % 3) * interval '1 second'
           from generate_series(1, 36000) n`.execute(db)
     await sql`

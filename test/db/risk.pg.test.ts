@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { AuditLog } from '../../db/audit-log.ts'
-import { RiskReader } from '../../db/risk.ts'
+import { RiskReader } from '../../src/features/integrity/risk.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { openSeason } from '../support/season.ts'

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { DIVISIONS, GROUP_MAX, seasonAt } from '../../actors/community/seasons.ts'
+import { DIVISIONS, GROUP_MAX, seasonAt } from '../../src/features/seasons/seasons.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import type { LeagueId, UserId } from '../../actors/kernel/ids.ts'
 import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
-import { LeagueResults } from '../../db/league-results.ts'
-import { Leagues } from '../../db/leagues.ts'
-import { Seasons } from '../../db/seasons.ts'
+import { LeagueResults } from '../../src/features/leagues/results.ts'
+import { Leagues } from '../../src/features/leagues/store.ts'
+import { seasonKind, Seasons } from '../../src/features/seasons/store.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
@@ -23,7 +23,7 @@ eachDatabase((open) => {
   let names = 0
   const seasons = () => new Seasons(open().db, world)
   const leagues = () => new Leagues(open().db, world)
-  const results = () => new LeagueResults(open().db, world)
+  const results = () => new LeagueResults(open().db, world, seasonKind(world))
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const player = () => rig.user(`Fan ${++names}`)
   const enter = async (user: UserId): Promise<LeagueId> => {

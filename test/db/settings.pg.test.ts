@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
+import { FLAGS_MAX } from '../../actors/kernel/settings.ts'
 import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { seedDistricts } from '../../db/seed.ts'
@@ -19,10 +20,9 @@ eachDatabase((open) => {
   let admin: UserId
 
   /** The settings of another process. */
-  const settings = (db = open().db, practiceByDefault = false) =>
+  const settings = (db = open().db) =>
     Settings.open({
       db,
-      practiceByDefault,
       world,
       audit: audit(),
       report: (event, error, facts) =>
@@ -79,7 +79,7 @@ eachDatabase((open) => {
     expect(there.rules).toBe(before)
     await here.set({ key: 'trading.lot_max', value: 5, by: admin })
     await here.set({ key: 'scoring.multiplier.FWD.goal', value: 2.5, by: admin })
-    await here.setFlag({ key: 'coming_soon', value: true, by: admin })
+    await here.setFlag({ key: 'coming_soon', enabled: true, by: admin })
     for (const each of [here, there]) {
       await each.refresh()
       expect(each.rules.lotMax).toBe(lots(u(5)))
@@ -110,16 +110,38 @@ eachDatabase((open) => {
     expect(there.rules.holdMs).toBe(60_000)
   })
 
-  it('[R15] whether recordings are practice depends on the installation, until somebody sets it', async () => {
-    const demo = await settings()
-    const live = await settings(open().db, true)
-    expect([demo.value('replays.practice'), live.value('replays.practice')]).toEqual([false, true])
-    expect(live.list().find(({ key }) => key === 'replays.practice')?.setting.default).toBe(true)
-    await live.set({ key: 'replays.practice', value: false, by: admin })
-    expect([live.value('replays.practice'), (await settings(open().db, true)).value('replays.practice')]).toEqual([
-      false,
-      false,
+  it('[H10] operators create flags, up to a number, and delete them; the built-in one stays', async () => {
+    const [here, there] = [await settings(), await settings()]
+    for (let n = 1; n <= FLAGS_MAX; n++) {
+      expect((await here.setFlag({ key: `new.thing-${n}`, enabled: n % 2 === 1, by: admin })).kind).toBe('set')
+    }
+    const rows = (await audit().list(1_000, null)).length
+    expect(await here.setFlag({ key: 'one-more', enabled: true, by: admin })).toEqual({ kind: 'full', max: FLAGS_MAX })
+    expect(await here.setFlag({ key: 'new.thing-1', enabled: false, by: admin })).toMatchObject({ kind: 'set' })
+    expect(await here.setFlag({ key: 'coming_soon', enabled: false, by: admin })).toMatchObject({ kind: 'set' })
+    await there.refresh()
+    expect(there.flags).toMatchObject({ coming_soon: false, 'new.thing-1': false, 'new.thing-3': true })
+    expect(await there.removeFlag('new.thing-3', admin)).toBe('removed')
+    expect(await there.removeFlag('new.thing-3', admin)).toBe('unknown')
+    expect(await there.removeFlag('coming_soon', admin)).toBe('built_in')
+    expect(there.flags).not.toHaveProperty('new.thing-3')
+    // Of what was refused there is no row.
+    expect((await audit().list(1_000, null)).length).toBe(rows + 3)
+    expect(await audit().list(1, null)).toMatchObject([
+      { action: 'flag.remove', subject: 'flags.new.thing-3', before: true, after: null },
     ])
+    expect(await here.setFlag({ key: 'one-more', enabled: true, by: admin })).toMatchObject({
+      entry: { key: 'one-more', value: true, updatedBy: 'ann' },
+    })
+  })
+
+  it('[H10] no more flags than may be, however many are created at once', async () => {
+    const here = await settings()
+    for (let n = 1; n < FLAGS_MAX; n++) await here.setFlag({ key: `flag-${n}`, enabled: true, by: admin })
+    const kinds = await Promise.all(
+      ['a', 'b', 'c', 'd'].map(async (key) => (await here.setFlag({ key, enabled: true, by: admin })).kind),
+    )
+    expect(kinds.toSorted()).toEqual(['full', 'full', 'full', 'set'])
   })
 
   it('[H10] a change is stored with its author, time and previous value', async () => {
@@ -132,7 +154,7 @@ eachDatabase((open) => {
     )
     const entry = { key: 'trading.hold_secs', setting, value: 60, updatedAt: world.now(), updatedBy: 'ann' }
     expect(outcome).toEqual({ kind: 'set', entry })
-    await here.setFlag({ key: 'coming_soon', value: true, by: admin })
+    await here.setFlag({ key: 'coming_soon', enabled: true, by: admin })
     expect(here.listFlags()).toMatchObject([{ key: 'coming_soon', value: true, updatedBy: 'ann' }])
     expect(await audit().list(10, null)).toMatchObject([
       {
@@ -156,7 +178,6 @@ eachDatabase((open) => {
       db: open().db,
       world,
       audit: broken,
-      practiceByDefault: false,
       report: () => {},
     })
     await expect(here.set({ key: 'trading.hold_secs', value: 60, by: admin })).rejects.toThrow('no audit')
@@ -168,13 +189,12 @@ eachDatabase((open) => {
     const refused = [
       await here.set({ key: 'trading.nothing', value: 1, by: admin }),
       await here.set({ key: 'flags.coming_soon', value: true, by: admin }),
-      await here.setFlag({ key: 'nothing', value: true, by: admin }),
       await here.set({ key: '__proto__', value: 1, by: admin }),
       await here.set({ key: 'trading.hold_secs', value: '60', by: admin }),
       await here.set({ key: 'trading.lot_max', value: 0.001, by: admin }),
     ]
-    expect(refused.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'invalid', 'invalid'])
-    expect(refused[5]).toMatchObject({ problem: expect.stringContaining('must not be above trading.lot_max') })
+    expect(refused.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown', 'invalid', 'invalid'])
+    expect(refused[4]).toMatchObject({ problem: expect.stringContaining('must not be above trading.lot_max') })
     expect(here.rules).toEqual(DEFAULT_RULES)
     expect(await audit().list(10, null)).toEqual([])
   })

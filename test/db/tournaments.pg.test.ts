@@ -6,11 +6,11 @@ import { REPLAYS_MAX, TOURNAMENTS_MAX } from '../../actors/kernel/limits.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { AuditLog } from '../../db/audit-log.ts'
-import { LeagueResults } from '../../db/league-results.ts'
-import { Leagues } from '../../db/leagues.ts'
+import { LeagueResults } from '../../src/features/leagues/results.ts'
+import { Leagues } from '../../src/features/leagues/store.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { seedDistricts } from '../../db/seed.ts'
-import { type NewTournament, Tournaments } from '../../db/tournaments.ts'
+import { type NewTournament, tournamentKind, Tournaments } from '../../src/features/tournaments/store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -31,7 +31,6 @@ eachDatabase((open) => {
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const terms = (over: Partial<NewTournament> = {}): NewTournament => ({
     name: 'Cup',
-    recording: 'cup-night',
     startsAt: instant(world.now() + MINUTE_MS),
     endsAt: instant(world.now() + HOUR_MS),
     speed: 10,
@@ -66,7 +65,7 @@ eachDatabase((open) => {
     await clear()
   })
 
-  it('[G6] begins once, at its time, in one of several processes, and plays without loss under other names', async () => {
+  it('[G6] begins once, at its time, in one of several processes, and plays without loss a match from its seed', async () => {
     const id = await scheduled()
     expect(await tournaments().begin(), 'before its time').toEqual([])
     ahead += 2 * MINUTE_MS
@@ -74,7 +73,13 @@ eachDatabase((open) => {
     expect(begun).toEqual([id])
     const { match, seed, startsAt } = await found(id)
     const run = (await runs().unfinished()).find(({ matchId }) => matchId === match)
-    expect(run).toMatchObject({ recording: 'cup-night', lossless: true, traders: 0, disguise: { seed, startsAt } })
+    expect(run).toMatchObject({
+      recording: 'tournament',
+      lossless: true,
+      practice: true,
+      traders: 0,
+      tournament: { seed, startsAt },
+    })
     const fan = await rig.user('Late fan')
     await tournaments().enter(fan, id)
     const practice = { id: present(match ?? undefined, 'match'), purse: 'practice' } as const
@@ -83,7 +88,15 @@ eachDatabase((open) => {
   })
 
   it('[G6] one that finds too many replays running begins when one has ended', async () => {
-    const plan = { recording: 'goal-feast', speed: 10, traders: 0, lossless: false, demo: false, by: null }
+    const plan = {
+      recording: 'goal-feast',
+      speed: 10,
+      traders: 0,
+      lossless: false,
+      practice: false,
+      demo: false,
+      by: null,
+    }
     const others = await Promise.all(Array.from({ length: REPLAYS_MAX }, () => runs().begin(plan)))
     const id = await scheduled()
     ahead += 2 * MINUTE_MS
@@ -104,7 +117,7 @@ eachDatabase((open) => {
     // Its replay plays in the match of the rig.
     await sql`update replays set match_id = ${played.id}::bigint where match_id = ${match}::bigint`.execute(open().db)
     await played.close(await played.open(winner, { league: id }), 210)
-    const decide = () => new LeagueResults(open().db, world).decide()
+    const decide = () => new LeagueResults(open().db, world, tournamentKind).decide()
     await decide()
     expect((await found(id)).decidedAt, 'while it is played').toBeNull()
     await played.settle()
@@ -115,6 +128,28 @@ eachDatabase((open) => {
       [idle, 'Cup: you are number 2 of 2'],
     ])
     expect(await tournaments().enter(await rig.user('Too late'), id)).toEqual({ kind: 'over' })
+    await clear()
+  })
+
+  it('[G6] the seed is of 256 bits, its own, and told when the table is final and the match is over', async () => {
+    const id = await scheduled({ endsAt: instant(world.now() + 10 * MINUTE_MS) })
+    const other = await found(await scheduled())
+    const { seed } = await found(id)
+    expect(seed).toMatch(/^[0-9a-f]{64}$/)
+    expect(seed).not.toBe(other.seed)
+    ahead += 2 * MINUTE_MS
+    await tournaments().begin()
+    const { match } = await found(id)
+    const played = await rig.match({ purse: 'practice' })
+    await sql`update replays set match_id = ${played.id}::bigint where match_id = ${match}::bigint`.execute(open().db)
+    ahead += HOUR_MS // its time is over, and its match still plays
+    await new LeagueResults(open().db, world, tournamentKind).decide()
+    const late = await found(id)
+    expect([late.decidedAt !== null, late.isSeedPublic]).toEqual([true, false])
+    await played.settle()
+    expect(await found(id)).toMatchObject({ seed, isSeedPublic: true })
+    const entries = JSON.stringify(await open().db.selectFrom('audit_log').selectAll().execute())
+    expect(entries).not.toContain(seed)
     await clear()
   })
 

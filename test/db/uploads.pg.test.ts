@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AuditLog } from '../../db/audit-log.ts'
 import { ReplayRuns } from '../../db/replays.ts'
-import { type RecordingSummary, Uploads, UPLOADS_MAX } from '../../db/uploads.ts'
+import { type RecordingSummary, Uploads, UPLOADS_MAX } from '../../src/features/uploads/store.ts'
 import { U } from '../support/fixtures.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -44,7 +44,7 @@ eachDatabase((open) => {
       expect(await uploads.add(`upload-${n}`, SUMMARY, DATA, U(1))).toMatchObject({ kind: 'kept' })
     }
     expect(await uploads.add('one-more', SUMMARY, DATA, U(1))).toEqual({ kind: 'full', max: UPLOADS_MAX })
-    const plan = { recording: 'upload-7', speed: 1, traders: 0, demo: false, lossless: true, by: U(1) }
+    const plan = { recording: 'upload-7', speed: 1, traders: 0, demo: false, lossless: true, practice: false, by: U(1) }
     const run = await runs.begin(plan)
     expect(await uploads.remove('upload-7', U(1))).toBe('playing')
     await runs.end(run?.id ?? '', 'full_time', U(1))

@@ -7,14 +7,14 @@ import { lots, money } from '../../actors/kernel/micros.ts'
 import { NEW_CAREER } from '../../actors/community/career.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { AccountLog } from '../../db/account-log.ts'
-import { Inbox } from '../../db/inbox.ts'
-import { PositionVoids } from '../../db/position-voids.ts'
+import { Inbox } from '../../src/features/notifications/store.ts'
+import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Positions } from '../../db/positions.ts'
 import { Wallets } from '../../db/wallets.ts'
-import { Voids } from '../../src/integrity/voids.ts'
+import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { closeOrder, u } from '../support/fixtures.ts'
+import { u } from '../support/fixtures.ts'
 import { runningMatch } from '../support/running-match.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
@@ -51,10 +51,6 @@ eachDatabase((open) => {
     ...over,
   })
   const balanceOf = async (user: UserId) => (await new Wallets(open().db, season.cache).find(user))?.balance
-  const locksOf = async (user: UserId) => {
-    const wallet = open().db.selectFrom('wallets').select('locks').where('user_id', '=', user)
-    return (await wallet.where('purse', '=', 'main').executeTakeFirstOrThrow()).locks
-  }
   const booksBalance = async () => {
     const audit = await new Wallets(open().db, season.cache).auditLedger()
     expect(audit).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 })
@@ -279,21 +275,5 @@ eachDatabase((open) => {
     clock.now += 31_000
     expect(await voids().void(request(won.id))).toMatchObject({ kind: 'voided', repeated: false })
     await booksBalance()
-  })
-
-  it('[C4] news no longer corrects a close that is void, and its proceeds are no longer locked', async () => {
-    const user = await someone()
-    const { actor, order, stopped } = await runningMatch(open(), world, ++matches)
-    const held = await actor.submit(order(user))
-    if (!held.ok) throw new Error(held.refusal.code)
-    const { id } = held.value.position
-    await actor.submit({ ...closeOrder(id), userId: user })
-    expect([...actor.view.recentCloses()]).toHaveLength(1)
-    expect(await locksOf(user)).toMatchObject({ [id]: [expect.any(Number), expect.any(Number)] })
-    await voids(actor).void(request(id))
-    expect([...actor.view.recentCloses()]).toEqual([])
-    expect(await locksOf(user)).toBeNull()
-    expect((await actor.submit(order(user))).ok).toBe(true)
-    expect(stopped).toEqual([])
   })
 })

@@ -27,6 +27,8 @@ async function set(admin: HttpClient, key: string, value: unknown): Promise<void
   expect(await admin.request('PUT', `/api/admin/settings/${key}`, { value })).toMatchObject({ status: 200 })
 }
 
+const Listed = z.object({ positions: z.array(z.looseObject({ id: z.string() })) })
+const Shown = z.object({ ticks: z.array(z.looseObject({ price: z.number() })) })
 const Replay = z.looseObject({ id: z.string(), fixtureId: z.string(), matchId: z.int(), state: z.string() })
 const Status = z.looseObject({ replays: z.array(Replay) })
 const Started = Status.extend({ started: z.string() })
@@ -114,7 +116,10 @@ eachDataPlace((settle) => {
         const practice = await bob.get('/api/wallet?purse=practice', z.looseObject({ balance: z.number() }))
         expect(practice.balance).toBeCloseTo(10_000 + held.realizedPnl, 6)
         expect(await main()).toEqual(before)
-        expect(await bob.positions('all')).toEqual([])
+        const lists = await Promise.all(
+          ['main', 'practice'].map((purse) => bob.get(`/api/positions?status=all&purse=${purse}`, Listed)),
+        )
+        expect(lists.map(({ positions }) => positions.map(({ id }) => id))).toEqual([[], [position.id]])
         await rig.close()
       },
     )
@@ -150,7 +155,8 @@ eachDataPlace((settle) => {
       const [settled, voided, open_] = await Promise.all(
         positions.map(async ({ id }) => (await bob.positions('all')).find((position) => position.id === id)),
       )
-      expect(settled).toMatchObject({ closedBy: 'full_time', closePrice: settled?.openPrice })
+      const shown = await bob.get(`/api/instruments/${present(settled, 'settled').instrumentId}/price-history`, Shown)
+      expect(settled).toMatchObject({ closedBy: 'full_time', closePrice: shown.ticks.at(-1)?.price })
       expect(voided).toMatchObject({ closedBy: 'void', realizedPnl: 0 })
       expect(open_).toMatchObject({ status: 'open' })
       expect(await ann.request('POST', `${BOT}/stop`, { id: first })).toMatchObject({ status: 404 })

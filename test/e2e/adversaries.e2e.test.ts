@@ -14,7 +14,7 @@ import {
   type Order,
   type PositionSeen,
   read,
-  TradeAnswer,
+  CloseAnswer,
 } from '../support/http-client.ts'
 import { PATIENCE } from '../support/composed-server.ts'
 import { eachDataPlace, embeddedPlace, onServers, type ServerPlace } from '../support/data-place.ts'
@@ -157,7 +157,7 @@ eachDataPlace((settle) => {
     const answers = await Promise.all(keys.map((key) => client.close(position.id, key)))
     const done = answers.filter(({ status }) => status === 200)
     expect(done).toHaveLength(1)
-    const closed = read(present(done[0], 'a close'), 200, TradeAnswer)
+    const closed = read(present(done[0], 'a close'), 200, CloseAnswer)
     expect(closed.position).toMatchObject({ closedBy: 'user', closePrice: exitPrice })
     expect(u(closed.position.realizedPnl ?? NaN)).toBe(5 * (u(exitPrice) - u(position.openPrice)))
     for (const [n, answer] of answers.entries()) {
@@ -203,7 +203,7 @@ eachDataPlace((settle) => {
       expect(['200', 'POSITION_NOT_OPEN', 'MARKET_CLOSED']).toContain(codeOf(answer))
       if (answer.status === 200) {
         expect(position).toMatchObject({ closedBy: 'user' })
-        expect(read(answer, 200, TradeAnswer).position).toEqual(position)
+        expect(read(answer, 200, CloseAnswer).position).toEqual(position)
       } else {
         expect(position).toMatchObject({ closedBy: 'full_time' })
         prices.add(position?.closePrice ?? null)

@@ -14,7 +14,7 @@ import { FeedClient } from '../rooms/realtime-rig.ts'
 import { HttpClient, type Order, type PositionSeen, read } from '../support/http-client.ts'
 import { opensEventually, orderOf } from '../support/orders.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
-import { overEachBus, type ServerPlace } from '../support/data-place.ts'
+import { onServers, type ServerPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
@@ -109,7 +109,7 @@ async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: Positi
   }, PATIENCE)
 }
 
-overEachBus((settle) => {
+onServers((settle) => {
   /** A cluster on separate stores, which are removed after the test. */
   const clustered = async () => {
     const place = await settle()
@@ -232,9 +232,8 @@ overEachBus((settle) => {
     { timeout: 90_000 },
     async () => {
       const place = await settle()
-      const bus = place.env['NATS_URL'] === undefined ? 'REDIS_URL' : 'NATS_URL'
-      const relays = await Promise.all([1, 2].map(() => Relay.to(place.env[bus] ?? '')))
-      const [near, far] = relays.map(({ url }) => ({ ...place.env, [bus]: url }))
+      const relays = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
+      const [near, far] = relays.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
       cleanUp.push(async () => {
         for (const relay of relays) await relay.close()
         await place.remove()
@@ -308,8 +307,7 @@ overEachBus((settle) => {
     { timeout: 120_000 },
     async () => {
       const place = await settle()
-      const bus = place.env['NATS_URL'] === undefined ? 'REDIS_URL' : 'NATS_URL'
-      const relay = await Relay.to(place.env[bus] ?? '')
+      const relay = await Relay.to(place.env['REDIS_URL'] ?? '')
       cleanUp.push(async () => {
         await relay.close()
         await place.remove()
@@ -317,7 +315,7 @@ overEachBus((settle) => {
       const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
       await api.listening()
       const rooms = { ...place.env, ROLES: 'rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' }
-      const owner = new Program({ ...rooms, [bus]: relay.url })
+      const owner = new Program({ ...rooms, REDIS_URL: relay.url })
       const { url, processId } = await owner.listening()
       const { ada, feed } = await visitorOf(api)
       const other = new Program(rooms)

@@ -114,9 +114,8 @@ describe('on one process', () => {
       Promise.all(Array.from({ length: 250 }, () => from('203.0.113.7', path, method)))
     expect((await many('/matchmake/join/match', 'POST')).filter((status) => status === 429)).toHaveLength(50)
     expect((await many('/nowhere')).every((status) => status === 429)).toBe(true)
-    // Probes are counted apart, and one look answers all of them.
-    expect((await many('/ready')).filter((status) => status === 200)).toHaveLength(240)
-    expect(await from('203.0.113.8', '/ready')).toBe(200)
+    // No crowd behind the address of a prober takes the process out of service.
+    expect((await many('/ready')).every((status) => status === 200)).toBe(true)
   }, 120_000)
 })
 

@@ -16,7 +16,6 @@ describe.skipIf(!hasTlsServers)('over TLS', { timeout: 120_000 }, () => {
   const addresses = (): Settings => ({
     DATABASE_URL: `${servers.databaseUrl}&sslrootcert=${servers.authority}`,
     REDIS_URL: servers.redisUrl,
-    NATS_URL: servers.natsUrl,
     NODE_EXTRA_CA_CERTS: servers.authority,
   })
 
@@ -27,7 +26,7 @@ describe.skipIf(!hasTlsServers)('over TLS', { timeout: 120_000 }, () => {
     return stderr
   }
 
-  it('[D17] it starts with PostgreSQL, Redis and NATS over TLS, with passwords, is ready, and trades', async () => {
+  it('[D17] it starts with PostgreSQL and Redis over TLS, with passwords, is ready, and trades', async () => {
     const program = new Program({ ...addresses(), DEMO_TRADERS: '2' })
     const { url } = await program.listening()
     const ready = await fetch(`${url}/ready`)
@@ -57,7 +56,5 @@ describe.skipIf(!hasTlsServers)('over TLS', { timeout: 120_000 }, () => {
     expect(await refusal(elsewhere)).toMatch(/^Touchline cannot start: .*127\.0\.0\.1.*; use a name .*\n$/)
     const redis = { REDIS_URL: servers.redisUrl.replace('p%40ss', 'guess') }
     expect(await refusal(redis)).toMatch(/^Touchline cannot start: Redis at .*WRONGPASS.*REDIS_URL.*\n$/)
-    const nats = { NATS_URL: servers.natsUrl.replace('p%40ss', 'guess') }
-    expect(await refusal(nats)).toMatch(/^Touchline cannot start: NATS at .*Authorization.*NATS_URL.*\n$/)
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { u } from '../support/fixtures.ts'
 import { ComposedServer, CONFIRM_SECS, MATCH_SECS, PATIENCE } from '../support/composed-server.ts'
-import { pick, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
+import { pick, type PositionSeen, read, CloseAnswer, TradeAnswer } from '../support/http-client.ts'
 import { eachDataPlace, onServers, type ServerPlace } from '../support/data-place.ts'
 
 const HOLD_SECS = 180
@@ -184,7 +184,7 @@ eachDataPlace((settle) => {
     await server.play(1) // a suspension after a goal ends with the next frame
     const [seen] = await ada.positions()
     const answer = await ada.close(position.id, 'done')
-    const closed = read(answer, 200, TradeAnswer)
+    const closed = read(answer, 200, CloseAnswer)
     expect(closed.position).toMatchObject({ status: 'closed', closedBy: 'user', closePrice: seen?.exitPrice })
     const pnl = u(closed.position.realizedPnl ?? NaN)
     expect(pnl, 'the price has moved').not.toBe(0)

@@ -3,15 +3,16 @@ import { instant } from '../../actors/kernel/world.ts'
 import { districtId, fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
-import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
+import { FLAGS, FLAGS_MAX, OWN_FLAG, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { ControlAction } from '../../db/audit-log.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
-import type { Upload } from '../../db/uploads.ts'
+import type { Upload } from '../../src/features/uploads/store.ts'
 import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
-import type { Webhook } from '../../db/webhooks.ts'
+import type { Webhook } from '../../src/features/webhooks/store.ts'
 import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
+import type { FeaturePorts } from './feature-parts.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { info } from '../support/fixtures.ts'
 
@@ -57,21 +58,20 @@ const RECORDED = [3, 2, 1].map((n) => ({ info: info({ matchId: fixtureId(n) }), 
 export function adminPorts(user: User): Pick<
   HttpDeps,
   | 'settings'
-  | 'whatIf'
   | 'effectsOf'
   | 'audit'
   | 'userList'
   | 'anchors'
-  | 'integrity'
+  | 'userFiles'
+  | 'feedDesk'
   | 'recordings'
-  | 'uploads'
   | 'events'
-  | 'webhooks'
   | 'bot'
-> & {
-  readonly actions: ControlAction[]
-  readonly orders: unknown[]
-} {
+> &
+  Pick<FeaturePorts, 'whatIf' | 'voids' | 'risk' | 'webhooks' | 'uploads' | 'uploadDesk'> & {
+    readonly actions: ControlAction[]
+    readonly orders: unknown[]
+  } {
   const actions: ControlAction[] = []
   const orders: unknown[] = []
   const entry = (key: string, setting: Setting): SettingEntry => ({
@@ -131,7 +131,23 @@ export function adminPorts(user: User): Pick<
         return { kind: 'valid', was: now, would: now }
       },
       set: (change) => set(settings, change),
-      setFlag: (change) => set(flags, change),
+      setFlag: async ({ key, enabled, by }) => {
+        const known = flags.find((flag) => flag.key === key)
+        if (known === undefined && flags.length > FLAGS_MAX) return { kind: 'full', max: FLAGS_MAX }
+        const flag = {
+          ...(known ?? entry(key, OWN_FLAG)),
+          value: enabled,
+          updatedBy: by === user.id ? user.username : by,
+        }
+        flags.splice(known === undefined ? flags.length : flags.indexOf(known), 1, flag)
+        return { kind: 'set', entry: flag }
+      },
+      removeFlag: async (key) => {
+        if (key in FLAGS) return 'built_in'
+        const at = flags.findIndex((flag) => flag.key === key)
+        if (at >= 0) flags.splice(at, 1)
+        return at >= 0 ? 'removed' : 'unknown'
+      },
     },
     audit: {
       record: async (action) => void actions.push(action),
@@ -166,30 +182,55 @@ export function adminPorts(user: User): Pick<
         yield [listed(user, { firstName: 'two\nlines', balance: null, role: '-user' })]
       },
     },
-    integrity: {
+    feedDesk: {
+      faults: async () => [
+        {
+          reason: 'unreadable',
+          matchId: 5,
+          detail: 'fixture 5 does not name a home and an away team',
+          times: 12,
+          firstAt: user.createdAt,
+          lastAt: user.createdAt,
+        },
+      ],
+      quarantined: async () => [
+        {
+          matchId: fixtureId(7),
+          name: 'Harbour – Mill',
+          reason: 'match 7: info.home is missing, not an object',
+          since: user.createdAt,
+          positions: 2,
+          margin: money(120_000_000),
+        },
+      ],
+      openPositions: async () => [],
+    },
+    userFiles: {
       connections: async () => [{ kind: 'invited', userId: user.id, username: 'bob' }],
       deeds: async () => [{ id: 8, at: user.createdAt, action: 'user.note', by: 'alice', text: 'asked for a refund' }],
       alerts: async () => [{ id: 7, at: user.createdAt, finding: 'lockstep' }],
-      risk: async () => ({
-        asOf: user.createdAt,
-        exposures: [
-          {
-            matchId: fixtureId(7),
-            instrumentId: PLAYER_ID,
-            name: 'A. Striker',
-            positions: 2,
-            long: lots(1_500_000),
-            short: lots(250_000),
-            margin: money(120_000_000),
-            houseToday: money(-41_250_000),
-          },
-        ],
-        houseToday: money(-41_250_000),
-        winners: [{ userId: user.id, username: user.username, pnl: money(41_250_000), closes: 3 }],
-        losers: [],
-        markOuts: [{ userId: user.id, username: user.username, openings: 8, after10s: 20_000, after60s: -5_000 }],
-        groups: [{ at: user.createdAt, finding: 'lockstep', users: [{ userId: user.id, username: user.username }] }],
-      }),
+    },
+    risk: async () => ({
+      asOf: user.createdAt,
+      exposures: [
+        {
+          matchId: fixtureId(7),
+          instrumentId: PLAYER_ID,
+          name: 'A. Striker',
+          positions: 2,
+          long: lots(1_500_000),
+          short: lots(250_000),
+          margin: money(120_000_000),
+          houseToday: money(-41_250_000),
+        },
+      ],
+      houseToday: money(-41_250_000),
+      winners: [{ userId: user.id, username: user.username, pnl: money(41_250_000), closes: 3 }],
+      losers: [],
+      markOuts: [{ userId: user.id, username: user.username, openings: 8, after10s: 20_000, after60s: -5_000 }],
+      groups: [{ at: user.createdAt, finding: 'lockstep', users: [{ userId: user.id, username: user.username }] }],
+    }),
+    voids: {
       void: async ({ positionId: id, reason }) =>
         id === POSITION_ID
           ? {
@@ -210,15 +251,17 @@ export function adminPorts(user: User): Pick<
       },
       chart: async () => [PATH],
     },
-    uploads: {
-      list: async () => [UPLOAD],
-      find: async (name) => (name === UPLOAD.name ? { id: UPLOAD.id, data: Buffer.from('packed') } : null),
+    uploadDesk: {
       add: async ({ name, bytes }) => {
         if (name === 'full') return { kind: 'full', max: 100 }
         if (name === 'exists' || name === 'busy') return { kind: name }
         if (bytes[0] !== 0x7b) return { kind: 'flawed', flaw: 'line 2 is not JSON' }
         return { kind: 'kept', upload: { ...UPLOAD, name } }
       },
+    },
+    uploads: {
+      list: async () => [UPLOAD],
+      find: async (name) => (name === UPLOAD.name ? { id: UPLOAD.id, data: Buffer.from('packed') } : null),
       remove: async (name) => (name === UPLOAD.name ? 'removed' : name === 'playing' ? 'playing' : 'unknown'),
     },
     webhooks: {
@@ -242,6 +285,7 @@ export function adminPorts(user: User): Pick<
         void actions.push({ actor: by, action: 'anchors.set', subject: 'anchors', before: null, after: [...anchors] }),
     },
     bot: {
+      mainPurseIsLive: true,
       fixtures: async () => [
         { id: 'goal-feast', name: 'Harbour vs Mill', title: 'A goal feast', minutes: 95, players: 40 },
       ],
@@ -251,7 +295,6 @@ export function adminPorts(user: User): Pick<
         orders.push(order)
         return { kind: 'started', id: REPLAY }
       },
-      lengthMs: async (recording) => (recording === 'goal-feast' ? 6_000_000 : null),
       status: async () => [replay],
       stop: async (order) => {
         orders.push(order)
@@ -291,6 +334,7 @@ const replay: ReplayReport = {
   traders: 20,
   state: 'playing',
   lossless: false,
+  practice: false,
   demo: false,
   startedAt: instant(0),
 }

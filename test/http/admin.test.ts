@@ -68,6 +68,29 @@ describe('admin routes', () => {
     expect([set.status, await set.json()]).toMatchObject([200, { enabled: true, updatedBy: 'alice' }])
   })
 
+  it('creates and deletes flags, within bounds and never the built-in one', async () => {
+    const { asAlice, send } = await openHttpRig({ role: 'admin' })
+    const put = async (key: string) => {
+      const answer = await send('PUT', `/api/admin/flags/${key}`, { enabled: true })
+      return [answer.status, await answer.json()]
+    }
+    const remove = async (key: string) => {
+      const answer = await asAlice(`/api/admin/flags/${key}`, { method: 'DELETE' })
+      return [answer.status, await answer.json()]
+    }
+    const longest = `0${'a'.repeat(63)}`
+    for (const key of ['new.board_2-b', longest]) expect(await put(key)).toMatchObject([200, { key, enabled: true }])
+    for (const bad of ['A', '_a', '.a', '-', 'a%20b', '%00', `${longest}a`, 'ä']) {
+      expect([bad, await put(bad)]).toMatchObject([bad, [400, { issues: [{ path: 'key' }] }]])
+      expect([bad, (await remove(bad))[0]]).toEqual([bad, 400])
+    }
+    expect(await remove('new.board_2-b')).toEqual([200, { deleted: true }])
+    expect(await remove('new.board_2-b')).toMatchObject([404, { what: 'flag' }])
+    expect(await remove('coming_soon')).toMatchObject([409, { code: 'FLAG_BUILT_IN' }])
+    for (let n = 1; n < 200; n++) expect((await put(`flag-${n}`))[0]).toBe(200)
+    expect(await put('one-more')).toMatchObject([409, { code: 'FLAG_LIMIT', max: 200 }])
+  })
+
   it('lists settings with type, default and bounds, and sets them', async () => {
     const { asAlice, send } = await openHttpRig({ role: 'admin' })
     const listed: unknown = await (await asAlice('/api/admin/settings')).json()
@@ -76,7 +99,7 @@ describe('admin routes', () => {
         { key: 'trading.hold_secs', value: 180, type: 'number', default: 180, min: 0, max: 3_600, decimals: 0 },
         { key: 'trading.pre_match', value: false, type: 'boolean', default: false },
         { key: 'trading.mode', value: 'open', type: 'choice', options: ['open', 'reduce_only', 'halted'] },
-        { key: 'trading.impact_cap_pct', value: 0.5, type: 'number', max: 5 },
+        { key: 'trading.impact_cap_pct', value: 0.2, type: 'number', max: 5 },
       ],
     })
     const set = await send('PUT', '/api/admin/settings/trading.hold_secs', { value: 60 })
@@ -110,7 +133,7 @@ describe('admin routes', () => {
         },
       ])
       expect(await (await asAlice('/api/admin/settings')).json()).toMatchObject({
-        settings: [{}, {}, {}, { key: 'trading.impact_cap_pct', value: 0.5 }],
+        settings: [{}, {}, {}, { key: 'trading.impact_cap_pct', value: 0.2 }],
       })
       expect((await send('PUT', `${path}?dryRun=true`, { value: 'x' })).status).toBe(400)
     })
@@ -153,7 +176,6 @@ describe('admin routes', () => {
       expect(await statusOf(`settings/trading.mode.${scope}`, { value: 'halted' })).toMatchObject([404, { what }])
     }
     expect(await statusOf('settings/trading.none', { value: 1 })).toMatchObject([404, { what: 'setting' }])
-    expect(await statusOf('flags/none', { enabled: true })).toMatchObject([404, { what: 'flag' }])
     expect(await statusOf('settings/trading.mode', { value: 'closed' })).toMatchObject([
       400,
       { issues: [{ path: 'value', message: 'must be one of open, reduce_only, halted' }] },
@@ -245,6 +267,11 @@ describe('admin routes', () => {
 
   it("[C8] shows the house's risk in units and per cent", async () => {
     const { asAlice } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
+    expect(await (await asAlice('/api/admin/feed')).json()).toMatchObject({
+      faults: [{ reason: 'unreadable', matchId: 5, times: 12 }],
+      quarantined: [{ matchId: 7, positions: 2, margin: 120 }],
+    })
+    expect(await (await asAlice('/api/admin/matches/7/positions')).json()).toEqual({ positions: [], nextCursor: null })
     expect(await (await asAlice('/api/admin/risk')).json()).toMatchObject({
       exposures: [{ matchId: 7, long: 1.5, short: 0.25, margin: 120, houseToday: -41.25 }],
       houseToday: -41.25,
@@ -256,7 +283,7 @@ describe('admin routes', () => {
 
   it('[C4] voids a position for a reason, and audits what it did or why not', async () => {
     const ports = adminPorts(alice)
-    const { send } = await openHttpRig({ role: 'admin', deps: ports })
+    const { send } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const put = (id: string, reason: string) => send('POST', `/api/admin/positions/${id}/void`, { reason })
     const done = await put(POSITION, 'beside the pitch')
     expect([done.status, await done.json()]).toMatchObject([
@@ -293,7 +320,7 @@ describe('admin routes', () => {
 
   it('exports users as RFC 4180, safe in a spreadsheet, with an audit row', async () => {
     const ports = adminPorts(alice)
-    const { asAlice } = await openHttpRig({ role: 'admin', deps: ports })
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const response = await asAlice('/api/admin/users/export.csv')
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="users.csv"')
@@ -312,7 +339,7 @@ describe('admin routes', () => {
 
   it('[J5] lists recordings page by page, and sends one compressed', async () => {
     const ports = adminPorts(alice)
-    const { asAlice } = await openHttpRig({ role: 'admin', deps: ports })
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const first = await (await asAlice('/api/admin/recordings?limit=2')).json()
     expect(first).toMatchObject({ recordings: [{ matchId: 3 }, { matchId: 2, commits: 600 }] })
     const { nextCursor } = z.object({ nextCursor: z.string() }).parse(first)
@@ -329,7 +356,7 @@ describe('admin routes', () => {
 
   it('[J12] uploads are listed, taken, sent and removed', async () => {
     const ports = adminPorts(alice)
-    const { asAlice, send } = await openHttpRig({ role: 'admin', deps: ports })
+    const { asAlice, send } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const uploads = '/api/admin/uploads'
     const chart = [{ name: 'A. Striker', prices: [200, 204.5] }]
     expect(await (await asAlice('/api/admin/recordings/2/chart')).json()).toEqual({ chart })
@@ -402,7 +429,7 @@ describe('admin routes', () => {
 
   it('starts a replay within bounds and answers with the status', async () => {
     const ports = adminPorts(alice)
-    const { send, asAlice } = await openHttpRig({ role: 'admin', deps: ports })
+    const { send, asAlice } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const start = (body: unknown) => send('POST', '/api/admin/gameplay-bot/start', body)
     const listed: unknown = await (await asAlice('/api/admin/gameplay-bot/fixtures')).json()
     expect(listed).toMatchObject({ fixtures: [{ id: 'goal-feast', minutes: 95, players: 40 }] })
@@ -435,7 +462,7 @@ describe('admin routes', () => {
 
   it('stops one replay by id, settled or void, or all replays', async () => {
     const ports = adminPorts(alice)
-    const { send } = await openHttpRig({ role: 'admin', deps: ports })
+    const { send } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const stop = async (body: unknown) => {
       const response = await send('POST', '/api/admin/gameplay-bot/stop', body)
       return [response.status, await response.json()] as const
@@ -454,7 +481,7 @@ describe('admin routes', () => {
 
   it('[H10] rebuilds, retries and ended matches leave audit rows too', async () => {
     const ports = adminPorts(alice)
-    const { send } = await openHttpRig({ role: 'admin', deps: ports })
+    const { send } = await openHttpRig({ role: 'admin', deps: ports, ports })
     await send('POST', `/api/admin/matches/${FIXTURE}/end`, { outcome: 'void' })
     await send('POST', '/api/admin/leaderboard/rebuild-roi', {})
     await send('POST', '/api/admin/reactions/7/1/retry', {})
@@ -471,7 +498,7 @@ describe('admin routes', () => {
 describe('anchors', () => {
   const put = async (type: string, body: string) => {
     const ports = adminPorts(alice)
-    const rig = await openHttpRig({ role: 'admin', deps: ports })
+    const rig = await openHttpRig({ role: 'admin', deps: ports, ports })
     const answer = await rig.asAlice('/api/admin/anchors', { method: 'PUT', headers: { 'content-type': type }, body })
     return { status: answer.status, body: await answer.json(), actions: ports.actions }
   }

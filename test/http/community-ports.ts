@@ -6,13 +6,16 @@ import { NEW_CAREER } from '../../actors/community/career.ts'
 import type { LegacyTrade } from '../../actors/community/legacy.ts'
 import { weekOf } from '../../actors/kernel/calendar.ts'
 import type { Standing } from '../../actors/community/ranking.ts'
-import type { SpinnerWeek } from '../../db/spinner.ts'
+import type { SpinnerWeek } from '../../src/features/spinner/store.ts'
 import type { User } from '../../db/users.ts'
+import type { FeaturePorts } from './feature-parts.ts'
 import type { CommunityPorts } from '../../src/http/community-ports.ts'
 
 const BOB = userId('0197f2a0-0000-7000-8000-00000000000b')
 
-export function communityPorts(alice: User, now: Instant): CommunityPorts {
+type Ports = CommunityPorts & Pick<FeaturePorts, 'spinner' | 'tell' | 'inbox' | 'legacy' | 'invites'>
+
+export function communityPorts(alice: User, now: Instant): Ports {
   const standing = (over: Partial<Standing>): Standing => ({
     userId: BOB,
     districtId: districtId(1),
@@ -82,6 +85,10 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     },
     keeper: { rebuild: async () => 2 },
     referrals: {
+      find: async (code) => (code === 'bob5code00' ? { referrerId: BOB, referrerName: 'bob' } : null),
+      network: async () => [alice.id, BOB],
+    },
+    invites: {
       invite: async (_referrer, name) => ({
         id: '0197f2a0-0000-7000-8000-0000000000e1',
         name,
@@ -96,9 +103,7 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
         referrals: [],
         sums: { invited: 0, registered: 0, credited: 0, rewards: money(0) },
       }),
-      find: async (code) => (code === 'bob5code00' ? { referrerId: BOB, referrerName: 'bob' } : null),
       isReferred: async () => false,
-      network: async () => [alice.id, BOB],
     },
     inbox: {
       list: async (user, { limit }) =>
@@ -142,7 +147,6 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
       trades: async () => ({ trades: [legacyTrade], total: 1 }),
       history: async () => [legacyTrade],
     },
-    shareUrl: (code) => `https://play.touchline.example/join?ref=${code}`,
     tell: () => undefined,
     reactions: {
       setAside: async () => [

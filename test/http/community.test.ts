@@ -3,17 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { BADGES } from '../../actors/community/badges.ts'
-import type { CommunityPorts } from '../../src/http/community-ports.ts'
 import { communityPorts } from './community-ports.ts'
 import { alice, ALICE, NOW, openHttpRig } from './http-rig.ts'
 
+type Ports = ReturnType<typeof communityPorts>
 const community = communityPorts(alice, NOW)
-const doorWith = (over: Partial<CommunityPorts>) => openHttpRig({ deps: { community: { ...community, ...over } } })
-const get = async (path: string, over: Partial<CommunityPorts> = {}) => {
+const doorWith = (over: Partial<Ports>) =>
+  openHttpRig({ deps: { community: { ...community, ...over } }, ports: { ...community, ...over } })
+const get = async (path: string, over: Partial<Ports> = {}) => {
   const answer = await (await doorWith(over)).asAlice(path)
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
-const post = async (path: string, body: unknown, over: Partial<CommunityPorts> = {}) => {
+const post = async (path: string, body: unknown, over: Partial<Ports> = {}) => {
   const answer = await (await doorWith(over)).send('POST', path, body)
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
@@ -29,7 +30,7 @@ describe('notifications', () => {
       nextCursor: null,
     })
     const asked: unknown[] = []
-    const list: CommunityPorts['inbox']['list'] = async (user, query) => {
+    const list: Ports['inbox']['list'] = async (user, query) => {
       asked.push(query)
       const [one] = await community.inbox.list(user, query)
       return one === undefined ? [] : [one, { ...one, id: 40 }]
@@ -65,7 +66,7 @@ describe('activity', () => {
       events: [{ id: '7', type: 'big_win', username: 'bob', text: 'won 612.50 long on A. Striker', districtId: 1 }],
     })
     const asked: unknown[] = []
-    const list: CommunityPorts['activity']['list'] = async (limit, district) => {
+    const list: Ports['activity']['list'] = async (limit, district) => {
       asked.push([limit - 1, district])
       return []
     }
@@ -99,7 +100,7 @@ describe('referrals', () => {
     for (const name of ['', ' ', 'x'.repeat(65), 'a\u0000b', 7]) {
       expect((await post('/api/referrals/invites', { name })).status).toBe(400)
     }
-    const full = { referrals: { ...community.referrals, invite: async () => null } }
+    const full = { invites: { ...community.invites, invite: async () => null } }
     expect((await post('/api/referrals/invites', { name: 'Grace' }, full)).status).toBe(409)
   })
 
@@ -114,7 +115,7 @@ describe('referrals', () => {
       ],
       sums: { invited: 3, registered: 2, credited: 1, rewards: money(100_000_000) },
     })
-    const { body } = await get('/api/referrals', { referrals: { ...community.referrals, list } })
+    const { body } = await get('/api/referrals', { invites: { ...community.invites, list } })
     expect(body).toMatchObject({
       code: 'ALICE1',
       summary: { invited: 3, registered: 2, earned: 1, pending: 1, total_credited: 100 },
@@ -127,8 +128,13 @@ describe('referrals', () => {
   })
 
   it("a code is valid unless it is unknown, the caller's own, or the caller is already referred", async () => {
-    const validate = async (code: unknown, over: Partial<CommunityPorts['referrals']> = {}) =>
-      post('/api/referral/validate', { code }, { referrals: { ...community.referrals, ...over } })
+    const validate = async (code: unknown, over: Partial<Ports['referrals'] & Ports['invites']> = {}) => {
+      const [referrals, invites] = [
+        { ...community.referrals, ...over },
+        { ...community.invites, ...over },
+      ]
+      return post('/api/referral/validate', { code }, { referrals, invites })
+    }
     expect((await validate('bob5code00')).body).toEqual({ valid: true, invitedBy: 'bob' })
     expect((await validate('nobody')).body).toEqual({ valid: false, invitedBy: null, reason: 'unknown' })
     expect((await validate('a\u0000b')).body).toMatchObject({ valid: false, reason: 'unknown' })

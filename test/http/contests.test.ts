@@ -1,27 +1,23 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { leagueId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
-import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
-import type { Tournament } from '../../db/tournaments.ts'
-import { picture } from '../../src/pictures/draw.ts'
+import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import type { Tournament } from '../../src/features/tournaments/store.ts'
+import { picture } from '../../src/features/recaps/picture.ts'
+import type { FeaturePorts } from './feature-parts.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { FIXTURE, NOW, openHttpRig } from './http-rig.ts'
-import { type contestPorts, LEAGUE, TOURNAMENT } from './league-ports.ts'
-
-const Revealed = z.object({ seed: z.string(), recording: z.string() })
-
-type Contests = ReturnType<typeof contestPorts>
+import { LEAGUE, TOURNAMENT } from './league-ports.ts'
 
 async function ask(
   method: string,
   path: string,
   body?: unknown,
-  deps: Partial<HttpDeps> = {},
+  over: Partial<FeaturePorts> & Partial<HttpDeps> = {},
   role: 'user' | 'admin' = 'user',
 ) {
-  const rig = await openHttpRig({ deps, role })
+  const rig = await openHttpRig({ deps: over, ports: over, role })
   const answer = await (method === 'GET' ? rig.asAlice(path) : rig.send(method, path, body))
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
@@ -41,7 +37,7 @@ describe('seasons', () => {
 
   it('[G5] cannot be entered while the last one is being decided', async () => {
     const rig = await openHttpRig()
-    const seasons = { ...rig.deps.seasons, enter: async () => ({ kind: 'undecided' as const }) }
+    const seasons = { ...rig.ports.seasons, enter: async () => ({ kind: 'undecided' as const }) }
     const { status, body, headers } = await ask('POST', '/api/seasons/enter', undefined, { seasons })
     expect([status, body['code'], headers.get('retry-after')]).toEqual([409, 'SEASON_UNDECIDED', '60'])
   })
@@ -50,24 +46,26 @@ describe('seasons', () => {
 describe('tournaments', () => {
   const listed = async (over: Partial<Tournament>) => {
     const rig = await openHttpRig()
-    const [known] = await rig.deps.tournaments.list(1)
-    const tournaments: Contests['tournaments'] = {
-      ...rig.deps.tournaments,
+    const [known] = await rig.ports.tournaments.list(1)
+    const tournaments: FeaturePorts['tournaments'] = {
+      ...rig.ports.tournaments,
       list: async () => (known === undefined ? [] : [{ ...known, ...over }]),
     }
     const { body } = await ask('GET', '/api/tournaments', undefined, { tournaments })
     return (body['tournaments'] as Record<string, unknown>[])[0]
   }
 
-  it('[G6] tell what was played only when the table is final; the hash commits to it before', async () => {
+  it('[G6] tell the seed only when it foretells nothing; the hash commits to it before', async () => {
+    const [{ seed } = { seed: '' }] = await (await openHttpRig()).ports.tournaments.list(1)
     const before = await listed({})
-    expect(before).toMatchObject({ id: TOURNAMENT, state: 'upcoming', revealed: null, isEntered: true, matchId: null })
-    expect(JSON.stringify(before)).not.toContain('cup-night')
-    expect(await listed({ startsAt: instant(NOW - 1) })).toMatchObject({ state: 'running', revealed: null })
-    const after = await listed({ startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) })
-    expect(after).toMatchObject({ state: 'decided', commitment: before?.['commitment'] })
-    const { seed, recording } = Revealed.parse(after?.['revealed'])
-    expect(createHash('sha256').update(`${seed} ${recording}`).digest('hex')).toBe(after?.['commitment'])
+    expect(before).toMatchObject({ id: TOURNAMENT, state: 'upcoming', seed: null, isEntered: true, matchId: null })
+    expect(before?.['commitment']).toBe(createHash('sha256').update(seed).digest('hex'))
+    expect(JSON.stringify(before)).not.toContain(seed)
+    expect(await listed({ startsAt: instant(NOW - 1) })).toMatchObject({ state: 'running', seed: null })
+    const decided = { startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) }
+    expect(await listed(decided)).toMatchObject({ state: 'decided', seed: null })
+    const after = await listed({ ...decided, isSeedPublic: true })
+    expect(after).toMatchObject({ state: 'decided', seed, commitment: before?.['commitment'] })
   })
 
   it('[G6] are entered by id', async () => {
@@ -77,7 +75,7 @@ describe('tournaments', () => {
     })
     const enter = async (kind: 'full' | 'over' | 'unknown') => {
       const rig = await openHttpRig()
-      const tournaments = { ...rig.deps.tournaments, enter: async () => ({ kind }) }
+      const tournaments = { ...rig.ports.tournaments, enter: async () => ({ kind }) }
       const { status, body } = await ask('POST', `/api/tournaments/${TOURNAMENT}/enter`, undefined, { tournaments })
       return [status, body['code']]
     }
@@ -86,15 +84,15 @@ describe('tournaments', () => {
     expect(await enter('unknown')).toEqual([404, 'NOT_FOUND'])
   })
 
-  it('are scheduled by admins, with a recording that exists and a time to come', async () => {
-    const wanted = { name: 'Cup', recording: 'goal-feast', startsAt: new Date(NOW + HOUR_MS).toISOString() }
+  it('are scheduled by admins, for a time to come, and on no recording', async () => {
+    const wanted = { name: 'Cup', startsAt: new Date(NOW + HOUR_MS).toISOString() }
     const schedule = async (over: object, role: 'user' | 'admin' = 'admin') => {
       const { status, body } = await ask('POST', '/api/admin/tournaments', { ...wanted, ...over }, {}, role)
       return [status, body['code'] ?? body['id']]
     }
     expect(await schedule({})).toEqual([201, TOURNAMENT])
     expect(await schedule({}, 'user')).toEqual([403, 'FORBIDDEN'])
-    expect(await schedule({ recording: 'unknown' })).toEqual([404, 'NOT_FOUND'])
+    expect(await schedule({ recording: 'goal-feast' })).toEqual([400, 'VALIDATION_FAILED'])
     expect(await schedule({ startsAt: new Date(NOW).toISOString() })).toEqual([400, 'VALIDATION_FAILED'])
     expect(await schedule({ startsAt: new Date(NOW + 2_200 * HOUR_MS).toISOString() })).toEqual([
       400,
@@ -104,17 +102,17 @@ describe('tournaments', () => {
     expect(await schedule({ prize: 1 })).toEqual([400, 'VALIDATION_FAILED'])
   })
 
-  it('end after the recording at its speed, with time to spare', async () => {
+  it('[G6] end on a minute that only their beginning and speed decide, with time to spare', async () => {
     let endsAt = 0
     const rig = await openHttpRig()
-    const schedule: Contests['tournaments']['schedule'] = async (tournament) => {
+    const schedule: FeaturePorts['tournaments']['schedule'] = async (tournament) => {
       endsAt = tournament.endsAt
       return leagueId(TOURNAMENT)
     }
     const startsAt = NOW + HOUR_MS
-    const body = { name: 'Cup', recording: 'goal-feast', startsAt: new Date(startsAt).toISOString(), speed: 10 }
-    await ask('POST', '/api/admin/tournaments', body, { tournaments: { ...rig.deps.tournaments, schedule } }, 'admin')
-    expect(endsAt).toBe(startsAt + 600_000 + 2 * HOUR_MS)
+    const body = { name: 'Cup', startsAt: new Date(startsAt).toISOString(), speed: 7 }
+    await ask('POST', '/api/admin/tournaments', body, { tournaments: { ...rig.ports.tournaments, schedule } }, 'admin')
+    expect(endsAt).toBe(Math.ceil((startsAt + (2 * HOUR_MS) / 7 + 2 * HOUR_MS) / MINUTE_MS) * MINUTE_MS)
   })
 })
 
@@ -142,7 +140,7 @@ describe('recaps', () => {
   it('[R23] of nothing are empty, and of a purse that one has not are none', async () => {
     const rig = await openHttpRig()
     const nothing = { since: instant(NOW), start: money(10_000_000_000), closes: [] }
-    const recaps = { ...rig.deps.recaps, closes: async () => nothing, rank: async () => null }
+    const recaps = { ...rig.ports.recaps, closes: async () => nothing, rank: async () => null }
     expect((await ask('GET', `/api/recaps/matches/${FIXTURE}`, undefined, { recaps })).body).toMatchObject({
       result: 0,
       curve: [],
@@ -150,7 +148,7 @@ describe('recaps', () => {
       worst: null,
       rank: null,
     })
-    const none = { ...rig.deps.recaps, closes: async () => null }
+    const none = { ...rig.ports.recaps, closes: async () => null }
     expect(
       await ask('GET', `/api/recaps/matches/${FIXTURE}?purse=practice`, undefined, { recaps: none }),
     ).toMatchObject({
@@ -165,7 +163,7 @@ describe('recaps', () => {
     const { community } = rig.deps
     const named = { ...community, careers: { ...community.careers, names } }
     const card = async (type: string) => {
-      const { asAlice } = await openHttpRig({ deps: { community: named, picture } })
+      const { asAlice } = await openHttpRig({ deps: { community: named }, ports: { picture } })
       return asAlice(`/api/recaps/matches/${FIXTURE}/card?type=${type}`)
     }
     const svg = await card('svg')

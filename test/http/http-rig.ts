@@ -15,6 +15,7 @@ import {
   userId,
 } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { SETTINGS } from '../../actors/kernel/settings.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Outcome } from '../../actors/kernel/outcome.ts'
 import { changeLimits, NO_LIMITS } from '../../actors/kernel/own-limits.ts'
@@ -37,20 +38,21 @@ import type { LedgerAudit, LedgerEntry } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover } from '../../db/movers.ts'
-import type { PushKind } from '../../db/pushes.ts'
 import type { MoveReason } from '../../actors/market/move-reason.ts'
 import { tickReason } from '../../actors/market/reason-words.ts'
 import type { History } from '../../db/price-history.ts'
 import type { RecentTrade } from '../../db/recent-trades.ts'
 import type { Device, Session } from '../../db/sessions.ts'
 import type { User } from '../../db/users.ts'
+import type { ApiPart } from '../../src/http/api-part.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
-import { contestPorts, leaguesPort } from './league-ports.ts'
+import { leagueApi } from '../../src/features/leagues/index.ts'
+import { type FeaturePorts, featureParts, featurePorts } from './feature-parts.ts'
 import { communityPorts } from './community-ports.ts'
 import { keyPorts, type KeyRig } from './key-ports.ts'
 
@@ -58,9 +60,7 @@ export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
 export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
 export const PLAYER = instrumentId('0197f2a0-0000-8000-8000-000000000001')
 export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
-export const SUBSCRIPTION = '0197f2a0-7a8b-7c1d-9e2f-3a4b5c6d7e8f'
 export const FIXTURE = fixtureId(19_155_071)
-const CHECKPOINT = { matchId: FIXTURE, n: 1, hash: 'b1946ac9', at: NOW, kid: 'k1', signature: 'c2lnbmVk' }
 export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 
 export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
@@ -156,7 +156,6 @@ const mover: Mover = {
   side: 'home',
   team: matchInfo.home,
   matchId: FIXTURE,
-  isActive: true,
   price: price(210_005_000),
   changePpm: 50_025,
   volume: lots(2_500_000),
@@ -193,7 +192,6 @@ const closedPosition: Position = { ...position, close }
 
 export const wallet: WalletAfter = {
   balance: money(9_950_000_000),
-  locked: money(0),
   marginUsed: money(50_000_000),
   unrealizedPnl: money(25_000_000),
 }
@@ -209,7 +207,6 @@ export const trade: Trade = {
 export const quoteAnswer: QuoteAnswer = {
   fillPrice: price(210_010_000),
   exitPrice: price(210_010_000),
-  settlesAt: price(210_007_000),
   impact: price(5_000),
   currentPrice: price(210_005_000),
   margin: money(52_502_500),
@@ -255,6 +252,7 @@ const ownLimits = {
 export interface HttpRig {
   readonly app: ReturnType<typeof createApp>
   readonly deps: HttpDeps
+  readonly ports: FeaturePorts
   readonly tokens: Tokens
   readonly world: TestWorld
   /** Commands and quotes that reached the desk. */
@@ -301,6 +299,7 @@ export interface HttpRigOptions {
   readonly outcome?: Outcome<Trade>
   readonly quote?: Outcome<QuoteAnswer>
   readonly deps?: Partial<HttpDeps>
+  readonly ports?: Partial<FeaturePorts>
 }
 
 export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig> {
@@ -310,7 +309,6 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   const sessions = createSessions({
     tokens,
     ...memorySessions(world),
-    claimSocketToken: async () => true,
     onNewDevice: () => {},
     onReuse: () => {},
     log,
@@ -325,7 +323,8 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   sessions.onSignedOut((id) => recorded.disconnected.push(id))
   const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
   const keyRig = keyPorts(world, (id) => users.get(id)?.role ?? 'user')
-  const subscribed = new Map<string, { id: string; endpoint: string; kinds: readonly PushKind[] }>()
+  const ports = { ...featurePorts(alice, position, NOW), ...options.ports }
+  const parts = featureParts(ports)
   const deps: HttpDeps = {
     world,
     log,
@@ -378,9 +377,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
       auditLedger: async () => options.audit ?? BALANCED,
     },
-    leagues: leaguesPort(ALICE, FIXTURE, NOW),
-    ...contestPorts(position, NOW),
-    leagueUrl: (code) => `https://play.example/league/${code}`,
+    purses: leagueApi(ports.leagues).purses,
     refills: {
       practice: async () => ({ kind: 'refilled', amount: money(12_500_000) }),
       main: async () => ({ kind: 'not_ruined', balance: money(312_500_000) }),
@@ -408,9 +405,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
     },
     positions: {
-      list: async () => [
-        { position, currentPrice: price(210_000_000), exitPrice: price(209_997_500), openedMarker: 1 },
-      ],
+      list: async () => [{ position, currentPrice: price(210_000_000), exitPrice: price(209_997_500), place: 1 }],
       find: async () => ({ position: closedPosition, currentPrice: price(230_000_000), exitPrice: price(229_997_500) }),
     },
     account: {
@@ -435,28 +430,6 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       },
     },
     community: communityPorts(alice, NOW),
-    tapes: {
-      last: async (id) => (id === FIXTURE ? { ...CHECKPOINT, isEnd: true } : null),
-      async *lines() {
-        yield `{"n":1,"prev":"","kind":"match","hash":""}\n`
-      },
-      checkpoints: async (id) => (id === FIXTURE ? [CHECKPOINT] : []),
-      keys: async () => [{ kid: 'k1', publicKey: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', since: NOW }],
-      proofOf: async (user, id) =>
-        id === POSITION ? { matchId: FIXTURE, positionId: id, userId: user, n: 3, salt: 'cafe' } : null,
-      areRecordingsOpen: () => true,
-    },
-    push: {
-      publicKey: 'BPx0n2Hg9vQ7rYb3kTzWm1Lc8sNf5uJd6eAi4oXyKqZtRwVpMhGjUlCbEnSaFoI',
-      problemOf: ({ hostname }) => (hostname === 'inside.example' ? 'must lead to a public address' : null),
-      list: async () => [...subscribed.values()],
-      subscribe: async (_user, { endpoint }, kinds) => {
-        const one = { id: SUBSCRIPTION, endpoint, kinds }
-        subscribed.set(endpoint, one)
-        return one
-      },
-      unsubscribe: async (_user, id) => id === SUBSCRIPTION,
-    },
     watching: await watchingSince(matchInfo, listing),
     ...adminPorts(alice),
     describeFeed,
@@ -472,7 +445,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     isFault: (error) => error instanceof Error && error.message === 'away',
     ...options.deps,
   }
-  const app = judged(createApp(deps), await judgeOf(deps))
+  const app = judged(createApp(deps, parts), await judgeOf(deps, parts))
   const access = await tokens.issueAccess({ ...alice, role: options.role ?? 'user' }, SESSION)
   const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
   const cookie = `game_access=${access}; game_refresh=${refresh}`
@@ -480,15 +453,15 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
   const send: HttpRig['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  return { app, deps, tokens, world, ...recorded, asAlice, send, keyRig }
+  return { app, deps, ports, tokens, world, ...recorded, asAlice, send, keyRig }
 }
 
 /** Keyed by whether it is production, which has fewer routes. */
 const judges = new Map<boolean, Promise<Judge>>()
 
-function judgeOf(deps: HttpDeps): Promise<Judge> {
+function judgeOf(deps: HttpDeps, parts: readonly ApiPart[]): Promise<Judge> {
   const made = async () => {
-    const response = await createApp(deps).request('/api/openapi.json')
+    const response = await createApp(deps, parts).request('/api/openapi.json')
     return createJudge((await response.json()) as OpenApi)
   }
   const known = judges.get(deps.cookies.production) ?? made()
@@ -499,7 +472,9 @@ function judgeOf(deps: HttpDeps): Promise<Judge> {
 /** Checks answers against the API description. */
 export async function apiJudge(): Promise<Judge> {
   const known = judges.get(false)
-  return known ?? judgeOf((await openHttpRig()).deps)
+  if (known !== undefined) return known
+  const { deps, ports } = await openHttpRig()
+  return judgeOf(deps, featureParts(ports))
 }
 
 /** The same API; an answer that its description does not allow fails the test. */
@@ -578,6 +553,7 @@ async function watchingSince(match: typeof matchInfo, onlyPlayer: Listing): Prom
   const watching = new DelayedMatches({
     catalogue: { matches: async () => [match], instruments: async () => [onlyPlayer] },
     rules: () => DEFAULT_RULES,
+    delayMs: () => SETTINGS['watch.delay_secs'].default * SECOND_MS,
     world: { now: () => instant(now) },
   })
   await watching.keep()

@@ -1,13 +1,12 @@
 /** Leagues as the routes see them: one that Alice is a member of, and what becomes of codes. */
-import { seasonAt } from '../../actors/community/seasons.ts'
+import { seasonAt } from '../../src/features/seasons/seasons.ts'
 import { type FixtureId, leagueId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { money, type Price } from '../../actors/kernel/micros.ts'
-import type { Position } from '../../actors/position/position.ts'
-import type { ClosedPosition } from '../../actors/position/recent-close.ts'
+import type { ClosedPosition, Position } from '../../actors/position/position.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
-import type { Joined, OwnLeague } from '../../db/leagues.ts'
-import type { Tournament } from '../../db/tournaments.ts'
-import type { HttpDeps, LeaguesPort } from '../../src/http/ports.ts'
+import type { Joined, OwnLeague } from '../../src/features/leagues/store.ts'
+import type { Tournament } from '../../src/features/tournaments/store.ts'
+import type { FeaturePorts } from './feature-parts.ts'
 
 export const LEAGUE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7')
 /** A league of which Alice is no member. */
@@ -39,7 +38,7 @@ const BY_CODE: Readonly<Record<string, Joined>> = {
   many: { kind: 'too_many' },
 }
 
-export const leaguesPort = (alice: UserId, fixture: FixtureId, now: number): LeaguesPort => ({
+export const leaguesPort = (alice: UserId, fixture: FixtureId, now: number): FeaturePorts['leagues'] => ({
   found: async (_user, { name }) => (name === 'Too many' ? { kind: 'too_many' } : { kind: 'joined', league: LEAGUE }),
   join: async (_user, code) => BY_CODE[code] ?? { kind: 'unknown' },
   leave: async (_user, id) => id === LEAGUE,
@@ -62,8 +61,8 @@ export const TOURNAMENT = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e9')
 const tournament = (now: number): Tournament => ({
   id: TOURNAMENT,
   name: 'Friday Night Cup',
-  recording: 'cup-night',
-  seed: '00112233445566778899aabbccddeeff',
+  seed: '00112233445566778899aabbccddeeff'.repeat(2),
+  isSeedPublic: false,
   startsAt: instant(now + HOUR_MS),
   endsAt: instant(now + 2 * HOUR_MS),
   speed: 10,
@@ -73,11 +72,19 @@ const tournament = (now: number): Tournament => ({
   decidedAt: null,
 })
 
-/** Seasons, tournaments and recaps as the routes see them. */
+export const tournamentsPort = (now: number): FeaturePorts['tournaments'] => ({
+  schedule: async () => TOURNAMENT,
+  list: async () => [tournament(now)],
+  find: async (id) => (id === TOURNAMENT ? tournament(now) : null),
+  entered: async () => new Set([TOURNAMENT]),
+  enter: async (_user, id) => ({ kind: id === TOURNAMENT ? 'entered' : 'unknown' }),
+})
+
+/** Seasons and recaps as the routes see them. */
 export const contestPorts = (
   position: Position,
   now: number,
-): Pick<HttpDeps, 'seasons' | 'tournaments' | 'recaps' | 'picture'> => ({
+): Pick<FeaturePorts, 'seasons' | 'recaps' | 'picture'> => ({
   seasons: {
     current: () => seasonAt(instant(now)),
     entry: async () => null,
@@ -92,13 +99,6 @@ export const contestPorts = (
         outcome: 'promoted',
       },
     ],
-  },
-  tournaments: {
-    schedule: async () => TOURNAMENT,
-    list: async () => [tournament(now)],
-    find: async (id) => (id === TOURNAMENT ? tournament(now) : null),
-    entered: async () => new Set([TOURNAMENT]),
-    enter: async (_user, id) => ({ kind: id === TOURNAMENT ? 'entered' : 'unknown' }),
   },
   recaps: {
     closes: async (user) => {

@@ -24,7 +24,7 @@ describe('leagues', () => {
         startingBalance: 1_000,
         matches: 'all',
         matchIds: [],
-        url: 'https://play.example/league/9f2c4b7d01ae',
+        url: 'https://play.touchline.example/league/9f2c4b7d01ae',
       },
     ])
     expect((await ask('POST', '/api/leagues', { ...friends, name: 'Too many' })).body).toMatchObject({

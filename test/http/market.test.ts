@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { lots } from '../../actors/kernel/micros.ts'
+import { z } from 'zod'
+import { fixtureId, type InstrumentId, playerId } from '../../actors/kernel/ids.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
 import { P } from '../support/fixtures.ts'
 import { away, FIXTURE, NOW, openHttpRig, PLAYER } from './http-rig.ts'
+
+const ListSeen = z.object({ instruments: z.array(z.object({ id: z.string(), fixtureId: z.number() })) })
 
 const STRANGER = '0197f2a0-0000-8000-8000-0000000000ff'
 
@@ -20,7 +25,6 @@ const instrumentJson = {
   net_position_imbalance: 0.5,
   k_mod: 0.01,
   last_published_price: 209.99,
-  settlesAt: 210.0025,
   changePct: 5.0025,
   tradingStatus: 'OPEN',
   minLot: 0.01,
@@ -45,6 +49,32 @@ describe('the market', () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toEqual(instrumentJson)
     expect(await (await asAlice('/api/instruments')).json()).toEqual({ instruments: [instrumentJson] })
+  })
+
+  it('[I10] active are those on the pitch, before kick-off the whole squad; first those that can be opened now', async () => {
+    const { deps } = await openHttpRig()
+    const [listing] = await deps.catalogue.instruments()
+    const { instrument, match, ...rest } = present(listing, 'listing')
+    const players = [1, 2, 3].map((n) => ({ ...instrument, id: P(n), playerId: playerId(n) }))
+    const idsIn = async (over: Partial<MatchInfo>) => {
+      const next = { ...match, matchId: fixtureId(2), phase: 'scheduled', onPitch: null } as const
+      const all = [next, { ...match, onPitch: [playerId(1), playerId(3)], ...over }].flatMap((one) =>
+        players.map((player) => ({ ...rest, match: one, instrument: player })),
+      )
+      const catalogue = {
+        ...deps.catalogue,
+        instruments: async () => all,
+        instrument: async (id: InstrumentId) => all.find((one) => one.instrument.id === id) ?? null,
+      }
+      const { asAlice } = await openHttpRig({ deps: { catalogue } })
+      expect((await asAlice(`/api/instruments/${P(2)}`)).status).toBe(200)
+      const { instruments } = ListSeen.parse(await (await asAlice('/api/instruments')).json())
+      return instruments.map(({ id, fixtureId: of }) => [id, of === FIXTURE ? 'here' : 'next'])
+    }
+    const coming = [1, 2, 3].map((n) => [P(n), 'next'])
+    expect(await idsIn({})).toEqual([[P(1), 'here'], [P(3), 'here'], ...coming])
+    expect(await idsIn({ onPitch: [playerId(2)] })).toEqual([[P(2), 'here'], ...coming])
+    expect(await idsIn({ onPitch: null })).toHaveLength(6)
   })
 
   it('lot limits follow the settings in force', async () => {

@@ -4,9 +4,8 @@ import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { alice, openHttpRig } from './http-rig.ts'
 
 describe('my data', () => {
-  it('[Y1] is one JSON document to download, and limited per user', async () => {
-    const { deps } = await openHttpRig()
-    const { asAlice } = await openHttpRig({ deps: { limits: { ...deps.limits, perMinute: 600 } } })
+  it('[Y1] is one JSON document to download, and can be downloaded again and again', async () => {
+    const { asAlice } = await openHttpRig()
     const response = await asAlice('/api/me/export')
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="touchline-alice-2026-05-02.json"')
     expect(await response.json()).toEqual({
@@ -15,8 +14,11 @@ describe('my data', () => {
       positions: [{ id: expect.any(String) }, { id: expect.any(String) }],
       audit: [],
     })
-    await asAlice('/api/me/export')
-    expect((await asAlice('/api/me/export')).status).toBe(429)
+    for (let n = 0; n < 20; n++) {
+      const again = await asAlice('/api/me/export')
+      expect(again.status).toBe(200)
+      await again.text()
+    }
   })
 
   it('[Y2] deleting the account takes the username, clears the cookies and closes the sockets', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
-import { type HttpRig, openHttpRig, SUBSCRIPTION } from './http-rig.ts'
+import { type HttpRig, openHttpRig } from './http-rig.ts'
+import { SUBSCRIPTION } from './push-port.ts'
 
 let rig: HttpRig
 beforeAll(async () => {
@@ -20,7 +21,7 @@ it('a browser registers, is listed with what it is told, and is forgotten', asyn
   const subscription = { id: SUBSCRIPTION, endpoint: ENDPOINT, kinds: ['stop', 'washout'] }
   expect(await answer.json()).toEqual(subscription)
   expect(await (await rig.asAlice('/api/push')).json()).toEqual({
-    publicKey: rig.deps.push.publicKey,
+    publicKey: rig.ports.push.publicKey,
     subscriptions: [subscription],
   })
   const gone = await rig.asAlice(`/api/push/${SUBSCRIPTION}`, { method: 'DELETE' })

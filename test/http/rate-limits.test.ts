@@ -81,50 +81,42 @@ describe('the limit of an address', () => {
   })
 })
 
-describe('the limit of orders', () => {
-  it('[H25] is 3,000 a minute from one address, however many users share it', async () => {
+describe('the limit of a user', () => {
+  it('[H25] is 60 orders of a kind in any minute, at once or spread over it', async () => {
     const world = new TestWorld({ now: NOW })
-    const rates = ratesOf(world)
-    // As if each order were of another user: none meets a limit of their own.
-    const crowd = {
-      hit: rates.hit.bind(rates),
-      spend: async () => ({ allowed: true, left: 9, inMs: 0 }),
-    }
-    const { send, commands } = await openLimited(1, crowd)
-    for (let n = 0; n < 3; n++) {
-      await Promise.all(Array.from({ length: 1_000 }, () => send('POST', '/api/positions/open', order)))
-    }
-    expect(commands).toHaveLength(3_000)
+    const { send, commands } = await openLimited(1_000, ratesOf(world))
+    const open = () => send('POST', '/api/positions/open', order)
+    expect((await open()).status).toBe(201)
+    world.pass(30_000)
+    const counted = await statuses(Array.from({ length: 70 }, open))
+    expect([counted['201']?.length, counted['429']?.length, commands.length]).toEqual([59, 11, 60])
+    const refused = await open()
+    expect(refused.headers.get('retry-after')).toBe('30')
+    expect(refused.headers.get('ratelimit')).toBe('"global";r=928;t=30, "open";r=0;t=30')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"global";q=1000;w=60, "open";q=60;w=60')
+    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', limit: 'open' })
+    // Closes and changes are counted apart.
+    expect((await send('POST', `/api/positions/${POSITION}/close`, {})).status).toBe(200)
+    expect((await send('PATCH', `/api/positions/${POSITION}`, {})).status).toBe(200)
+    // The first one is a minute old, and the 59 others are not.
+    world.pass(30_000)
+    expect([(await open()).status, (await open()).status]).toEqual([201, 429])
+  })
+
+  it('[H7] is beside the limit of the address, which counts orders as it counts every request', async () => {
+    const { from, send } = await openLimited(4)
+    expect((await from('203.0.113.7', '/api/districts')).status).toBe(200)
     for (const [method, path, body] of [
       ['POST', '/api/positions/open', order],
       ['POST', `/api/positions/${POSITION}/close`, {}],
       ['PATCH', `/api/positions/${POSITION}`, {}],
+      ['GET', '/api/positions?no=such', undefined],
     ] as const) {
-      const refused = await send(method, path, body)
-      expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'RATE_LIMITED', limit: 'orders' }])
+      const headers = { 'x-forwarded-for': '203.0.113.7' }
+      const answer = await send(method, path, body, headers)
+      const isOver = path.endsWith('such')
+      expect([path, answer.status === 429]).toEqual([path, isOver])
+      if (isOver) expect(await answer.json()).toMatchObject({ limit: 'global' })
     }
-    expect(commands).toHaveLength(3_000)
-    world.pass(60_000)
-    expect((await send('POST', '/api/positions/open', order)).status).toBe(201)
-  })
-})
-
-describe('the limit of a user', () => {
-  it('[H7] is ten actions of a kind at once, and one more each second', async () => {
-    const world = new TestWorld({ now: NOW })
-    const { send, commands } = await openLimited(1, ratesOf(world))
-    const counted = await statuses(Array.from({ length: 25 }, () => send('POST', '/api/positions/open', order)))
-    expect([counted['201']?.length, counted['429']?.length, commands.length]).toEqual([10, 15, 10])
-    const refused = await send('POST', '/api/positions/open', order)
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect(refused.headers.get('ratelimit')).toBe('"orders";r=2974;t=60, "open";r=0;t=1')
-    expect(refused.headers.get('ratelimit-policy')).toBe('"orders";q=3000;w=60, "open";q=60;w=60;burst=10')
-    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', limit: 'open' })
-    // Closing and changing have allowances of their own.
-    expect((await send('POST', `/api/positions/${POSITION}/close`, {})).status).toBe(200)
-    expect((await send('PATCH', `/api/positions/${POSITION}`, {})).status).toBe(200)
-    world.pass(1_000)
-    expect((await send('POST', '/api/positions/open', order)).status).toBe(201)
-    expect((await send('POST', '/api/positions/open', order)).status).toBe(429)
   })
 })

@@ -53,8 +53,6 @@ describe('signing in', () => {
     const cases: readonly (readonly [Partial<SignIn>, (rig: HttpRig) => Promise<Response>, number, object])[] = [
       [{ begin: async () => ({ kind: 'invalid_token' }) }, begin, 401, { error: 'invalid identity token' }],
       [{ begin: async () => ({ kind: 'nonce_used' }) }, begin, 401, { error: 'nonce already used' }],
-      [{ begin: async () => ({ kind: 'email_in_use' }) }, begin, 409, { error: 'email already in use' }],
-      [{ complete: async () => ({ kind: 'email_in_use' }) }, complete, 409, { code: 'EMAIL_IN_USE' }],
       [{ complete: ticketless }, complete, 401, { error: 'invalid registration ticket' }],
       [{ complete: async () => ({ kind: 'not_verified' }) }, complete, 403, { error: 'email not verified' }],
       [{ complete: async () => ({ kind: 'username_taken' }) }, complete, 409, { error: 'username taken' }],

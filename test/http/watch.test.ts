@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { SETTINGS } from '../../actors/kernel/settings.ts'
 import { price } from '../../actors/kernel/micros.ts'
 import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import { DelayedMatches } from '../../src/http/delayed-matches.ts'
@@ -10,7 +11,7 @@ beforeAll(async () => {
   rig = await openHttpRig()
 })
 
-const DELAY_MS = DEFAULT_RULES.lateVoidMs
+const DELAY_MS = SETTINGS['watch.delay_secs'].default * SECOND_MS
 
 /** One match whose only price says how many seconds ago it was kept first. */
 async function watchFor(seconds: readonly number[]) {
@@ -18,13 +19,14 @@ async function watchFor(seconds: readonly number[]) {
   const [listing] = await rig.deps.catalogue.instruments()
   if (match === undefined || listing === undefined) throw new Error('the rig has a match and a player')
   let now: number = NOW
-  let rules = DEFAULT_RULES
+  let delayMs = DELAY_MS
   const watching = new DelayedMatches({
     catalogue: {
       matches: async () => [match],
       instruments: async () => [{ ...listing, price: price(((now - NOW) / SECOND_MS + 1) * 1_000_000) }],
     },
-    rules: () => rules,
+    rules: () => DEFAULT_RULES,
+    delayMs: () => delayMs,
     world: { now: () => instant(now) },
   })
   for (const second of seconds) {
@@ -38,11 +40,11 @@ async function watchFor(seconds: readonly number[]) {
       const shown = watching.shown?.matches.get(FIXTURE)?.players[0]?.price
       return shown === undefined ? null : shown - 1
     },
-    delay: (secs: number) => (rules = { ...DEFAULT_RULES, lateVoidMs: secs * SECOND_MS }),
+    delay: (secs: number) => (delayMs = secs * SECOND_MS),
   }
 }
 
-it('[H29] who is not signed in sees matches as late as news can void what was traded, never earlier', async () => {
+it('[H29] who is not signed in sees matches as late as the setting says, never earlier', async () => {
   const everyFive = Array.from({ length: 40 }, (_, n) => n * 5)
   const { shownAt, delay } = await watchFor(everyFive)
   const last = everyFive.at(-1) ?? 0

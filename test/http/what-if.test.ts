@@ -4,7 +4,7 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { RecordingLibrary } from '../../src/replays/library.ts'
 import { listRecordings } from '../../src/replays/recordings.ts'
-import { WhatIf, type WhatIfQuestion } from '../../src/what-if/what-if.ts'
+import { WhatIf, type WhatIfQuestion } from '../../src/features/what-if/what-if.ts'
 import { HttpServer } from '../../src/http-server.ts'
 import { alice, openHttpRig, SESSION } from './http-rig.ts'
 
@@ -19,7 +19,6 @@ const question = (over: Partial<WhatIfQuestion> = {}): WhatIfQuestion => ({
 const patient = new AbortController().signal
 const library = new RecordingLibrary({
   bundled: await listRecordings(join(import.meta.dirname, '../../ops/replays')),
-  uploads: { list: async () => [], find: async () => null },
   ended: { find: async () => null, lines: async function* () {} },
 })
 
@@ -124,7 +123,7 @@ describe(`POST ${PATH}`, () => {
     const asked = Promise.withResolvers<void>()
     const { app, tokens } = await openHttpRig({
       role: 'admin',
-      deps: {
+      ports: {
         whatIf: {
           ask: async (_, signal) => {
             signal.addEventListener('abort', () => left.resolve())

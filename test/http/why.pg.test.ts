@@ -83,7 +83,7 @@ eachDatabase((open) => {
       })
 
     const booking = present(
-      snapshots.at(-1)?.events?.find(({ kind, minute }) => kind === 'yellow' && minute > 15),
+      snapshots.at(-1)?.events?.find(({ kind, minute }) => kind === 'yellow' && (minute ?? 0) > 15),
       'a booking',
     )
     const shown = snapshots.findIndex(({ events }) => events?.some(({ id }) => id === booking.id) === true)

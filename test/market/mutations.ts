@@ -14,22 +14,11 @@ const SHARED = [
   'an open fills after its whole impact',
   'a close fills before its own removal',
   'those who leave together fill at one unmoved price',
-  'full time pays the price that stood',
-  'a level may be a close by another name',
   'the bench is open',
   'the crowd has no cap',
-  'late opens stay',
-  'late opens leave one by one',
-  'late closes keep what they paid',
-  'late closes are corrected backwards',
-  'nobody waits for news',
-  'news holds nobody',
 ] as const
 
-const PRICING = 'actors/market/pricing.ts'
 const SCORING = 'actors/market/scoring.ts'
-const NEWS = 'actors/match/news.ts'
-const LATE = 'actors/match/late-closes.ts'
 const RANKING = 'actors/community/ranking.ts'
 const POSITION = 'actors/position/position.ts'
 
@@ -42,9 +31,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     'prices are smoothed',
-    PRICING,
-    `const next = base + Math.max(-cap, Math.min(cap, target - base))`,
-    `const next = base + 0.2 * Math.max(-cap, Math.min(cap, target - base))`,
+    'actors/market/target.ts',
+    `const next = base + Math.max(`,
+    `const next = base + 0.2 * Math.max(`,
   ),
   mutation(
     'the same is expected of the dear and the cheap',
@@ -58,30 +47,11 @@ export const MUTATIONS: readonly Mutation[] = [
     `if (goals === null) return byWorth`,
     `if (goals !== undefined) return byWorth`,
   ),
-  mutation('late opens leave at the price after the news', NEWS, `base: hold.baseBefore })`, `base })`),
   mutation(
-    'news holds a player for one update only',
-    NEWS,
-    `const agrees = !pricing.unsettled.has(before.playerId) && seq`,
-    `const agrees = seq`,
-  ),
-  mutation(
-    'the back line does not wait for its keeper',
-    PRICING,
-    `    unsettled.add(id)\n    if (news`,
-    `    if (news`,
-  ),
-  mutation(
-    'closes before far moves are not corrected',
-    LATE,
-    `if (from !== null && closing.at >= from`,
-    `if (from !== null && closing.at < from`,
-  ),
-  mutation(
-    'far moves that no row explains have no window',
-    NEWS,
-    `!movesFar(before.base, base, rules)`,
-    `(base > 0 || !movesFar(before.base, base, rules))`,
+    'nothing is expected to follow an event',
+    'actors/market/follows.ts',
+    `if (!isStated) return`,
+    `if (isStated || !isStated) return`,
   ),
   mutation('returns have no floor', RANKING, `(margin > floor ? margin : floor)`, `(margin > floor ? margin : margin)`),
   mutation(

@@ -1,14 +1,6 @@
 /** Plays the fixed season until something does not hold, and says what. Ends with 1 then. */
 import type { MatchResult } from '../../ops/tools/market/battery.ts'
-import {
-  complaints,
-  complaintsAboutBoards,
-  complaintsAboutPar,
-  complaintsAboutPumps,
-  complaintsAboutTheBackLine,
-  MATCHES,
-  played,
-} from './checks.ts'
+import { complaints, complaintsAboutBoards, complaintsAboutPar, MATCHES, played } from './checks.ts'
 
 function report(found: readonly string[]): void {
   const [first] = found
@@ -18,8 +10,6 @@ function report(found: readonly string[]): void {
 }
 
 report(complaintsAboutBoards())
-report(await complaintsAboutTheBackLine())
-report(await complaintsAboutPumps())
 report(complaintsAboutPar())
 const results: MatchResult[] = []
 for (let n = 0; n < MATCHES; n += 1) {

@@ -85,6 +85,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { 'touchline_mailbox_depth{match="19"}': flat(400) },
   },
   MatchesOverdue: { fires: { touchline_matches_overdue: flat(1) }, quiet: { touchline_matches_overdue: flat(0) } },
+  MatchQuarantined: {
+    fires: { touchline_matches_quarantined: flat(1) },
+    quiet: { touchline_matches_quarantined: flat(0) },
+  },
   LeasesLost: {
     fires: { touchline_lease_renewals_lost_total: grows(1) },
     quiet: { touchline_lease_renewals_lost_total: flat(5) },
@@ -152,19 +156,24 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [request(OPEN, 429)]: grows(600), [request(OPEN, 201)]: grows(600) },
     quiet: { [request(OPEN, 429)]: grows(60), [request(OPEN, 201)]: grows(600) },
   },
+  CrowdRegistered: counted('registrations.crowd'),
   AdminMade: counted('user.promote'),
   MatchVoided: counted('match.void'),
   CheatSuspected: { ...counted('integrity.alert'), labels: { action: 'integrity.alert' } },
   BalanceAdopted: counted('wallet.adopt'),
+  LargeBalanceAdopted: counted('wallet.adopt_large'),
   AdoptionRefused: counted('wallet.adopt', 'ADOPTION_TOO_LARGE'),
   AuditNotSealed: {
     fires: { 'touchline_task_failures_total{task="audit-seal"}': grows(2) },
     quiet: { 'touchline_task_failures_total{task="audit-seal"}': flat(50) },
   },
   FeedLate: {
-    fires: { 'touchline_feed_age_seconds{match="19"}': flat(40) },
+    fires: { 'touchline_feed_age_seconds{match="19"}': flat(90) },
     labels: { match: '19' },
-    quiet: { 'touchline_feed_age_seconds{match="19"}': flat(12) },
+    quiet: {
+      'touchline_feed_age_seconds{match="19"}': flat(12),
+      'touchline_match_clock_still_seconds{match="19"}': flat(75),
+    },
   },
   PollerAway: {
     fires: { 'touchline_provider_polling{poller="own",instance="b"}': flat(0) },
@@ -176,6 +185,22 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   ProviderSilent: {
     fires: { 'touchline_provider_answer_age_seconds{poller="own"}': '0+60x40' },
     quiet: { 'touchline_provider_answer_age_seconds{poller="own"}': flat(11) },
+  },
+  ProviderFails: {
+    fires: { 'touchline_feed_faults_total{reason="request"}': grows(1) },
+    quiet: { 'touchline_feed_faults_total{reason="request"}': flat(7) },
+  },
+  ProviderQuotaSpent: {
+    fires: { 'touchline_provider_quota_left{poller="own"}': flat(0) },
+    quiet: { 'touchline_provider_quota_left{poller="own"}': flat(17) },
+  },
+  FixturesSkipped: {
+    fires: { 'touchline_feed_faults_total{reason="unreadable"}': grows(1) },
+    labels: { reason: 'unreadable' },
+    quiet: {
+      'touchline_feed_faults_total{reason="unreadable"}': flat(3),
+      'touchline_feed_faults_total{reason="request"}': grows(1),
+    },
   },
   LoopLate: {
     fires: { 'touchline_loop_lag_seconds{quantile="0.99",instance="b"}': flat(0.2) },

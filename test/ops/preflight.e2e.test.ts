@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { OwnRedis } from '../../ops/rehearse/rig/redis.ts'
+import { checkForesight } from '../../ops/tools/preflight/foresight.ts'
 import { find, ok } from '../../ops/tools/preflight/finding.ts'
 import { checkMail, checkProvider } from '../../ops/tools/preflight/outside.ts'
-import { checkBus } from '../../ops/tools/preflight/bus.ts'
 import { checkDatabase, checkRedis } from '../../ops/tools/preflight/stores.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { readConfig } from '../../src/config.ts'
@@ -124,13 +124,6 @@ describe('preflight', () => {
       expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*4001 invalid token/m)
     }, 60_000)
 
-    const nats = process.env['TEST_NATS_URL']
-    it.skipIf(nats === undefined)('asks NATS to deliver a message', async () => {
-      const at = (url: string) => readConfig({ REDIS_URL: 'redis://127.0.0.1:6379', NATS_URL: url })
-      expect(await checkBus(at(nats ?? ''))).toMatchObject([{ what: 'bus', verdict: 'ok' }])
-      await expect(checkBus(at('nats://127.0.0.1:1'))).rejects.toThrow()
-    })
-
     it('refuses every Redis that may drop keys', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))
       cleanUp.push(() => rm(folder, { recursive: true }))
@@ -156,6 +149,24 @@ describe('preflight', () => {
       expect((await check(nodes.url)).filter((verdict) => verdict === 'failed')).toHaveLength(2)
       // As one server it would start, and fail on most keys.
       expect(await check(nodes.url.replace('+cluster', ''))).toEqual(['failed'])
+    })
+
+    it('warns where users who are ahead of the feed are paid for it, with the figures', async () => {
+      const settled = await site()
+      const provider = { PROVIDER_URL: `http://${NOWHERE}`, PROVIDER_TOKEN: 'token' }
+      const config = { ...readConfig({ ...settled.env, ...provider }), production: true }
+      expect(await checkForesight(config)).toMatchObject([
+        { what: 'replays', verdict: 'warned' },
+        { what: 'protection', verdict: 'warned', says: expect.stringMatching(/earns \d+ % of margin a trade/) },
+      ])
+      await settled.look(async ({ db }) => {
+        const rows = sql`('trading.protection', '"on"', now()), ('replays.practice', 'true', now())`
+        await sql`insert into settings (key, value, updated_at) values ${rows}`.execute(db)
+      })
+      expect(await checkForesight(config)).toMatchObject([
+        { what: 'replays', verdict: 'ok' },
+        { what: 'protection', verdict: 'ok' },
+      ])
     })
 
     it('fails on a database that can lose commits or has a newer schema', async () => {

@@ -122,12 +122,58 @@ describe('the provider', () => {
   })
 
   it('that finds no match has answered', async () => {
-    const none = { fixtures: [], sources: new Map(), unreadable: [], allowance: null }
+    const none = { fixtures: [], sources: new Map(), unreadable: [], refused: new Map(), allowance: null }
     const body = JSON.stringify({ message: 'No result(s) found matching your request.' })
     for (const status of [200, 404]) {
       const { provider } = await serve(() => ({ status, body }))
       expect(await provider.inPlay()).toEqual(none)
     }
+  })
+
+  const SPENT = { message: 'Too many requests for this entity.', code: 5005 }
+  const LIMIT = { rate_limit: { resets_in_seconds: 90, remaining: 0 } }
+  it.each([
+    [200, SPENT, 'the provider answered 200: Too many requests for this entity. (code 5005)', null],
+    [200, { ...SPENT, ...LIMIT }, 'the provider answered 200: Too many requests for this entity. (code 5005)', 90_000],
+    [200, { ...SPENT, data: [] }, 'the provider answered 200: Too many requests for this entity. (code 5005)', null],
+    [200, { error: { message: 'internal' } }, 'the provider answered 200: no message', null],
+    [200, { data: { error: 'internal' } }, 'the provider answered 200: no message', null],
+    [200, { data: 'maintenance' }, 'the provider answered 200: no message', null],
+    [200, { message: 'Under maintenance' }, 'the provider answered 200: Under maintenance', null],
+    [
+      404,
+      { message: 'The route v3/x could not be found.' },
+      'the provider answered 404: The route v3/x could not be found.',
+      null,
+    ],
+    [404, {}, 'the provider answered 404: no message', null],
+  ])('[V9] an error never looks like a day without matches: %i %j', async (status, body, message, retryAfterMs) => {
+    const { provider } = await serve(() => ({ status, body: JSON.stringify(body) }))
+    expect(await troubleOf(provider.inPlay())).toMatchObject({ message, retryAfterMs })
+  })
+
+  it.each([
+    ['7', 7_000],
+    ['0', 0],
+    [new Date(world.now() + 90_000).toUTCString(), 90_000],
+    [new Date(world.now() - 90_000).toUTCString(), 0],
+    ['soon', null],
+    ['', null],
+  ])('[V2] asks for a pause in seconds or with a date: Retry-After %j', async (header, retryAfterMs) => {
+    const { provider } = await serve(() => ({ status: 503, headers: { 'retry-after': header }, body: '{}' }))
+    expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(retryAfterMs)
+  })
+
+  it('[V9] has its list of matches in play read to the last page', async () => {
+    const page = (id: number, more: boolean) =>
+      JSON.stringify({
+        data: [{ ...(recording.frames[0] as object), id }],
+        pagination: { has_more: more, next_cursor: more ? 'two' : null },
+      })
+    const { provider } = await serve((path) => ({ body: path.includes('cursor=two') ? page(2, false) : page(1, true) }))
+    expect((await provider.inPlay()).fixtures.map((one) => one.fixtureId)).toEqual([1, 2])
+    const endless = await serve(() => ({ body: page(1, true) }))
+    expect((await troubleOf(endless.provider.inPlay())).message).toBe("the provider's list has more than 200 pages")
   })
 
   it('may send an invalid fixture, which is reported and left out', async () => {
@@ -138,10 +184,10 @@ describe('the provider', () => {
     const answer = await provider.inPlay()
     expect(answer.fixtures).toHaveLength(1)
     expect(answer.unreadable).toEqual([
-      'the payload is not an object',
-      'the payload is not an object',
-      'the payload has no fixture id',
-      'fixture 5 does not name a home and an away team',
+      { matchId: null, detail: 'the payload is not an object' },
+      { matchId: null, detail: 'the payload is not an object' },
+      { matchId: null, detail: 'the payload has no fixture id' },
+      { matchId: 5, detail: 'fixture 5 does not name a home and an away team' },
     ])
   })
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { join } from 'node:path'
 import { instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { type FixtureSnapshot, matchMinute } from '../../actors/market/fixture.ts'
+import { firstBelief } from '../../actors/market/belief/believe.ts'
+import { matchMinute, type SaidFixture } from '../../actors/market/fixture.ts'
 import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
 import { parseFixture } from '../../src/provider/snapshot.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
@@ -89,11 +90,13 @@ const PAYLOAD = {
   ],
 }
 
-function parse(over: Record<string, unknown> = {}): FixtureSnapshot {
+function parse(over: Record<string, unknown> = {}): SaidFixture {
   const parsed = parseFixture({ ...PAYLOAD, ...over }, options)
   if (!parsed.ok) throw new Error(parsed.reason)
   return parsed.snapshot
 }
+
+const minuteOf = (said: SaidFixture): number | null => matchMinute(firstBelief(said).periods)
 
 describe('a payload', () => {
   it('becomes a snapshot: home and away by location, the current score, the clock, state and start', () => {
@@ -112,7 +115,7 @@ describe('a payload', () => {
       [1, 'first_half', 47 * 60 + 5, false],
       [2, 'second_half', 16 * 60 + 20, true],
     ])
-    expect(matchMinute(parse().periods)).toBe(61)
+    expect(minuteOf(parse())).toBe(61)
   })
 
   it('lists events by type, with side, period and rescinded cards; an unknown type is other', () => {
@@ -163,7 +166,7 @@ describe('a payload', () => {
 
   it("uses the provider's team statistics, or the sum over the players if they are missing", () => {
     expect(parse().teamStats).toEqual({ home: { 'Ball Possession %': 63 }, away: { 'Shots Total': 7 } })
-    expect(parse({ statistics: [] }).teamStats).toEqual({ home: { 'Shots On Target': 2 }, away: {} })
+    expect(firstBelief(parse({ statistics: [] })).teamStats).toEqual({ home: { 'Shots On Target': 2 }, away: {} })
     expect(parse({ statistics: null, lineups: null }).teamStats).toBeNull()
   })
 
@@ -248,7 +251,7 @@ describe('extra time and penalties', () => {
     const plain = parse({ periods: [whole, ...halves], detailedperiods: undefined })
     expect(detailed.periods.map((p) => p.elapsedSecs)).toEqual([2_825, 980, 960, 270])
     expect(plain.periods.map((p) => [p.kind, p.elapsedSecs])).toContainEqual(['extra_time', 19 * 60 + 30])
-    expect([matchMinute(detailed.periods), matchMinute(plain.periods)]).toEqual([109, 109])
+    expect([minuteOf(detailed), minuteOf(plain)]).toEqual([109, 109])
     const event = { id: 1, type_id: 14, period_id: 59, player_id: 1, minute: 108 }
     expect(
       parse({ periods: [...halves, whole], detailedperiods: [et2, et1], events: [event] }).events?.[0]?.period,
@@ -281,7 +284,7 @@ describe('extra time and penalties', () => {
     }
     const events = [kick(1, 23, 10), kick(2, 22, 20), kick(3, 16, 10), kick(4, 23, 20, { rescinded: true })]
     const tie = { detailedperiods: [...halves, et1, et2, kicks], events }
-    const scoresOf = ({ home, away }: FixtureSnapshot) => [home.goals, home.shootout, away.goals, away.shootout]
+    const scoresOf = ({ home, away }: SaidFixture) => [home.goals, home.shootout, away.goals, away.shootout]
     expect(scoresOf(parse(tie))).toEqual([1, 2, 2, 0])
     const counted = (team: number, goals: number) => {
       return { type_id: 5, participant_id: team, score: { goals }, description: 'PENALTY_SHOOTOUT' }

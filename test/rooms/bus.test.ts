@@ -195,16 +195,6 @@ describe('two versions side by side', () => {
     expect(await asker.askAny('hosts', 'double', 4, NEVER_MS)).toEqual({ kind: 'gone' })
   })
 
-  it('[Q15] where receivers are not counted, what a process declines is gone, and what a group declines is silent', async () => {
-    const [{ bus: a, end }, { bus: b }] = [await member('a', V1), await member('b', V3)]
-    end.countsReceivers = false
-    await b.join('all')
-    b.serve('double', async (n) => 2 * n)
-    expect(await a.ask('b', 'double', 1, NEVER_MS)).toEqual({ kind: 'gone' })
-    expect(await a.askAny('all', 'double', 1, 50)).toEqual({ kind: 'silent' })
-    expect(await a.askAny('nobody', 'double', 1, NEVER_MS)).toEqual({ kind: 'gone' })
-  })
-
   it('[Q15] a kind that the other version does not know is gone at once', async () => {
     const [{ bus: a }] = [await member('a', V2), await member('b', V1)]
     expect(await a.ask('b', 'never', null, NEVER_MS)).toEqual({ kind: 'gone' })

@@ -9,7 +9,7 @@ import { fixtureId, instrumentId } from '../../actors/kernel/ids.ts'
 import { MatchRoom, matchRoomId } from '../../rooms/match/match-room.ts'
 import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
-import { MATCH, openOrder, P, U } from '../support/fixtures.ts'
+import { MATCH, openOrder, P, player, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
 import { RealtimeRig, sessionOf, until } from './realtime-rig.ts'
 
@@ -129,13 +129,27 @@ describe('a seat in a match room', () => {
 
   it('[W16] clients cannot create rooms, by any method or name', async () => {
     rig = await RealtimeRig.open()
-    for (const path of ['create/match', 'joinOrCreate/match', 'create/replay', 'query/match']) {
+    for (const path of ['create/match', 'create/replay', 'query/match']) {
       expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(403)
     }
-    for (const path of ['joinById/match-90001', 'joinById/other-1', 'join/match', 'join/other']) {
+    const unknown = ['joinById/match-90001', 'joinById/other-1', 'join/match', 'join/other']
+    for (const path of [...unknown, 'joinOrCreate/match', 'joinOrCreate/other', 'joinOrCreate/replay']) {
       expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(404)
     }
+    await expect(rig.sdk().create('match', { matchId: MATCH })).rejects.toMatchObject({ code: 403 })
+    const missing = { code: 404, message: 'no such match' }
+    await expect(rig.sdk().joinOrCreate('match', { matchId: MATCH })).rejects.toMatchObject(missing)
+    await expect(rig.sdk().joinOrCreate('match')).rejects.toMatchObject(missing)
     expect(await matchMaker.query({})).toHaveLength(0)
+  })
+
+  it('[W16] `joinOrCreate` of the stock SDK joins the running room of the match', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
+    const [one, two] = [view(await rig.sdk('1').joinOrCreate('match', { matchId: MATCH }, MatchWire)), await join('2')]
+    expect(one.room.roomId).toBe(two.room.roomId)
+    expect(await matchMaker.query({})).toHaveLength(1)
+    expect(serverRoom().clients).toHaveLength(2)
   })
 
   it('[W9] a match is joined by its room id, or by name and match id, and activated if it does not run', async () => {
@@ -155,6 +169,7 @@ describe('an SDK client', () => {
     rig.grant(1)
     await rig.plays({ home: { id: 1, name: 'Harbour', goals: 2, shootout: 4 } })
     const { room } = await join()
+    room.send('subscribe', { instrumentIds: [P(1), P(2)] })
     await until('the state', () => room.state.instruments?.size === 2)
     expect(room.state.toJSON()).toMatchObject({
       matchId: MATCH,
@@ -170,11 +185,76 @@ describe('an SDK client', () => {
     await until('the price', () => room.state.instruments.get(P(1))?.price === trade.price)
     expect(room.state.instruments.get(P(1))?.imbalance).toBe(trade.position.lots)
     const wire = present(serverRoom().state.instruments.get(P(2)), 'instrument')
+    // The room soon shows the true one again.
+    const seen = new Set<unknown>()
+    room.onStateChange((state) => void seen.add(state.instruments.get(P(2))?.imbalance))
     for (const edge of [price(MICROS_MAX), -1, -MICROS_MAX]) {
       wire.imbalance = edge
       serverRoom().broadcastPatch()
-      await until(`${edge} arrives`, () => room.state.instruments.get(P(2))?.imbalance === edge)
+      await until(`${edge} arrives`, () => seen.has(edge))
     }
+  })
+
+  it('[W24] sees in the state the players it follows, and of the others nothing, whatever others follow', async () => {
+    rig = await RealtimeRig.open({ players: 4 })
+    rig.grant(1)
+    await rig.plays()
+    // The stock client learns the layout of the state from the server.
+    const joined = async (token: string) => {
+      const room = await rig
+        .sdk(token)
+        .joinOrCreate<{ toJSON(): { instruments?: object } }>('match', { matchId: MATCH })
+      rooms.push(room)
+      room.onMessage('price', () => undefined)
+      const frames: string[] = []
+      const { onmessage } = room.connection.events
+      const keep = (event: { readonly data: ArrayBuffer }): void => {
+        frames.push(Buffer.from(event.data).toString('latin1'))
+        onmessage?.(event)
+      }
+      Object.assign(room.connection.events, { onmessage: keep })
+      return { room, frames, seen: () => Object.keys(room.state.toJSON().instruments ?? {}).toSorted() }
+    }
+    const [silent, one, two] = [await joined('1'), await joined('2'), await joined('3')]
+    const patched = async (): Promise<void> => {
+      await until('all have joined', () => serverRoom().clients.every(({ state }) => state === ClientState.JOINED))
+      ok(await rig.desk.submit(openOrder({ instrumentId: P(4) })))
+      serverRoom().broadcastPatch()
+      await rig.plays()
+      serverRoom().broadcastPatch()
+      for (const { room } of [silent, one, two]) await room.request('unsubscribe', { instrumentIds: [] }).catch(() => 0)
+    }
+    await one.room.request('subscribe', { instrumentIds: [P(1), P(2)] })
+    await two.room.request('subscribe', { instrumentIds: [P(2), P(3)] })
+    await patched()
+    expect([silent.seen(), one.seen(), two.seen()]).toEqual([[], [P(1), P(2)], [P(2), P(3)]])
+    expect(one.room.state.toJSON()).toMatchObject({ instruments: { [P(1)]: { trading: 'OPEN' } } })
+    await one.room.request('unsubscribe', { instrumentIds: [P(1)] })
+    await two.room.request('subscribe', { instrumentIds: [P(4)] })
+    await patched()
+    expect([silent.seen(), one.seen(), two.seen()]).toEqual([[], [P(2)], [P(2), P(3), P(4)]])
+    await one.room.request('subscribe', { instrumentIds: [P(1)] })
+    await one.room.request('unsubscribe', { instrumentIds: [P(1)] })
+    await one.room.request('unsubscribe', { instrumentIds: [P(2)] })
+    await one.room.request('subscribe', { instrumentIds: [P(2)] })
+    await patched()
+    expect([silent.seen(), one.seen(), two.seen()]).toEqual([[], [P(2)], [P(2), P(3), P(4)]])
+    const { base } = present(rig.desk.view(MATCH)?.instrument(P(2)), 'instrument')
+    await until('the newest price', () => JSON.stringify(one.room.state.toJSON()).includes(`"base":${base},`))
+    // Not one byte about a player reached who does not follow them.
+    expect(silent.frames.filter((frame) => /[0-9a-f]{8}-/.test(frame))).toEqual([])
+    expect(one.frames.filter((frame) => frame.includes(P(3)) || frame.includes(P(4)))).toEqual([])
+  })
+
+  it('[W24] a player who is listed later is seen by those who follow them alone', async () => {
+    rig = await RealtimeRig.open({ players: 2 })
+    await rig.plays({ players: [player(1)] })
+    const [one, two] = [await join('1'), await join('2')]
+    for (const { room } of [one, two]) await room.request('subscribe', { instrumentIds: [P(1)] })
+    await rig.plays()
+    await two.room.request('subscribe', { instrumentIds: [P(2)] })
+    await until('the state', () => two.room.state.instruments?.size === 2)
+    expect([...one.room.state.instruments.keys()]).toEqual([P(1)])
   })
 
   it('[W4] gets the price frames of what it subscribed to, and of nothing else', async () => {
@@ -241,6 +321,8 @@ describe('an SDK client', () => {
     const trade = ok(await rig.desk.submit(openOrder()))
     await until('the move', () => prices.length === 3)
     expect(prices[2]).toMatchObject({ flags: 0, price: trade.price })
+    await until('the state', () => room.state.instruments?.get(P(1))?.price === trade.price)
+    expect(room.state.instruments.size).toBe(1)
   })
 
   it('[W17] that reconnects gets the current prices of what it follows', async () => {
@@ -280,7 +362,7 @@ describe('an SDK client', () => {
     expect(said).toEqual([{ reconnectInMs: expect.any(Number) }])
     await rig.boot()
     const again = await join()
-    await until('the state', () => again.room.state.instruments?.size === 2)
+    await until('the state', () => again.room.state.matchId === MATCH)
   })
 
   it('signing out frees the seats of clients that are away or have not connected yet', async () => {
@@ -352,19 +434,25 @@ describe('an SDK client', () => {
   it('a patch queued for a slow client is not overwritten by the next one', async () => {
     rig = await RealtimeRig.open()
     await rig.plays()
-    await join()
+    const [, follower] = [await join('1'), await join('2')]
+    await follower.room.request('subscribe', { instrumentIds: [P(1)] })
     const room = serverRoom()
-    const client = present(room.clients[0], 'client')
-    await until('it has joined', () => client.state === 1)
-    const queued: { readonly bytes: Uint8Array; readonly asSent: string }[] = []
-    client.raw = (bytes) => queued.push({ bytes, asSent: Buffer.from(bytes).toString('hex') })
+    await until('they have joined', () => room.clients.every(({ state }) => state === ClientState.JOINED))
+    const queues = room.clients.map((client) => {
+      const queued: { readonly bytes: Uint8Array; readonly asSent: string }[] = []
+      client.raw = (bytes) => queued.push({ bytes, asSent: Buffer.from(bytes).toString('hex') })
+      return queued
+    })
     for (let n = 1; n <= 20; n++) {
       present(room.state.instruments.get(P(1)), 'instrument').base = n
+      room.state.minute = n
       room.broadcastPatch()
     }
-    expect(queued).toHaveLength(20)
-    expect(queued.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).toEqual(queued.map((sent) => sent.asSent))
-    expect(new Set(queued.map((sent) => sent.asSent)).size).toBe(20)
+    for (const queued of queues) {
+      expect(queued).toHaveLength(20)
+      expect(queued.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).toEqual(queued.map((sent) => sent.asSent))
+      expect(new Set(queued.map((sent) => sent.asSent)).size).toBe(20)
+    }
   })
 
   it('that never acknowledges its join is closed', async () => {
@@ -402,7 +490,7 @@ describe('the endpoint of the room', () => {
     await rig.plays()
     const foreign = { origin: 'https://foreign.example' }
     for (const method of ['OPTIONS', 'GET', 'POST']) {
-      for (const path of ['', '__healthcheck', 'matchmake/create/match', 'matchmake/joinOrCreate/match']) {
+      for (const path of ['', '__healthcheck', 'matchmake/create/match', 'matchmake/create/replay']) {
         const response = await fetch(`http://${rig.address}/${path}`, { method, headers: foreign })
         expect([405, 403], `${method} ${path}`).toContain(response.status)
         expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
@@ -412,6 +500,20 @@ describe('the endpoint of the room', () => {
 })
 
 describe('a room in trouble', () => {
+  it('[P7] what its match does not take of the feed is counted by reason, and logged once', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
+    const periods = [
+      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 1, ticking: true },
+    ] as const
+    for (let n = 0; n < 3; n++) await rig.plays({ periods })
+    await rig.plays({ state: 'NS', stateId: 1, periods: [] })
+    expect(rig.realTime.stats().refusedUpdates).toEqual({ clock_behind: 3, before_kick_off: 1 })
+    expect(rig.warnings).toEqual(
+      ['clock_behind', 'before_kick_off'].map((reason) => ({ event: 'feed_update_refused', matchId: MATCH, reason })),
+    )
+  })
+
   it('a timer that throws is reported once', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     rig = await RealtimeRig.open()

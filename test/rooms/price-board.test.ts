@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { HISTORY_MAX, RESENT_MAX } from '../../rooms/feed/history.ts'
-import { type Pack, PriceBoard } from '../../rooms/feed/price-board.ts'
-import { decodePriceFrame, FLAG, PRICE_FRAME_BYTES, type PriceFrame } from '../../rooms/feed/price-frame.ts'
+import { PriceBoard } from '../../rooms/feed/price-board.ts'
+import {
+  decodePriceFrame,
+  FLAG,
+  flagged,
+  PRICE_FRAME_BYTES,
+  type PriceFrame,
+  type Pack,
+} from '../../rooms/feed/price-frame.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { MATCH, P } from '../support/fixtures.ts'
 import { priceOf } from './realtime-rig.ts'
@@ -54,6 +61,26 @@ describe('what a returning client is sent', () => {
       expect(flags(frames)).toEqual([FLAG.snapshot])
     }
     expect(sent(board, [1, 2, 3], 1_000 - RESENT_MAX)).toHaveLength(RESENT_MAX)
+  })
+
+  it('[W23] no price that only stood still: the moves before and after it, however many there were', () => {
+    const board = moved(10, 2)
+    const still = (seq: number) => {
+      const n = 1 + (seq % 2)
+      const { frame } = priceOf(n, n === 1 ? 10 : 9)
+      const again = Buffer.from(frame)
+      again.writeBigUInt64BE(BigInt(seq), 8)
+      return { matchId: MATCH, instrumentId: P(n), epoch: 1, seq, frame: flagged(again, 0) }
+    }
+    for (let seq = 11; seq <= 3 * HISTORY_MAX; seq++) board.publish(still(seq))
+    expect(seqs(sent(board, [1, 2], 5))).toEqual([6, 7, 8, 9, 10])
+    expect(sent(board, [1, 2], 700)).toEqual([])
+    expect(flags(sent(board, [1], 3 * HISTORY_MAX + 1))).toEqual([FLAG.snapshot])
+    board.publish(priceOf(1, 4_000))
+    expect(seqs(sent(board, [1, 2], 9))).toEqual([10, 4_000])
+    // Out of the same price in another condition something new follows.
+    board.publish({ ...priceOf(1, 4_001), frame: flagged(priceOf(1, 4_000).frame, FLAG.suspended) })
+    expect(sent(board, [1, 2], 4_000)).toHaveLength(1)
   })
 
   it('[W8] a snapshot when it was away for longer than moves are kept, or has what was never published', () => {

@@ -36,7 +36,6 @@ const REFUSALS: Readonly<Record<Refusal['code'], Refusal>> = {
   lot_size_invalid: { code: 'lot_size_invalid', min: lots(10), max: lots(100), step: lots(10) },
   price_moved: { code: 'price_moved', currentPrice: p(200), lastPublishedPrice: p(201) },
   levels_invalid: { code: 'levels_invalid', currentPrice: p(200) },
-  level_too_close: { code: 'level_too_close', currentPrice: p(200), distance: p(3) },
   position_limit: { code: 'position_limit', max: 50 },
   insufficient_margin: { code: 'insufficient_margin', required: money(10), available: money(5), maxLots: lots(1) },
   account_frozen: { code: 'account_frozen' },
@@ -75,7 +74,8 @@ describe('a request', () => {
   })
 
   it('every outcome arrives as it was sent', () => {
-    const { position } = trade()
+    const { position, wallet } = trade()
+    const moved = { fill: 'open', at: KICK_OFF, by: -7, reason: 'event', from: p(200) } as const
     const close = {
       price: p(210),
       base: p(209),
@@ -87,6 +87,7 @@ describe('a request', () => {
     const outcomes: readonly Outcome<Trade>[] = [
       done(trade()),
       done(trade({ position: { ...position, warned: 80, close }, repeated: true })),
+      done(trade({ position: { ...position, moved: [moved] }, wallet: { ...wallet, locked: money(5) } })),
       ...Object.values(REFUSALS).map((refusal) => refused(refusal, refusal.code === 'key_reused')),
     ]
     for (const outcome of outcomes) expect(across(requests.command.answer, outcome)).toStrictEqual(outcome)
@@ -103,7 +104,6 @@ describe('a request', () => {
     const answer: QuoteAnswer = {
       fillPrice: p(200.005),
       exitPrice: p(200.005),
-      settlesAt: p(200.005),
       impact: p(0.005),
       currentPrice: p(200),
       margin: money(u(50)),

@@ -1,9 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import type { FeedUpdate } from '../../actors/match/messages.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchDesk } from '../../rooms/match/match-desk.ts'
-import type { ProviderAnswer } from '../../rooms/sources/provider.ts'
+import type { FeedFault, ProviderAnswer } from '../../rooms/sources/provider.ts'
 import { ProviderPoller } from '../../rooms/sources/provider-poller.ts'
 import { MATCH, snapshot } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
@@ -12,10 +13,11 @@ import { TestWorld } from '../support/test-world.ts'
 const EXPECTED = { home: 1.7, away: 0.9 }
 
 it('a match in play is told the odds of the calendar, and its own where the provider sends some', async () => {
-  const answer = (fixtures: readonly FixtureSnapshot[]): ProviderAnswer => ({
+  const answer = (fixtures: readonly SaidFixture[]): ProviderAnswer => ({
     fixtures,
     sources: new Map(),
     unreadable: [],
+    refused: new Map(),
     allowance: null,
   })
   const own = { home: 1, away: 2 }
@@ -24,7 +26,7 @@ it('a match in play is told the odds of the calendar, and its own where the prov
     .mockResolvedValue(answer([snapshot({ expectedGoals: own })]))
     .mockResolvedValueOnce(answer([]))
     .mockResolvedValueOnce(answer([snapshot()]))
-  const heard: FixtureSnapshot['expectedGoals'][] = []
+  const heard: SaidFixture['expectedGoals'][] = []
   const desk = { feed: async ({ snapshot: seen }: FeedUpdate) => heard.push(seen.expectedGoals) }
   const asked = vi.fn<() => void>()
   const poller = new ProviderPoller({
@@ -37,6 +39,7 @@ it('a match in play is told the odds of the calendar, and its own where the prov
       },
     },
     calendar: { note: async () => undefined, replace: async () => undefined, running: async () => [] },
+    faults: { note: async () => undefined },
     pollMs: 1,
     log: () => undefined,
     desk: desk as unknown as MatchDesk,
@@ -54,4 +57,68 @@ it('a match in play is told the odds of the calendar, and its own where the prov
   expect(snapshot().fixtureId).toBe(MATCH)
   expect(heard.slice(0, 2)).toEqual([EXPECTED, own])
   expect(asked).toHaveBeenCalledTimes(1)
+})
+
+it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the others nothing', async () => {
+  const listed = [
+    snapshot({ state: 'NS', periods: [] }),
+    snapshot({ fixtureId: fixtureId(7), state: 'NS', periods: [] }),
+  ]
+  const answer = (fixtures: readonly SaidFixture[]): ProviderAnswer => ({
+    fixtures,
+    sources: new Map(),
+    unreadable: [{ matchId: 9, detail: 'no teams' }],
+    refused: new Map(),
+    allowance: null,
+  })
+  const stored = new Set<number>()
+  const kept: FeedFault[] = []
+  const reported: unknown[] = []
+  let calendars = 0
+  const poller = new ProviderPoller({
+    provider: {
+      inPlay: async () => answer(listed),
+      fixtures: async () => answer([]),
+      calendar: async () => {
+        if (++calendars < 3) throw new Error('504')
+        return answer([])
+      },
+    },
+    calendar: {
+      note: async (fixtures) => {
+        if (fixtures.some(({ matchId }) => matchId === 7)) throw new RangeError('Invalid time value')
+        for (const { matchId } of fixtures) stored.add(matchId)
+      },
+      replace: async () => undefined,
+      running: async () => [],
+    },
+    faults: { note: async (faults) => void kept.push(...faults) },
+    pollMs: 1,
+    log: () => undefined,
+    desk: {} as unknown as MatchDesk,
+    leases: new MemoryMatchStore(),
+    leaseTtlMs: 60_000,
+    world: new TestWorld(),
+    rules: () => DEFAULT_RULES,
+    report: (event, _, facts) => reported.push([event, facts?.['matchId'] ?? facts?.['request']]),
+  })
+  poller.start()
+  await vi.waitUntil(() => calendars === 3)
+  await poller.stop()
+  expect([...stored]).toEqual([MATCH])
+  expect(reported).toEqual([
+    ['fixture_skipped', 9],
+    ['fixture_skipped', 7],
+    ['provider_failed', 'calendar'],
+  ])
+  const { failing, faults, answeredAt } = poller.status()
+  expect({ failing, request: faults.request, isAnswered: answeredAt !== null }).toEqual({
+    failing: 0,
+    request: 2,
+    isAnswered: true,
+  })
+  expect(faults.calendar).toBeGreaterThan(1)
+  expect(kept.map(({ reason, matchId }) => `${reason} ${matchId}`)).toEqual(
+    expect.arrayContaining(['unreadable 9', 'calendar 7', 'request null']),
+  )
 })

@@ -14,13 +14,17 @@ import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { type RealTime, startRealTime } from '../../rooms/boot.ts'
 import type { Directory } from '../../rooms/match/match-desk.ts'
-import type { PublishedPrice } from '../../rooms/feed/price-board.ts'
 import { AccountStream, type ReadAccounts } from '../../rooms/feed/account-stream.ts'
 import { FanOut, type PriceSource } from '../../rooms/feed/fan-out.ts'
 import { type Wake, WakeLimiter } from '../../rooms/feed/wake-limiter.ts'
 import { PriceFeed } from '../../rooms/feed/price-feed.ts'
 import { ConnectionLimit, type ConnectionLimits } from '../../rooms/sockets/connection-limit.ts'
-import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/feed/price-frame.ts'
+import {
+  decodePriceFrame,
+  encodePriceFrame,
+  type PriceFrame,
+  type PublishedPrice,
+} from '../../rooms/feed/price-frame.ts'
 import { Door, type DoorLimits } from '../../rooms/sockets/door.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { handshakeWithin, type Visitor } from '../../rooms/sockets/admission.ts'
@@ -86,6 +90,7 @@ export class RealtimeRig {
   readonly world = new TestWorld()
   readonly store: MemoryMatchStore
   readonly reports: { readonly event: string; readonly error: unknown }[] = []
+  readonly warnings: object[] = []
   readonly #server: Server
   readonly #sockets: FeedClient[] = []
   readonly #players: number
@@ -127,6 +132,7 @@ export class RealtimeRig {
       readAccounts: (questions) => this.readAccounts(questions),
       limits: this.#limits,
       store: this.store,
+      quarantine: (matchId, reason) => this.store.quarantine(matchId, reason),
       leases: this.store,
       leaseTtlMs,
       world: this.world,
@@ -134,6 +140,7 @@ export class RealtimeRig {
       model: () => DEFAULT_MODEL,
       rulesWith: () => null,
       report: (event, error) => this.reports.push({ event, error }),
+      warn: (event, facts) => this.warnings.push({ event, ...facts }),
       replay: this.#replay(),
       provider: null,
     })
@@ -217,7 +224,6 @@ export class RealtimeRig {
   #replay(): Parameters<typeof startRealTime>[0]['replay'] {
     return {
       parse: (payload) => (typeof payload === 'object' && payload !== null ? snapshot(payload) : null),
-      purse: () => 'main',
       enrol: async (count) => Array.from({ length: count }, (_, i) => this.grant(i + 1)),
     }
   }

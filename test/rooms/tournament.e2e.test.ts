@@ -1,16 +1,18 @@
-/** A tournament from its schedule to its table, with a trader who has seen the recording. */
+/** A tournament from its schedule to its table, and to the seed with which anybody makes its match again. */
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { loadRecording } from '../../src/replays/recordings.ts'
-import { disguiseOf } from '../../actors/replay/disguise.ts'
 import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 import { type HttpClient, pick, read } from '../support/http-client.ts'
 
 const SPEED = 120
-/** A frame of the recording at that speed. */
+/** An update of the match at that speed. */
 const STEP_SECS = 1
 
 const Tournament = z.looseObject({
@@ -18,7 +20,7 @@ const Tournament = z.looseObject({
   state: z.string(),
   matchId: z.int().nullable(),
   commitment: z.string(),
-  revealed: z.object({ recording: z.string(), seed: z.string() }).nullable(),
+  seed: z.string().nullable(),
 })
 const Listed = z.looseObject({ tournaments: z.array(Tournament) })
 const Instruments = z.looseObject({
@@ -35,10 +37,11 @@ const Instruments = z.looseObject({
 const Table = z.looseObject({
   entries: z.array(z.looseObject({ userId: z.string(), rank: z.int(), value: z.number(), openPositions: z.int() })),
 })
+const Described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 const Board = z.looseObject({ entries: z.array(z.unknown()) })
 const Profile = z.looseObject({ wallet: z.looseObject({ balance: z.number() }) })
 
-describe('a tournament on a recording', { timeout: 180_000 }, () => {
+describe('a tournament', { timeout: 180_000 }, () => {
   let server: ComposedServer
   beforeAll(async () => {
     const settings = { ADMIN_EMAILS: 'operator@synthetic.invalid', JWT_ACCESS_EXPIRY: '7d' }
@@ -52,9 +55,27 @@ describe('a tournament on a recording', { timeout: 180_000 }, () => {
       'the tournament',
     )
 
-  it('[G6] begins by itself, plays under other names, and pays nobody outside of it', async () => {
+  /** Every answer of the API to a `GET`, about these ids where an address has one. */
+  async function everything(client: HttpClient, ids: readonly (string | number)[]): Promise<string> {
+    const { paths } = await client.get('/api/openapi.json', Described)
+    const addresses = Object.entries(paths)
+      .filter(([path, methods]) => 'get' in methods && !path.includes('picture') && !path.includes('card'))
+      .flatMap(([path]) => (path.includes('{') ? ids.map((id) => path.replaceAll(/\{\w+\}/g, String(id))) : [path]))
+    const headers = { cookie: `game_access=${client.cookie('game_access')}` }
+    const answers: string[] = []
+    for (const address of addresses) {
+      // Some never end.
+      const answer = await fetch(server.url + address, { headers, signal: AbortSignal.timeout(1_000) })
+        .then(async (one) => (one.headers.get('content-type')?.includes('json') ? one.text() : ''))
+        .catch(() => '')
+      answers.push(`${address} ${answer}`)
+    }
+    return answers.join('\n')
+  }
+
+  it('[G6] begins by itself, tells nothing beforehand, pays nobody outside of it, and can be made again', async () => {
     const operator = await server.user('Operator')
-    const [seer, other] = [await server.user('Foresight'), await server.user('Other')]
+    const [seer, other] = [await server.user('Seer'), await server.user('Other')]
     const before = {
       main: await seer.wallet(),
       practice: await seer.wallet('practice'),
@@ -62,7 +83,7 @@ describe('a tournament on a recording', { timeout: 180_000 }, () => {
       referrals: await seer.get('/api/referrals', z.unknown()),
     }
     const startsAt = new Date(server.now + 60_000).toISOString()
-    const wanted = { name: 'Cup', recording: 'slow-burner', startsAt, speed: SPEED }
+    const wanted = { name: 'Cup', startsAt, speed: SPEED }
     const { id, commitment } = read(await operator.request('POST', '/api/admin/tournaments', wanted), 201, Tournament)
     for (const one of [seer, other]) read(await one.request('POST', `/api/tournaments/${id}/enter`), 200, Tournament)
     const order = { direction: 'long', lotSize: 20, purse: id } as const
@@ -77,16 +98,14 @@ describe('a tournament on a recording', { timeout: 180_000 }, () => {
       timeout: 30_000,
     })
 
-    // Nobody can read from the match which one it is.
-    const recording = await loadRecording(new URL('../../ops/replays/slow-burner.jsonl.br', import.meta.url).pathname)
-    const shown = JSON.stringify([await listed(), (await seer.request('GET', `/api/matches/${matchId}`)).body])
-    const original = JSON.stringify(recording.frames.at(-1))
-    const names = [...original.matchAll(/"player_name":"([^"]+)"/g)].map(([, name]) => name ?? '')
-    expect(names.length).toBeGreaterThan(20)
-    for (const name of [...names, ...recording.fixtureName.split(' vs ')]) expect(shown).not.toContain(name)
-
-    // Who knows how it ends buys the player whose price rises most.
     const instrument = pick((await seer.instruments()).filter((one) => one['fixtureId'] === matchId))
+    const ids = [matchId, id, instrument.id, 'Seer']
+    const told = [await everything(seer, ids), await everything(operator, ids)].join('\n')
+    expect(told).toContain(commitment)
+    expect(told).toContain(`/api/matches/${matchId} {`)
+    expect(await seer.request('GET', `/api/public/tape/${matchId}/recording`)).toMatchObject({ status: 404 })
+    expect(await operator.request('GET', `/api/admin/recordings/${matchId}`)).toMatchObject({ status: 404 })
+
     const opened = await seer.open({ ...order, instrumentId: instrument.id, clientPrice: instrument.live_base_price })
     expect(opened.status, JSON.stringify(opened.body)).toBe(201)
 
@@ -98,12 +117,29 @@ describe('a tournament on a recording', { timeout: 180_000 }, () => {
       { timeout: 150_000, interval: 80 },
     )
     const over = await found(other, id)
-    const { recording: name, seed } = present(over.revealed ?? undefined, 'what was played')
-    expect(name).toBe('slow-burner')
+    const seed = present(over.seed ?? undefined, 'the seed')
     expect(over.commitment).toBe(commitment)
-    expect(createHash('sha256').update(`${seed} ${name}`).digest('hex')).toBe(commitment)
-    const disguise = disguiseOf(recording, seed, 0)
-    expect([...disguise.players.values()].map((player) => player.name)).toContain(instrument['name'])
+    expect(createHash('sha256').update(seed).digest('hex')).toBe(commitment)
+    expect(told).not.toContain(seed)
+    expect(server.lines.join('\n')).not.toContain(seed)
+
+    // Anybody makes it again, from what is public.
+    const folder = await mkdtemp(join(tmpdir(), 'tournament-'))
+    const path = join(folder, 'match.jsonl')
+    await writeFile(path, await (await fetch(`${server.url}/api/public/tape/${matchId}/recording`)).text())
+    const again = (from: string) => {
+      const { status, stdout } = spawnSync(process.execPath, ['ops/main.ts', 'tournament-match', from, path])
+      return [status, String(stdout)]
+    }
+    expect(again(seed)).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^commitment ${commitment}\n[^]*all \\d{3} updates`)),
+    ])
+    expect(again(seed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).toEqual([
+      1,
+      expect.stringContaining('update 1 of'),
+    ])
+    await rm(folder, { recursive: true })
 
     const { entries } = await seer.get(`/api/leagues/${id}`, Table)
     expect(entries).toHaveLength(2)

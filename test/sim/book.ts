@@ -12,20 +12,12 @@ import {
   type UserId,
 } from '../../actors/kernel/ids.ts'
 import type { Purse, WalletKey } from '../../actors/kernel/purse.ts'
-import type {
-  CloseCorrected,
-  KeyedResult,
-  MatchEvent,
-  MatchInfo,
-  UserCommand,
-  WalletAfter,
-} from '../../actors/match/messages.ts'
+import type { KeyedResult, MatchEvent, MatchInfo, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { KeyedCommand } from '../../actors/match/store.ts'
-import type { Instrument } from '../../actors/market/instrument.ts'
 import type { Position } from '../../actors/position/position.ts'
-import { BookedCloses } from './booked-closes.ts'
 import { type Committed, lastPublishedOf } from './committed.ts'
 import { checkEnding } from './endings.ts'
+import { FillMoves } from './fill-moves.ts'
 import * as oracle from './oracle.ts'
 import { checkRefusal } from './refusals.ts'
 import { hold, same } from './violation.ts'
@@ -33,8 +25,8 @@ import { hold, same } from './violation.ts'
 /** What the price of a player is made of, as it stands or stood. */
 interface Priced extends oracle.Market {
   readonly imbalance: number
-  /** Full time is shown and may be taken back. */
-  readonly awaits: boolean
+  /** Where it was when the match ended: from then on the price stands still. */
+  readonly ended: number | null
   readonly settlement: number | null
 }
 
@@ -52,7 +44,7 @@ export interface BookedInstrument extends Priced {
   capPpm: number
   base: number
   imbalance: number
-  awaits: boolean
+  ended: number | null
   /** The current price: that of the last published move. */
   standing: number
   /** As of the last batch that touched it, which is what wallets are valued at. */
@@ -65,7 +57,6 @@ export interface BookedInstrument extends Priced {
    * What has been paid for exposure since base and curve last changed, less what was paid out, and on how many lots.
    */
   flow: { readonly from: number; paid: bigint; lots: number }
-  news: Instrument['news']
   settlement: number | null
 }
 
@@ -80,12 +71,14 @@ export class Book {
   readonly instruments = new Map<InstrumentId, BookedInstrument>()
   readonly positions = new Map<PositionId, Position>()
   readonly #balances = new Map<string, number>()
-  readonly closes = new BookedCloses()
   readonly results = new Map<string, BookedResult>()
   /** The number of positions each user has ever opened. */
   readonly opened = new Map<UserId, number>()
   /** The number of steps that took several batches. */
   longSteps = 0
+  readonly moves = new FillMoves()
+  /** Where the feed has moved bases in the batch at hand. */
+  readonly #bases = new Map<InstrumentId, { readonly from: number; readonly to: number }>()
   readonly #commandOf: (key: string) => UserCommand | undefined
 
   constructor(commandOf: (key: string) => UserCommand | undefined) {
@@ -131,16 +124,13 @@ export class Book {
       if (command === undefined || keyed.result === null || !('refusal' in keyed.result)) continue
       checkRefusal(keyed.result.refusal, command, this, committed)
     }
-    for (const [n, event] of batch.events.entries()) {
-      if (event.kind === 'close_corrected') this.#correct(event, batch.events.slice(n), committed)
-      else this.#apply(event, committed)
-    }
+    for (const event of batch.events) this.#apply(event, committed)
     const fired = batch.events.filter((event) => event.kind === 'margin_warned' || isClosedByLevel(event)).length
     hold('trigger', fired <= committed.batchMax, () => `${fired} are closed or warned in one batch`)
     this.#endSteps(batch.matchId)
+    this.moves.endBatch(this.#bases, this.positions.values(), committed)
+    this.#bases.clear()
     for (const i of ours()) this.#checkInstrument(i, committed)
-    this.#checkLate(committed)
-    this.closes.check(committed)
     this.#checkMatch(before, committed)
     this.#checkWallets(committed)
     for (const keyed of batch.keyed) this.#remember(keyed, committed)
@@ -154,24 +144,10 @@ export class Book {
   momentOf(i: BookedInstrument, { batch, rules }: Committed): oracle.Moment {
     const info = present(this.matches.get(batch.matchId), 'match in the book')
     const isOnPitch = info.onPitch === null || info.onPitch.includes(i.playerId)
-    return { info, news: i.news, isOnPitch, isLeaving: i.leavingFrom !== null, at: batch.at, rules }
+    return { info, isOnPitch, isLeaving: i.leavingFrom !== null, news: this.moves.newsOf(i.id), at: batch.at, rules }
   }
 
-  /** Corrections come before the bases move: where to, the events after them tell, up to the next update. */
-  #correct(event: CloseCorrected, following: readonly MatchEvent[], committed: Committed): void {
-    const { position } = event
-    const i = this.instrument(position.instrumentId)
-    const end = following.findIndex(({ kind }) => kind === 'match_updated')
-    const moved = following
-      .slice(0, end === -1 ? undefined : end)
-      .find((one) => one.kind === 'price_moved' && one.instrumentId === i.id)
-    const to = moved?.kind === 'price_moved' ? moved.quote.base : i.base
-    const before = present(this.positions.get(position.id), `position ${position.id} in the book`)
-    this.#pay(position, this.closes.correct(event, before, { from: i.base, to }, committed))
-    this.positions.set(position.id, position)
-  }
-
-  #apply(event: Exclude<MatchEvent, CloseCorrected>, committed: Committed): void {
+  #apply(event: MatchEvent, committed: Committed): void {
     const { matchId } = committed.batch
     if (event.kind !== 'match_updated' && event.kind !== 'position_closed') this.#checkRunning(event.kind, matchId)
     if (!isOfStep(event)) this.#endSteps(matchId)
@@ -183,27 +159,31 @@ export class Book {
       case 'instrument_listed':
         return this.#list(event, matchId)
       case 'news_changed':
-        this.instrument(event.instrumentId).news = event.news
-        this.closes.follow(event, committed.rules)
-        return
+        return this.moves.follow(event, committed)
+      case 'fill_moved':
+        return this.#shift(event, committed)
+      case 'close_forgotten':
+        throw new Error('no operator voids a simulated position')
       case 'curve_changed':
         return this.#bend(event, committed)
       case 'instrument_settled':
         return this.#settle(event, committed)
       case 'leaving_changed':
         return this.#leave(event)
-      case 'close_forgotten':
-        return hold('settled', false, () => 'the simulator voids no position')
       case 'price_moved':
         return this.#move(event, committed)
       case 'position_opened':
         return this.#open(event.position, committed)
       case 'levels_changed':
-        return this.#change(event.position, committed)
+        return this.#change(event.position)
       case 'margin_warned':
         return this.#warn(event.position)
+      case 'position_split':
+        return this.#split(event)
       case 'position_closed':
-        return this.#close(event.position, committed)
+        this.#close(event.position, committed)
+        this.moves.close(event, committed)
+        return this.#checkParts(event.position)
     }
   }
 
@@ -218,7 +198,8 @@ export class Book {
     const elsewhere = held !== undefined && held.matchId !== matchId ? this.matches.get(held.matchId) : undefined
     hold('settled', elsewhere === undefined || elsewhere.settledAt !== null, () => `${id} plays in two matches`)
     same('imbalance', [imbalance, this.openPositions({ id }).length], [0, 0], `imbalance of the new listing ${id}`)
-    const priced = { k0, capPpm, base, imbalance, awaits: false, settlement: null }
+    const priced = { k0, capPpm, base, imbalance, ended: null, settlement: null }
+    this.moves.forget(id)
     this.instruments.set(id, {
       ...priced,
       id,
@@ -226,7 +207,6 @@ export class Book {
       matchId,
       standing: base,
       stored: priced,
-      news: null,
       step: null,
       leavingFrom: null,
       flow: { from: 0, paid: 0n, lots: 0 },
@@ -238,25 +218,26 @@ export class Book {
     hold('settlement', this.matches.get(batch.matchId)?.settling !== null, () => `${i.id} settles while play goes on`)
     hold('settlement', i.settlement === null, () => `${i.id} settles twice`)
     hold('settlement', i.leavingFrom === null, () => `${i.id} settles while a step is under way`)
-    const isPaid = this.matches.get(batch.matchId)?.settling === 'full_time'
-    const due = isPaid ? oracle.oracleMean(i, i.imbalance, 0) : priceOf(i)
-    same('settlement', event.price, due, `settlement price of ${i.id}`)
+    same('settlement', event.price, priceOf(i), `settlement price of ${i.id}`)
     i.settlement = event.price
-    this.closes.end(i.id)
     i.standing = event.price
   }
 
   #move(event: Extract<MatchEvent, { kind: 'price_moved' }>, { batch }: Committed): void {
     const i = this.instrument(event.instrumentId)
     same('price', event.previous, i.standing, `previous price of ${i.id}`)
-    hold('settlement', i.settlement === null || event.quote.base === i.base, () => `${i.id} moves after settlement`)
+    const isOver = i.settlement !== null || i.ended !== null
+    hold('settlement', !isOver || event.quote.price === i.standing, () => `${i.id} moves after the end`)
+    hold('settlement', !isOver || event.quote.base === i.base, () => `the base of ${i.id} moves after the end`)
     if (event.quote.base !== i.base) {
       hold('trigger', i.leavingFrom === null, () => `the base of ${i.id} moves while a step is under way`)
       this.#checkFlow(i)
+      if (event.cause === 'match' || event.cause === 'event')
+        this.#bases.set(i.id, { from: i.base, to: event.quote.base })
       i.base = event.quote.base
       i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
     }
-    same('imbalance', event.quote.imbalance, i.imbalance, `published imbalance of ${i.id}`)
+    same('imbalance', event.quote.imbalance, i.ended ?? i.imbalance, `published imbalance of ${i.id}`)
     same('price', event.quote.price, priceOf(i), `published price of ${i.id}`)
     same('price', event.at, batch.at, `time of the move of ${i.id}`)
     i.standing = event.quote.price
@@ -267,11 +248,18 @@ export class Book {
     const i = this.instrument(event.instrumentId)
     const phase = this.matches.get(batch.matchId)?.phase
     const isOver = phase === 'ended' || phase === 'final'
-    if (event.impactCapPpm === i.capPpm) same('settlement', event.awaitsSettlement, isOver, `whistle for ${i.id}`)
-    else same('price', event.impactCapPpm, rules.impactCapPpm, `cap of ${i.id}`)
+    if (event.impactCapPpm === i.capPpm) {
+      same('settlement', event.endedImbalance, isOver ? i.imbalance : null, `whistle for ${i.id}`)
+      hold('trigger', i.leavingFrom === null, () => `${i.id} ends while a step is under way`)
+    } else {
+      same('price', event.impactCapPpm, rules.impactCapPpm, `cap of ${i.id}`)
+      same('settlement', [event.endedImbalance, i.ended], [null, null], `a cap of ${i.id} after the end`)
+    }
+    // What the last price has reached is out.
+    if (event.endedImbalance !== null) this.#checkTriggers(i)
     this.#checkFlow(i)
     i.capPpm = event.impactCapPpm
-    i.awaits = event.awaitsSettlement
+    i.ended = event.endedImbalance
     i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
   }
 
@@ -308,11 +296,7 @@ export class Book {
     same('fill', [p.fixtureId, p.close, p.warned], [batch.matchId, null, 0], `match, close and warning of ${p.id}`)
     same('purse', p.purse, isAside ? SIM_LEAGUE : this.purseOf(batch.matchId), `purse of ${p.id}`)
     const after = isAside ? fill : oracle.oraclePrice(i, imbalance)
-    for (const at of [fill, after]) {
-      hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
-    }
-    const near = [p.stopLoss, p.takeProfit].some((level) => oracle.oracleNear(level, after, rules.levelDistancePpm))
-    hold('trigger', rules.holdMs === 0 || !near, () => `a level of ${p.id} is a close by another name`)
+    hold('trigger', oracle.oracleLevels(p, after), () => `levels of ${p.id} are not about ${after}`)
     this.#flows(i, p, 1, fill)
     i.imbalance = imbalance
     this.positions.set(p.id, p)
@@ -320,22 +304,57 @@ export class Book {
     this.#pay(p, -p.margin)
   }
 
-  #change(p: Position, { batch, rules }: Committed): void {
+  #change(p: Position): void {
     const before = this.#bookedOpen(p)
     same('fill', { ...p, stopLoss: 0, takeProfit: 0 }, { ...before, stopLoss: 0, takeProfit: 0 }, `changed ${p.id}`)
     const i = this.instrument(p.instrumentId)
     hold('window', i.leavingFrom === null, () => `levels of ${p.id} change while a step is under way`)
     const seen = oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : i.standing
-    for (const at of [seen, exitOf(i, p)]) {
-      hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
-    }
-    const set = [
-      p.stopLoss !== before.stopLoss ? p.stopLoss : null,
-      p.takeProfit !== before.takeProfit ? p.takeProfit : null,
-    ]
-    const near = set.some((level) => oracle.oracleNear(level, seen, rules.levelDistancePpm))
-    hold('trigger', batch.at >= p.closableAt || !near, () => `a level of ${p.id} is a close by another name`)
+    hold('trigger', oracle.oracleLevels(p, seen), () => `levels of ${p.id} are not about ${seen}`)
     this.positions.set(p.id, p)
+  }
+
+  /** A part shares the margin with the rest, and everything else is as it was. */
+  #split({ position: rest, part }: Extract<MatchEvent, { kind: 'position_split' }>): void {
+    const before = this.#bookedOpen(rest)
+    const margin = Number((BigInt(before.margin) * BigInt(part.lots)) / BigInt(before.lots))
+    const { parted: _, ...shared } = before
+    same('margin', part, { ...shared, id: part.id, partOf: rest.id, lots: part.lots, margin }, `part of ${rest.id}`)
+    const { parted, ...left } = rest
+    const lots = before.lots - part.lots
+    same('margin', left, { ...shared, lots, margin: before.margin - margin }, `rest of ${rest.id}`)
+    hold('fill', part.lots > 0 && lots > 0 && parted !== undefined, () => `${rest.id} has no rest, or no part`)
+    hold('key', !this.positions.has(part.id), () => `${part.id} is split off twice`)
+    this.positions.set(rest.id, rest)
+    this.positions.set(part.id, part)
+  }
+
+  /** News has moved fills of a position, open or closed. */
+  #shift(event: Extract<MatchEvent, { kind: 'fill_moved' }>, committed: Committed): void {
+    const { position: p, before, amount, rest } = event
+    same('moved', before, this.positions.get(p.id), `${p.id} before its move`)
+    this.moves.move(event, committed)
+    this.positions.set(p.id, p)
+    this.#pay(p, amount)
+    if (rest === undefined) return
+    same('moved', { ...rest, parted: 0 }, { ...this.#bookedOpen(rest), parted: 0 }, `rest of the moved ${p.id}`)
+    this.positions.set(rest.id, rest)
+    this.#checkParts(p)
+  }
+
+  /** A position knows what its parts came to. */
+  #checkParts({ id, partOf }: Position): void {
+    const rest = partOf === undefined ? undefined : this.positions.get(partOf)
+    if (rest === undefined) return
+    const parts = [...this.positions.values()].filter((one) => one.partOf === rest.id)
+    const sum = (of: (part: Position) => number): number => parts.reduce((all, part) => all + of(part), 0)
+    const found = {
+      lots: sum((part) => part.lots),
+      margin: sum((part) => part.margin),
+      pnl: sum((part) => part.close?.pnl ?? 0),
+      baseMove: sum((part) => oracle.oraclePnl({ ...part, openPrice: part.openBase }, part.close?.base ?? 0)),
+    }
+    same('fill', rest.parted, found, `parts of ${rest.id}, with ${id}`)
   }
 
   #warn(p: Position): void {
@@ -365,16 +384,13 @@ export class Book {
         hold('window', oracle.oracleMayClose(this.momentOf(i, committed)), () => {
           return `${p.id} closes while the market is ${info.phase}`
         })
-        same('fill', close.price, exitOf(i, p), `close price of ${p.id}`)
+        same('fill', close.price, oracle.oracleWithin(p, exitOf(i, p)), `close price of ${p.id}`)
+        this.#flows(i, p, -1, exitOf(i, p))
         break
       case 'full_time':
         same('settlement', [info.settling, close.price], ['full_time', paidAtFullTime(i, p)], `settlement of ${p.id}`)
         break
       case 'void':
-        if (close.voidReason === 'late_open') {
-          this.#leaveLate(i, p, committed)
-          break
-        }
         same('void', [info.settling, close.price, close.pnl], ['void', p.openPrice, 0], `void of ${p.id}`)
         break
       case 'stop_loss':
@@ -389,45 +405,14 @@ export class Book {
           `trigger of ${p.id}`,
         )
         i.step.leaving.push(p)
-        hold('settled', info.settling === null && !i.awaits, () => `${p.id} is triggered after the end`)
+        hold('settled', info.settling === null && i.ended === null, () => `${p.id} is triggered after the end`)
     }
-    const isOff = close.by === 'void' && close.voidReason === null
+    const isOff = close.by === 'void'
     if (!isOff) same('fill', close.pnl, oracle.oraclePnl(p, close.price), `profit of ${p.id}`)
-    if (close.voidReason === null) same('fill', close.base, isOff ? p.openBase : i.base, `base at the close of ${p.id}`)
-    this.#flows(i, p, -1, close.price)
+    same('fill', close.base, isOff ? p.openBase : i.base, `base at the close of ${p.id}`)
     i.imbalance -= oracle.oracleExposure(p)
     this.positions.set(p.id, p)
-    this.closes.add(p, committed)
     this.#pay(p, p.margin + close.pnl)
-  }
-
-  /** Nothing that was opened in the window of news is open after it, unless the news names nobody. */ // T42
-  #checkLate({ batch, rules }: Committed): void {
-    for (const event of batch.events) {
-      if (event.kind !== 'news_changed' || event.news?.names !== true || rules.lateVoidMs === 0) continue
-      const { windowFrom, since, unnamed } = event.news
-      const late = this.openPositions({ id: event.instrumentId }).find(
-        ({ openedAt: at }) => at >= windowFrom || (unnamed !== null && at >= unnamed.from && at < unnamed.to),
-      )
-      hold('void', windowFrom >= since || late === undefined, () => `${late?.id} was opened late and is open`)
-    }
-  }
-
-  /**
-   * Opened when some could know the news already: leaves with the others, at the base before the news, on the plain
-   * curve.
-   */
-  #leaveLate(i: BookedInstrument, p: Position, { batch, rules }: Committed): void {
-    hold('void', rules.lateVoidMs > 0, () => `${p.id} is late, and nothing is`)
-    const from = i.news?.since === undefined ? batch.at - rules.lateVoidMs : i.news.windowFrom
-    const unnamed = i.news?.unnamed ?? null
-    const isUnnamed = unnamed !== null && p.openedAt >= unnamed.from && p.openedAt < unnamed.to
-    const isLate = isUnnamed || p.openedAt >= Math.min(from, batch.at - rules.lateVoidMs)
-    hold('void', isLate, () => `${p.id} was not opened late`)
-    const base = p.close?.base ?? 0
-    hold('void', base === i.base || base === i.news?.baseBefore, () => `${p.id} is void at a base of ${base}`)
-    i.step ??= { from: i.imbalance, leaving: [] }
-    i.step.leaving.push(p)
   }
 
   /** Those who have left together were all paid the mean of their common way. */
@@ -436,13 +421,11 @@ export class Book {
       if (i.step === null || i.leavingFrom !== null || i.matchId !== matchId) continue
       const { from, leaving } = i.step
       const exposure = leaving.reduce((sum, p) => sum + oracle.oracleExposure(p), 0)
-      const base = leaving[0]?.close?.base ?? i.base
-      const due = oracle.oracleMean({ ...i, base }, from, from - exposure)
-      // At a base that is no more, what all together have paid says nothing about the one that is.
-      if (base !== i.base) i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
+      const due = oracle.oracleMean(i, from, from - exposure)
       for (const p of leaving) {
-        const paid = oracle.oracleAside(p) ? oracle.oracleLeaguePrice({ base }) : due
-        same('fill', p.close?.price, paid, `price of ${p.close?.by} of ${p.id}`)
+        const paid = oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : due
+        same('fill', p.close?.price, oracle.oracleWithin(p, paid), `price of ${p.close?.by} of ${p.id}`)
+        this.#flows(i, p, -1, paid)
       }
       i.step = null
     }
@@ -455,11 +438,12 @@ export class Book {
 
   /**
    * The theorem: while the base stands still, what all together have paid depends on where the imbalance began and
-   * where it is, whatever was opened, closed and fired on the way. To a micro of price, for rounding.
+   * where it is, whatever was opened, closed and fired on the way. To a micro of price, for rounding. Its one exception
+   * is the end of a match, where everybody leaves at the price that stands.
    */
   #checkFlow(i: BookedInstrument): void {
     const { from, paid, lots } = i.flow
-    if (this.matches.get(i.matchId)?.settling === 'void') return
+    if (i.ended !== null || i.settlement !== null || this.matches.get(i.matchId)?.settling === 'void') return
     const parts = 2n * BigInt(i.k0) * MILLION
     const foot = BigInt(Math.max(i.base, 10_000))
     const cost = oracle.oracleArea(i, from, i.imbalance) * (i.imbalance < from ? -1n : 1n)
@@ -488,25 +472,26 @@ export class Book {
       `imbalance of ${i.id}`,
     )
     same('price', i.standing, priceOf(i), `the last published price of ${i.id}`)
-    // While a settlement goes on some have left at its price, and some have not yet.
-    const isOut = i.settlement === null || this.openPositions({ id: i.id }).length === 0
-    if (isOut && i.leavingFrom === null) this.#checkFlow(i)
+    if (i.leavingFrom === null) this.#checkFlow(i)
     if (batch.events.some((event) => changes(event, i.id))) {
       const stored = batch.instruments.find(({ instrument }) => instrument.id === i.id)
-      const { base, imbalance, news, settlement, impactCapPpm, awaitsSettlement, leavingFrom } =
-        stored?.instrument ?? {}
-      const found = [base, imbalance, news, settlement, impactCapPpm, awaitsSettlement, leavingFrom, stored?.price]
+      const { base, imbalance, settlement, impactCapPpm, endedImbalance, leavingFrom, news } = stored?.instrument ?? {}
+      const found = [base, imbalance, settlement, impactCapPpm, endedImbalance, leavingFrom, news, stored?.price]
       same(
         'memory',
         found,
-        [i.base, i.imbalance, i.news, i.settlement, i.capPpm, i.awaits, i.leavingFrom, i.standing],
+        [i.base, i.imbalance, i.settlement, i.capPpm, i.ended, i.leavingFrom, this.moves.newsOf(i.id), i.standing],
         `${i.id} as it is stored`,
       )
       const { k0, capPpm } = i
-      i.stored = { k0, capPpm, base: i.base, imbalance: i.imbalance, awaits: i.awaits, settlement: i.settlement }
+      i.stored = { k0, capPpm, base: i.base, imbalance: i.imbalance, ended: i.ended, settlement: i.settlement }
     }
-    const moved = batch.events.some((event) => event.kind === 'price_moved' && event.instrumentId === i.id)
-    if (moved) this.#checkTriggers(i)
+    const isReached = batch.events.some(
+      (event) =>
+        (event.kind === 'price_moved' && event.instrumentId === i.id) ||
+        (event.kind === 'levels_changed' && event.position.instrumentId === i.id),
+    )
+    if (isReached) this.#checkTriggers(i)
   }
 
   /** No position is open beyond a trigger, even if a rule has changed since its price last moved. */
@@ -515,8 +500,8 @@ export class Book {
   }
 
   #checkTriggers(i: BookedInstrument): void {
-    if (i.awaits || i.leavingFrom !== null || i.settlement !== null || this.matches.get(i.matchId)?.settling !== null)
-      return
+    const isOver = i.ended !== null || i.settlement !== null || this.matches.get(i.matchId)?.settling !== null
+    if (isOver || i.leavingFrom !== null) return
     for (const p of this.openPositions({ id: i.id })) {
       const price = exitOf(i, p)
       const by = oracle.oracleTrigger(p, price)
@@ -539,27 +524,41 @@ export class Book {
     for (const { userId, purse } of openers) {
       const held = this.openPositions({ userId, purse }).length
       hold('window', held <= rules.openPositionsMax, () => `${userId} holds ${held} positions`)
+      const [balance, locked] = [this.balanceOf({ userId, purse }), this.lockedOf({ userId, purse }, batch.at)]
+      const isFree = batch.protected !== true || balance >= locked
+      hold('locked', isFree, () => `${userId} has ${balance} left, of which ${locked} are locked`)
     }
     for (const [userId, wallet] of wallets) {
       const { purse } = present(
         batch.watch.find((holding) => holding.userId === userId),
         'watched wallet',
       )
-      same('ledger', wallet, this.walletOf({ userId, purse }, batch.at), `wallet of ${userId} after a commit`)
-    }
-    for (const opener of openers) {
-      const { balance, locked } = this.walletOf(opener, batch.at)
-      hold('late', balance >= locked, () => `${opener.userId} opens with what is locked: ${balance} of ${locked}`)
+      same('ledger', wallet, this.#walletAfter({ userId, purse }, batch), `wallet of ${userId} after a commit`)
     }
   }
 
-  walletOf(wallet: WalletKey<UserId>, at = Infinity): WalletAfter {
+  /** What closes have paid that news may still move. A match that is over moves nothing. */
+  lockedOf({ userId, purse }: WalletKey<UserId>, at: number): number {
+    let locked = 0
+    for (const id of this.moves.movable(at)) {
+      const p = present(this.positions.get(id), `close ${id}`)
+      const isOver = this.matches.get(p.fixtureId)?.settling !== null
+      if (p.userId === userId && p.purse === purse && !isOver) locked += p.margin + (p.close?.pnl ?? 0)
+    }
+    return locked
+  }
+
+  #walletAfter(wallet: WalletKey<UserId>, { protected: isProtected, at }: Committed['batch']): WalletAfter {
+    const now = this.walletOf(wallet)
+    return isProtected === true ? ({ ...now, locked: this.lockedOf(wallet, at) } as WalletAfter) : now
+  }
+
+  walletOf(wallet: WalletKey<UserId>): WalletAfter {
     const open = this.openPositions({ userId: wallet.userId, purse: wallet.purse })
     const sum = (of: (p: Position) => number): number => open.reduce((total, p) => total + of(p), 0)
     return {
       balance: this.balanceOf(wallet),
-      locked: this.closes.lockedOf(wallet, at),
-      marginUsed: sum((p) => oracle.oracleMargin(p.openPrice, p.lots)),
+      marginUsed: sum((p) => p.margin),
       unrealizedPnl: sum((p) => oracle.oraclePnl(p, exitOf(this.instrument(p.instrumentId).stored, p))),
     } as WalletAfter
   }
@@ -575,12 +574,13 @@ export class Book {
     if (result === null) return
     hold('key', !this.results.has(text), () => `${text} has a second result`)
     if (result === null) return
-    const wallet = this.walletOf(keyed, batch.at)
+    const wallet = this.#walletAfter(keyed, batch)
     this.results.set(text, { fingerprint: idempotency.fingerprint, result, wallet })
     if ('refusal' in result) return
     const { position } = result
     const command = this.#commandOf(text)
-    const kind = command?.kind === 'close_position' ? 'position_closed' : 'position_opened'
+    const isClose = command?.kind === 'close_position' || command?.kind === 'close_part'
+    const kind = isClose ? 'position_closed' : 'position_opened'
     const event = batch.events.find((e) => e.kind === kind && e.position.id === position.id)
     same('key', position, event !== undefined && 'position' in event ? event.position : null, `position of ${text}`)
     hold('key', position.userId === userId, () => `${text} traded for ${position.userId}`)
@@ -602,33 +602,28 @@ const MILLION = 1_000_000n
 
 const nameOf = ({ userId, purse }: WalletKey<UserId>): string => `${purse} ${userId}`
 
-/** The published price: while full time waits, what the whole book would leave at. */
-const priceOf = (i: Priced): number =>
-  i.settlement ?? (i.awaits ? oracle.oracleMean(i, i.imbalance, 0) : oracle.oraclePrice(i, i.imbalance))
+/** The published price: base + k_mod × imbalance, both as they stood when the match ended. */
+const priceOf = (i: Priced): number => i.settlement ?? oracle.oraclePrice(i, i.ended ?? i.imbalance)
 
-/** What full time pays: the mean of the whole book, or in a league the base. */
-const paidAtFullTime = (i: Priced, p: Position): number | null =>
-  oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : i.settlement
+/** What full time pays: the published price, or in a league the base. */
+const paidAtFullTime = (i: Priced, p: Position): number =>
+  oracle.oracleWithin(p, oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : priceOf(i))
 
 /** What closing this position alone would fill at. */
 function exitOf(i: Priced, p: Position): number {
   if (oracle.oracleAside(p)) return oracle.oracleLeaguePrice(i)
-  if (i.settlement !== null || i.awaits) return priceOf(i)
+  if (i.settlement !== null || i.ended !== null) return priceOf(i)
   return oracle.oracleMean(i, i.imbalance, i.imbalance - oracle.oracleExposure(p))
 }
 
 const isFired = ({ close }: Position): boolean =>
-  close?.by === 'stop_loss' ||
-  close?.by === 'take_profit' ||
-  close?.by === 'washout' ||
-  close?.voidReason === 'late_open'
+  close?.by === 'stop_loss' || close?.by === 'take_profit' || close?.by === 'washout'
 
 /** Among those who leave together some are only warned. */
 const isOfStep = (event: MatchEvent): boolean =>
   event.kind === 'margin_warned' || (event.kind === 'position_closed' && isFired(event.position))
 
-const isClosedByLevel = (event: MatchEvent): boolean =>
-  event.kind === 'position_closed' && event.position.close.voidReason === null && isFired(event.position)
+const isClosedByLevel = (event: MatchEvent): boolean => event.kind === 'position_closed' && isFired(event.position)
 
 /** True if an event changes an instrument. */
 function changes(event: MatchEvent, id: InstrumentId): boolean {

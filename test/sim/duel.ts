@@ -5,7 +5,7 @@ import { type UserId, userId as userIdFrom } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, money, type Price, price, slope } from '../../actors/kernel/micros.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
-import { exitPrice, quoteOf, settlesAt } from '../../actors/market/instrument.ts'
+import { exitPrice, quoteOf } from '../../actors/market/instrument.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { Trade } from '../../actors/match/messages.ts'
 import { exposureOf, type Position } from '../../actors/position/position.ts'
@@ -49,9 +49,9 @@ export class Duel {
     const rules = {
       ...DEFAULT_RULES,
       feedStaleMs: 1e12,
+      feedFrozenMs: 1e12,
       settlementConfirmMs: 1e12,
       holdMs: oneOf(0, 1_000, 180_000),
-      levelDistancePpm: oneOf(0, 0, 15_000),
       impactCapPpm: oneOf(200, 1_000, 5_000, 50_000),
       // Counted when a batch is written, so that only lone commands are comparable.
       openPositionsMax: isRich ? 100 : oneOf(100, 7),
@@ -69,7 +69,7 @@ export class Duel {
       balance,
       model: WILD,
     })
-    const naive = new NaiveMarket(BigInt(at.base), BigInt(at.slope), naiveRules(rules), () => rig.world.now())
+    const naive = new NaiveMarket(BigInt(at.base), BigInt(at.slope), naiveRules(rules))
     for (let n = 1; n <= USERS; n++) naive.wallets.set(U(n), BigInt(balance))
     return new Duel(chance, rig, naive, isRich)
   }
@@ -97,8 +97,8 @@ export class Duel {
   async end(): Promise<void> {
     await this.#rig.moves({ ...this.#snapshot(), state: 'FINISHED', stateId: 8, periods: this.#rig.whistled() })
     await this.#rig.actor.stop()
-    this.#naive.whistle()
-    this.#naive.moveBase(BigInt(this.#instrument.base), this.#rig.world.now())
+    this.#naive.moveBase(BigInt(this.#instrument.base))
+    if (!this.#whistled) this.#naive.whistle()
     this.#naive.settle()
     this.#comparePositions()
   }
@@ -156,8 +156,7 @@ export class Duel {
   async #change(): Promise<void> {
     const open = [...this.#rig.actor.view.openPositions()]
     const position = open[this.#chance.below(Math.max(1, open.length))]
-    // What may be changed while the market is closed is a rule of its own.
-    if (position === undefined || this.#whistled) return
+    if (position === undefined) return
     const { published } = this.#instrument
     const sign = position.direction === 'long' ? 1 : -1
     const keeps = (): boolean => this.#chance.happens(0.3)
@@ -171,7 +170,7 @@ export class Duel {
       stopLoss,
       takeProfit,
     })
-    const wanted = { stop: bigOrKept(stopLoss), target: bigOrKept(takeProfit), at: this.#rig.world.now() }
+    const wanted = { stop: bigOrKept(stopLoss), target: bigOrKept(takeProfit) }
     this.#agree(outcome, this.#naive.change(userId, id, wanted))
   }
 
@@ -180,7 +179,7 @@ export class Duel {
       ...this.#snapshot(),
       ...(this.#whistled ? { state: 'FT', periods: this.#rig.whistled() } : {}),
     })
-    this.#naive.moveBase(BigInt(this.#instrument.base), this.#rig.world.now())
+    this.#naive.moveBase(BigInt(this.#instrument.base))
   }
 
   /** Full time is shown, or play goes on after all. */
@@ -190,10 +189,9 @@ export class Duel {
       ...this.#snapshot(),
       ...(this.#whistled ? { state: 'FT', periods: this.#rig.whistled() } : {}),
     })
-    this.#naive.leaveLate(BigInt(this.#instrument.base), this.#rig.world.now())
-    if (this.#whistled) this.#naive.whistle()
-    this.#naive.base = BigInt(this.#instrument.base)
     if (!this.#whistled) this.#naive.playOn()
+    this.#naive.moveBase(BigInt(this.#instrument.base))
+    if (this.#whistled) this.#naive.whistle()
   }
 
   #publish(): void {
@@ -241,8 +239,7 @@ export class Duel {
   #compare(): void {
     const now = this.#instrument
     const naive = this.#naive
-    const prices = [now.imbalance, quoteOf(now).price, settlesAt(now)]
-    deepEqual(prices.map(BigInt), [naive.imbalance, naive.price, naive.settlesAt])
+    deepEqual([now.imbalance, quoteOf(now).price].map(BigInt), [naive.imbalance, naive.price])
     for (const position of this.#rig.actor.view.openPositions()) {
       const same = present(naive.positions.get(position.id), 'the same position')
       deepEqual(BigInt(exitPrice(now, exposureOf(position))), naive.exitOf(same))
@@ -272,10 +269,7 @@ function naiveRules(rules: ActorRig['rules']): NaiveRules {
   return {
     capPpm: BigInt(rules.impactCapPpm),
     guardPpm: BigInt(rules.priceGuardPpm),
-    distancePpm: BigInt(rules.levelDistancePpm),
     holdMs: rules.holdMs,
-    lateMs: rules.lateVoidMs,
-    latePpm: BigInt(rules.lateMovePpm),
     openPositionsMax: rules.openPositionsMax,
     lotMin: BigInt(rules.lotMin),
     lotMax: BigInt(rules.lotMax),

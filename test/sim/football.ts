@@ -41,6 +41,9 @@ export class Football {
   readonly fixtureId: FixtureId
   readonly #chance: Chance
   readonly #players: readonly number[]
+  readonly #countsGoals: boolean
+  /** Goals that the statistics show with the next update. */
+  #uncounted: FixtureEvent[] = []
   readonly #stages: Stage[]
   readonly #periods = new Map<PeriodKind, number>()
   readonly #stats = new Map<number, Record<number, number>>()
@@ -49,7 +52,14 @@ export class Football {
   #eventIds = 0
   #shown = 0
 
-  constructor(options: { readonly fixtureId: number; readonly players: readonly number[]; readonly chance: Chance }) {
+  constructor(options: {
+    readonly fixtureId: number
+    readonly players: readonly number[]
+    readonly chance: Chance
+    /** Whether the statistics follow the list of events, as protection waits for. */
+    readonly countsGoals: boolean
+  }) {
+    this.#countsGoals = options.countsGoals
     this.fixtureId = fixtureId(options.fixtureId)
     this.#players = options.players
     this.#chance = options.chance
@@ -85,6 +95,8 @@ export class Football {
       stats[118] = 5 + chance.below(40) / 10
       this.#stats.set(player, stats)
     }
+    for (const goal of this.#uncounted) this.#count(goal, 1)
+    this.#uncounted = []
     if (period === 'penalties') return
     if (chance.happens(0.2)) this.#goal(period)
     if (chance.happens(0.08)) this.#happen(period, chance.happens(0.5) ? 'red' : 'yellow')
@@ -95,6 +107,17 @@ export class Football {
     const own = this.#chance.happens(0.1)
     const event = this.#happen(period, own ? 'own_goal' : 'goal')
     this.#score[event.side === 'home' ? 'home' : 'away'] += 1
+    if (this.#countsGoals && !own) this.#uncounted.push(event)
+  }
+
+  /** The goal of the scorer, and what the other keeper has conceded. */
+  #count({ playerId: scorer, side }: FixtureEvent, by: 1 | -1): void {
+    const add = (player: number, type: number): void => {
+      const stats = this.#stats.get(player) ?? {}
+      this.#stats.set(player, { ...stats, [type]: Math.max(0, (stats[type] ?? 0) + by) })
+    }
+    if (scorer !== null) add(scorer, 52)
+    for (const n of this.#players) if (ROLES[n % 4] === 'GK' && this.#side(n) !== side) add(n, 88)
   }
 
   #happen(period: PeriodKind, kind: FixtureEvent['kind'], addition: string | null = null, of?: number): FixtureEvent {
@@ -127,6 +150,8 @@ export class Football {
     if (goal === undefined) return
     if (this.#chance.happens(0.5)) this.#happen(period, 'var', 'Goal Disallowed', Number(goal.playerId ?? 0))
     this.#events = this.#events.filter((e) => e !== goal)
+    if (this.#uncounted.includes(goal)) this.#uncounted = this.#uncounted.filter((e) => e !== goal)
+    else if (this.#countsGoals && goal.kind === 'goal') this.#count(goal, -1)
     this.#score[goal.side === 'home' ? 'home' : 'away'] -= 1
   }
 
@@ -187,7 +212,13 @@ function script(chance: Chance): Stage[] {
   }
   if (chance.happens(0.2)) {
     const called = ['ABANDONED', 'POSTPONED', 'CANCELLED'][chance.below(3)] ?? 'ABANDONED'
-    return [...stages.slice(0, 1 + chance.below(stages.length)), stage(called, 10, FOR_EVER)]
+    const before = stages.slice(0, 1 + chance.below(stages.length))
+    // Put off before it has kicked off, a match waits for another day: until it is called off.
+    const waits = called === 'POSTPONED' && before.every(({ state }) => state === null || !state.startsWith('INPLAY'))
+    return [
+      ...before,
+      ...(waits ? [stage(called, 10, 2), stage('CANCELLED', 10, FOR_EVER)] : [stage(called, 10, FOR_EVER)]),
+    ]
   }
   return stages
 }

@@ -20,9 +20,7 @@ const POSITION = 'actors/position/position.ts'
 const TRIGGERS = 'actors/position/triggers.ts'
 const CURVE = 'actors/market/price-curve.ts'
 const DUE = 'actors/match/due.ts'
-const NEWS = 'actors/match/news.ts'
-const LATE = 'actors/match/late-closes.ts'
-const CLOSES = 'actors/position/recent-close.ts'
+const INSTRUMENT = 'actors/market/instrument.ts'
 const STEP = 'actors/match/shared-step.ts'
 const STATE = 'actors/match/state.ts'
 const SHARE = 'rooms/match/fair-share.ts'
@@ -42,6 +40,25 @@ export const MUTATIONS: readonly Mutation[] = [
     `add(event.position, margin + close.pnl,`,
     `add({ ...event.position, userId: batch.watch[0]?.userId ?? event.position.userId }, margin + close.pnl,`,
   ),
+  mutation(
+    'news moves only what is open',
+    'actors/match/protection/protect.ts',
+    `if (shifts.size + changed.size > 0) moveClosed(`,
+    `if (shifts.size + changed.size > Infinity) moveClosed(`,
+  ),
+  mutation(
+    'news moves washouts, too',
+    'actors/position/moved.ts',
+    `new Set(['user', 'stop_loss', 'take_profit'])`,
+    `new Set(['user', 'stop_loss', 'take_profit', 'washout'])`,
+  ),
+  mutation(
+    'a new owner forgets what news may still move',
+    STORE,
+    `movableCloses: [...this.#movable].flatMap(`,
+    `movableCloses: [...this.#movable].slice(0, 0).flatMap(`,
+  ),
+  mutation('what news may still move can be spent', STORE, `< locked + change.held) {`, `< 0) {`),
   mutation(
     'the wrong purse pays',
     STORE,
@@ -68,6 +85,12 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation('margin rounds down', POSITION, `money(mulDivCeil(at, size`, `money(mulDivFloor(at, size`),
   mutation('a loss may exceed the margin', POSITION, `money(Math.max(-p.margin, pnlAt(p, at)))`, `pnlAt(p, at)`),
+  mutation(
+    'a gap costs more than the margin',
+    TRADING,
+    `const price = withinMargin(position, how.price)`,
+    `const { price } = how`,
+  ),
   mutation(
     'profit rounds up',
     POSITION,
@@ -101,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a close fills before its own removal',
     TRADING,
-    `const fill = closingFill(instrument, found.value)`,
+    `const fill = closingFill(instrument, { ...whole, lots: size })`,
     `const fill = quoteOf(instrument).price`,
   ),
   mutation(
@@ -131,8 +154,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'users trade in the middle of a step',
     WINDOW,
-    `if (leavingFrom !== null) return LEAVING`,
-    `void leavingFrom`,
+    `if (instrument.leavingFrom !== null) return LEAVING`,
+    `void LEAVING`,
   ),
   mutation(
     'the feed moves prices in the middle of a step',
@@ -171,22 +194,34 @@ export const MUTATIONS: readonly Mutation[] = [
     `const exit = quoteOf(instrument).price`,
   ),
   mutation(
-    'full time pays the price that stood',
+    'full time pays what is left of the crowd',
     MOVES,
-    `settling === 'full_time' ? settlesAt(before) : quoteOf(before).price`,
-    `quoteOf({ ...before, awaitsSettlement: false }).price`,
+    `const quote = quoteOf(before)\n`,
+    `const quote = quoteOf({ ...before, endedImbalance: null })\n`,
   ),
   mutation(
     'levels fire while full time waits',
     DUE,
-    `if (instrument.awaitsSettlement || instrument.settlement !== null)`,
+    `if (instrument.endedImbalance !== null || instrument.settlement !== null)`,
     `if (instrument.settlement !== null)`,
   ),
   mutation(
-    'a holder may leave while full time waits',
+    'a holder who leaves after the whistle moves the price for the others',
+    INSTRUMENT,
+    `const imbalance = endedImbalance ?? lots(instrument.imbalance + exposure)`,
+    `const imbalance = lots(instrument.imbalance + exposure + 0 * (endedImbalance ?? 0))`,
+  ),
+  mutation(
+    'the feed moves prices after the whistle',
+    MOVES,
+    `if (!isOver || !hadEnded) {`,
+    `if (isOver || !hadEnded) {`,
+  ),
+  mutation(
+    'a holder may leave a match that settles',
     WINDOW,
-    `const waiting = info.settling === null && info.phase === 'scheduled'`,
-    `const waiting = info.settling === null && (info.phase === 'scheduled' || info.phase === 'ended')`,
+    `const waits = info.settling === null && (isPutOff || CLOSE_ONLY.has(info.phase))`,
+    `const waits = isPutOff || CLOSE_ONLY.has(info.phase)`,
   ),
   mutation(
     'the curve is integrated without its cap',
@@ -201,10 +236,10 @@ export const MUTATIONS: readonly Mutation[] = [
     `return reachOf(price, 0 * (long + short))`,
   ),
   mutation(
-    'a level may be a close by another name',
+    'a changed level fires a tick late',
     TRADING,
-    `level !== null && Math.abs(level - at) < distance`,
-    `level !== null && Math.abs(level - at) < 0 * distance`,
+    `  draft.emit({ kind: 'levels_changed', position })\n  fireTriggers(draft, instrument.id, terms)\n`,
+    `  draft.emit({ kind: 'levels_changed', position })\n`,
   ),
   mutation(
     'the bench is open',
@@ -252,32 +287,8 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation('a close forgets the imbalance', APPLY, `return addImbalance(target, event.position, -1)`, `return`),
   mutation('the crowd has no cap', CURVE, `return n > c\n`, `return n > c && c < 0\n`),
-  mutation('late opens stay', NEWS, `window.includes(position.openedAt) &&`, `position.openedAt < 0 &&`),
-  mutation(
-    'late opens leave one by one',
-    NEWS,
-    `lots(leaving.reduce((sum, position) => sum + exposureOf(position), 0))`,
-    `exposureOf(first)`,
-  ),
-  mutation('late opens leave after the news', NEWS, `exitPrice({ ...before, base,`, `exitPrice({ ...before,`),
-  mutation('late closes keep what they paid', LATE, `now !== before) emitCorrection`, `now === null) emitCorrection`),
-  mutation('late closes are corrected backwards', LATE, `shift: after - before,`, `shift: before - after,`),
-  mutation(
-    'late closes are corrected from the base after',
-    LATE,
-    `position.close.at < news.since ?`,
-    `position === null ?`,
-  ),
-  mutation(
-    'a correction takes more than the margin',
-    CLOSES,
-    `Math.max(-position.margin, pnlAt(`,
-    `Math.max(-Infinity, pnlAt(`,
-  ),
-  mutation('proceeds are free at once', CLOSES, `awaited || at < reachEnd`, `awaited && at < reachEnd`),
-  mutation('nobody waits for news', LATE, `inWindow(news, position.close.at) &&`, `position.close.at < 0 &&`),
-  mutation('news holds nobody', WINDOW, `news === null || now >= news.opensFrom`, `news === null || now >= news.since`),
   mutation('a late feed does not suspend', WINDOW, `now - info.sourceAt > rules.feedStaleMs`, `now < info.sourceAt`),
+  mutation('a frozen clock does not suspend', WINDOW, `now - info.clock.movedAt > rules.feedFrozenMs`, `now < 0`),
   mutation(
     'a stop-loss is forgotten by the book',
     TRIGGERS,

@@ -11,13 +11,12 @@ const LOWEST_PRICE = 10_000n
 const WARNINGS = [80n, 50n] as const
 
 export type NaiveDirection = 'long' | 'short'
-export type NaiveReason = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void'
+export type NaiveReason = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time'
 export type NaiveRefusal =
   | 'market_closed'
   | 'lot_size_invalid'
   | 'price_moved'
   | 'levels_invalid'
-  | 'level_too_close'
   | 'insufficient_margin'
   | 'position_limit'
   | 'cooldown_active'
@@ -26,10 +25,7 @@ export type NaiveRefusal =
 export interface NaiveRules {
   readonly capPpm: bigint
   readonly guardPpm: bigint
-  readonly distancePpm: bigint
   readonly holdMs: number
-  readonly lateMs: number
-  readonly latePpm: bigint
   readonly openPositionsMax: number
   readonly lotMin: bigint
   readonly lotMax: bigint
@@ -61,15 +57,8 @@ export interface NaiveOrder {
   readonly at: number
 }
 
-/** A close by the user or a level: when, and how far news has moved the base since. */
-interface Leaver {
-  readonly at: number
-  readonly shift: bigint
-}
-
 /** The market before an order, to go back to when it cannot be paid. */
 interface Past {
-  readonly leavers: ReadonlyMap<string, Leaver>
   readonly positions: readonly NaivePosition[]
   readonly wallets: ReadonlyMap<string, bigint>
 }
@@ -77,17 +66,15 @@ interface Past {
 export class NaiveMarket {
   readonly positions = new Map<string, NaivePosition>()
   readonly wallets = new Map<string, bigint>()
-  readonly #leavers = new Map<string, Leaver>()
-  readonly #now: () => number
   base: bigint
   /** The price that subscribers last received. */
   published: bigint
-  #whistled = false
+  /** The price at which everybody leaves, once full time is shown. */
+  #ended: bigint | null = null
   readonly #k0: bigint
   #rules: NaiveRules
 
-  constructor(base: bigint, k0: bigint, rules: NaiveRules, now: () => number) {
-    this.#now = now
+  constructor(base: bigint, k0: bigint, rules: NaiveRules) {
     this.base = base
     this.published = base
     this.#k0 = k0
@@ -102,34 +89,26 @@ export class NaiveMarket {
     return this.open.reduce((sum, position) => sum + exposureOf(position), 0n)
   }
 
-  /** The published price: while full time is being confirmed, that at which the whole book would leave. */
+  /** The published price, which stands still once full time is shown. */
   get price(): bigint {
-    return this.#whistled ? this.settlesAt : this.#standing
-  }
-
-  get settlesAt(): bigint {
-    return this.#leaving(this.imbalance)
+    return this.#ended ?? this.#at(this.imbalance)
   }
 
   /** What closing this position alone would fill at. */
   exitOf(position: Pick<NaivePosition, 'direction' | 'lots'>): bigint {
-    return this.#whistled ? this.settlesAt : this.#leaving(exposureOf(position))
+    return this.#ended ?? this.#leaving(exposureOf(position))
   }
 
   place(order: NaiveOrder): NaiveRefusal | null {
     const { lots, clientPrice, direction, user } = order
-    const { lotMin, lotMax, lotStep, guardPpm, distancePpm, openPositionsMax } = this.#rules
-    if (this.#whistled) return 'market_closed'
+    const { lotMin, lotMax, lotStep, guardPpm, openPositionsMax } = this.#rules
+    if (this.#ended !== null) return 'market_closed'
     if (lots < lotMin || lots > lotMax || lots % lotStep !== 0n) return 'lot_size_invalid'
     if (size(clientPrice - this.published) * MILLION > this.published * guardPpm) return 'price_moved'
     const before = this.imbalance
     const after = before + exposureOf(order)
     const fill = this.#mean(after, before, direction)
-    const stands = this.#at(after)
-    if (!areLevels(order, stands) || !areLevels(order, fill)) return 'levels_invalid'
-    const near = (level: bigint | null): boolean =>
-      level !== null && size(level - stands) * MILLION < stands * distancePpm
-    if (this.#rules.holdMs > 0 && (near(order.stop) || near(order.target))) return 'level_too_close'
+    if (!areLevels(order, this.#at(after))) return 'levels_invalid'
     const margin = up(fill * lots * CONTRACT, LEVERAGE * MILLION)
     const held = this.open.filter((position) => position.user === user).length
     const past = this.#remember()
@@ -150,7 +129,7 @@ export class NaiveMarket {
     this.#fire()
     // Orders are paid for when they are written down, with whatever else they have set off.
     const holds = this.open.filter((position) => position.user === user).length
-    const poor = (this.wallets.get(user) ?? 0n) < this.lockedOf(user)
+    const poor = (this.wallets.get(user) ?? 0n) < 0n
     const crowded = holds > held && holds > openPositionsMax
     if (!poor && !crowded) return null
     this.#recall(past)
@@ -160,7 +139,6 @@ export class NaiveMarket {
   leave(user: string, id: string, at: number): NaiveRefusal | null {
     const position = this.positions.get(id)
     if (position === undefined || position.user !== user || position.close !== null) return 'not_found'
-    if (this.#whistled) return 'market_closed'
     if (at < position.closableAt) return 'cooldown_active'
     this.#end(position, this.exitOf(position), 'user')
     this.#fire()
@@ -174,7 +152,6 @@ export class NaiveMarket {
     wanted: {
       readonly stop?: bigint | null | undefined
       readonly target?: bigint | null | undefined
-      readonly at: number
     },
   ): NaiveRefusal | null {
     const position = this.positions.get(id)
@@ -182,74 +159,38 @@ export class NaiveMarket {
     const stop = wanted.stop === undefined ? position.stop : wanted.stop
     const target = wanted.target === undefined ? position.target : wanted.target
     const levels = { direction: position.direction, stop, target }
-    if (!areLevels(levels, this.price) || !areLevels(levels, this.exitOf(position))) return 'levels_invalid'
-    const near = (level: bigint | null, before: bigint | null): boolean =>
-      level !== null && level !== before && size(level - this.price) * MILLION < this.price * this.#rules.distancePpm
-    if (wanted.at < position.closableAt && (near(stop, position.stop) || near(target, position.target))) {
-      return 'level_too_close'
-    }
+    if (!areLevels(levels, this.price)) return 'levels_invalid'
     position.stop = stop
     position.target = target
+    this.#fire()
     return null
   }
 
-  /** What a user was paid by closes of the last minutes, which news may still correct. */
-  lockedOf(user: string): bigint {
-    const until = this.#now() - this.#rules.lateMs - 60_000
-    return [...this.#leavers].reduce((sum, [id, { at }]) => {
-      const position = this.positions.get(id)
-      if (this.#rules.lateMs === 0 || position?.user !== user || position.close === null || at <= until) return sum
-      return sum + position.margin + position.close.pnl
-    }, 0n)
-  }
-
-  /**
-   * Before the base moves far, those who opened shortly before leave together, whether or not full time is shown; and
-   * those who left shortly before are paid as if they had waited.
-   */
-  leaveLate(base: bigint, at: number): void {
-    const { latePpm, lateMs, holdMs } = this.#rules
-    const far = down(2n * this.base * latePpm + MILLION, 2n * MILLION)
-    if (size(base - this.base) < far) return
-    const late = this.open.filter((position) => position.closableAt - holdMs >= at - lateMs)
-    const price = this.#leaving(late.reduce((sum, position) => sum + exposureOf(position), 0n))
-    for (const position of late) this.#end(position, price, 'void')
-    for (const [id, leaver] of this.#leavers) {
-      const position = this.positions.get(id)
-      if (position === undefined || position.close === null || leaver.at < at - lateMs) continue
-      if (position.closableAt - holdMs >= at - lateMs) continue
-      const shift = leaver.shift + base - this.base
-      this.#leavers.set(id, { ...leaver, shift })
-      const pnl = earned(position, position.close.price + shift)
-      this.#pay(position.user, pnl - position.close.pnl)
-      position.close = { ...position.close, pnl }
-    }
-  }
-
-  moveBase(base: bigint, at: number): void {
-    this.leaveLate(base, at)
+  /** The update that shows full time is the last that moves the base. */
+  moveBase(base: bigint): void {
+    if (this.#ended !== null) return
     this.base = base
-    if (!this.#whistled) this.#fire()
+    this.#fire()
   }
 
   /** Full time is shown; it may be taken back. */
   whistle(): void {
-    this.#whistled = true
+    this.#ended = this.price
   }
 
   playOn(): void {
-    this.#whistled = false
+    this.#ended = null
+  }
+
+  /** Another cap for the crowd's part, but not at the end of the match. */
+  recap(capPpm: bigint): void {
+    if (this.#ended !== null) return
+    this.#rules = { ...this.#rules, capPpm }
     this.#fire()
   }
 
-  /** Another cap for the crowd's part. */
-  recap(capPpm: bigint): void {
-    this.#rules = { ...this.#rules, capPpm }
-    if (!this.#whistled) this.#fire()
-  }
-
   settle(): void {
-    const at = this.settlesAt
+    const at = this.price
     for (const position of this.open) this.#end(position, at, 'full_time')
   }
 
@@ -259,6 +200,7 @@ export class NaiveMarket {
 
   /** Positions that have reached a level leave, all of a round at one price, until none has. */
   #fire(): void {
+    if (this.#ended !== null) return
     for (;;) {
       const due = this.open.map((position) => ({ position, by: reasonAt(position, this.exitOf(position)) }))
       const leaving = due.filter(({ by }) => by !== null)
@@ -275,20 +217,14 @@ export class NaiveMarket {
   }
 
   #end(position: NaivePosition, at: bigint, by: NaiveReason): void {
-    const pnl = earned(position, at)
-    if (by === 'user' || by === 'stop_loss' || by === 'take_profit') {
-      this.#leavers.set(position.id, { at: this.#now(), shift: 0n })
-    }
-    position.close = { price: at, pnl, by }
+    const price = within(position, at)
+    const pnl = earned(position, price)
+    position.close = { price, pnl, by }
     this.#pay(position.user, position.margin + pnl)
   }
 
   #pay(user: string, amount: bigint): void {
     this.wallets.set(user, (this.wallets.get(user) ?? 0n) + amount)
-  }
-
-  get #standing(): bigint {
-    return this.#at(this.imbalance)
   }
 
   /** The price at an imbalance, to the nearest, halves away from the base. */
@@ -344,7 +280,6 @@ export class NaiveMarket {
     return {
       positions: [...this.positions.values()].map((p) => ({ ...p })),
       wallets: new Map(this.wallets),
-      leavers: new Map(this.#leavers),
     }
   }
 
@@ -353,8 +288,6 @@ export class NaiveMarket {
     for (const position of past.positions) this.positions.set(position.id, position)
     this.wallets.clear()
     for (const [user, balance] of past.wallets) this.wallets.set(user, balance)
-    this.#leavers.clear()
-    for (const [id, leaver] of past.leavers) this.#leavers.set(id, leaver)
   }
 }
 
@@ -368,6 +301,12 @@ const up = (a: bigint, b: bigint): bigint => -down(-a, b)
 
 const exposureOf = ({ direction, lots }: Pick<NaivePosition, 'direction' | 'lots'>): bigint =>
   direction === 'long' ? lots : -lots
+
+/** No close fills beyond the price at which the whole margin is lost. */
+function within(p: NaivePosition, at: bigint): bigint {
+  const washout = lossAt(p, 100n)
+  return washout !== null && isBehind(p, washout, at) ? washout : at
+}
 
 /** Never beyond a loss of the margin. */
 function earned(position: NaivePosition, at: bigint): bigint {

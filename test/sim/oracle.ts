@@ -3,16 +3,17 @@
  * the real one. It shares no arithmetic with the game.
  */
 import type { TradingRules } from '../../actors/kernel/limits.ts'
-import type { Instrument } from '../../actors/market/instrument.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
+import type { NewsMemory } from '../../actors/market/news-memory.ts'
 import type { ClosedBy, Position } from '../../actors/position/position.ts'
 
 const MILLION = 1_000_000n
 const CONTRACT = 5n
 const LEVERAGE = 10n
 const LOWEST_PRICE = 10_000n
+export const LOWEST = Number(LOWEST_PRICE)
 
-type Bet = Pick<Position, 'direction' | 'lots' | 'openPrice'>
+type Bet = Pick<Position, 'direction' | 'lots' | 'openPrice' | 'moved'>
 
 function floorOf(a: bigint, b: bigint): bigint {
   return a % b !== 0n && a < 0n ? a / b - 1n : a / b
@@ -86,6 +87,20 @@ export function oraclePnl(bet: Bet & Pick<Position, 'margin'>, close: number): n
   return pnl < -bet.margin ? -bet.margin : pnl
 }
 
+/** The opening price that the margin was paid for: the one before news moved it. */
+const pressed = ({ moved = [], openPrice }: Pick<Bet, 'moved' | 'openPrice'>): bigint =>
+  BigInt(moved.find(({ fill }) => fill === 'open')?.from ?? openPrice)
+
+/** No close fills beyond the price at which the whole margin is lost. */
+export function oracleWithin(bet: Bet, price: number): number {
+  const [open, most] = [BigInt(bet.openPrice), floorOf(pressed(bet), 10n)]
+  if (bet.direction === 'short') return Number(least(BigInt(price), open + most))
+  const washout = open - most
+  return washout < LOWEST_PRICE ? price : Number(-least(-BigInt(price), -washout))
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
 /** Whether a position trades beside the market, in a league. */
 export const oracleAside = ({ purse }: Pick<Position, 'purse'>): boolean => purse !== 'main' && purse !== 'practice'
 
@@ -99,8 +114,8 @@ export function oracleExposure(bet: Pick<Position, 'purse' | 'direction' | 'lots
 
 /** True if the price is within a micro of the level at which this percentage of the margin is lost, or beyond it. */
 export function oracleLost(bet: Bet, price: number, percent: number): boolean {
-  const [open, now, tenths] = [BigInt(bet.openPrice), BigInt(price) * 1000n, BigInt(percent)]
-  return bet.direction === 'long' ? now < open * (1000n - tenths) + 1000n : now > open * (1000n + tenths) - 1000n
+  const [open, now, lost] = [BigInt(bet.openPrice) * 1000n, BigInt(price) * 1000n, pressed(bet) * BigInt(percent)]
+  return bet.direction === 'long' ? now < open - lost + 1000n : now > open + lost - 1000n
 }
 
 /** Per cent of the margin lost at which an owner is warned. */
@@ -133,18 +148,15 @@ export const oracleGuard = (client: number, published: number, guardPpm: number)
   return BigInt(off) * MILLION <= BigInt(published) * BigInt(guardPpm)
 }
 
-/** Whether a level is nearer to a price than it may be while a hold runs. */
-export const oracleNear = (level: number | null, price: number, distancePpm: number): boolean =>
-  level !== null && BigInt(Math.abs(level - price)) * MILLION < BigInt(price) * BigInt(distancePpm)
-
 /** Everything that decides whether users may trade an instrument at a moment. */
 export interface Moment {
   readonly info: MatchInfo
-  readonly news: Instrument['news']
   /** Whether the player is playing just now. */
   readonly isOnPitch: boolean
   /** Levels that fired together are being closed. */
   readonly isLeaving: boolean
+  /** Protection: what is remembered of news of the player. */
+  readonly news: NewsMemory | null
   readonly at: number
   readonly rules: TradingRules
 }
@@ -153,19 +165,21 @@ function playing({ info, at, rules }: Moment): boolean {
   if (info.settling !== null || info.settledAt !== null) return false
   if (info.phase === 'scheduled') return rules.preMatch
   if (info.phase !== 'live' && info.phase !== 'break') return false
-  return info.sourceAt !== null && at - info.sourceAt <= rules.feedStaleMs
+  const stands = info.clock === null ? 0 : at - info.clock.movedAt
+  return info.sourceAt !== null && at - info.sourceAt <= rules.feedStaleMs && stands <= rules.feedFrozenMs
 }
 
 export const oracleMayOpen = (moment: Moment): boolean =>
-  playing(moment) &&
-  !moment.isLeaving &&
-  (moment.news === null || moment.at >= moment.news.opensFrom) &&
-  moment.isOnPitch
+  playing(moment) && !moment.isLeaving && moment.isOnPitch && !isHeld(moment, 'opensFrom')
 
+function isHeld({ news, at, rules }: Moment, from: 'opensFrom' | 'closesFrom'): boolean {
+  const held = rules.protection === null ? null : (news?.hold ?? null)
+  return held !== null && at < held[from]
+}
+
+/** Also before kick-off, and from the end of a match until its settlement begins. */
 export function oracleMayClose(moment: Moment): boolean {
-  const { info } = moment
-  const waiting = info.phase === 'scheduled' && info.settling === null
-  return (
-    (playing(moment) || waiting) && !moment.isLeaving && (moment.news === null || moment.at >= moment.news.closesFrom)
-  )
+  const { phase, settling } = moment.info
+  const waits = settling === null && (phase === 'scheduled' || phase === 'ended' || phase === 'final')
+  return (playing(moment) || waits) && !moment.isLeaving && !isHeld(moment, 'closesFrom')
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
+import type { MovableClose } from '../../actors/match/protection/closes.ts'
 import { MatchState, type MatchView } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { canonical } from './violation.ts'
@@ -35,8 +36,17 @@ export function stateHash(view: MatchView): string {
     pricing: view.pricing,
     instruments: [...view.instruments()].toSorted(byId).map((i) => ({ ...i, published: 0 })),
     positions: [...view.openPositions()].toSorted(byId),
+    movable: movableOf(view),
   })
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
+/** Closes that stand already, as later ones show, may be remembered or not. */
+function movableOf(view: MatchView): readonly MovableClose[] {
+  const closes = [...view.movableCloses()]
+  const now = Math.max(...closes.map(({ position }) => position.close.at))
+  const byId = (a: MovableClose, b: MovableClose): number => (a.position.id < b.position.id ? -1 : 1)
+  return closes.filter(({ until }) => until > now).toSorted(byId)
 }
 
 export const recordHash = (record: MatchRecord): string => stateHash(new MatchState(record))
@@ -46,7 +56,7 @@ export function glanceAt(view: MatchView): string {
   const { info } = view
   const parts = [info.feedSeq, info.phase, info.settling, info.settledAt]
   const instruments = [...view.instruments()].map((i) =>
-    [i.base, i.imbalance, i.news?.changedSeq, i.awaitsSettlement, i.leavingFrom, i.impactCapPpm, i.settlement].join(),
+    [i.base, i.imbalance, i.endedImbalance, i.leavingFrom, i.impactCapPpm, i.settlement].join(),
   )
   const positions = [...view.openPositions()].map((p) => [p.id, p.stopLoss, p.takeProfit, p.warned].join())
   return [parts.join(), ...instruments, ...positions].join(' ')

@@ -39,13 +39,10 @@ export function planFor(chance: Chance): Plan {
     ...DEFAULT_RULES,
     holdMs: oneOf(180_000, 3_000, 500),
     impactCapPpm: oneOf(10_000, 10_000, 90_000, 500),
-    levelDistancePpm: oneOf(0, 0, 0, 15_000),
     settlementConfirmMs: oneOf(8_000, 2_000, 0),
     openPositionsMax: oneOf(100, 5),
-    feedStaleMs: oneOf(25_000, 5_000),
-    newsHoldMs: oneOf(90_000, 5_000),
-    lateVoidMs: oneOf(45_000, 10_000, 0),
-    lateMovePpm: oneOf(5_000, 50_000),
+    feedStaleMs: oneOf(60_000, 5_000),
+    feedFrozenMs: oneOf(180_000, 10_000),
     preMatch: chance.happens(0.3),
   }
   return { users, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.03) }

@@ -1,5 +1,5 @@
 /** Checks the reason of a committed refusal against the book before the batch. */
-import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import type { InstrumentId, PositionId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
@@ -20,6 +20,7 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
     case 'market_suspended':
       return because(!mayTrade(command, book, committed) || marketMoves(committed))
     case 'lot_size_invalid':
+      if (command.kind === 'close_part') return because(!isPart(command.lots, command.positionId, book, rules))
       return because(command.kind === 'open_position' && !oracle.oracleLots(command.lots, rules))
     case 'price_moved': {
       if (command.kind !== 'open_position') return because(false)
@@ -38,16 +39,8 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       if (command.kind !== 'open_position') return because(false)
       return because(!oracle.oracleLevels(command, refusal.currentPrice))
     }
-    case 'level_too_close': {
-      if (command.kind !== 'open_position') return because(false)
-      const { stopLoss, takeProfit } = command
-      const near = [stopLoss, takeProfit].some((level) =>
-        oracle.oracleNear(level, refusal.currentPrice, rules.levelDistancePpm),
-      )
-      return because(near && rules.holdMs > 0)
-    }
     case 'cooldown_active': {
-      if (command.kind !== 'close_position') return because(false)
+      if (command.kind !== 'close_position' && command.kind !== 'close_part') return because(false)
       const closableAt = book.positions.get(command.positionId)?.closableAt ?? 0
       same('hold', refusal.retryAfterSecs, Math.ceil((closableAt - batch.at) / 1000), 'seconds left of a hold')
       return because(closableAt > batch.at)
@@ -82,17 +75,20 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
 export function checkFailure(
   failure: CommitFailure,
   book: Book,
-  { matchId, at, events, openPositionsMax }: Pick<Batch, 'matchId' | 'at' | 'events' | 'openPositionsMax'>,
+  { matchId, events, openPositionsMax, protected: isProtected, at }: Batch,
 ): void {
   const { userId } = failure
   const opened = events.find((event) => event.kind === 'position_opened' && event.position.userId === userId)
   const purse = opened?.kind === 'position_opened' ? opened.position.purse : book.purseOf(matchId)
   const wallet = { userId, purse }
   switch (failure.kind) {
-    case 'insufficient_margin': {
-      const { balance, locked } = book.walletOf(wallet, at)
-      return same('refusal', failure.available, Math.max(0, balance - locked), `what is available to ${userId}`)
-    }
+    case 'insufficient_margin':
+      return same(
+        'refusal',
+        failure.available,
+        Math.max(0, book.balanceOf(wallet) - (isProtected === true ? book.lockedOf(wallet, at) : 0)),
+        `what is available to ${userId}`,
+      )
     case 'position_limit': {
       const held = book.openPositions(wallet).length
       return hold('refusal', held >= openPositionsMax, () => `${userId} holds only ${held} positions`)
@@ -108,6 +104,12 @@ export function checkFailure(
       return hold('key', known, () => `a result of ${userId} that was never stored: ${JSON.stringify(stored)}`)
     }
   }
+}
+
+/** Whether so many lots can be closed of a position: whole steps that leave at least one, or all of it. */
+function isPart(size: number, id: PositionId, book: Book, { lotStep }: TradingRules): boolean {
+  const whole = book.positions.get(id)?.lots ?? 0
+  return size === whole || (size > 0 && size % lotStep === 0 && size <= whole - lotStep)
 }
 
 function instrumentFor(command: UserCommand, book: Book): BookedInstrument | undefined {
@@ -134,7 +136,7 @@ function mayTrade(command: UserCommand, book: Book, committed: Committed): boole
   return command.kind === 'open_position' ? oracle.oracleMayOpen(moment) : oracle.oracleMayClose(moment)
 }
 
-const MARKET_MOVES: ReadonlySet<string> = new Set(['match_updated', 'news_changed', 'leaving_changed'])
+const MARKET_MOVES: ReadonlySet<string> = new Set(['match_updated', 'leaving_changed', 'news_changed'])
 
 /** The batch itself changes what the market is like, so its order decides, which a naive reader does not follow. */
 const marketMoves = ({ batch }: Committed): boolean => batch.events.some((e) => MARKET_MOVES.has(e.kind))

@@ -89,7 +89,7 @@ export function checkAnswer(
 
 function checkTrade(request: Request, fingerprint: string, trade: Trade, source: Source, book: Book): void {
   const { command, key } = request
-  const { position, price, exitPrice, wallet, repeated } = trade
+  const { position, wallet, repeated } = trade
   const booked = book.positions.get(position.id)
   hold('memory', booked !== undefined, () => `${position.id} was acknowledged but not committed`)
   hold('key', position.userId === command.userId, () => `${command.userId} was shown a trade of ${position.userId}`)
@@ -97,7 +97,8 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   if (key !== null) {
     const stored = book.results.get(key)
     hold('key', stored !== undefined, () => `${key} was acknowledged but its result is not stored`)
-    same('key', { result: { position, price, exitPrice }, wallet, fingerprint }, stored, `answer to ${key}`)
+    const { wallet: _, repeated: __, ...result } = trade
+    same('key', { result, wallet, fingerprint }, stored, `answer to ${key}`)
   }
   if (repeated) return hold('key', key !== null, () => 'a trade without a key was repeated')
   hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)
@@ -115,6 +116,10 @@ function checkWish(command: UserCommand, { position }: Trade): void {
     }
     case 'close_position':
       return same('fill', [position.id, position.close?.by], [command.positionId, 'user'], 'what was closed')
+    case 'close_part': {
+      const found = [position.partOf ?? position.id, position.lots, position.close?.by]
+      return same('fill', found, [command.positionId, command.lots, 'user'], 'what was closed')
+    }
     case 'change_levels': {
       same('fill', position.id, command.positionId, 'whose levels were changed')
       const { stopLoss, takeProfit } = command

@@ -211,9 +211,9 @@ export class SimWorld {
     for (const { instrument, quote } of owner.actor.takeUnpublished()) {
       owner.published.set(instrument.id, quote.price)
       if (ahead || owner.standing !== 'serving') continue
-      const { matchId, base, imbalance, settlement } = this.book.instrument(instrument.id)
+      const { matchId, base, imbalance, ended, settlement } = this.book.instrument(instrument.id)
       if (matchId !== owner.actor.matchId) continue
-      same('price', [quote.base, quote.imbalance], [base, imbalance], `published quote of ${instrument.id}`)
+      same('price', [quote.base, quote.imbalance], [base, ended ?? imbalance], `published quote of ${instrument.id}`)
       hold(
         'settlement',
         settlement === null || quote.price === settlement,

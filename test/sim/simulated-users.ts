@@ -1,7 +1,7 @@
 /** The simulated users: the next command of a user with a given habit, sensible or not. */
 import { positionId, type InstrumentId, type UserId } from '../../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../../actors/kernel/micros.ts'
-import type { ChangeLevels, ClosePosition, OpenPosition } from '../../actors/match/messages.ts'
+import type { ChangeLevels, ClosePart, ClosePosition, OpenPosition } from '../../actors/match/messages.ts'
 import type { Direction, Position } from '../../actors/position/position.ts'
 import { SIM_LEAGUE } from './book.ts'
 import type { Chance } from '../../actors/replay/chance.ts'
@@ -26,7 +26,11 @@ export interface Sight {
 }
 
 /** A command without its key, which the client adds. */
-export type Wish = ChangeLevels | Omit<OpenPosition, 'idempotency'> | Omit<ClosePosition, 'idempotency'>
+export type Wish =
+  | ChangeLevels
+  | Omit<OpenPosition, 'idempotency'>
+  | Omit<ClosePosition, 'idempotency'>
+  | Omit<ClosePart, 'idempotency'>
 
 const CHANCE_TO_ACT: Readonly<Record<Habit, number>> = {
   eager: 1,
@@ -47,7 +51,10 @@ export function wish(user: SimulatedUser, sight: Sight, chance: Chance): Wish | 
   const movesLevels = user.habit === 'level_mover' ? 0.5 : 0.05
   if (own !== undefined && chance.happens(movesLevels)) return changing(user, own, chance)
   if (own !== undefined && chance.happens(eagerToClose)) {
-    return { kind: 'close_position', userId: user.userId, positionId: own.id }
+    const which = { userId: user.userId, positionId: own.id }
+    // Mostly whole lot steps, and sometimes more than there is.
+    const part = lots((1 + chance.below(Math.ceil(own.lots / 10_000) + 1)) * 10_000 + (chance.happens(0.05) ? 1 : 0))
+    return chance.happens(0.4) ? { kind: 'close_part', ...which, lots: part } : { kind: 'close_position', ...which }
   }
   return opening(user, sight, chance)
 }

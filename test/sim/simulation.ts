@@ -1,7 +1,7 @@
 /** One run of the simulator: steps of trading, football and mishaps from one seed, and an orderly end. */
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { createHash } from 'node:crypto'
-import { BATCH_MAX, DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { BATCH_MAX, DEFAULT_PROTECTION, DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
@@ -23,6 +23,12 @@ export interface Report {
   readonly counts: Readonly<Record<string, number>>
 }
 
+/** Every fifth seed plays under protection, half of these with windows that are as short as the runs. */
+function protectionOf(seed: number): TradingRules['protection'] {
+  if (seed % 5 !== 0) return null
+  return seed % 2 === 0 ? DEFAULT_PROTECTION : { lateMs: 5_000, newsHoldMs: 2_000, movePpm: 20_000 }
+}
+
 /** The number of last log lines that a failure shows. */
 const SHOWN = 20
 /** More than a crowded match may commit at once; some of these orders are not sent, as their users only look. */
@@ -37,6 +43,7 @@ export class Simulation {
   readonly #acts: readonly { readonly weight: number; readonly happens: () => Promise<void> }[]
   readonly #chance: Chance
   readonly #plan: Plan
+  readonly #isProtected: boolean
   readonly #sim: SimWorld
   readonly #hash = createHash('sha256')
   readonly #counts = new Map<string, number>()
@@ -46,7 +53,9 @@ export class Simulation {
   constructor(seed: number) {
     this.#chance = chanceFrom(seed)
     this.#plan = planFor(this.#chance)
-    const { rules, model, anchors, users, storm } = this.#plan
+    const { model, anchors, users, storm } = this.#plan
+    const rules = { ...this.#plan.rules, protection: protectionOf(seed) }
+    this.#isProtected = rules.protection !== null
     const batchMax = [BATCH_MAX, 1, 3][seed % 3] ?? BATCH_MAX
     this.#sim = new SimWorld(rules, { model, anchors, batchMax, log: (line) => this.#log(line) })
     for (const [n, squad] of SQUADS.entries()) {
@@ -117,8 +126,11 @@ export class Simulation {
   report(): Report {
     for (let n = 0; n < this.#sim.sharedBatches; n++) this.#count('a crowd shares its process')
     for (let n = 0; n < this.#sim.book.longSteps; n++) this.#count('steps over several commits')
-    for (const { close } of this.#sim.book.positions.values()) this.#count(`closed by ${close?.by ?? 'none'}`)
-    for (const what of this.#sim.book.closes.seen) this.#count(what)
+    for (const { close, partOf } of this.#sim.book.positions.values()) {
+      this.#count(`closed by ${close?.by ?? 'none'}`)
+      if (partOf !== undefined) this.#count('closed in parts')
+    }
+    for (let n = 0; n < this.#sim.book.moves.count; n++) this.#count('fills moved by news')
     for (const { result } of this.#sim.book.results.values()) {
       if ('refusal' in result) this.#count(`refused ${result.refusal.code}`)
     }
@@ -264,7 +276,12 @@ export class Simulation {
   }
 
   #kickOff(players: readonly number[]): Football {
-    return new Football({ fixtureId: ++this.#fixtures, players, chance: this.#chance })
+    return new Football({
+      fixtureId: ++this.#fixtures,
+      players,
+      chance: this.#chance,
+      countsGoals: this.#isProtected,
+    })
   }
 
   async #pass(ms: number): Promise<void> {

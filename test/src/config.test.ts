@@ -63,7 +63,6 @@ describe('configuration', () => {
       databaseReplicaUrl: null,
       isDatabasePrepared: true,
       redisUrl: null,
-      natsUrl: null,
       bus: { key: null, otherKey: null },
       dataDir: '.data',
       roles: ['api', 'rooms'],
@@ -103,7 +102,6 @@ describe('configuration', () => {
       PORT: '0',
       WS_PORT: '65535',
       REDIS_URL: 'rediss://cache:6380/1',
-      NATS_URL: 'nats://bus:hush@nats-1:4222, tls://nats-2:4222',
       DATABASE_REPLICA_URL: 'postgres://user:hush@standby/touchline',
       DATABASE_PREPARED: 'off',
       BUS_KEY: secret,
@@ -148,7 +146,6 @@ describe('configuration', () => {
       databaseReplicaUrl: expect.any(Secret),
       isDatabasePrepared: false,
       redisUrl: expect.any(Secret),
-      natsUrl: expect.any(Secret),
       bus: { key: expect.any(Secret), otherKey: null },
       dataDir: '.data',
       roles: ['rooms'],
@@ -182,17 +179,9 @@ describe('configuration', () => {
       provider: { url: 'https://feed.example/v3/football', token: expect.any(Secret), pollMs: 6_000 },
       demo: { replay: 'derby', speed: 120, traders: 0 },
     })
-    const { databaseUrl, redisUrl, natsUrl, jwt, ticket, mail, provider } = config
-    const secrets = [databaseUrl, redisUrl, natsUrl, jwt.privateKeyPem, ticket.secret, mail.smtpUrl, provider?.token]
-    const nats = 'nats://bus:hush@nats-1:4222, tls://nats-2:4222'
-    const texts = [
-      'postgres://db/touchline',
-      'rediss://cache:6380/1',
-      nats,
-      pem,
-      secret,
-      'smtps://user:hush@mail.example',
-    ]
+    const { databaseUrl, redisUrl, jwt, ticket, mail, provider } = config
+    const secrets = [databaseUrl, redisUrl, jwt.privateKeyPem, ticket.secret, mail.smtpUrl, provider?.token]
+    const texts = ['postgres://db/touchline', 'rediss://cache:6380/1', pem, secret, 'smtps://user:hush@mail.example']
     expect(secrets.map((each) => each?.reveal())).toEqual([...texts, 'secret-token'])
     const printed = [inspect(secrets), JSON.stringify(secrets), String(secrets), inspect(config)].join()
     for (const text of [...texts, 'secret-token']) expect(printed).not.toContain(text)
@@ -204,7 +193,6 @@ describe('configuration', () => {
       PORT: '70000',
       WS_PORT: '3001x',
       REDIS_URL: 'http://user:hush@cache',
-      NATS_URL: 'nats://bus:hush@nats-1,http://nats-2',
       PUBLIC_WS_URL: 'https://live.touchline.example',
       JWT_PRIVATE_KEY: 'hush',
       JWT_ACCESS_EXPIRY: '15',
@@ -230,7 +218,6 @@ describe('configuration', () => {
       'PORT: must be a whole number from 0 to 65535',
       'WS_PORT: must be a whole number from 0 to 65535',
       'REDIS_URL: must be redis://host:6379, redis+sentinel://host:26379,host:26379/master/0 or redis+cluster://host:6379,host:6379',
-      'NATS_URL: must be nats:// or tls:// addresses, separated by a comma',
       'PUBLIC_WS_URL: must be a ws:// or wss:// address',
       'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
       'JWT_ACCESS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
@@ -301,7 +288,6 @@ describe('configuration', () => {
     ]) {
       expect(wrong({ REDIS_URL }), REDIS_URL).toHaveLength(1)
     }
-    expect(wrong({ NATS_URL: 'nats://nats:4222' })).toEqual(['REDIS_URL: is required with NATS_URL'])
   })
 
   it('production uses no defaults for secrets and addresses: every missing variable is named', () => {

@@ -11,7 +11,6 @@ import { snapshot, U } from '../support/fixtures.ts'
 
 const library = new RecordingLibrary({
   bundled: await listRecordings(join(import.meta.dirname, '../../ops/replays')),
-  uploads: { list: async () => [], find: async () => null },
   ended: { find: async () => null, lines: async function* () {} },
 })
 const DEMO = { recording: 'goal-feast', speed: 10, traders: 0 }
@@ -21,7 +20,10 @@ class Venue {
   readonly rows = new Map<string, ReplayRun & { readonly finished: boolean }>()
   readonly playing = new Map<string, ReplayOrder>()
   readonly concluded: string[] = []
+  readonly warned: string[] = []
   isAway = false
+  /** The setting `replays.practice`. */
+  practice = false
   readonly #bots: BotOptions
 
   constructor(demo: BotOptions['demo']) {
@@ -38,6 +40,8 @@ class Venue {
       demo,
       parse: () => snapshot(),
       cast: asked(() => undefined),
+      practiceByDefault: () => this.practice,
+      onMainPurse: ({ id }) => void this.warned.push(id),
       runs: {
         unfinished: asked(unfinished),
         latestDemo: asked(() => [...this.rows.values()].findLast((run) => run.demo) ?? null),
@@ -72,7 +76,7 @@ class Venue {
     if (run !== undefined) this.rows.set(id, { ...run, ...over })
   }
 
-  begin({ recording, speed, traders, demo, lossless }: ReplayPlan): ReplayRun {
+  begin({ recording, speed, traders, demo, lossless, practice }: ReplayPlan): ReplayRun {
     const n = this.rows.size + 1
     const matchId = fixtureId(4_000_000_000 + n)
     const run = {
@@ -84,7 +88,8 @@ class Venue {
       traders,
       demo,
       lossless,
-      disguise: null,
+      practice,
+      tournament: null,
       ending: null,
       startedAt: instant(0),
     }
@@ -124,8 +129,16 @@ describe('the gameplay bot', () => {
   it('a replay that cannot be played does not delay the others', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
-    venue.begin({ recording: 'lost', speed: 1, traders: 0, lossless: false, demo: false, by: U(1) })
-    venue.begin({ recording: 'cup-night', speed: 1, traders: 0, lossless: false, demo: false, by: U(1) })
+    venue.begin({ recording: 'lost', speed: 1, traders: 0, lossless: false, practice: false, demo: false, by: U(1) })
+    venue.begin({
+      recording: 'cup-night',
+      speed: 1,
+      traders: 0,
+      lossless: false,
+      practice: false,
+      demo: false,
+      by: U(1),
+    })
     await expect(bot.look()).rejects.toThrow('the recording lost is missing')
     expect(venue.playing.has('run 2')).toBe(true)
     expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
@@ -147,6 +160,44 @@ describe('the gameplay bot', () => {
     expect([...venue.playing.keys()]).toEqual([])
     await venue.bot().look()
     expect([...venue.playing.keys()]).toEqual(['run 2'])
+  })
+
+  it('[R15] a replay is practice if its starter or else the setting says so, and one that is not is told', async () => {
+    const venue = new Venue(null)
+    const bot = venue.bot()
+    const order = { fixtureId: 'goal-feast', speed: 1, traders: 0, lossless: false, by: U(1) }
+    await bot.start(order)
+    await bot.start({ ...order, practice: true })
+    venue.practice = true
+    await bot.start(order)
+    await bot.start({ ...order, practice: false })
+    expect((await bot.status()).map(({ practice }) => practice)).toEqual([false, true, true, false])
+    expect(venue.warned).toEqual(['run 1', 'run 4'])
+    expect(bot.mainPurseIsLive).toBe(true)
+  })
+
+  it('[G6] every process plays the same match of a tournament, as another recording than all others', async () => {
+    const venue = new Venue(null)
+    const plan = {
+      recording: 'tournament',
+      speed: 10,
+      traders: 0,
+      lossless: true,
+      practice: true,
+      demo: false,
+      by: null,
+    }
+    venue.begin(plan)
+    venue.change('run 1', { tournament: { seed: 'ab'.repeat(32), startsAt: instant(0) } })
+    const orders = []
+    for (const bot of [venue.bot(), venue.bot()]) {
+      await bot.look()
+      orders.push(venue.playing.get('run 1'))
+      venue.playing.clear() // its process has died
+    }
+    expect(orders[0]).toMatchObject({ cast: 'tournament/run 1', lossless: true, practice: true })
+    expect(JSON.stringify(orders[1])).toBe(JSON.stringify(orders[0]))
+    expect(await venue.bot().status()).toMatchObject([{ fixtureId: 'tournament', progress: null }])
   })
 
   it('ends the demo of another recording, then plays its own', async () => {

@@ -11,13 +11,13 @@ import { player, U } from '../support/fixtures.ts'
 
 const quiet = { debug: () => undefined } as never
 
-/** A match whose every committed batch is read, and without any rule against early trades. */
+/** A match whose every committed batch is read. */
 async function watched() {
   const counted: HouseTrade[] = []
   const batches: Batch[] = []
   const house = new HouseResult((trade) => counted.push(trade))
   const rig = await ActorRig.set({
-    rules: { holdMs: 0, newsHoldMs: 0 },
+    rules: { holdMs: 0 },
     users: 6,
     wrap: (store) =>
       observedStore(store, {
@@ -46,7 +46,6 @@ describe("the house's result", () => {
   it('tells trades by how near to news they were opened and closed, each once and when that is known', async () => {
     const { rig, counted, shows, opens, closes, pnlOf } = await watched()
     const { world } = rig
-    rig.rules = { ...rig.rules, lateVoidMs: 0 }
     const held = await opens(1)
     world.pass(5 * MINUTE_MS)
     const early = await opens(2)
@@ -54,6 +53,7 @@ describe("the house's result", () => {
     const leaving = await opens(3)
     world.pass(3 * SECOND_MS)
     await closes(leaving.id, 3)
+    expect(counted).toEqual([])
     world.pass(6 * SECOND_MS)
     await shows(6, 2)
     world.pass(SECOND_MS)
@@ -62,7 +62,6 @@ describe("the house's result", () => {
     const after = await opens(4)
     world.pass(5 * MINUTE_MS)
     await closes(after.id, 4)
-    expect(counted).toEqual([])
     world.pass(7 * MINUTE_MS)
     await shows(6, 3)
     expect(kinds(counted)).toEqual(['before_10s before_10s', 'before_20s after_60s', 'after_60s quiet'])

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { noTraffic, type RealTimeStats } from '../../rooms/stats.ts'
 import { type Measuring, startMeasuring } from '../../src/observe/metrics.ts'
+import { largeAdoptions } from '../../src/observe/security-metrics.ts'
 import { expressions } from '../ops/watching.ts'
 import { MATCH, U } from '../support/fixtures.ts'
 
@@ -10,6 +11,7 @@ const IDLE: RealTimeStats = {
   traffic: noTraffic(),
   tooSlow: 0,
   matches: [],
+  refusedUpdates: { clock_behind: 0, before_kick_off: 0 },
   requests: null,
   busUnheardMs: null,
   poller: null,
@@ -34,10 +36,18 @@ describe('metrics', () => {
       sockets: { feed: 3, room: 2 },
       traffic: { writes: 5, prices: 9, conflated: 4 },
       tooSlow: 1,
-      matches: [{ matchId: MATCH, waiting: 7, feedAgeMs: 12_500 }],
+      matches: [{ matchId: MATCH, waiting: 7, feedAgeMs: 12_500, clockStillMs: 4_500 }],
+      refusedUpdates: { clock_behind: 2, before_kick_off: 1 },
       requests: { answered: 6, gone: 1, silent: 2, failed: 0 },
       busUnheardMs: 4_000,
-      poller: { polling: true, answered: 8, failed: 3, answerAgeMs: 2_500 },
+      poller: {
+        polling: true,
+        answered: 8,
+        failed: 3,
+        faults: { request: 2, quota: 0, unreadable: 3, calendar: 0, update: 0, field: 0 },
+        quotaLeft: 17,
+        answerAgeMs: 2_500,
+      },
     }
     for (const again of [1, 2]) {
       expect(await linesOf('touchline_sockets{'), `time ${again}`).toEqual([
@@ -49,9 +59,20 @@ describe('metrics', () => {
       expect(await linesOf('touchline_sockets_dropped_total')).toEqual(['touchline_sockets_dropped_total 1'])
       expect(await linesOf('touchline_mailbox_depth')).toEqual([`touchline_mailbox_depth{match="${MATCH}"} 7`])
       expect(await linesOf('touchline_feed_age_seconds')).toEqual([`touchline_feed_age_seconds{match="${MATCH}"} 12.5`])
+      expect(await linesOf('touchline_match_clock')).toEqual([
+        `touchline_match_clock_still_seconds{match="${MATCH}"} 4.5`,
+      ])
+      expect(await linesOf('touchline_feed_updates')).toEqual([
+        'touchline_feed_updates_refused_total{reason="clock_behind"} 2',
+        'touchline_feed_updates_refused_total{reason="before_kick_off"} 1',
+      ])
       expect(await linesOf('touchline_bus_requests_total')).toContain('touchline_bus_requests_total{end="silent"} 2')
       expect(await linesOf('touchline_bus_unheard')).toEqual(['touchline_bus_unheard_seconds{bus="own"} 4'])
+      expect(await linesOf('touchline_feed_faults_total')).toContain(
+        'touchline_feed_faults_total{reason="unreadable"} 3',
+      )
       expect(await linesOf('touchline_provider')).toEqual([
+        'touchline_provider_quota_left{poller="own"} 17',
         'touchline_provider_polling{poller="own"} 1',
         'touchline_provider_polls_total{outcome="answered"} 8',
         'touchline_provider_polls_total{outcome="failed"} 3',
@@ -97,14 +118,18 @@ describe('metrics', () => {
     expect(await linesOf(reuse)).toEqual([`${reuse} 0`])
     measuring.signIn('INVALID_CODE')
     const ok = { outcome: 'ok' }
-    measuring.audited([
+    const entries = [
       { action: 'session.reuse', after: null, ...ok },
       { action: 'user.role', after: '"admin"', ...ok },
       { action: 'user.role', after: '"user"', ...ok },
       { action: 'match.end', after: '"void"', ...ok },
       { action: 'match.end', after: '"void"', outcome: 'MATCH_OVER' },
       { action: 'match.end', after: '"settle"', ...ok },
-    ])
+      { action: 'wallet.adopt', after: '{"purse":"main","byMicros":10000000001}', ...ok },
+      { action: 'wallet.adopt', after: '{"purse":"main","byMicros":10000000000}', ...ok },
+      { action: 'wallet.adopt', after: '{"purse":"main","byMicros":99000000000}', outcome: 'ADOPTION_TOO_LARGE' },
+    ].map((entry) => ({ subject: 'any', ...entry }))
+    measuring.audited(entries, largeAdoptions(entries, 10_000).length)
     expect(await linesOf('touchline_sign_ins_total{outcome="I')).toContain(
       'touchline_sign_ins_total{outcome="INVALID_CODE"} 1',
     )
@@ -114,6 +139,9 @@ describe('metrics', () => {
       '{action="user.promote",outcome="ok"} 1',
       '{action="user.demote",outcome="ok"} 1',
       '{action="match.void",outcome="ok"} 1',
+      '{action="wallet.adopt",outcome="ok"} 2',
+      '{action="wallet.adopt_large",outcome="ok"} 1',
+      '{action="wallet.adopt",outcome="ADOPTION_TOO_LARGE"} 1',
       '{action="match.void",outcome="MATCH_OVER"} 1',
       '{action="match.end",outcome="ok"} 1',
     ])

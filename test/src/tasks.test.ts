@@ -8,7 +8,8 @@ import { TestWorld } from '../support/test-world.ts'
 const log = createLog({ level: 'silent', world: new TestWorld() })
 
 describe('the table of tasks', () => {
-  const table = (env: Readonly<Record<string, string>> = {}) => taskTable({ config: readConfig(env), log }, {} as never)
+  const table = (env: Readonly<Record<string, string>> = {}) =>
+    taskTable({ config: readConfig(env), log } as never, {} as never)
   const isPrime = (n: number) =>
     Array.from({ length: Math.floor(Math.sqrt(n)) - 1 }, (_, i) => n % (i + 2)).every(Boolean)
 

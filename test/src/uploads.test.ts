@@ -4,9 +4,9 @@ import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { Upload, UploadOutcome } from '../../db/uploads.ts'
+import type { Upload, UploadOutcome } from '../../src/features/uploads/store.ts'
 import { readStored } from '../../src/replays/library.ts'
-import { UploadDesk } from '../../src/replays/upload-desk.ts'
+import { UploadDesk } from '../../src/features/uploads/desk.ts'
 import { U } from '../support/fixtures.ts'
 
 const SLOW = { timeout: 120_000 }

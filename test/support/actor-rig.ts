@@ -43,8 +43,8 @@ export class ActorRig {
   private constructor(options: ActorRigOptions) {
     this.#options = options
     this.model = options.model ?? DEFAULT_MODEL
-    // No feed and no trade is late in these tests, unless a test sets its own limits.
-    this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, lateVoidMs: 0, ...options.rules }
+    // No feed is late in these tests, unless a test sets its own limits.
+    this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, feedFrozenMs: HOUR_MS, ...options.rules }
     for (let n = 1; n <= (options.users ?? 3); n++) {
       this.store.grant(U(n), options.balance ?? STARTING_BALANCE)
     }

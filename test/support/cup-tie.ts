@@ -1,10 +1,10 @@
 /** A cup tie with everything in it: a goal that VAR takes back, a red card, extra time, and penalties. */
 import { instant } from '../../actors/kernel/world.ts'
-import { anchorsOf, type MatchPlan, simulateMatch } from '../../ops/replays/generator/match-sim.ts'
+import { anchorsOf, chancesFrom, type MatchPlan, simulateMatch } from '../../actors/replay/generator/match-sim.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 
 const PLAN: MatchPlan = {
-  seed: 7, // goes to penalties
+  chances: chancesFrom(7), // goes to penalties
   fixtureId: 990_404,
   kickOff: instant(Date.UTC(2026, 4, 6, 19)),
   league: 'Meridian Cup',

@@ -47,28 +47,6 @@ export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): 
   }
 }
 
-/**
- * Runs a suite on PostgreSQL and Redis twice: with messages between processes through Redis, and through NATS where the
- * environment names one.
- */
-export function overEachBus(suite: (settle: () => Promise<ServerPlace>) => void): void {
-  onServers(suite)
-  const nats = process.env['TEST_NATS_URL'] ?? ''
-  describe.skipIf(nats === '')('over NATS', () =>
-    onServers((settle) =>
-      suite(async () => {
-        const place = await settle()
-        return { ...place, env: { ...place.env, NATS_URL: nats } }
-      }),
-    ),
-  )
-  if (nats === '' && process.env['CI'] === 'true') {
-    it('has a NATS to talk over', () => {
-      throw new Error('CI is set but TEST_NATS_URL is not: clusters would not be tested over NATS')
-    })
-  }
-}
-
 /** A data folder, with a migrated database unless it is to be `empty`. */
 export async function embeddedPlace(content: 'migrated' | 'empty' = 'migrated'): Promise<DataPlace> {
   requireNamed('e2e')

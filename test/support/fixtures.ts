@@ -46,7 +46,7 @@ export function instrument(n: number, over: Partial<Instrument> = {}): Instrumen
     imbalance: lots(0),
     published: p(200),
     news: null,
-    awaitsSettlement: false,
+    endedImbalance: null,
     leavingFrom: null,
     settlement: null,
     ...over,
@@ -70,8 +70,10 @@ export function info(over: Partial<MatchInfo> = {}): MatchInfo {
     speed: 1,
     feedSeq: 1,
     sourceAt: KICK_OFF,
+    clock: null,
     endedAt: null,
     endedSeq: null,
+    kickedOffAt: null,
     settling: null,
     settledAt: null,
     events: [],
@@ -88,7 +90,6 @@ export function record(over: Partial<MatchRecord> = {}): MatchRecord {
     pricing: EMPTY_PRICING,
     instruments: [instrument(1), instrument(2)],
     openPositions: [],
-    recentCloses: [],
     ...over,
   }
 }
@@ -138,7 +139,6 @@ export function trade(over: Partial<Trade> = {}): Trade {
     exitPrice: p(200.0025),
     wallet: {
       balance: money(u(9_949.999375)),
-      locked: money(0),
       marginUsed: money(u(50.000625)),
       unrealizedPnl: money(0),
     },

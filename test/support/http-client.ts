@@ -25,7 +25,6 @@ const Instrument = z.looseObject({
   currentPrice: z.number(),
   live_base_price: z.number(),
   net_position_imbalance: z.number(),
-  settlesAt: z.number(),
   k_mod: z.number(),
   last_published_price: z.number(),
   tradingStatus: z.string(),
@@ -59,6 +58,8 @@ const Quote = z.looseObject({
 })
 
 export const TradeAnswer = z.strictObject({ position: Position, wallet: Wallet, warnings: z.array(z.unknown()) })
+/** The answer to a close: what stays open of the position, null when nothing does. */
+export const CloseAnswer = TradeAnswer.extend({ rest: Position.nullable() })
 export type InstrumentSeen = z.output<typeof Instrument>
 export type PositionSeen = z.output<typeof Position>
 

@@ -1,3 +1,4 @@
+import { quarantined, rescuedInfo } from '../../actors/match/quarantine.ts'
 /**
  * MatchStore and Leases in memory, for the simulator and for rooms under test. It passes the same contract suite as the
  * databases, so what is learnt on it holds for them.
@@ -6,7 +7,14 @@ import { assert, present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, LeagueId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { type Money, money, price as priceOf } from '../../actors/kernel/micros.ts'
 import { type Purse, PURSES, type WalletKey } from '../../actors/kernel/purse.ts'
-import type { IdempotencyKey, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from '../../actors/match/messages.ts'
+import type {
+  FillMoved,
+  IdempotencyKey,
+  MatchEvent,
+  MatchInfo,
+  PriceMoved,
+  WalletAfter,
+} from '../../actors/match/messages.ts'
 import type {
   Batch,
   CommitFailure,
@@ -25,7 +33,6 @@ import type { PricingMemory } from '../../actors/market/pricing.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 import { closingFill } from '../../actors/position/fills.ts'
 import { byAge, type Position, realisedPnl } from '../../actors/position/position.ts'
-import { isAwaited, type Lock, type RecentClose } from '../../actors/position/recent-close.ts'
 
 interface Wallet {
   balance: number
@@ -34,9 +41,10 @@ interface Wallet {
 }
 
 interface Change extends Wallet, WalletKey<UserId> {
-  /** The margins of what the batch opens: they must be covered by what is not locked. */
+  /** The margins of what the batch opens. */
   need: number
-  readonly locks: Lock[]
+  /** Protection: what its closes pay and news may move. */
+  held: number
 }
 
 export interface LedgerEntry {
@@ -62,9 +70,9 @@ export class MemoryMatchStore implements MatchStore, Leases {
   readonly #infos = new Map<FixtureId, { info: MatchInfo; pricing: PricingMemory }>()
   readonly #instruments = new Map<InstrumentId, Listed>()
   readonly #past = new Map<InstrumentId, PastMatches>()
+  /** Protection: until when news may move a close. */
+  readonly #movable = new Map<PositionId, Instant>()
   readonly #wallets = new Map<WalletName, Wallet>()
-  readonly #locks = new Map<WalletName, Map<string, Lock>>()
-  readonly #closes = new Map<PositionId, RecentClose>()
   readonly #results = new Map<string, { readonly userId: UserId; readonly stored: StoredResult }>()
   readonly #epochs = new Map<FixtureId, number>()
 
@@ -89,13 +97,12 @@ export class MemoryMatchStore implements MatchStore, Leases {
   }
 
   /** Stores a match as if it had been committed. */
-  put({ info, pricing, instruments, openPositions, recentCloses }: MatchRecord): void {
+  put({ info, pricing, instruments, openPositions }: MatchRecord): void {
     this.#infos.set(info.matchId, { info, pricing })
     for (const one of instruments) {
       this.#instruments.set(one.id, { instrument: one, price: one.published, matchId: info.matchId })
     }
     for (const position of openPositions) this.positions.set(position.id, position)
-    for (const close of recentCloses) this.#closes.set(close.position.id, close)
   }
 
   /** Every lease is granted: the last process that asks owns the match. */
@@ -136,8 +143,18 @@ export class MemoryMatchStore implements MatchStore, Leases {
       openPositions: [...this.positions.values()]
         .filter((p) => p.fixtureId === matchId && p.close === null)
         .toSorted(byAge),
-      recentCloses: [...this.#closes.values()].filter(({ position }) => position.fixtureId === matchId),
+      movableCloses: [...this.#movable].flatMap(([id, until]) => {
+        const position = present(this.positions.get(id), `position ${id}`)
+        const { close } = position
+        return close === null || position.fixtureId !== matchId ? [] : [{ position: { ...position, close }, until }]
+      }),
     })
+  }
+
+  async quarantine(matchId: FixtureId, reason: string): Promise<MatchRecord | null> {
+    const record = await this.load(matchId)
+    if (record === null) return null
+    return quarantined(rescuedInfo(record.info, record.info, reason), record.instruments, record.openPositions)
   }
 
   async histories(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, InstrumentHistory>> {
@@ -165,17 +182,19 @@ export class MemoryMatchStore implements MatchStore, Leases {
         const isFree = held === undefined || held.matchId === batch.matchId || this.#isOver(held.matchId)
         assert(isFree, 'a listed instrument is held by another match')
       }
-      if (event.kind === 'position_closed') assert(this.#closable(event.position, batch), 'closes what is not open')
+      if (event.kind === 'position_closed' || event.kind === 'position_split') {
+        assert(this.#closable(event.position, batch), 'closes what is not open')
+      }
     }
     const failures = this.#failures(batch, changes)
     if (failures.length > 0) return { kind: 'rejected', failures, wallets: this.#found(batch, changes) }
     this.#write(structuredClone(batch), changes)
-    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding, batch.at)] as const)
+    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding, batch)] as const)
     return { kind: 'committed', wallets: new Map(wallets) }
   }
 
-  /** What is locked is as of `at`: by default everything that has not been let go. */
-  walletOf(userId: UserId, purse: Purse = 'main', at = 0): WalletAfter {
+  /** `at`: the instant at which protection holds back what closes have paid; absent without it. */
+  walletOf(userId: UserId, purse: Purse = 'main', at?: Instant): WalletAfter {
     const wallet = this.#wallet({ userId, purse })
     let unrealized = 0
     for (const p of this.positions.values()) {
@@ -183,22 +202,34 @@ export class MemoryMatchStore implements MatchStore, Leases {
       if (p.userId !== userId || p.purse !== purse || p.close !== null || listed === undefined) continue
       unrealized += realisedPnl(p, closingFill(listed.instrument, p))
     }
-    const locked = money(lockedAt(this.#locks.get(nameOf({ userId, purse }))?.values() ?? [], at))
     return {
       balance: money(wallet.balance),
-      locked,
+      ...(at === undefined ? {} : { locked: this.#lockedOf({ userId, purse }, at) }),
       marginUsed: money(wallet.margin),
       unrealizedPnl: money(unrealized),
     }
   }
 
   /** A real store trusts a match's own value of the user's positions in it; this one checks it. */
-  #walletBeside({ userId, purse, openPositions, unrealizedPnl }: Holding, at: Instant): WalletAfter {
-    const wallet = this.walletOf(userId, purse, at)
+  #walletBeside({ userId, purse, openPositions, unrealizedPnl }: Holding, batch: Batch): WalletAfter {
+    const wallet = this.walletOf(userId, purse, batch.protected === true ? batch.at : undefined)
     if (openPositions === this.#wallet({ userId, purse }).open) {
       assert(unrealizedPnl === wallet.unrealizedPnl, `the match values the positions of ${userId} at ${unrealizedPnl}`)
     }
     return wallet
+  }
+
+  /** What closes have paid that news may still move. */
+  #lockedOf({ userId, purse }: WalletKey<UserId>, at: Instant): Money {
+    let locked = 0
+    for (const [id, until] of this.#movable) {
+      const { close, margin, ...of } = present(this.positions.get(id), `position ${id}`)
+      const isOver = (this.#infos.get(of.fixtureId)?.info.settling ?? null) !== null
+      if (of.userId === userId && of.purse === purse && close !== null && until > at && !isOver) {
+        locked += margin + close.pnl
+      }
+    }
+    return money(locked)
   }
 
   #wallet(wallet: WalletKey<UserId>): Wallet {
@@ -210,7 +241,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
   }
 
   #closable({ id }: Position, batch: Batch): boolean {
-    if (batch.events.some((event) => event.kind === 'position_opened' && event.position.id === id)) return true
+    if (batch.events.some((event) => isMade(event, id))) return true
     return this.positions.get(id)?.close === null
   }
 
@@ -224,12 +255,10 @@ export class MemoryMatchStore implements MatchStore, Leases {
       const { userId } = change
       const wallet = this.#wallets.get(name) ?? { balance: 0, margin: 0, open: 0 }
       if (failures.has(userId)) continue
-      const locks = this.#locks.get(name) ?? new Map<string, Lock>()
-      const after = new Map(locks)
-      for (const lock of change.locks) after.set(lock.key, lock)
-      if (change.need > 0 && wallet.balance + change.balance < lockedAt(after.values(), batch.at)) {
-        const free = wallet.balance - lockedAt(locks.values(), batch.at)
-        failures.set(userId, { kind: 'insufficient_margin', userId, available: money(Math.max(0, free)) })
+      const locked = batch.protected === true ? this.#lockedOf(change, batch.at) : 0
+      if (change.need > 0 && wallet.balance + change.balance < locked + change.held) {
+        const available = money(Math.max(0, wallet.balance - locked))
+        failures.set(userId, { kind: 'insufficient_margin', userId, available })
       } else if (change.open > 0 && wallet.open + change.open > batch.openPositionsMax) {
         failures.set(userId, { kind: 'position_limit', userId })
       }
@@ -242,24 +271,22 @@ export class MemoryMatchStore implements MatchStore, Leases {
     for (const holding of batch.watch) names.set(nameOf(holding), holding)
     return [...names].map(([name, { userId, purse }]) => {
       const wallet = this.#wallets.get(name)
-      const locked = lockedAt(this.#locks.get(name)?.values() ?? [], batch.at)
-      return { userId, purse, available: money((wallet?.balance ?? 0) - locked), openPositions: wallet?.open ?? 0 }
+      const locked = batch.protected === true ? this.#lockedOf({ userId, purse }, batch.at) : 0
+      const available = money((wallet?.balance ?? 0) - locked)
+      return { userId, purse, available, openPositions: wallet?.open ?? 0 }
     })
   }
 
   #write(batch: Batch, changes: ReadonlyMap<WalletName, Change>): void {
-    for (const [name, change] of changes) {
+    for (const change of changes.values()) {
       const wallet = this.#wallet(change)
       wallet.balance += change.balance
       wallet.margin += change.margin
       wallet.open += change.open
-      const locks = this.#locks.get(name) ?? new Map<string, Lock>()
-      for (const lock of change.locks) locks.set(lock.key, lock)
-      this.#locks.set(name, new Map([...locks].filter(([, { amount }]) => amount > 0)))
     }
     const entries: Entry[] = []
     for (const event of batch.events) {
-      if ('position' in event && (event.kind !== 'close_corrected' || event.amount !== 0)) {
+      if ('position' in event) {
         const { userId } = event.position
         this.accountEvents.set(userId, [...(this.accountEvents.get(userId) ?? []), event])
       }
@@ -270,12 +297,10 @@ export class MemoryMatchStore implements MatchStore, Leases {
         assert(!this.positions.has(position.id), `position ${position.id} is there already`)
         this.positions.set(position.id, position)
         entries.push({ ...ownerOf(position), amount: -position.margin, reference: `open:${position.id}` })
-      } else if (event.kind === 'close_corrected') {
-        const { position, awaited, corrections, amount } = event
-        this.positions.set(position.id, position)
-        this.#closes.set(position.id, { position, awaited, corrections })
-        const reference = `late:${position.id}:${batch.id}:${entries.length}`
-        if (amount !== 0) entries.push({ ...ownerOf(position), amount, reference })
+      } else if (event.kind === 'position_split') {
+        this.#change(event.position)
+        assert(!this.positions.has(event.part.id), `position ${event.part.id} is there already`)
+        this.positions.set(event.part.id, event.part)
       } else if (
         event.kind === 'levels_changed' ||
         event.kind === 'margin_warned' ||
@@ -286,11 +311,21 @@ export class MemoryMatchStore implements MatchStore, Leases {
           const { position } = event
           const amount = position.margin + position.close.pnl
           entries.push({ ...ownerOf(position), amount, reference: `close:${position.id}` })
-          if (event.locks.length > 0) {
-            this.#closes.set(position.id, { position, awaited: isAwaited(event.locks), corrections: [] })
-          }
+          if (event.movableUntil !== undefined) this.#movable.set(position.id, event.movableUntil)
         }
-      }
+      } else if (event.kind === 'fill_moved') {
+        const { position, amount, movableUntil, rest } = event
+        this.positions.set(position.id, position)
+        if (rest !== undefined) this.#change(rest)
+        if (movableUntil !== null) this.#movable.set(position.id, movableUntil)
+        if (amount !== 0) {
+          entries.push({
+            ...ownerOf(position),
+            amount,
+            reference: `moved:${position.id}:${this.ledger.length + entries.length}`,
+          })
+        }
+      } else if (event.kind === 'close_forgotten') this.#movable.delete(event.positionId)
     }
     if (entries.length > 0) this.#book(`batch:${batch.id}`, entries)
     for (const { instrument, price } of batch.instruments) {
@@ -302,7 +337,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
     }
     this.#rememberMatch(batch)
     this.ticks.push(...batch.ticks)
-    for (const keyed of batch.keyed) this.#remember(keyed, batch.at)
+    for (const keyed of batch.keyed) this.#remember(keyed, batch)
   }
 
   /** Full time of a live match: what those who took part in it were worth. */
@@ -331,12 +366,16 @@ export class MemoryMatchStore implements MatchStore, Leases {
     this.positions.set(position.id, position)
   }
 
-  #remember({ userId, purse, idempotency, result }: KeyedCommand, at: Instant): void {
+  #remember({ userId, purse, idempotency, result }: KeyedCommand, { protected: isProtected, at }: Batch): void {
     if (result === null) return
     const { id, fingerprint } = idempotency
     this.#results.set(id, {
       userId,
-      stored: { fingerprint, result: structuredClone(result), wallet: this.walletOf(userId, purse, at) },
+      stored: {
+        fingerprint,
+        result: structuredClone(result),
+        wallet: this.walletOf(userId, purse, isProtected === true ? at : undefined),
+      },
     })
   }
 
@@ -367,35 +406,45 @@ export class MemoryMatchStore implements MatchStore, Leases {
   }
 }
 
+/** Whether an event makes a position of this id. */
+const isMade = (event: MatchEvent, id: PositionId): boolean =>
+  (event.kind === 'position_opened' && event.position.id === id) ||
+  (event.kind === 'position_split' && event.part.id === id)
+
 type Entry = WalletKey<UserId> & Pick<LedgerEntry, 'amount' | 'reference'>
 
 const ownerOf = ({ userId, purse }: Position): WalletKey<UserId> => ({ userId, purse })
 
-const lockedAt = (locks: Iterable<Lock>, at: number): number =>
-  [...locks].reduce((sum, { amount, until }) => sum + (until === null || until > at ? amount : 0), 0)
+/** Protection: how much more of what a close has paid is held back, now that news has moved it. */
+function heldMore({ position, before, movableUntil }: FillMoved, at: Instant): number {
+  if (position.close === null || before.close === null) return 0
+  const now = movableUntil !== null && movableUntil > at ? position.margin + position.close.pnl : 0
+  return now - (before.margin + before.close.pnl)
+}
 
 function changesOf(batch: Batch): Map<WalletName, Change> {
   const changes = new Map<WalletName, Change>()
-  const add = (of: Position, balance: number, margin: number, open: number, locks: readonly Lock[] = []): void => {
-    const change = changes.get(nameOf(of)) ?? { balance: 0, margin: 0, open: 0, need: 0, locks: [] }
+  const add = (of: Position, balance: number, margin: number, open: number, held = 0): void => {
+    const change = changes.get(nameOf(of)) ?? { balance: 0, margin: 0, open: 0, need: 0, held: 0 }
     changes.set(nameOf(of), {
       ...ownerOf(of),
       balance: change.balance + balance,
       margin: change.margin + margin,
       open: change.open + open,
       need: change.need + Math.max(0, margin),
-      locks: [...change.locks, ...locks],
+      held: change.held + held,
     })
   }
   for (const event of batch.events) {
     if (event.kind === 'position_opened') {
       add(event.position, -event.position.margin, event.position.margin, 1)
+    } else if (event.kind === 'position_split') {
+      add(event.part, 0, 0, 1)
     } else if (event.kind === 'position_closed') {
       const { margin, close } = event.position
-      add(event.position, margin + close.pnl, -margin, -1, event.locks)
-    } else if (event.kind === 'close_corrected') {
-      add(event.position, event.amount, 0, 0, event.locks)
-    }
+      const held = event.movableUntil === undefined ? 0 : margin + close.pnl
+      add(event.position, margin + close.pnl, -margin, -1, held)
+    } else if (event.kind === 'fill_moved') add(event.position, event.amount, 0, 0, heldMore(event, batch.at))
   }
   return changes
 }

@@ -2,9 +2,9 @@
 import { expect } from 'vitest'
 
 /**
- * `pg`, `redis` and `nats`: it also runs on that server, if one is configured. `e2e`: it drives the composed program.
+ * `pg` and `redis`: it also runs on that server, if one is configured. `e2e`: it drives the composed program.
  */
-export type Need = 'pg' | 'redis' | 'nats' | 'e2e'
+export type Need = 'pg' | 'redis' | 'e2e'
 
 /** Every rig calls this first: it throws in a test file whose name lacks the rig's need. */
 export function requireNamed(need: Need): void {

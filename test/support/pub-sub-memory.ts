@@ -1,5 +1,5 @@
 /** Publish/subscribe inside one process, for tests of several processes; a test may disconnect an end. */
-import type { PubSub, Reached } from '../../rooms/cluster/bus.ts'
+import type { PubSub } from '../../rooms/cluster/bus.ts'
 
 export class MemoryNetwork {
   readonly #ends = new Set<MemoryEnd>()
@@ -24,8 +24,6 @@ export class MemoryEnd implements PubSub {
   readonly #network: MemoryNetwork
   readonly #listeners = new Map<string, (message: Buffer) => void>()
   readonly #onGap: (() => void)[] = []
-  /** As of an engine that only knows whether a message has a receiver. */
-  countsReceivers = true
   #state: 'connected' | 'cut' | 'closed' = 'connected'
 
   constructor(network: MemoryNetwork) {
@@ -36,10 +34,9 @@ export class MemoryEnd implements PubSub {
     await this.send(channel, message)
   }
 
-  async send(channel: string, message: Buffer): Promise<Reached> {
+  async send(channel: string, message: Buffer): Promise<number> {
     if (this.#state !== 'connected') throw new Error('Connection is closed.')
-    const receivers = this.#network.deliver(channel, message)
-    return this.countsReceivers || receivers === 0 ? receivers : 'some'
+    return this.#network.deliver(channel, message)
   }
 
   async subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void> {

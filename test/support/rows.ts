@@ -45,8 +45,8 @@ export async function insertInstrument(db: Db, match: FixtureId, instrument: Ins
       imbalance_micros: instrument.imbalance,
       price_micros: price,
       published_micros: instrument.published,
+      ended_imbalance_micros: instrument.endedImbalance,
       news: instrument.news === null ? null : JSON.stringify(instrument.news),
-      awaits_settlement: instrument.awaitsSettlement,
       leaving_from_micros: instrument.leavingFrom,
       settlement_micros: instrument.settlement,
     })

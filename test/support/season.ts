@@ -143,7 +143,7 @@ export async function openSeason(
       const closed: Fixture['closed'] = (position, at, by = 'user', base = at) => {
         const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, by === 'void' ? p(200) : p(at))
         const close = { price: p(at), base: p(base), pnl, at: world.now(), by, voidReason: null }
-        return { kind: 'position_closed', position: { ...position, close }, locks: [] }
+        return { kind: 'position_closed', position: { ...position, close } }
       }
       const positionOf: Fixture['position'] = (user, over = {}) => {
         const size = lots(u(over.lots ?? 1))

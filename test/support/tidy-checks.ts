@@ -53,7 +53,7 @@ export const FLOORS: readonly Floor[] = [
   {
     at: 'db/fast/',
     code: ['actors/', 'db/faults.ts', 'db/fast/'],
-    packages: ['ioredis', '@nats-io/transport-node', 'node:'],
+    packages: ['ioredis', 'node:'],
   },
   { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', 'ioredis', 'node:'] },
   // The inner floors of rooms: sources → match → cluster → feed → sockets, never the other way.
@@ -94,14 +94,6 @@ export const FLOORS: readonly Floor[] = [
   // What proves a match uses the game's rules and the provider's parser, and nothing of the server. Browsers run it.
   { at: 'src/verify/', code: ['actors/', 'src/provider/', 'src/verify/'], packages: [] },
   { at: 'src/reactions/', code: ['actors/', 'src/reactions/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
-  { at: 'src/push/', code: ['src/push/'], types: ['db/'], packages: ['web-push', 'node:'] },
-  {
-    at: 'src/pictures/',
-    code: ['src/pictures/'],
-    types: [],
-    packages: ['@resvg/resvg-js', 'node:'],
-  },
-  { at: 'src/webhooks/', code: ['actors/', 'src/webhooks/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
   {
     at: 'src/http/',
     code: ['actors/', 'src/auth/', 'src/docs/', 'src/http/'],
@@ -109,6 +101,19 @@ export const FLOORS: readonly Floor[] = [
     packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
   },
   { at: 'src/http/page-bundle.ts', code: [], packages: ['esbuild', 'node:'] },
+  // Its SQL, its routes and its tasks stand beside each other.
+  {
+    at: 'src/features/',
+    code: ['actors/', 'db/', 'src/'],
+    types: ['rooms/'],
+    packages: ['hono', '@hono/zod-openapi', 'kysely', 'zod', 'node:'],
+  },
+  { at: 'src/features/push/sender.ts', code: ['src/features/push/'], types: ['db/'], packages: ['web-push', 'node:'] },
+  {
+    at: 'src/features/recaps/picture.ts',
+    code: [],
+    packages: ['@resvg/resvg-js', 'node:'],
+  },
   {
     at: 'src/docs/',
     code: ['actors/', 'src/auth/', 'src/docs/', 'src/http/'],
@@ -128,10 +133,9 @@ export const FLOORS: readonly Floor[] = [
     types: [
       'actors/tape/',
       'src/http/schemas.ts',
+      'src/http/close-schema.ts',
       'src/http/user-schema.ts',
-      'src/http/league-schema.ts',
-      'src/http/recap-schema.ts',
-      'src/http/tournament-schema.ts',
+      'src/features/',
       'src/verify/',
     ],
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
@@ -171,7 +175,6 @@ export const FLOORS: readonly Floor[] = [
 
 /** Started from outside, so no file imports them: by package.json or by the test runner. */
 export const ENTRY_POINTS: readonly string[] = [
-  'ops/bench/bus-worker.ts',
   'ops/bench/fanout.ts',
   'ops/bench/fulltime-reactor.ts',
   'ops/bench/http.ts',
@@ -182,8 +185,8 @@ export const ENTRY_POINTS: readonly string[] = [
   'src/clients/typescript/index.ts',
   'src/main.ts',
   'src/web/docs.ts',
-  'src/replays/check-worker.ts',
-  'src/what-if/worker.ts',
+  'src/features/uploads/check-worker.ts',
+  'src/features/what-if/worker.ts',
   'src/web/main.ts',
   'src/web/verify.ts',
   'src/web/worker.ts',
@@ -272,7 +275,7 @@ const BANS: readonly Ban[] = [
   },
   {
     what: 'walks into a trap of Colyseus',
-    words: /\b(remoteRoomCall|joinOrCreate|RedisDriver|RedisPresence|StateView|attachToServer)\b|\bt\.number\(/g,
+    words: /\b(remoteRoomCall|joinOrCreate|RedisDriver|RedisPresence|attachToServer)\b|\bt\.number\(/g,
     where: PRODUCT,
     except: [],
     instead: 'see what ARCHITECTURE.md says it is not trusted with',
@@ -280,9 +283,9 @@ const BANS: readonly Ban[] = [
   {
     what: 'speaks SQL',
     words: /\bselect\s[^'"`]*\sfrom\s|\binsert\s+into\b|\bdelete\s+from\b|\bupdate\s+\w+\s+set\b|\bsql`/gi,
-    where: /^(rooms|src)\//,
+    where: /^(rooms|src)\/(?!features\/)|^src\/features\/.*routes/,
     except: [],
-    instead: 'write a query in the db file named after what it returns',
+    instead: 'write a query in the db file named after what it returns, or in the store of its feature',
     inStrings: true,
   },
 ]
@@ -318,6 +321,47 @@ export function routeFolders(files: Files): string[] {
   }
   return problems
 }
+
+const FEATURES = 'src/features/'
+const FEATURE_LIST = `${FEATURES}index.ts`
+
+/**
+ * A feature is a folder and a line in the list: it imports from features listed before it, and of everything else only
+ * tests name its files, and the page the types of its `schema.ts`.
+ */
+export function features(files: Files): string[] {
+  const list = files.get(FEATURE_LIST) ?? ''
+  const folders = new Map(
+    [...list.matchAll(/^import \{ (\w+) \} from '\.\/([\w-]+)\/index\.ts'$/gm)].map(([, name, folder]) => [
+      name,
+      folder,
+    ]),
+  )
+  const order = (/FEATURES[^=]*= \[([^\]]*)\]/.exec(list)?.[1] ?? '')
+    .split(',')
+    .flatMap((name) => folders.get(name.trim()) ?? [])
+  const found = [...files.keys()].flatMap((path) => FOLDER.exec(path)?.[1] ?? [])
+  const problems = [...new Set(found)]
+    .filter((folder) => !order.includes(folder))
+    .map((folder) => `${FEATURES}${folder}/: has no line in ${FEATURE_LIST}`)
+  for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/'))) {
+    if (path === FEATURE_LIST) continue
+    const own = FOLDER.exec(path)?.[1]
+    const before = own === undefined ? [] : order.slice(0, order.indexOf(own) + 1)
+    for (const { specifier, line } of importsOf(text)) {
+      const imported = isOwn(specifier) ? FOLDER.exec(target(path, specifier)) : null
+      if (imported === null || before.includes(imported[1] ?? '')) continue
+      if (path.startsWith('src/web/') && specifier.endsWith('/schema.ts')) continue
+      problems.push(`${path}:${line}: names the feature ${imported[1]}, which may be absent; let it add what is needed`)
+    }
+    if (own === undefined && !path.startsWith('src/web/')) {
+      const named = [...text.matchAll(/\bsrc\/features\/([\w-]+)\//g)].map(([, folder]) => folder)
+      for (const folder of named) problems.push(`${path}: names a file of the feature ${folder}, which may be absent`)
+    }
+  }
+  return problems
+}
+const FOLDER = /^src\/features\/([\w-]+)\//
 
 const RULES = 'test/RULES.md'
 const RULE_ID = /^\[([A-Z]\d+)\]/
@@ -375,7 +419,6 @@ function citations(path: string, text: string): { readonly id: string; readonly 
 const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
   ['pg', ['test/support/databases.ts']],
   ['redis', ['test/support/redis-server.ts']],
-  ['nats', ['test/support/nats-server.ts']],
   [
     'e2e',
     [

@@ -1,4 +1,4 @@
-/** PostgreSQL, Redis and NATS of one test, which speak TLS alone, with certificates of an authority of their own. */
+/** PostgreSQL and Redis of one test, which speak TLS alone, with certificates of an authority of their own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
@@ -13,8 +13,7 @@ import { hasTool } from './tool.ts'
 
 /** True if all programs are installed, and always in CI, where a missing one fails the tests. */
 export const hasTlsServers =
-  process.env['CI'] === 'true' ||
-  (PostgresPrograms.find() !== null && ['openssl', 'redis-server', 'nats-server'].every(hasTool))
+  process.env['CI'] === 'true' || (PostgresPrograms.find() !== null && ['openssl', 'redis-server'].every(hasTool))
 
 const PASSWORD = 'p@ss/word'
 const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
@@ -25,45 +24,35 @@ export class TlsServers {
   /** Their addresses by a name that their certificate has, with the passwords that they demand. */
   readonly databaseUrl: string
   readonly redisUrl: string
-  readonly natsUrl: string
   readonly #folder: string
   readonly #postgres: OwnPostgres
-  readonly #others: readonly ChildProcess[]
+  readonly #redis: ChildProcess
 
-  private constructor(
-    folder: string,
-    postgres: OwnPostgres,
-    others: readonly ChildProcess[],
-    ports: { readonly redis: number; readonly nats: number },
-  ) {
+  private constructor(folder: string, postgres: OwnPostgres, redis: ChildProcess, redisPort: number) {
     const secret = encodeURIComponent(PASSWORD)
     this.authority = join(folder, 'authority.pem')
     this.databaseUrl = `postgres://postgres@localhost:${postgres.port}/postgres?sslmode=verify-full`
-    this.redisUrl = `rediss://:${secret}@localhost:${ports.redis}`
-    this.natsUrl = `tls://touchline:${secret}@localhost:${ports.nats}`
+    this.redisUrl = `rediss://:${secret}@localhost:${redisPort}`
     this.#folder = folder
     this.#postgres = postgres
-    this.#others = others
+    this.#redis = redis
   }
 
   static async start(): Promise<TlsServers> {
     const folder = await mkdtemp(join(tmpdir(), 'touchline-tls-'))
     await certify(folder)
     const file = (name: string): string => join(folder, name)
-    const ports = { redis: await freePort(), nats: await freePort() }
-    const certificate = [file('server.pem'), file('server.key')] as const
-    const others = [await runRedis(folder, ports.redis, certificate), await runNats(ports.nats, certificate)]
+    const port = await freePort()
+    const redis = await runRedis(folder, port, [file('server.pem'), file('server.key')])
     const postgres = await startPostgres(folder)
-    for (const port of Object.values(ports)) await vi.waitUntil(() => accepts(port), { timeout: 20_000, interval: 50 })
-    return new TlsServers(folder, postgres, others, ports)
+    await vi.waitUntil(() => accepts(port), { timeout: 20_000, interval: 50 })
+    return new TlsServers(folder, postgres, redis, port)
   }
 
   async stop(): Promise<void> {
-    for (const child of this.#others) {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    }
+    const ended = once(this.#redis, 'exit')
+    this.#redis.kill('SIGKILL')
+    await ended
     await this.#postgres.stop()
     await rm(this.#folder, { recursive: true })
   }
@@ -114,22 +103,13 @@ async function startPostgres(folder: string): Promise<OwnPostgres> {
 
 type Certificate = readonly [certificate: string, key: string]
 
-function runRedis(folder: string, port: number, [certificate, key]: Certificate): Promise<ChildProcess> {
+async function runRedis(folder: string, port: number, [certificate, key]: Certificate): Promise<ChildProcess> {
   const place = ['--port', '0', '--tls-port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
   const authority = ['--tls-ca-cert-file', join(folder, 'authority.pem'), '--tls-auth-clients', 'no']
   const keys = ['--tls-cert-file', certificate, '--tls-key-file', key, '--requirepass', PASSWORD]
-  return run('redis-server', [...place, ...authority, ...keys])
-}
-
-function runNats(port: number, [certificate, key]: Certificate): Promise<ChildProcess> {
-  const place = ['-a', '127.0.0.1', '-p', String(port), '--user', 'touchline', '--pass', PASSWORD]
-  return run('nats-server', [...place, '--tls', '--tlscert', certificate, '--tlskey', key])
-}
-
-async function run(program: string, options: readonly string[]): Promise<ChildProcess> {
-  const child = spawn(program, options, { stdio: 'ignore' })
-  await once(child, 'spawn')
-  return child
+  const redis = spawn('redis-server', [...place, ...authority, ...keys], { stdio: 'ignore' })
+  await once(redis, 'spawn')
+  return redis
 }
 
 const accepts = (port: number): Promise<boolean> =>

@@ -5,7 +5,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { type TapedMatch, tapedMatch } from '../../ops/verify/taped-match.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
-import { TapeSigner } from '../../src/auth/tape-signer.ts'
+import { TapeSigner } from '../../src/features/tape/signer.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
 import { Flaw } from '../../actors/tape/read-tape.ts'
 import { type Checkpoint, type Evidence, verify } from '../../src/verify/verify.ts'
@@ -57,14 +57,14 @@ function placeOf(kind: string, n: number, where: (line: Line) => boolean = () =>
 }
 
 describe('verifier', () => {
-  it('[J8] proves every line of a match with traders, new owners and news, in any engine', async () => {
+  it('[J8] proves every line of a match with traders and new owners, in any engine', async () => {
     const proven = await verify(evidence, { digest: sha256 })
     expect(proven).toMatchObject({ isRerun: true, isWhole: true, lines: match.tape.length })
     expect(proven.counts['open']).toBeGreaterThan(200)
     expect(proven.counts['close']).toBe(proven.counts['open'])
-    for (const kind of ['levels', 'correct', 'news', 'settle']) expect(proven.counts[kind], kind).toBeGreaterThan(0)
+    for (const kind of ['levels', 'curve', 'settle']) expect(proven.counts[kind], kind).toBeGreaterThan(0)
     const closes = match.tape.flatMap((line) => /"by":"(\w+)"/.exec(line)?.[1] ?? [])
-    expect(new Set(closes)).toEqual(new Set(['user', 'stop_loss', 'take_profit', 'full_time', 'void']))
+    expect(new Set(closes)).toEqual(new Set(['user', 'stop_loss', 'take_profit', 'full_time']))
     expect(await verify(evidence)).toEqual(proven)
   }, 60_000)
 
@@ -85,7 +85,6 @@ describe('verifier', () => {
     ['price', 'another price', (line) => ({ ...line, price: Number(line['price']) + 1 })],
     ['settle', 'another settlement price', (line) => ({ ...line, price: Number(line['price']) + 1 })],
     ['close', 'another PnL', (line) => ({ ...line, pnl: Number(line['pnl']) + 1 })],
-    ['correct', 'another correction', (line) => ({ ...line, amount: Number(line['amount']) + 1 })],
     ['hear', 'something it never heard', (line) => ({ ...line, digest: sha256('something') })],
     ['listed', 'another start price', (line) => ({ ...line, start: Number(line['start']) + 1 })],
   ])('[J9] finds a rewritten %s line: %s', async (kind, _, change) => {

@@ -200,7 +200,6 @@ export interface SeasonEntriesTable {
 
 export interface TournamentsTable {
   league_id: string
-  recording: string
   seed: string
   speed: number
   replay_id: string | null

@@ -4,6 +4,7 @@ import type { Json, Timestamp } from './columns.ts'
 
 export interface MatchTables {
   fixtures: FixturesTable
+  feed_faults: FeedFaultsTable
   matches: MatchesTable
   match_leases: MatchLeasesTable
   instruments: InstrumentsTable
@@ -26,6 +27,17 @@ export interface FixturesTable {
   info: Json
 }
 
+/** What of the provider's data came to nothing (db/feed-faults.ts). */
+export interface FeedFaultsTable {
+  reason: string
+  /** 0 where it concerns no single fixture. */
+  match_id: number
+  detail: string
+  times: number
+  first_at: Timestamp
+  last_at: Timestamp
+}
+
 export interface MatchesTable {
   id: number
   phase: string
@@ -38,6 +50,9 @@ export interface MatchesTable {
   info: Json
   /** A `PricingMemory`, with which a restarted match continues at the same prices (actors/market/read-pricing.ts). */
   pricing: Json
+  /** Why its stored state cannot be read, and since when; null while it can (db/quarantine.ts). */
+  quarantine: Generated<string | null>
+  quarantined_at: Generated<Date | null>
 }
 
 /** What a match heard in one commit (db/journal-codec.ts). */
@@ -102,7 +117,7 @@ export interface InstrumentsTable {
   price_micros: number
   published_micros: number
   news: ColumnType<unknown, string | null | undefined, string | null>
-  awaits_settlement: Generated<boolean>
+  ended_imbalance_micros: Generated<number | null>
   leaving_from_micros: number | null
   settlement_micros: number | null
   /** Live matches that the player took part in, and the sum of the bases at which they settled. */
@@ -139,7 +154,7 @@ export interface RecentTradesTable {
 export interface UploadsTable {
   name: string
   id: string
-  /** A `RecordingSummary` (db/uploads.ts). */
+  /** A `RecordingSummary`, as the feature of uploads writes it. */
   summary: Json
   data: Uint8Array
   at: Timestamp
@@ -161,6 +176,8 @@ export interface ReplaysTable {
   demo: Generated<boolean>
   /** Plays every frame, and from the anchors, so that all runs have the same bases. */
   lossless: Generated<boolean>
+  /** Whether it is traded with practice money. */
+  practice: Generated<boolean>
   /** Set when an operator stopped the replay: how its match ends. */
   ending: 'full_time' | 'void' | null
 }

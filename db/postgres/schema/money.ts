@@ -64,8 +64,6 @@ export interface WalletsTable {
   version: Generated<number>
   /** The marker of the user's latest account event in any purse. Counted in the main wallet, 0 in all others. */
   events: Generated<number>
-  /** What of the balance cannot pay for an opening: `locked(locks, now)` sums it up. Null for nothing. */
-  locks: ColumnType<unknown, string | null | undefined, string | null>
   /** Whether its user is frozen: then it pays for no opening. */
   frozen: Generated<boolean>
   /** A copy of the user's own limits (see db/own-limits.ts); null for none. */
@@ -83,7 +81,7 @@ export type LedgerKind =
   | 'external_adjustment'
   | 'referral'
   | 'refill'
-  | 'late_close'
+  | 'moved'
   | 'void'
   | 'void_shortfall'
 

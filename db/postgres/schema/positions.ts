@@ -44,6 +44,8 @@ export interface PositionsTable {
   /** The markers of the opening and the close in the owner's account log. */
   opened_marker: number
   closed_marker: number | null
+  /** The position that this is a closed part of. */
+  part_of: string | null
   /** The levels it was opened with. */
   opened_stop_micros: number | null
   opened_take_micros: number | null
@@ -58,12 +60,14 @@ export interface PositionsTable {
   answer_margin_micros: number | null
   answer_unrealized_micros: number | null
   answer_locked_micros: Generated<number | null>
-  /** What late news has made of the close (db/recent-closes.ts); null for most. */
-  late: ColumnType<unknown, string | null | undefined, string | null>
+  /** How news has moved the fills (actors/position/moved.ts); null for most. */
+  moved: ColumnType<unknown, string | null | undefined, string | null>
+  /** Until when news may move a close; null without protection. */
+  movable_until: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
 /** All are closed. */
-export type ArchivedPositionsTable = Omit<PositionsTable, `answer_${string}`>
+export type ArchivedPositionsTable = Omit<PositionsTable, `answer_${string}` | 'movable_until'>
 
 /** A position that an operator voids. */
 export interface PositionVoidsTable {
@@ -103,6 +107,6 @@ export interface CommandResultsTable {
   balance_micros: number
   margin_micros: number
   unrealized_micros: number
-  locked_micros: number
+  locked_micros: Generated<number | null>
   at: Timestamp
 }

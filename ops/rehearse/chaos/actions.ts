@@ -202,7 +202,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'the network between the owner of the match and Redis breaks',
     weight: 2,
     lastsMs: WHILE[0],
-    happen: async ({ cluster, chance }) => broken((await cluster.owner()).fast, between(chance, WHILE), chance),
+    happen: async ({ cluster, chance }) => broken([(await cluster.owner()).redis], between(chance, WHILE), chance),
   },
   {
     id: 'owner-without-database',
@@ -223,7 +223,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'the network between the process that serves clients and Redis breaks',
     weight: 1,
     lastsMs: WHILE[0],
-    happen: async ({ cluster, chance }) => broken(cluster.api.fast, between(chance, WHILE), chance),
+    happen: async ({ cluster, chance }) => broken([cluster.api.redis], between(chance, WHILE), chance),
   },
   {
     id: 'api-without-database',

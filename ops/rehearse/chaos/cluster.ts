@@ -17,8 +17,7 @@ const CLOCK = join(import.meta.dirname, './clock.ts')
 type Role = 'api' | 'rooms'
 
 interface Routes {
-  /** To Redis, and to NATS if messages go through it. */
-  readonly fast: readonly Relay[]
+  readonly redis: Relay
   readonly database: Relay
   /** The machine that it runs on, whose packets can be lost; null if there are only relays. */
   readonly machine: Machine | null
@@ -27,20 +26,20 @@ interface Routes {
 /** A process and its own routes to the stores. */
 export class Member {
   readonly program: Program
-  readonly fast: readonly Relay[]
+  readonly redis: Relay
   readonly database: Relay
   readonly machine: Machine | null
   #isDismissed = false
 
-  constructor(program: Program, { fast, database, machine }: Routes) {
+  constructor(program: Program, { redis, database, machine }: Routes) {
     this.program = program
-    this.fast = fast
+    this.redis = redis
     this.database = database
     this.machine = machine
   }
 
   get wires(): readonly Relay[] {
-    return [...this.fast, this.database]
+    return [this.redis, this.database]
   }
 
   /** Whether it ended without being asked to. */
@@ -99,7 +98,6 @@ export class Cluster {
   readonly #settings: Settings
   readonly #database: string
   readonly #redis: string
-  readonly #nats: string | null
   readonly #network: Network | null
   #api: Member | null = null
   #apiHost = '127.0.0.1'
@@ -112,7 +110,6 @@ export class Cluster {
     this.#network = network
     this.#database = present(settings['DATABASE_URL'], 'address of the database')
     this.#redis = present(settings['REDIS_URL'], 'address of Redis')
-    this.#nats = settings['NATS_URL'] ?? null
   }
 
   /** The address for clients; it does not change. */
@@ -210,13 +207,8 @@ export class Cluster {
     const machine = this.#network?.machine(role === 'api' ? 0 : 1) ?? null
     const relayTo = (server: string): Promise<Relay> => Relay.to(server, machine?.storesAddress)
     const [redis, database] = await Promise.all([relayTo(this.#redis), relayTo(this.#database)])
-    const nats = this.#nats === null ? null : await relayTo(this.#nats)
     const serving = { DEMO_REPLAY: 'none', PORT: String(this.#apiPort) }
-    const stores = {
-      REDIS_URL: redis.url,
-      DATABASE_URL: database.url,
-      ...(nats === null ? {} : { NATS_URL: nats.url }),
-    }
+    const stores = { REDIS_URL: redis.url, DATABASE_URL: database.url }
     const settings = {
       ...this.#settings,
       ...stores,
@@ -227,7 +219,7 @@ export class Cluster {
     if (role === 'api' && machine !== null) this.#apiHost = machine.address
     const options = skewMs === 0 ? [] : ['--import', `${pathToFileURL(CLOCK).href}?ms=${skewMs}`]
     const program = new Program(settings, options, THIS_TREE, machine?.runs)
-    return new Member(program, { fast: nats === null ? [redis] : [redis, nats], database, machine })
+    return new Member(program, { redis, database, machine })
   }
 
   async #close(member: Member): Promise<void> {

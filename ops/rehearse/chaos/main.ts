@@ -3,11 +3,11 @@
  * and every promise is checked; at the end the match is ended and everything is compared.
  *
  *   npm run ops -- chaos [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
- *                        [--nats nats://127.0.0.1:4222] [--relays]
+ *                        [--relays]
  *
  * It starts a PostgreSQL and a Redis server of its own. Without PostgreSQL's programs, or without a user other than
  * root to run them, DATABASE_URL (or TEST_DATABASE_URL) must name a server; a database is made there, and that server
- * is not restarted. With `--nats`, messages between processes go through that server.
+ * is not restarted.
  *
  * As root, with `ip`, each process runs in a network namespace of its own, with one link to clients and one to the
  * stores, where packets can be lost (`network.ts`). Elsewhere, and with `--relays`, all run on loopback. The first line
@@ -50,7 +50,6 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     rounds: { type: 'string' },
     only: { type: 'string', default: '' },
-    nats: { type: 'string', default: '' },
     relays: { type: 'boolean', default: false },
     users: { type: 'string', default: '20' },
     speed: { type: 'string', default: '30' },
@@ -82,7 +81,6 @@ const network = values.relays ? null : Network.open()
 const cluster = new Cluster(
   {
     ...place.settings,
-    ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
     DEMO_SPEED: String(speed),
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',

@@ -17,7 +17,6 @@ interface Line {
 
 const PORT_OF: Readonly<Record<string, number>> = {
   'redis:': 6379,
-  'nats:': 4222,
   'postgres:': 5432,
   'postgresql:': 5432,
 }
@@ -46,7 +45,7 @@ export class Relay {
     listener.on('connection', (client) => this.#connect(client))
   }
 
-  /** A relay to the server at this address, of Redis, NATS or PostgreSQL. It listens on this host. */
+  /** A relay to the server at this address, of Redis or PostgreSQL. It listens on this host. */
   static async to(server: string, host = '127.0.0.1'): Promise<Relay> {
     const listener = createServer()
     listener.listen(0, host)

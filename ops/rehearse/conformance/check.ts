@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import type { Reply } from './visitor.ts'
 import type { CheckContext } from './context.ts'
+import type { Wait, Waits } from './waits.ts'
 
 export interface Terms {
-  /** Admin settings that the check needs; they are set before it runs and restored afterwards. */
-  readonly settings?: Readonly<Record<string, number | boolean | string>>
+  /** Waits that are shorter while the check runs. They are set before it and restored afterwards. */
+  readonly waits?: Waits
+  /** Waits that the check itself sets, because setting is what it is about. */
+  readonly sets?: readonly Wait[]
   /** It changes what all users see, so nothing else runs meanwhile. */
   readonly alone?: boolean
   /** Seconds that the check has to wait. It runs beside the others, under any settings; over 90 only with `--slow`. */
@@ -13,25 +16,43 @@ export interface Terms {
 }
 
 export interface Check extends Terms {
-  /** Section of the specification, a dot, and a number of its own. */
+  /** Section of the specification (10: beyond it), a dot, and a number of its own. */
   readonly id: string
   readonly section: string
-  readonly sentence: string
+  /** The words of the specification, with … between two passages; empty beyond the specification. */
+  readonly quote: string
+  /** What is checked. */
+  readonly claim: string
   readonly run: (context: CheckContext) => Promise<void>
 }
 
-/** Registers one check: the rule, and its proof, which throws if the rule does not hold. */
+/** Registers one check: the words of the specification, what is checked, and the proof, which throws if it fails. */
 export interface WriteDown {
-  (id: string, sentence: string, run: Check['run']): void
-  (id: string, sentence: string, terms: Terms, run: Check['run']): void
+  (id: string, quote: string, claim: string, run: Check['run']): void
+  (id: string, quote: string, claim: string, terms: Terms, run: Check['run']): void
 }
+
+/** Registers one check of what the specification leaves open or does not have. */
+export interface WriteDownBeyond {
+  (id: string, claim: string, run: Check['run']): void
+  (id: string, claim: string, terms: Terms, run: Check['run']): void
+}
+
+type Rest = [Check['run']] | [Terms, Check['run']]
 
 /** Registers checks in this list. */
 export function into(list: Check[]): WriteDown {
-  return (id: string, sentence: string, ...rest: [Check['run']] | [Terms, Check['run']]) => {
+  return (id: string, quote: string, claim: string, ...rest: Rest) => {
     const [terms, run] = rest.length === 1 ? [{}, rest[0]] : rest
-    list.push({ id, section: id.slice(0, id.lastIndexOf('.')), sentence, run, ...terms })
+    list.push({ id, section: id.slice(0, id.lastIndexOf('.')), quote, claim, run, ...terms })
   }
+}
+
+/** The same for checks beyond the specification. */
+export function beyondInto(list: Check[]): WriteDownBeyond {
+  const write = into(list)
+  return (id: string, claim: string, ...rest: Rest) =>
+    rest.length === 1 ? write(id, '', claim, rest[0]) : write(id, '', claim, ...rest)
 }
 
 /** The check cannot be made on this deployment. It is reported as skipped, with the reason. */
@@ -50,7 +71,7 @@ export function says(reply: Reply, status: number, part?: object): void {
     assert.partialDeepStrictEqual(reply.body, part, `${received}, which lacks ${JSON.stringify(part)}`)
 }
 
-/** The answer is an error of this status in the standard form: `error`, `code`, `requestId` (contract 2). */
+/** The answer is an error of this status in the standard form: `error`, `code`, `requestId` */
 export function refuses(reply: Reply, status: number, facts: object = {}): void {
   says(reply, status, facts)
   const { error, code, requestId, stack } = reply.body as Record<string, unknown>

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Room } from '@colyseus/sdk'
 import { DOES_NOT_APPLY, Skip } from './check.ts'
 import { FeedSocket, waitFor } from './feed.ts'
-import type { Fixture, Footballer, Role } from './football.ts'
+import type { Fixture, Footballer, Role, Side } from './football.ts'
 import {
   Districts,
   Instrument,
@@ -21,8 +21,10 @@ import {
   WsToken,
 } from './shapes.ts'
 import type { Stores } from './deployment.ts'
+import { unnoted } from './notes.ts'
 import { ADMIN, type Trust } from './trust.ts'
 import { type Ask, read, type Reply, Visitor } from './visitor.ts'
+import { WAITS, type Waits } from './waits.ts'
 import { z } from 'zod'
 
 /** Where the deployment is, and what is known of it. */
@@ -116,7 +118,7 @@ class SharedState {
   }
 
   async #fill(context: CheckContext): Promise<void> {
-    const match = await context.match('HT')
+    const match = await context.breakMatch()
     // The bench is closed to opens.
     for (const player of match.fixture.players.filter(({ starter }) => starter)) {
       this.#players[player.role].push(player)
@@ -139,13 +141,14 @@ export class OwnMatch {
     return this.fixture.id
   }
 
+  /** Of the players on the pitch. */
   get instrumentIds(): readonly string[] {
-    return [...this.#instruments.values()].map(({ id }) => id)
+    return this.fixture.players.filter(({ starter }) => starter).map((player) => this.instrument(player).id)
   }
 
-  /** The nth player of this role in the home team. */
-  player(role: Role, n = 0): Footballer {
-    const found = this.fixture.players.filter((one) => one.side === 'home' && one.role === role)[n]
+  /** The nth player of this role in a team. */
+  player(role: Role, n = 0, side: Side = 'home'): Footballer {
+    const found = this.fixture.players.filter((one) => one.side === side && one.role === role)[n]
     assert(found !== undefined, `there is no ${role} ${n}`)
     return found
   }
@@ -244,8 +247,16 @@ export class CheckContext {
   }
 
   /** A newly registered user; if the deployment does not trust us, a synthetic user of the dev routes. */
-  async user(profile: object = {}): Promise<User> {
-    const visitor = this.visitor()
+  user(profile: object = {}): Promise<User> {
+    return unnoted(() => this.#newUser(profile, this.visitor()))
+  }
+
+  /** The same from an address of one's own choice. */
+  userFrom(address: string): Promise<User> {
+    return unnoted(() => this.#newUser({}, Object.assign(this.visitor(), { address })))
+  }
+
+  async #newUser(profile: object, visitor: Visitor): Promise<User> {
     if (this.target.trust === null) return this.#synthetic(visitor, `Conformance ${this.newName()}`)
     const { sub, registrationTicket } = await this.verified(visitor)
     const districtId = await this.district()
@@ -263,7 +274,7 @@ export class CheckContext {
 
   /** The one user in `ADMIN_EMAILS`, who never signs out. */
   admin(): Promise<User> {
-    this.#shared.admin ??= this.#signInAdmin()
+    this.#shared.admin ??= unnoted(() => this.#signInAdmin())
     return this.#shared.admin
   }
 
@@ -273,16 +284,18 @@ export class CheckContext {
     return this.#shared.observer
   }
 
-  /** The current values of these settings. */
-  async settings(keys: readonly string[]): Promise<Record<string, number | boolean | string>> {
+  /** The waits as they are. */
+  async waits(): Promise<Waits> {
     const { settings } = await (await this.admin()).get('/api/admin/settings', Settings)
-    return Object.fromEntries(settings.filter(({ key }) => keys.includes(key)).map(({ key, value }) => [key, value]))
+    return Object.fromEntries(
+      WAITS.map((wait) => [wait, Number(settings.find(({ key }) => key === wait)?.value ?? NaN)]),
+    )
   }
 
-  /** The settings are in force in every process when it returns. */
-  async set(settings: Readonly<Record<string, number | boolean | string>>): Promise<void> {
+  /** The waits are in force in every process when it returns. */
+  async set(waits: Waits): Promise<void> {
     const admin = await this.admin()
-    for (const [key, value] of Object.entries(settings)) {
+    for (const [key, value] of Object.entries(waits)) {
       const reply = await admin.put(`/api/admin/settings/${key}`, { value })
       assert.equal(reply.status, 200, `${key} cannot be set to ${value}: ${reply.text}`)
     }
@@ -301,11 +314,23 @@ export class CheckContext {
 
   /** A player for this check alone, in a match in a break: the price moves only by trades. */
   player(role: Role = 'MID'): Promise<Player> {
-    return this.#shared.player(this, role)
+    return unnoted(() => this.#shared.player(this, role))
   }
 
-  /** A match for this check alone, in this state; the deployment shows all its players. */
+  /** A match for this check alone, in this state; the deployment shows all its players on the pitch. */
   async match(state: string): Promise<OwnMatch> {
+    const match = await unnoted(() => this.#newMatch(state))
+    // A match that plays on costs the deployment work. Those of `player` are in a break until the end.
+    this.later(() => match.fixture.enters('FINISHED'))
+    return match
+  }
+
+  /** A match in a break until the suite ends. */
+  breakMatch(): Promise<OwnMatch> {
+    return this.#newMatch('HT')
+  }
+
+  async #newMatch(state: string): Promise<OwnMatch> {
     const fixture = this.trust.football.fixture()
     fixture.enters('INPLAY_1ST_HALF')
     const observer = await this.observer()
@@ -314,8 +339,10 @@ export class CheckContext {
       async () => {
         const all = (await observer.get('/api/instruments', Instruments)).instruments
         const mine = all.filter(({ fixtureId }) => fixtureId === fixture.id)
-        if (mine.length < fixture.players.length) await pause(LOOK_MS)
-        return mine.length < fixture.players.length ? undefined : mine
+        const starters = fixture.players.filter(({ starter }) => starter)
+        const missing = starters.some(({ name }) => !mine.some((one) => one.name === name))
+        if (missing) await pause(LOOK_MS)
+        return missing ? undefined : mine
       },
       MATCH_MS,
     )
@@ -332,11 +359,13 @@ export class CheckContext {
   }
 
   /** The match as shown once the condition holds. */
-  async sees(match: OwnMatch, isSo: (shown: z.output<typeof Match>) => boolean): Promise<z.output<typeof Match>> {
-    const observer = await this.observer()
-    return this.eventually(`match ${match.id} to be so`, async () => {
-      const { matches } = await observer.get('/api/matches', Matches)
-      return matches.find((shown) => shown.id === match.id && isSo(shown))
+  sees(match: OwnMatch, isSo: (shown: z.output<typeof Match>) => boolean): Promise<z.output<typeof Match>> {
+    return unnoted(async () => {
+      const observer = await this.observer()
+      return this.eventually(`match ${match.id} to be so`, async () => {
+        const { matches } = await observer.get('/api/matches', Matches)
+        return matches.find((shown) => shown.id === match.id && isSo(shown))
+      })
     })
   }
 

@@ -39,14 +39,18 @@ export interface Stores {
 }
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
-const START_MS = 60_000
+const START_MS = 120_000
 const STOP_MS = 20_000
 const LOOK_MS = 50
 
-/** The roles in the cluster. Two processes share each role, and one process has both. */
-const CLUSTER = ['api,rooms', 'api', 'rooms'] as const
+/** The roles of the processes: in the cluster every process has one, and two share each. */
+const ROLES: Readonly<Record<Mode, readonly string[]>> = {
+  embedded: ['api,rooms'],
+  servers: ['api,rooms'],
+  cluster: ['api', 'rooms', 'api', 'rooms'],
+}
 
-/** Starts what the mode names, and waits until all of it is ready. Only the cluster is in production mode. */
+/** Starts what the mode names, and waits until all of it is ready. On servers it is in production mode. */
 export async function startDeployment(mode: Mode, trusted: Environment): Promise<Deployment> {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-conformance-'))
   const undo: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true })]
@@ -62,11 +66,11 @@ export async function startDeployment(mode: Mode, trusted: Environment): Promise
       undo.push(redis.stop)
       Object.assign(settings, { DATABASE_URL: database.url, REDIS_URL: redis.url })
     }
-    const production = mode === 'cluster'
+    const production = mode !== 'embedded'
     if (production)
       Object.assign(settings, { NODE_ENV: 'production', HOST: '127.0.0.1', COOKIE_DOMAIN: 'conformance.example' })
     const programs: Program[] = []
-    for (const roles of mode === 'cluster' ? CLUSTER : ['api,rooms']) {
+    for (const roles of ROLES[mode]) {
       const program = new Program({ ...settings, ROLES: roles }, await freePort(), await freePort())
       undo.push(() => program.stop())
       programs.push(program)
@@ -97,8 +101,8 @@ export async function startDeployment(mode: Mode, trusted: Environment): Promise
 
 export const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   embedded: 'one process with the embedded database',
-  servers: 'one process on PostgreSQL and Redis',
-  cluster: 'three processes in production on PostgreSQL and Redis',
+  servers: 'one process in production on PostgreSQL and Redis',
+  cluster: 'four processes in production on PostgreSQL and Redis, two for the API and two for the matches',
 }
 
 /** A process of the deployment, which can be stopped and started again. */

@@ -1,9 +1,10 @@
-/** A plain socket on the price feed: control messages are JSON text, prices are bytes (contract 6). */
+/** A plain socket on the price feed: control messages are JSON text, prices are bytes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
+import { brief, note, notesOfCheck } from './notes.ts'
 import { type PriceFrame, readPriceFrame } from './price-frame.ts'
 
 export type Message = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -22,16 +23,26 @@ export class FeedSocket {
   readonly frames: PriceFrame[] = []
   /** The size of a price in bytes, as received. */
   readonly weights: number[] = []
+  /** When each price was received, in seconds, by instrument. */
+  readonly #arrivals = new Map<string, number[]>()
   closeCode: number | null = null
+  readonly #notes = notesOfCheck()
 
   private constructor(ws: WebSocket) {
     this.ws = ws
     ws.on('message', (data: Buffer, isBinary) => {
-      if (!isBinary) return void this.messages.push(JSON.parse(data.toString('utf8')) as Message)
+      if (!isBinary) return this.#hear(JSON.parse(data.toString('utf8')) as Message)
+      const frame = readPriceFrame(data)
       this.weights.push(data.length)
-      this.frames.push(readPriceFrame(data))
+      this.frames.push(frame)
+      const { instrumentId } = frame
+      this.#arrivals.set(instrumentId, [...(this.#arrivals.get(instrumentId) ?? []), performance.now() / 1_000])
+      note(this.#notes, 'WebSocket', `price ${brief(frame)}`, 'price')
     })
-    ws.on('close', (code) => (this.closeCode = code))
+    ws.on('close', (code) => {
+      this.closeCode = code
+      note(this.#notes, 'WebSocket', `closed ${code}`)
+    })
     ws.on('error', () => undefined) // a 'close' follows
   }
 
@@ -68,7 +79,13 @@ export class FeedSocket {
     return code
   }
 
+  #hear(message: Message): void {
+    this.messages.push(message)
+    note(this.#notes, 'WebSocket', brief(message))
+  }
+
   say(message: object | string): void {
+    note(this.#notes, `WebSocket ${brief(message)}`, '', '')
     this.ws.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
@@ -102,6 +119,12 @@ export class FeedSocket {
   /** The first price of this kind, once there is one. */
   frame(what: string, isWanted: (frame: PriceFrame) => boolean, patienceMs = PATIENCE_MS): Promise<PriceFrame> {
     return waitFor(what, () => this.frames.find(isWanted), patienceMs)
+  }
+
+  /** Seconds between the prices of this instrument, as they were received. */
+  gaps(instrumentId: string): number[] {
+    const times = this.#arrivals.get(instrumentId) ?? []
+    return times.slice(1).map((at, n) => at - (times[n] ?? 0))
   }
 
   closed(patienceMs = PATIENCE_MS): Promise<number> {

@@ -79,7 +79,10 @@ export class Fixture {
   #stateId = 1
   #periods: Period[] = []
   #events: EventRow[] = []
+  /** Events so far, those that were taken back included: no number is given twice. */
+  #happened = 0
   #stoppedAt: number | null = null
+  #behindSecs = 0
   readonly #startsAt = Date.now()
 
   constructor(id: number, firstPlayer: number) {
@@ -118,6 +121,16 @@ export class Fixture {
     this.#stoppedAt = stopped ? Date.now() : null
   }
 
+  /** From now on the clock is this many seconds behind what it has been, as when the length of a half is restated. */
+  clockBehind(secs: number): void {
+    this.#behindSecs = secs
+  }
+
+  /** One more shot on target, in the statistics only. */
+  shoots(player: Footballer): void {
+    this.details.set(player, { ...this.details.get(player), 86: (this.details.get(player)?.[86] ?? 0) + 1 })
+  }
+
   goal(player: Footballer): number {
     return this.#happens(EVENT.goal, player)
   }
@@ -150,7 +163,8 @@ export class Fixture {
   }
 
   #happens(type: number, player: Footballer): number {
-    const id = this.id * 1_000 + this.#events.length + 1
+    this.#happened += 1
+    const id = this.id * 1_000 + this.#happened
     const [home, away] = [this.score.home, this.score.away]
     const counts = type === EVENT.goal || type === EVENT.ownGoal
     const forHome = (player.side === 'home') === (type === EVENT.goal)
@@ -222,7 +236,7 @@ export class Fixture {
 
   #periodRow({ type, startedAt, endedAt }: Period, n: number): object {
     const now = this.#stoppedAt ?? Date.now()
-    const elapsed = Math.floor(((endedAt ?? now) - startedAt) / 1_000)
+    const elapsed = Math.max(0, Math.floor(((endedAt ?? now) - startedAt) / 1_000) - this.#behindSecs)
     const from = COUNTS_FROM[type] ?? 0
     return {
       id: this.id * 10 + n,

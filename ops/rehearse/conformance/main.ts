@@ -1,8 +1,8 @@
 /**
- * Conformance: every sentence of the specification that can be checked from outside, on a deployment.
+ * Conformance: what the specification says, and what can be checked of it from outside, on a deployment.
  *
  *   npm run ops -- conformance --mode embedded|servers|cluster|all [--slow] [--only 4.3] [--junit FILE]
- *                              [--markdown FILE]
+ *                              [--markdown FILE] [--exchanges FILE]
  *   npm run ops -- conformance --url http://host:3000[,…] [--ws ws://host:3001[,…]] [--trust FILE] [--production] …
  *
  * `--mode` starts a deployment and removes it afterwards: `servers` and `cluster` create a database on the PostgreSQL
@@ -10,7 +10,8 @@
  * identity provider, a mail server and match data that the suite controls: `--trust FILE` names the file with the
  * environment that makes a deployment use them, on ports from `--port` (4801) on. If the file does not exist it is
  * written; `--trust FILE` without `--url` writes it and ends. Without `--trust` those checks are skipped. `--slow` adds
- * the checks that take minutes. The exit code is 1 if anything failed.
+ * the checks that take minutes. `--exchanges FILE` writes what each check sent and was answered, one line of JSON a
+ * check; with several deployments each has its own file. The exit code is 1 if anything failed.
  */
 import { writeFileSync } from 'node:fs'
 import { DESCRIPTIONS, isMode, MODES } from './deployment.ts'
@@ -49,8 +50,8 @@ function plan(): readonly Planned[] {
 }
 
 /** Each run has its own file if there are several. */
-const junitFile = (deployment: string, runs: number): string | undefined =>
-  runs === 1 ? options.junit : options.junit?.replace(/(\.xml)?$/, `-${deployment.replaceAll(/\W+/g, '-')}.xml`)
+const fileOf = (file: string | undefined, deployment: string, runs: number): string | undefined =>
+  runs === 1 ? file : file?.replace(/(\.\w+)?$/, `-${deployment.replaceAll(/\W+/g, '-')}$1`)
 
 async function main(): Promise<number> {
   if (options.url === undefined && options.trust !== undefined) {
@@ -64,7 +65,9 @@ async function main(): Promise<number> {
   const failures: string[] = []
   for (const { deployment, argv } of planned) {
     print(`\n${deployment}\n`)
-    const outcome = await runChecks(argv, { progress: process.stdout, junit: junitFile(deployment, planned.length) })
+    const file = (name: string | undefined) => fileOf(name, deployment, planned.length)
+    const written = { junit: file(options.junit), exchanges: file(options.exchanges) }
+    const outcome = await runChecks(argv, { progress: process.stdout, ...written })
     runs.push({ deployment, verdicts: outcome.verdicts })
     failures.push(...outcome.failures)
   }

@@ -13,6 +13,7 @@ export const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     junit: { type: 'string' },
     markdown: { type: 'string' },
+    exchanges: { type: 'string' },
   },
 })
 

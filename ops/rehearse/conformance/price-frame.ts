@@ -1,4 +1,4 @@
-/** Reads a price message as the contract lays it out (section 6): 93 bytes, big-endian, a checksum at the end. */
+/** Reads a price message as the API describes it: 93 bytes, big-endian, a checksum at the end. */
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
 

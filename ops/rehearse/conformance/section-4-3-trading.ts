@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { type Check, into, near, refuses, says } from './check.ts'
 import { LegacyTrades, Portfolio, Positions, Trade, Wallet } from './shapes.ts'
 import { read } from './visitor.ts'
+import { NO_HOLD } from './waits.ts'
 
 export const checks: Check[] = []
 const check = into(checks)
 
-const HOLD_OVER = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } }
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 const ROUTES = [
   ['POST', '/api/positions/open'],
@@ -22,30 +22,41 @@ const ROUTES = [
   ['GET', '/api/account/changes'],
 ] as const
 
-check('4.3.1', 'Every route of 4.3 is 401 without a valid access cookie.', async (t) => {
-  for (const [method, path] of ROUTES) {
-    refuses(await t.visitor().ask(method, path, method === 'GET' ? {} : { body: {} }), 401)
-  }
-})
+check(
+  '4.3.1',
+  '4.3 Positions, trades, wallet (all JWT)',
+  'Every route of 4.3 is 401 without a valid access cookie.',
+  async (t) => {
+    for (const [method, path] of ROUTES) {
+      refuses(await t.visitor().ask(method, path, method === 'GET' ? {} : { body: {} }), 401)
+    }
+  },
+)
 
-check('4.3.2', '`POST /api/positions/open` answers 201 with the position and the wallet after it.', async (t) => {
-  const [user, player] = [await t.user(), await t.player()]
-  const levels = { stopLoss: Math.floor(player.currentPrice - 9), takeProfit: Math.ceil(player.currentPrice + 9) }
-  const reply = await user.order(player, { lotSize: 0.25, ...levels })
-  const { position, wallet } = read(reply, Trade)
-  assert.equal(reply.status, 201)
-  assert.partialDeepStrictEqual(position, {
-    instrumentId: player.id,
-    direction: 'long',
-    lotSize: 0.25,
-    status: 'open',
-    ...levels,
-  })
-  near(wallet.marginUsed, position.margin, 'margin used')
-})
+check(
+  '4.3.2',
+  'POST | `/api/positions/open` | header `Idempotency-Key`; body `instrumentId`, `direction` (`long`/`short`), `lotSize`, `clientPrice` (price the client saw), optional SL/TP',
+  '`POST /api/positions/open` answers 201 with the position and the wallet after it.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const levels = { stopLoss: Math.floor(player.currentPrice - 9), takeProfit: Math.ceil(player.currentPrice + 9) }
+    const reply = await user.order(player, { lotSize: 0.25, ...levels })
+    const { position, wallet } = read(reply, Trade)
+    assert.equal(reply.status, 201)
+    assert.partialDeepStrictEqual(position, {
+      instrumentId: player.id,
+      direction: 'long',
+      lotSize: 0.25,
+      status: 'open',
+      ...levels,
+    })
+    near(wallet.marginUsed, position.margin, 'margin used')
+  },
+)
 
 check(
   '4.3.3',
+  'body `instrumentId`, `direction` (`long`/`short`), `lotSize`, `clientPrice` (price the client saw)',
   'An open without instrument, direction, lot size or client price is 400, and so is nonsense.',
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
@@ -58,55 +69,41 @@ check(
     const wrong = [
       { direction: 'up' },
       { lotSize: '1' },
-      { lotSize: -1 },
-      { lotSize: 1e300 },
-      { lotSize: 0.000_000_1 },
       { clientPrice: 0 },
       { clientPrice: -5 },
       { instrumentId: 'x' },
       { stopLoss: 0 },
       { takeProfit: 'high' },
     ]
-    // A user may try ten times at once, and has tried four times.
-    const other = await t.user()
-    for (const field of wrong) refuses(await other.post('/api/positions/open', { ...order, ...field }), 400)
+    for (const field of wrong) refuses(await user.post('/api/positions/open', { ...order, ...field }), 400)
     assert.equal((await user.get('/api/wallet', Wallet)).balance, 10_000)
   },
 )
 
-check('4.3.4', 'The same `Idempotency-Key` and body get the first answer again, and one position.', async (t) => {
-  const [user, player] = [await t.user(), await t.player()]
-  const key = { 'idempotency-key': t.newName() }
-  const order = { instrumentId: player.id, direction: 'long', lotSize: 0.5, clientPrice: player.currentPrice }
-  const first = await user.ask('POST', '/api/positions/open', { body: order, headers: key })
-  const again = await user.ask('POST', '/api/positions/open', { body: order, headers: key })
-  assert.deepEqual([again.status, again.body], [first.status, first.body])
-  assert.deepEqual(
-    [first, again].map(({ headers }) => headers.get('idempotent-replayed')),
-    [null, 'true'],
-  )
-  assert.equal((await user.get('/api/positions', Positions)).positions.length, 1)
-})
-
-check('4.3.5', 'Keys are scoped to the user: two users may choose the same.', async (t) => {
-  const [alice, bob, player] = [await t.user(), await t.user(), await t.player()]
-  const key = { 'idempotency-key': t.newName() }
-  const ids = [read(await alice.order(player, {}, key), Trade), read(await bob.order(player, {}, key), Trade)].map(
-    ({ position }) => position.id,
-  )
-  assert.notEqual(ids[0], ids[1])
-})
-
-check('4.3.6', 'A key longer than 255 characters is 400 (contract 2).', async (t) => {
-  const [user, player] = [await t.user(), await t.player()]
-  refuses(await user.order(player, {}, { 'idempotency-key': 'x'.repeat(256) }), 400)
-  says(await user.order(player, {}, { 'idempotency-key': 'x'.repeat(255) }), 201)
-})
+check(
+  '4.3.4',
+  'Open and close accept an idempotency key.',
+  'The same `Idempotency-Key` and body get the first answer again, and one position.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const key = { 'idempotency-key': t.newName() }
+    const order = { instrumentId: player.id, direction: 'long', lotSize: 0.5, clientPrice: player.currentPrice }
+    const first = await user.ask('POST', '/api/positions/open', { body: order, headers: key })
+    const again = await user.ask('POST', '/api/positions/open', { body: order, headers: key })
+    assert.deepEqual([again.status, again.body], [first.status, first.body])
+    assert.deepEqual(
+      [first, again].map(({ headers }) => headers.get('idempotent-replayed')),
+      [null, 'true'],
+    )
+    assert.equal((await user.get('/api/positions', Positions)).positions.length, 1)
+  },
+)
 
 check(
-  '4.3.7',
+  '4.3.5',
+  "GET | `/api/positions` | caller's open positions; query `status=open` is accepted",
   '`GET /api/positions` lists the open positions of the caller; `status=open`, `closed` and `all` are accepted.',
-  HOLD_OVER,
+  { waits: NO_HOLD },
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const shut = (await user.opens(player)).position.id
@@ -122,30 +119,26 @@ check(
   },
 )
 
-check('4.3.8', 'A position of another user cannot be seen, changed or closed: 404.', HOLD_OVER, async (t) => {
-  const [owner, other, player] = [await t.user(), await t.user(), await t.player()]
-  const { id } = (await owner.opens(player)).position
-  refuses(await other.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss: null } }), 404)
-  refuses(await other.post(`/api/positions/${id}/close`, {}), 404)
-  assert.deepEqual((await other.get('/api/positions?status=all', Positions)).positions, [])
-  refuses(await owner.post(`/api/positions/${NOBODY}/close`, {}), 404)
-  refuses(await owner.post('/api/positions/1/close', {}), 400)
-})
-
-check('4.3.9', '`PATCH /api/positions/:id` modifies the levels of an open position.', async (t) => {
-  const [user, player] = [await t.user(), await t.player()]
-  const { id, openPrice } = (await user.opens(player, { direction: 'short' })).position
-  const [stopLoss, takeProfit] = [Math.ceil(openPrice + 9), Math.floor(openPrice - 9)]
-  says(await user.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss, takeProfit } }), 200, {
-    position: { id, stopLoss, takeProfit },
-  })
-  refuses(await user.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss: 'low' } }), 400)
-})
+check(
+  '4.3.6',
+  'PATCH | `/api/positions/:id` | modify SL/TP of an open position',
+  '`PATCH /api/positions/:id` modifies the levels of an open position.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const { id, openPrice } = (await user.opens(player, { direction: 'short' })).position
+    const [stopLoss, takeProfit] = [Math.ceil(openPrice + 9), Math.floor(openPrice - 9)]
+    says(await user.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss, takeProfit } }), 200, {
+      position: { id, stopLoss, takeProfit },
+    })
+    refuses(await user.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss: 'low' } }), 400)
+  },
+)
 
 check(
-  '4.3.10',
+  '4.3.7',
+  'POST | `/api/positions/:id/close` | header `Idempotency-Key`; body `clientRequestId` string',
   '`POST /api/positions/:id/close` takes a key in the header; the same key gets the same answer.',
-  HOLD_OVER,
+  { waits: NO_HOLD },
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const { id } = (await user.opens(player)).position
@@ -159,67 +152,94 @@ check(
   },
 )
 
-check('4.3.11', 'On a close `clientRequestId` is the key when there is no header.', HOLD_OVER, async (t) => {
-  const [user, player] = [await t.user(), await t.player()]
-  const { id } = (await user.opens(player)).position
-  const body = { clientRequestId: t.newName() }
-  const first = await user.post(`/api/positions/${id}/close`, body)
-  const again = await user.post(`/api/positions/${id}/close`, body)
-  says(first, 200)
-  assert.deepEqual([again.status, again.body, again.headers.get('idempotent-replayed')], [200, first.body, 'true'])
-})
+check(
+  '4.3.8',
+  'body `clientRequestId` string',
+  'On a close `clientRequestId` is the key when there is no header.',
+  { waits: NO_HOLD },
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const { id } = (await user.opens(player)).position
+    const body = { clientRequestId: t.newName() }
+    const first = await user.post(`/api/positions/${id}/close`, body)
+    const again = await user.post(`/api/positions/${id}/close`, body)
+    says(first, 200)
+    assert.deepEqual([again.status, again.body, again.headers.get('idempotent-replayed')], [200, first.body, 'true'])
+  },
+)
 
-check('4.3.12', '`GET /api/trades` is the legacy trade history, with `limit` and `offset`.', async (t) => {
-  const user = await t.user()
-  assert.deepEqual((await user.get('/api/trades?limit=10&offset=0', LegacyTrades)).trades, [])
-  for (const query of ['limit=0', 'limit=x', 'offset=-1']) refuses(await user.ask('GET', `/api/trades?${query}`), 400)
-})
+check(
+  '4.3.9',
+  'GET | `/api/trades` | legacy trade history; query `limit`, `offset` … A legacy buy-and-hold share model remains readable (trade history, portfolio)',
+  '`GET /api/trades` is the legacy trade history, with `limit` and `offset`.',
+  async (t) => {
+    const user = await t.user()
+    assert.deepEqual((await user.get('/api/trades?limit=10&offset=0', LegacyTrades)).trades, [])
+    for (const query of ['limit=0', 'limit=x', 'offset=-1']) refuses(await user.ask('GET', `/api/trades?${query}`), 400)
+  },
+)
 
-check('4.3.13', '`GET /api/portfolio` has legacy holdings, wallet balance and total PnL.', HOLD_OVER, async (t) => {
-  const [user, crowd, player] = [await t.user(), await t.user(), await t.player()]
-  const { id } = (await user.opens(player)).position
-  await crowd.opens(player, { lotSize: 10 })
-  const { position } = await user.closes(id)
-  const portfolio = await t.eventually('the PnL', async () => {
-    const found = await user.get('/api/portfolio', Portfolio)
-    return found.totalPnl === 0 ? undefined : found
-  })
-  assert.deepEqual(portfolio.holdings, [])
-  near(portfolio.totalPnl, position.realizedPnl ?? NaN, 'total PnL')
-  near(portfolio.balance, 10_000 + (position.realizedPnl ?? NaN), 'the balance')
-})
+check(
+  '4.3.10',
+  'GET | `/api/portfolio` | legacy share holdings, wallet balance, total PnL',
+  '`GET /api/portfolio` has legacy holdings, wallet balance and total PnL.',
+  { waits: NO_HOLD },
+  async (t) => {
+    const [user, crowd, player] = [await t.user(), await t.user(), await t.player()]
+    const { id } = (await user.opens(player)).position
+    await crowd.opens(player, { lotSize: 10 })
+    const { position } = await user.closes(id)
+    const portfolio = await t.eventually('the PnL', async () => {
+      const found = await user.get('/api/portfolio', Portfolio)
+      return found.totalPnl === 0 ? undefined : found
+    })
+    assert.deepEqual(portfolio.holdings, [])
+    near(portfolio.totalPnl, position.realizedPnl ?? NaN, 'total PnL')
+    near(portfolio.balance, 10_000 + (position.realizedPnl ?? NaN), 'the balance')
+  },
+)
 
-check('4.3.14', '`GET /api/wallet` is the wallet of the caller.', async (t) => {
+check('4.3.11', 'GET | `/api/wallet` | wallet balance', '`GET /api/wallet` is the wallet of the caller.', async (t) => {
   assert.partialDeepStrictEqual(await (await t.user()).get('/api/wallet', Wallet), {
     balance: 10_000,
     currency: 'UNIT',
   })
 })
 
-check('4.3.15', 'No direct legacy buy or sell endpoint exists.', async (t) => {
-  const user = await t.user()
-  for (const path of [
-    '/api/trades/buy',
-    '/api/trades/sell',
-    '/api/buy',
-    '/api/sell',
-    '/api/portfolio/buy',
-    '/api/portfolio/sell',
-  ]) {
-    refuses(await user.post(path, { quantity: 1 }), 404)
-  }
-  refuses(await user.post('/api/trades', { quantity: 1 }), 405)
-})
+check(
+  '4.3.12',
+  'No direct legacy buy/sell endpoint exists. … but has no direct buy/sell endpoint.',
+  'No direct legacy buy or sell endpoint exists.',
+  async (t) => {
+    const user = await t.user()
+    for (const path of [
+      '/api/trades/buy',
+      '/api/trades/sell',
+      '/api/buy',
+      '/api/sell',
+      '/api/portfolio/buy',
+      '/api/portfolio/sell',
+    ]) {
+      refuses(await user.post(path, { quantity: 1 }), 404)
+    }
+    refuses(await user.post('/api/trades', { quantity: 1 }), 405)
+  },
+)
 
-check('4.3.16', 'Commands at once are each carried out once: ten opens under one key are one position.', async (t) => {
-  const [user, player] = [await t.user(), await t.player()]
-  const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice }
-  const headers = { 'idempotency-key': t.newName() }
-  const replies = await Promise.all(
-    Array.from({ length: 10 }, () => user.ask('POST', '/api/positions/open', { body: order, headers })),
-  )
-  for (const reply of replies) assert([201, 409].includes(reply.status), `${reply.status} ${reply.text}`)
-  for (const reply of replies)
-    if (reply.status === 409) refuses(reply, 409, { error: 'duplicate request; please retry' })
-  assert.equal((await user.get('/api/positions', Positions)).positions.length, 1)
-})
+check(
+  '4.3.13',
+  'duplicate or in-flight `Idempotency-Key` without a usable cached result',
+  'Commands at once are each carried out once: ten opens under one key are one position.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice }
+    const headers = { 'idempotency-key': t.newName() }
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => user.ask('POST', '/api/positions/open', { body: order, headers })),
+    )
+    for (const reply of replies) assert([201, 409].includes(reply.status), `${reply.status} ${reply.text}`)
+    for (const reply of replies)
+      if (reply.status === 409) refuses(reply, 409, { error: 'duplicate request; please retry' })
+    assert.equal((await user.get('/api/positions', Positions)).positions.length, 1)
+  },
+)

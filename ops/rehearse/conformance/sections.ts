@@ -1,5 +1,12 @@
-/** All checks, in the order of the specification. */
+/** All checks, in the order of the specification, and those beyond it as section 10. */
 import assert from 'node:assert/strict'
+import { checks as beyondAccounts } from './beyond-accounts.ts'
+import { checks as beyondBoardsAndAdmin } from './beyond-boards-and-admin.ts'
+import { checks as beyondEvents } from './beyond-events.ts'
+import { checks as beyondLeagues } from './beyond-leagues.ts'
+import { checks as beyondMatches } from './beyond-matches.ts'
+import { checks as beyondRequests } from './beyond-requests.ts'
+import { checks as beyondTrading } from './beyond-trading.ts'
 import type { Check } from './check.ts'
 import { checks as section1 } from './section-1-service.ts'
 import { checks as section2 } from './section-2-resources.ts'
@@ -14,7 +21,6 @@ import { checks as section5 } from './section-5-authentication.ts'
 import { checks as section6 } from './section-6-events.ts'
 import { checks as section7 } from './section-7-errors.ts'
 import { checks as section8 } from './section-8-limits.ts'
-import { checks as section9 } from './section-9-leagues.ts'
 
 export const allChecks: readonly Check[] = [
   ...section1,
@@ -30,7 +36,13 @@ export const allChecks: readonly Check[] = [
   ...section6,
   ...section7,
   ...section8,
-  ...section9,
+  ...beyondAccounts,
+  ...beyondTrading,
+  ...beyondMatches,
+  ...beyondRequests,
+  ...beyondEvents,
+  ...beyondBoardsAndAdmin,
+  ...beyondLeagues,
 ]
 
 assert.equal(new Set(allChecks.map(({ id }) => id)).size, allChecks.length, 'two checks have the same id')

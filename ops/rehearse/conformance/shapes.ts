@@ -1,7 +1,4 @@
-/**
- * The bodies named by the specification and the contract, field by field. Extra fields are allowed, missing ones
- * are not.
- */
+/** The bodies of the specification, field by field. Extra fields are allowed, missing ones are not. */
 import { z } from 'zod'
 
 const timestamp = z.iso.datetime()
@@ -53,7 +50,6 @@ export const Instrument = z.looseObject({
   currentPrice: decimal,
   live_base_price: decimal,
   net_position_imbalance: decimal,
-  settlesAt: decimal,
   k_mod: decimal,
   last_published_price: decimal,
   changePct: z.number(),
@@ -113,7 +109,6 @@ export const TradeWindow = z.looseObject({
   open: z.boolean(),
   state: z.string().nullable(),
   reason: z.string().nullable(),
-  holdSecs: z.number().min(0),
   serverTime: timestamp,
 })
 const scored = z.looseObject({ id: z.int(), name: z.string(), score: z.int().nullable() })
@@ -187,8 +182,6 @@ export const Position = z.looseObject({
   realizedPnl: decimal.nullable(),
   closedAt: timestamp.nullable(),
   closedBy: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).nullable(),
-  voidReason: z.enum(['late_open', 'operator']).nullable(),
-  voidNote: z.string().nullable(),
 })
 export const Positions = z.looseObject({ positions: z.array(Position) })
 const warnings = z.array(
@@ -198,7 +191,6 @@ export const Trade = z.looseObject({ position: Position, wallet: Wallet, warning
 export const Quote = z.looseObject({
   fillPrice: decimal,
   exitPrice: decimal,
-  settlesAt: decimal,
   impact: decimal,
   margin: decimal,
   washoutPrice: decimal.nullable(),

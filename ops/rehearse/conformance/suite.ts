@@ -1,15 +1,19 @@
 /**
  * The test file: opens the deployment that the options name, and passes every chosen check to `node:test`. Checks with
- * equal settings run together, those that must be alone run one by one afterwards, and those that take long run beside
+ * equal waits run together, those that must be alone run one by one afterwards, and those that take long run beside
  * the first.
  */
+import { appendFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { type Check, Skip } from './check.ts'
 import { CheckContext, type Target } from './context.ts'
 import { isMode, startDeployment } from './deployment.ts'
+import { type Exchange, notingIn } from './notes.ts'
 import { addresses, options } from './options.ts'
 import { chosenChecks } from './sections.ts'
+import type { Noted } from './run.ts'
 import { startTrust, trustOf } from './trust.ts'
+import type { Waits } from './waits.ts'
 
 /** Checks that run at the same time. */
 const AT_ONCE = 8
@@ -37,7 +41,7 @@ const suiteOf = (name: string, some: readonly Check[], concurrency: number, addA
 suiteOf('together', [...long, ...short], 2, () => {
   suiteOf('long', long, long.length, () => long.forEach(add))
   suiteOf('short', short, 1, () => {
-    for (const group of Map.groupBy(short, settingsOf).values()) addGroup(group, AT_ONCE)
+    for (const group of Map.groupBy(short, waitsOf).values()) addGroup(group, AT_ONCE)
   })
 })
 suiteOf('alone', alone, 1, () => {
@@ -73,20 +77,20 @@ async function open(): Promise<{ readonly target: Target; readonly close: () => 
   }
 }
 
-function settingsOf(check: Check): string {
-  return JSON.stringify(check.settings ?? {})
+function waitsOf(check: Check): string {
+  return JSON.stringify(check.waits ?? {})
 }
 
-/** Checks with equal settings, which are in force while they run. */
+/** Checks with equal waits, which are in force while they run. */
 function addGroup(group: readonly Check[], concurrency: number): void {
-  const settings = group[0]?.settings ?? {}
-  if (Object.keys(settings).length === 0) return void suite('defaults', { concurrency }, () => group.forEach(add))
-  void suite(JSON.stringify(settings), { concurrency }, () => {
-    let previous: Readonly<Record<string, number | boolean | string>> = {}
+  const waits = group[0]?.waits ?? {}
+  if (Object.keys(waits).length === 0) return void suite('defaults', { concurrency }, () => group.forEach(add))
+  void suite(JSON.stringify(waits), { concurrency }, () => {
+    let previous: Waits = {}
     before(() =>
       unlessSkipped(async () => {
-        previous = await shared.settings(Object.keys(settings))
-        await shared.set(settings)
+        previous = await shared.waits()
+        await shared.set(waits)
       }),
     )
     after(() => unlessSkipped(() => shared.set(previous)))
@@ -94,7 +98,7 @@ function addGroup(group: readonly Check[], concurrency: number): void {
   })
 }
 
-/** Without an admin the settings stay as they are, and the checks that need them skip for the same reason. */
+/** Without an admin the waits stay as they are, and the checks that need them skip for the same reason. */
 async function unlessSkipped(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -104,18 +108,21 @@ async function unlessSkipped(work: () => Promise<void>): Promise<void> {
 }
 
 function add(check: Check): void {
-  const { id, sentence, settings, takes = 0 } = check
+  const { id, claim, waits, takes = 0 } = check
   const skip = takes > SLOW_SECS && !options.slow ? `takes ${takes} seconds (--slow)` : false
-  void test(`${id} ${sentence}`, { skip, timeout: DEADLINE_MS + takes * 1_000 }, async (t) => {
+  void test(`${id} ${claim}`, { skip, timeout: DEADLINE_MS + takes * 1_000 }, async (t) => {
     const context = shared.forNextCheck()
+    const exchanges: Exchange[] = []
     try {
-      if (settings !== undefined) await context.admin() // throws without one, because the settings are not in force then
-      await check.run(context)
+      if (waits !== undefined) await context.admin() // throws without one, because the waits are not in force then
+      await notingIn(exchanges, () => check.run(context))
     } catch (error) {
       if (!(error instanceof Skip)) throw error
       t.skip(error.message)
     } finally {
       await context.clear()
+      if (options.exchanges !== undefined)
+        appendFileSync(options.exchanges, `${JSON.stringify({ check: id, exchanges } satisfies Noted)}\n`)
     }
   })
 }

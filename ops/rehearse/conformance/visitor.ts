@@ -1,6 +1,8 @@
 /** A browser-like client with its own address and cookies. */
 import assert from 'node:assert/strict'
 import type { z } from 'zod'
+import { brief, note, notesOfCheck } from './notes.ts'
+import { onlyWaits } from './waits.ts'
 
 export interface Reply {
   /** Method and path, for messages. */
@@ -82,7 +84,13 @@ export class Visitor {
     })
     for (const set of response.headers.getSetCookie()) this.#keep(set)
     const text = await response.text()
-    return { asked: `${method} ${path}`, status: response.status, headers: response.headers, text, body: parsed(text) }
+    onlyWaits(method, path, response.status)
+    const reply = { asked: `${method} ${path}`, status: response.status, headers: response.headers, text }
+    const seen = { ...reply, body: parsed(text) }
+    const key = headers?.['idempotency-key']
+    const sent = [reply.asked, ...(key === undefined ? [] : [`key ${brief(key)}`]), brief(body)].join(' ').trim()
+    note(notesOfCheck(), sent, answerIn(seen), String(reply.status))
+    return seen
   }
 
   #keep(setCookie: string): void {
@@ -91,6 +99,21 @@ export class Visitor {
     if (value === '') this.cookies.delete(name)
     else this.cookies.set(name, value)
   }
+}
+
+const TOLD_HEADERS = ['retry-after', 'idempotent-replayed', 'access-control-allow-origin'] as const
+
+/** Status, what the headers tell, and the body in short. */
+function answerIn({ status, headers, text, body }: Reply): string {
+  const told = TOLD_HEADERS.flatMap((name) => (headers.has(name) ? [`${name}: ${headers.get(name)}`] : []))
+  return [String(status), ...told, body === null ? text.slice(0, 80) : brief(body)].join(' ').trim()
+}
+
+/** Another browser with the same cookies. */
+export function copyOf(user: Visitor): Visitor {
+  const copy = new Visitor(user.url)
+  for (const [name, token] of user.cookies) copy.cookies.set(name, token)
+  return copy
 }
 
 /** The body of an answer, which must be a success of this shape. */

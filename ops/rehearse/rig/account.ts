@@ -2,7 +2,6 @@
  * A user's account, derived from its events: open positions, closed positions, and what follows from both for each
  * purse.
  */
-import { present } from '../../../actors/kernel/assert.ts'
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../../actors/kernel/micros.ts'
 import { purseNamed, isCommon } from '../../../actors/kernel/purse.ts'
@@ -54,7 +53,6 @@ export class Account {
       holding.marginUsed += position.margin
       return
     }
-    if (type === 'corrected') return this.#correct(event)
     if (known === undefined) throw new Violation(`event ${marker}: ${type}, but position ${position.id} is not open`)
     demand(sameTerms(known, position), () => `position ${position.id} opened as ${brief(known)}, is ${brief(position)}`)
     if (type === 'closed') this.#close(position)
@@ -69,24 +67,11 @@ export class Account {
     }
   }
 
-  /** Late news changes what a close has paid, and nothing else about it. */
-  #correct({ marker, position }: EventSeen): void {
-    const known = this.closed.get(position.id)
-    if (known === undefined)
-      throw new Violation(`event ${marker}: corrected, but position ${position.id} is not closed`)
-    const isSame = sameTerms(known, position) && sameExit(known, position)
-    demand(isSame, () => `position ${position.id} closed as ${brief(known)}, is corrected to ${brief(position)}`)
-    const [before, after] = [present(known.realizedPnl, 'PnL before'), present(position.realizedPnl, 'PnL after')]
-    demand(after >= -position.margin, () => `position ${position.id} lost ${-after} of a margin of ${position.margin}`)
-    this.closed.set(position.id, position)
-    this.holding(position.purse).balance += after - before
-  }
-
   #close(position: PositionSeen): void {
-    const { id, purse, margin, closePrice, realizedPnl, closedBy, voidReason } = position
+    const { id, purse, margin, closePrice, realizedPnl, closedBy } = position
     if (closePrice === null || realizedPnl === null) throw new Violation(`position ${id} is closed without a price`)
-    // A late opening leaves at the price before the news; a match that is called off gives back the margin.
-    const isOff = closedBy === 'void' && voidReason === null
+    // A match that is called off gives back the margin.
+    const isOff = closedBy === 'void'
     const due = isOff ? 0 : realisedPnl(termsOf(position), price(closePrice))
     demand(realizedPnl === due, () => `position ${id} paid ${realizedPnl} instead of ${due}: ${brief(position)}`)
     this.open.delete(id)

@@ -3,14 +3,12 @@
  * is started again. Then the signing key and BUS_KEY are replaced in the same way, in two steps.
  *
  *   npm run ops -- rolling [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
- *                          [--nats nats://127.0.0.1:4222]
  *
  * A request fails if it gets no answer or a status of 500 or above, including `busy` with its Retry-After. No request
  * may fail, no user may be signed out, and tokens of either key must count in every process. Every process must end
  * within ten seconds, every socket must reconnect and miss no move, every trade must have happened once, and the books
- * must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database is made there. With `--nats`,
- * messages between processes go through that server. NGINX_BINARY names nginx if it is not on the path. The exit code
- * is 1 when a promise is broken.
+ * must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database is made there. NGINX_BINARY names
+ * nginx if it is not on the path. The exit code is 1 when a promise is broken.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +30,6 @@ const { values } = parseArgs({
     users: { type: 'string', default: '20' },
     sockets: { type: 'string', default: '100' },
     speed: { type: 'string', default: '20' },
-    nats: { type: 'string', default: '' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
@@ -88,7 +85,6 @@ let cluster: Cluster | null = null
 try {
   const settings = {
     ...place.settings,
-    ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
     DEMO_SPEED: values.speed,
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',

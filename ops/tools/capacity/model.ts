@@ -24,18 +24,14 @@ export const MEASURED = {
   socketsPerProcess: 10_000,
   /** npm run bench:fanout: resident memory per socket, and about as much again in the kernel. */
   bytesPerSocket: 12_000 + 8_000,
-  /** npm run ops -- bench-growth --trades 2500000: after a week, when stored answers are dropped. */
+  /** Measured once, of 2,500,000 trades: after a week, when stored answers are dropped. */
   bytesPerTrade: 595,
   /**
-   * npm run ops -- bench-bus: processor time of the server, in microseconds, for a message of 20 prices and for a
-   * command with its answer; bench-one-match: for the news of a trade to one process. Redis uses one core for all of
-   * them, NATS any number.
+   * Measured once: processor time of Redis, in microseconds, for a message of 20 prices and for a command with its
+   * answer; npm run ops -- bench-one-match: for the news of a trade to one process. Redis uses one core for all.
    */
-  bus: {
-    redis: { published: 1.5, delivered: 0.33, command: 2.5, news: 0.02 },
-    nats: { published: 1.8, delivered: 1.8, command: 6.5, news: 0.1 },
-  },
-  /** npm run ops -- bench-bus: a command and its answer on the bus. */
+  bus: { published: 1.5, delivered: 0.33, command: 2.5, news: 0.02 },
+  /** Measured once: a command and its answer on the bus. */
   bytesPerCommand: 1_116,
   /** npm run ops -- bench-one-match: the news of a trade, which every process is sent. */
   bytesPerNews: 41,
@@ -129,9 +125,9 @@ export function planFor(given: Assumptions): Plan {
   const tradesPerWeek = tradesPerSecond * 3_600 * given.hoursPerWeek
   // Each process with sockets follows all matches, and every command crosses the bus and back.
   const publications = given.matches * BEATS_PER_SECOND
-  const busMicros = ({ published, delivered, command, news }: (typeof bus)['redis' | 'nats']): number =>
-    publications * (published + delivered * apiProcesses) +
-    burstTradesPerSecond * (command + news * (apiProcesses + roomsProcesses))
+  const busMicros =
+    publications * (bus.published + bus.delivered * apiProcesses) +
+    burstTradesPerSecond * (bus.command + bus.news * (apiProcesses + roomsProcesses))
   const busBytes =
     publications * apiProcesses * PRICES_PER_BEAT * PRICE_FRAME_BYTES +
     burstTradesPerSecond * (MEASURED.bytesPerCommand + MEASURED.bytesPerNews * (apiProcesses + roomsProcesses))
@@ -163,15 +159,15 @@ export function planFor(given: Assumptions): Plan {
         change: `the machine; threads are not built: a trade takes ${microsPerTrade.match} µs of one core`,
         measuredBy: 'npm run ops -- bench-one-match',
       }),
-      load('cores of Redis as the bus', cores(busMicros(bus.redis)), 1, {
-        engine: `NATS, which uses all cores of its machine, ${figureOf(cores(busMicros(bus.nats)) / USE_AT_MOST)} for it alone`,
-        change: 'NATS_URL',
-        measuredBy: 'npm run ops -- bench-bus',
+      load('cores of Redis as the bus', cores(busMicros), 1, {
+        engine: 'Redis as a Cluster, which spreads the channels over its masters',
+        change: 'REDIS_URL=redis+cluster://…',
+        measuredBy: 'npm run ops -- bench-one-match',
       }),
       load('bytes a second out of the bus', busBytes, NETWORK_BYTES, {
-        engine: 'a cluster of NATS servers',
-        change: 'NATS_URL names them all; each sends to the processes that it serves',
-        measuredBy: 'npm run ops -- bench-bus',
+        engine: 'Redis as a Cluster: each master sends the channels that it has',
+        change: 'REDIS_URL=redis+cluster://…',
+        measuredBy: 'npm run ops -- bench-one-match',
       }),
       load(
         'connections of PostgreSQL',

@@ -112,7 +112,7 @@ function townOf(chance: Chance, opened: Position[]): Strategy {
   }
   return {
     name: NAME,
-    knows: 'courtside',
+    leadSecs: Infinity,
     prepare: (foresight, hands) => {
       for (const move of farMoves(foresight)) {
         for (const account of numbered('courtside', COURTSIDERS)) {
@@ -190,7 +190,7 @@ function honestTurns(floor: Floor, { traders, chance, random, opened }: Honest):
         price: quoteOf(one).price,
         base: one.base,
         start: one.start,
-        suspended: one.news !== null,
+        suspended: false,
       }))
       const view = { now: desk.now, balance: money(10_000_000_000), instruments, positions: desk.held(account) }
       const action = nextAction({ userId: named(account), habit }, view, random)

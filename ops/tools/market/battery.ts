@@ -1,19 +1,16 @@
 /** A match played with the whole battery, in runs that do not disturb one another, and what came of it. */
-import type { InstrumentId } from '../../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../../actors/kernel/limits.ts'
-import type { Price } from '../../../actors/kernel/micros.ts'
 import type { ScoringModel } from '../../../actors/market/pricing.ts'
-import { withLateStatistics } from './plot.ts'
-import { type Fixture, play } from './play.ts'
-import type { Knowledge, Strategy } from './strategy.ts'
+import { FEED_NAMES, feedOf, type FeedName, IN_TIME, ROWS_LATE, WRONG_SCORERS } from './feeds.ts'
+import { plotOf } from './plot.ts'
+import { type Fixture, play, type Played } from './play.ts'
+import type { Strategy } from './strategy.ts'
 import { courtsideStrategies } from './strategies/courtside.ts'
 import { CROWD } from './strategies/crowd.ts'
-import { afterLateStatistics, publicStrategies } from './strategies/public.ts'
+import { followers, publicStrategies } from './strategies/public.ts'
+import { REACTIONS, witnessesOfLateRows, witnessesOfWrongScorers } from './strategies/reactions.ts'
 import { type Swing, swingsOf } from './swings.ts'
 import { type Tally, tallyOf } from './tally.ts'
-
-/** Seconds by which statistics trail the list of events in a run of their own. */
-const STATISTICS_LATE = 30
 
 export interface Terms {
   readonly rules: TradingRules
@@ -23,7 +20,8 @@ export interface Terms {
 /** What a line of the table is about. */
 export interface Subject {
   readonly name: string
-  readonly knows: Knowledge
+  readonly feed: FeedName
+  readonly leadSecs: number
   /** A leader wins what the others lose: only what the group takes together comes from the house. */
   readonly isLeader: boolean
 }
@@ -33,35 +31,47 @@ export interface MatchResult {
   readonly swings: readonly Swing[]
 }
 
-/** The strategies that trade alone, with sizes that disturb nobody: one run is enough for all of them. */
-const loners = ({ rules }: Terms, seed: number): readonly Strategy[] => [
-  ...publicStrategies(rules.levelDistancePpm, seed),
-  ...courtsideStrategies(rules),
-]
+/** How far the levels of strategies are from the price, in parts per million. */
+const LEVEL_PPM = 5_000
+
+/** The strategies that trade alone, with sizes that disturb nobody: one run of a feed is enough for all of them. */
+function loners(feed: FeedName, seed: number): readonly Strategy[] {
+  if (feed === IN_TIME) return [...publicStrategies(LEVEL_PPM, seed), ...REACTIONS, ...courtsideStrategies()]
+  // A list that is always wrong would tell everybody who has not scored.
+  if (feed === WRONG_SCORERS) return witnessesOfWrongScorers(120)
+  const common = [...followers(seed), ...REACTIONS]
+  return feed === ROWS_LATE ? [...common, ...witnessesOfLateRows(90)] : common
+}
 
 /** Plays a match with every strategy. */
-export async function playBattery(fixture: Fixture, terms: Terms, seed: number): Promise<MatchResult> {
-  const late = withLateStatistics(fixture.snapshots, STATISTICS_LATE / 10)
-  const none: readonly ReadonlyMap<InstrumentId, Price>[] = []
-  const strategies = { crowd: CROWD, late: afterLateStatistics(STATISTICS_LATE), loners: loners(terms, seed) }
-  const crowd = await play({ fixture, ...terms, strategies: strategies.crowd, bases: none })
-  const behind = { ...fixture, snapshots: late }
-  const runs = [
-    [strategies.crowd, crowd],
-    [strategies.late, await play({ fixture: behind, ...terms, strategies: strategies.late, bases: none })],
-    [strategies.loners, await play({ fixture, ...terms, strategies: strategies.loners, bases: crowd.bases })],
-  ] as const
-  const tallies = runs.flatMap(([of, played]) => of.flatMap((strategy) => linesOf(strategy, played)))
+export async function playBattery(
+  fixture: Fixture,
+  terms: Terms,
+  seed: number,
+  feeds: readonly FeedName[] = FEED_NAMES,
+): Promise<MatchResult> {
+  const crowd = await play({ fixture, ...terms, strategies: CROWD, bases: [] })
+  const tallies = CROWD.flatMap((strategy) => linesOf(strategy, IN_TIME, crowd))
+  for (const feed of feeds) {
+    const snapshots = feedOf(feed)(fixture.snapshots)
+    const strategies = loners(feed, seed)
+    const bases = feed === IN_TIME ? crowd.bases : []
+    const told = { ...fixture, snapshots, plot: plotOf(snapshots) }
+    const played = await play({ fixture: told, ...terms, strategies, bases })
+    tallies.push(...strategies.flatMap((strategy) => linesOf(strategy, feed, played)))
+  }
   return { tallies, swings: swingsOf(crowd) }
 }
 
 function linesOf(
-  { name, knows, leader }: Strategy,
-  { trades, refused }: Awaited<ReturnType<typeof play>>,
+  { name, leadSecs, leader }: Strategy,
+  feed: FeedName,
+  { trades, refused }: Played,
 ): readonly (Subject & Tally)[] {
   const own = trades.get(name) ?? []
-  const whole = { name, knows, isLeader: false, ...tallyOf(own, refused.get(name) ?? 0) }
+  const subject: Subject = { name, feed, leadSecs, isLeader: false }
+  const whole: Subject & Tally = { ...subject, ...tallyOf(own, refused.get(name) ?? 0) }
   if (leader === undefined) return [whole]
   const led = own.filter(({ account }) => account.endsWith(`/${leader}`))
-  return [whole, { name: `… its ${leader}`, knows, isLeader: true, ...tallyOf(led, 0) }]
+  return [whole, { ...subject, name: `… its ${leader}`, isLeader: true, ...tallyOf(led, 0) }]
 }

@@ -4,9 +4,9 @@
  *   npm run ops -- market-fit [--matches 400] [--seed 100000] [--check 400]
  *
  * Explains by least squares, for each role, what prices have gained at full time with a constant, ln(start ÷ anchor),
- * ln(own goals ÷ 1.35) and ln(other goals ÷ 1.35), and prints the settings that take it out. Then it prints what bets
- * at kick-off earn with the present settings and with those, in as many other matches as `--check` says: a fit that
- * does not help there has learnt noise.
+ * ln(own goals ÷ 1.35), ln(other goals ÷ 1.35) and ln(own men ÷ other men), and prints the settings that take it
+ * out. Then it prints what bets at kick-off earn with the present settings and with those, in as many other matches as
+ * `--check` says: a fit that does not help there has learnt noise.
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../../actors/kernel/assert.ts'
@@ -18,7 +18,7 @@ import type { Fixture } from './play.ts'
 import { BETS, type Ended, returnOf, startersAtEnd } from './results.ts'
 
 const ROLES: readonly PlayerRole[] = ['GK', 'DEF', 'MID', 'FWD']
-const FACTORS = ['worth', 'goals', 'conceded'] as const
+const FACTORS = ['worth', 'goals', 'conceded', 'men'] as const
 /** Prices are not quite straight in points, so what is left is fitted again. */
 const ROUNDS = 3
 const GOALS_USUAL = 1.35
@@ -63,14 +63,16 @@ function corrected(model: ScoringModel, players: readonly Ended[]): ScoringModel
     worth: { ...model.parBy.worth },
     goals: { ...model.parBy.goals },
     conceded: { ...model.parBy.conceded },
+    men: { ...model.parBy.men },
   }
   for (const role of ROLES) {
     const rows = players.filter((player) => player.role === role && player.minutes > 0)
-    const [constant, worth, goals, conceded] = leastSquares(rows.map((player) => rowOf(player, model.scale)))
+    const [constant, worth, goals, conceded, men] = leastSquares(rows.map((player) => rowOf(player, model.scale)))
     par[role] += (constant ?? 0) / model.volumeGain
     parBy.worth[role] += worth ?? 0
     parBy.goals[role] += goals ?? 0
     parBy.conceded[role] += conceded ?? 0
+    parBy.men[role] += men ?? 0
   }
   return { ...model, par, parBy }
 }
@@ -82,9 +84,9 @@ interface Row {
 }
 
 /** In points per 90 minutes. With these weights the mean gain is taken out, whatever the minutes. */
-function rowOf({ worth, goals, gain, minutes }: Ended, scale: number): Row {
+function rowOf({ worth, goals, gain, minutes, uneven }: Ended, scale: number): Row {
   return {
-    x: [1, worth, Math.log(goals.own / GOALS_USUAL), Math.log(goals.other / GOALS_USUAL)],
+    x: [1, worth, Math.log(goals.own / GOALS_USUAL), Math.log(goals.other / GOALS_USUAL), uneven / minutes],
     y: (((100 * gain) / scale) * 90) / minutes,
     weight: minutes / 90,
   }

@@ -2,14 +2,16 @@
  * Plays matches with a battery of strategies through the real parser, model, rules and actor, and says what each of
  * them earns:
  *
- *   npm run ops -- market [--matches 60] [--seed 1] [--workers 1] [recording …]
+ *   npm run ops -- market [--matches 60] [--seed 1] [--workers 1] [--protection off|on|both] [recording …]
  *
- * Simulated league matches of the seeds from `--seed` on, and the recordings whose paths are given. Ends with 1 when a
- * strategy earns what the rules promise that nobody earns, or when they cost honest users too much.
+ * Simulated league matches of the seeds from `--seed` on, and the recordings whose paths are given. The feed tells each
+ * match in time, and then late and wrongly in several ways. `--protection` names the rules, `both` plays all of them.
+ * Ends with 1 when a strategy earns what the rules promise that nobody earns, or when they are unfair to honest users.
  */
 import { parseArgs } from 'node:util'
 import { whole } from '../../rehearse/rig/options.ts'
-import { beats, isDear, isWhistleUnfair, linesOf, tableOf, whistleOf } from './report.ts'
+import { MODES } from './modes.ts'
+import { beats, feedTableOf, isUnfairToHonest, isWhistleUnfair, linesOf, tableOf, whistleOf } from './report.ts'
 import { playAll, type Source } from './season.ts'
 import { describeSwings } from './swings.ts'
 
@@ -18,6 +20,7 @@ const { values, positionals } = parseArgs({
     matches: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: '1' },
+    protection: { type: 'string', default: 'off' },
   },
   allowPositionals: true,
 })
@@ -25,9 +28,17 @@ const matches = whole('matches', values.matches, 0, 10_000)
 const seed = whole('seed', values.seed, 0)
 const workers = whole('workers', values.workers, 1, 64)
 
+const modes = Object.entries(MODES).filter(([name]) => values.protection === 'both' || values.protection === name)
+if (modes.length === 0) throw new Error(`--protection must be ${Object.keys(MODES).join(', ')} or both`)
+
 const sources: readonly Source[] = [...Array.from({ length: matches }, (_, n) => seed + n), ...positionals]
-const results = await playAll(sources, workers, (done) => process.stderr.write(`\rmatch ${done} of ${sources.length}`))
-process.stderr.write('\n')
-const lines = linesOf(results)
-console.log(`${tableOf(lines)}\n\n${whistleOf(lines)}\n${describeSwings(results.flatMap(({ swings }) => swings))}`)
-process.exitCode = isWhistleUnfair(lines) || lines.some((line) => beats(line) || isDear(line)) ? 1 : 0
+let isSound = true
+for (const [name, mode] of modes) {
+  const progress = (done: number): void => void process.stderr.write(`\rmatch ${done} of ${sources.length}`)
+  const results = await playAll(sources, { workers, mode: name }, progress)
+  const lines = linesOf(results)
+  console.log(`\nProtection ${name}\n\n${tableOf(lines, mode)}\n\n${feedTableOf(lines, mode)}\n`)
+  console.log(`${whistleOf(lines)}\n${describeSwings(results.flatMap(({ swings }) => swings))}`)
+  isSound &&= !isWhistleUnfair(lines) && !lines.some((line) => beats(line, mode) || isUnfairToHonest(line))
+}
+process.exitCode = isSound ? 0 : 1

@@ -31,7 +31,9 @@ import type { Trade } from '../../../src/match-run/till.ts'
 export interface Fixture {
   readonly id: FixtureId
   readonly snapshots: readonly FixtureSnapshot[]
+  /** As the snapshots show it, and as it happened. */
   readonly plot: Plot
+  readonly truth: Plot
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
 }
 
@@ -63,11 +65,11 @@ export interface PlayOptions {
 }
 
 export async function play({ fixture, model, rules, strategies, bases: ahead }: PlayOptions): Promise<Played> {
-  const { snapshots, plot } = fixture
+  const { snapshots, plot, truth, histories } = fixture
   const start = present(snapshots[0], 'first update').sourceAt
   const atOf = (index: number): Instant => instant(start + index * UPDATE_MS)
   const market = new Market(fixture, rules, model)
-  const foresight: Foresight = { atOf, snapshots, plot, bases: ahead }
+  const foresight: Foresight = { atOf, snapshots, plot, truth, bases: ahead, histories }
   for (const strategy of strategies) strategy.prepare?.(foresight, market.hands(strategy.name))
   const bases: ReadonlyMap<InstrumentId, Price>[] = []
   for (const [index, snapshot] of snapshots.entries()) {

@@ -1,6 +1,12 @@
 /** The events of a match and the update that first shows each: what a courtside trader may know ahead. */
 import type { PlayerId } from '../../../actors/kernel/ids.ts'
-import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, Side } from '../../../actors/market/fixture.ts'
+import type {
+  FixtureEvent,
+  FixtureEventKind,
+  FixtureSnapshot,
+  PlayerRole,
+  Side,
+} from '../../../actors/market/fixture.ts'
 
 export interface Happening {
   /** The first update that shows it. */
@@ -17,7 +23,8 @@ export interface Plot {
 
 const GOALS: readonly FixtureEventKind[] = ['goal', 'penalty_goal']
 
-const keyOf = (event: FixtureEvent): string => `${event.kind} ${event.playerId} ${event.minute}`
+/** Tells an event from all others of its match. */
+export const keyOf = (event: FixtureEvent): string => `${event.kind} ${event.playerId} ${event.minute}`
 
 export function plotOf(snapshots: readonly FixtureSnapshot[]): Plot {
   const first = new Map<string, Happening>()
@@ -43,19 +50,14 @@ export const isBooking = ({ kind }: FixtureEvent): boolean => kind === 'yellow'
 export const isSendingOff = ({ kind }: FixtureEvent): boolean => kind === 'red' || kind === 'second_yellow'
 const other = (side: Side): Side => (side === 'home' ? 'away' : 'home')
 
-/** The keeper and the defenders who concede a goal. */
-export function concedingOf(event: FixtureEvent, snapshot: FixtureSnapshot): readonly PlayerId[] {
+/** The keeper and the defenders who concede a goal, or the starters of other roles. */
+export function concedingOf(
+  event: FixtureEvent,
+  snapshot: FixtureSnapshot,
+  roles: readonly PlayerRole[] = ['GK', 'DEF'],
+): readonly PlayerId[] {
   const side = snapshot.players.find((p) => p.playerId === event.playerId)?.side
   if (side === undefined || !isGoal(event)) return []
-  const back = snapshot.players.filter((p) => p.starter && (p.role === 'GK' || p.role === 'DEF'))
+  const back = snapshot.players.filter((p) => p.starter && p.role !== null && roles.includes(p.role))
   return back.filter((p) => p.side === other(side)).map((p) => p.playerId)
-}
-
-/** The match with its players' statistics some updates behind its list of events. */
-export function withLateStatistics(snapshots: readonly FixtureSnapshot[], updates: number): readonly FixtureSnapshot[] {
-  return snapshots.map((snapshot, index) => {
-    const earlier = new Map(snapshots[Math.max(0, index - updates)]?.players.map((p) => [p.playerId, p.details]))
-    const players = snapshot.players.map((p) => ({ ...p, details: earlier.get(p.playerId) ?? null }))
-    return { ...snapshot, players }
-  })
 }

@@ -1,6 +1,8 @@
 /** What matches say: return on margin with its standard error, by strategy, clustered by match. */
 import { DEFAULT_RULES, LEVERAGE } from '../../../actors/kernel/limits.ts'
 import type { MatchResult, Subject } from './battery.ts'
+import { FEED_NAMES, IN_TIME } from './feeds.ts'
+import type { Mode } from './modes.ts'
 import type { Tally } from './tally.ts'
 import { HONEST } from './strategies/public.ts'
 import { WHISTLE } from './strategies/crowd.ts'
@@ -21,25 +23,26 @@ const STAKE = 0.2
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
 
-/** One line a strategy, in the order of the first match. */
+/** One line a strategy and feed, in the order of the first match. */
 export function linesOf(results: readonly MatchResult[]): readonly Line[] {
   const byName = Map.groupBy(
     results.flatMap(({ tallies }) => tallies),
-    ({ name }) => name,
+    ({ name, feed }) => `${feed}/${name}`,
   )
   return [...byName.values()].flatMap((tallies) => (tallies[0] === undefined ? [] : [lineOf(tallies[0], tallies)]))
 }
 
-function lineOf({ name, knows, isLeader }: Subject, tallies: readonly Tally[]): Line {
+function lineOf({ name, feed, leadSecs, isLeader }: Subject, tallies: readonly Tally[]): Line {
   const total = (of: (tally: Tally) => number): number => sum(tallies.map(of))
   const [margin, pnl, baseMoves] = [total((t) => t.margin), total((t) => t.pnl), total((t) => t.baseMoves)]
   const roi = margin === 0 ? 0 : pnl / margin
   const played = tallies.filter((t) => t.margin > 0)
   const spread = Math.sqrt(sum(played.map((t) => (t.pnl - roi * t.margin) ** 2)))
-  const small = played.length > 1 ? Math.sqrt(played.length / (played.length - 1)) : 1
+  const small = Math.sqrt(played.length / Math.max(1, played.length - 1))
   return {
     name,
-    knows,
+    feed,
+    leadSecs,
     isLeader,
     margin,
     pnl,
@@ -47,10 +50,11 @@ function lineOf({ name, knows, isLeader }: Subject, tallies: readonly Tally[]): 
     trades: total((t) => t.trades),
     wins: total((t) => t.wins),
     voids: total((t) => t.voids),
-    corrected: total((t) => t.corrected),
+    moves: total((t) => t.moves),
     refused: total((t) => t.refused),
     roiPct: 100 * roi,
-    errorPct: margin === 0 ? 0 : (100 * small * spread) / margin,
+    // One match alone says nothing about chance.
+    errorPct: played.length === 1 ? Infinity : margin === 0 ? 0 : (100 * small * spread) / margin,
     crowdPct: margin === 0 ? 0 : (100 * (pnl - baseMoves)) / margin,
     season: seasonOf(played.map((t) => t.pnl / t.margin)),
   }
@@ -63,50 +67,80 @@ function seasonOf(perMatch: readonly number[]): number {
   return wallet
 }
 
-/** A strategy without private information that earns more than this, in per cent of margin, beats the market. */
+/** Nobody earns more than this, in per cent of margin, by what the rules promise to be worth nothing. */
 const EDGE_MAX_PCT = 1
-/** Somebody ahead of the feed is on the safe side of the late window up to here. */
-const LEAD_MAX_SECS = 40
 
-/** Above the bound and above chance: both, or a small sample would accuse everybody. */
-const isAbove = ({ roiPct, errorPct }: Line): boolean => roiPct > EDGE_MAX_PCT && roiPct > 2 * errorPct
+/** Of fewer trades the spread says nothing: a rare loss, such as a penalty saved, may be missing from it. */
+const TRADES_MIN = 20
 
-/** Whether a line earns what the rules promise that nobody earns. */
-export function beats(line: Line): boolean {
-  if (line.isLeader || line.knows === 'recording') return false
-  if (line.knows === 'public') return isAbove(line)
-  const lead = /^(?:opens|closes).*, (\d+) s ahead$/.exec(line.name)
-  return lead !== null && Number(lead[1]) <= LEAD_MAX_SECS && isAbove(line)
-}
+/**
+ * Whether a line earns what the rules promise that nobody earns: above the bound and above chance, or a small sample
+ * would accuse everybody.
+ */
+export const beats = ({ isLeader, leadSecs, trades, roiPct, errorPct }: Line, { safeLeadSecs }: Mode): boolean =>
+  !isLeader && trades >= TRADES_MIN && leadSecs <= safeLeadSecs && roiPct > EDGE_MAX_PCT && roiPct > 2 * errorPct
 
-/** Each may cost this share of honest trades at most, in per cent. */
-const HONEST_COST_MAX_PCT = 2.5
+/** The mean of honest trades may be this far from nothing, in per cent of margin, or within chance of it. */
+const HONEST_MEAN_MAX_PCT = 0.3
+/** News may move this share of honest fills at most, in per cent. A trade has two. */
+const HONEST_MOVED_MAX_PCT = 15
 
 const share = (part: number, of: number): number => (100 * part) / Math.max(1, of)
 
-/** Whether the rules cost honest users more than they may. */
-export function isDear({ name, voids, corrected, trades }: Line): boolean {
+/** Whether honest users win or lose by the rules what they should not. */
+export function isUnfairToHonest({ name, moves, trades, roiPct, errorPct }: Line): boolean {
   if (name !== HONEST) return false
-  return Math.max(share(voids, trades), share(corrected, trades)) >= HONEST_COST_MAX_PCT
+  const mean = Math.abs(roiPct)
+  return share(moves, 2 * trades) > HONEST_MOVED_MAX_PCT || (mean > HONEST_MEAN_MAX_PCT && mean > 2 * errorPct)
 }
 
-export function tableOf(lines: readonly Line[]): string {
-  const head = ['strategy', 'trades', 'ROI %', '± s.e.', 'hit %', '10,000 after a season', 'house', 'crowd %', 'void %']
-  const rows = lines.map((line) => [
-    line.name,
-    String(line.trades),
-    line.roiPct.toFixed(2),
-    line.errorPct.toFixed(2),
-    share(line.wins, line.trades).toFixed(0),
-    Math.round(line.season).toLocaleString('en'),
-    Math.round(-line.pnl).toLocaleString('en'),
-    line.crowdPct.toFixed(2),
-    share(line.voids, line.trades).toFixed(1),
-    share(line.corrected, line.trades).toFixed(1),
-    line.refused === 0 ? '' : String(line.refused),
-    beats(line) ? 'beats the market' : isDear(line) ? 'pays too much' : '',
-  ])
-  const cells = [[...head, 'corrected %', 'refused', ''], ...rows]
+const leadText = (leadSecs: number): string => {
+  if (leadSecs === 0) return 'public'
+  return leadSecs === Infinity ? 'recording' : `${leadSecs} s`
+}
+
+/** What each strategy earns while the feed is in time. */
+export function tableOf(lines: readonly Line[], mode: Mode): string {
+  const head = ['strategy', 'lead', 'trades', 'ROI %', '± s.e.', 'hit %', '10,000 after a season', 'house', 'crowd %']
+  const rows = lines
+    .filter(({ feed }) => feed === IN_TIME)
+    .map((line) => [
+      line.name,
+      leadText(line.leadSecs),
+      String(line.trades),
+      line.roiPct.toFixed(2),
+      line.errorPct.toFixed(2),
+      share(line.wins, line.trades).toFixed(0),
+      Math.round(line.season).toLocaleString('en'),
+      Math.round(-line.pnl).toLocaleString('en'),
+      line.crowdPct.toFixed(2),
+      share(line.voids, line.trades).toFixed(1),
+      share(line.moves, 2 * line.trades).toFixed(1),
+      line.refused === 0 ? '' : String(line.refused),
+      verdictOn(line, mode),
+    ])
+  return aligned([[...head, 'void %', 'moved %', 'refused', ''], ...rows])
+}
+
+/** What the same strategies earn, in per cent of margin, by how the feed tells the match. */
+export function feedTableOf(lines: readonly Line[], mode: Mode): string {
+  const byName = Map.groupBy(lines, ({ name }) => name)
+  const rows = [...byName].flatMap(([name, own]) => {
+    if (own.every(({ feed }) => feed === IN_TIME)) return []
+    const cells = FEED_NAMES.map((feed) => {
+      const line = own.find((one) => one.feed === feed)
+      if (line === undefined || line.trades === 0) return ''
+      return `${line.roiPct.toFixed(2)} ± ${line.errorPct.toFixed(2)}${verdictOn(line, mode) === '' ? ' ' : '!'}`
+    })
+    return [[name, leadText(own[0]?.leadSecs ?? 0), ...cells]]
+  })
+  return aligned([['strategy', 'lead', ...FEED_NAMES], ...rows])
+}
+
+const verdictOn = (line: Line, mode: Mode): string =>
+  beats(line, mode) ? 'beats the market' : isUnfairToHonest(line) ? 'unfair' : ''
+
+function aligned(cells: readonly (readonly string[])[]): string {
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? []
   const line = (row: readonly string[]): string =>
     row.map((cell, n) => (n === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[n] ?? 0))).join('  ')
@@ -115,8 +149,6 @@ export function tableOf(lines: readonly Line[]): string {
 
 /** Half of what the cap is worth, in per cent of margin: more the whistle may not give to anybody. */
 const WHISTLE_MAX_PCT = (DEFAULT_RULES.impactCapPpm / 10_000) * LEVERAGE * 0.5
-/** What the cap, a part of the base, grows and shrinks by while the base moves: in per cent of margin. */
-const WHISTLE_HOUSE_MAX_PCT = 0.2
 
 /** What the whistle moves from a full, one-sided book to a latecomer on the other side; null when there was no book. */
 function whistleIn(lines: readonly Line[]) {
@@ -132,7 +164,7 @@ function whistleIn(lines: readonly Line[]) {
 export function isWhistleUnfair(lines: readonly Line[]): boolean {
   const whistle = whistleIn(lines)
   if (whistle === null) return false
-  return whistle.givenPct > WHISTLE_MAX_PCT || Math.abs(whistle.housePct) > WHISTLE_HOUSE_MAX_PCT
+  return Math.max(whistle.givenPct, Math.abs(whistle.housePct)) > WHISTLE_MAX_PCT
 }
 
 export function whistleOf(lines: readonly Line[]): string {

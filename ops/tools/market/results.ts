@@ -3,14 +3,20 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { ANCHOR_BY_ROLE, LEVERAGE } from '../../../actors/kernel/limits.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import { anchorOf, startPrice } from '../../../actors/market/instrument.ts'
-import { EMPTY_PRICING, priceMatch, type ScoringModel } from '../../../actors/market/pricing.ts'
-import { isSendingOff } from './plot.ts'
+import { EMPTY_PRICING, priceMatch, type ScoringModel, UNSEEN } from '../../../actors/market/pricing.ts'
+import { reconcile } from '../../../actors/market/belief/reconcile.ts'
+import { playedSecs } from '../../../actors/market/play-time.ts'
+import { STATISTIC } from '../../../actors/market/scoring.ts'
+import { pitchOf, secsOn, unevenMinutes } from '../../../actors/market/spells.ts'
+import type { PlayerId } from '../../../actors/kernel/ids.ts'
 import type { Fixture } from './play.ts'
 
 /** A starter at full time. */
 export interface Ended {
   readonly role: PlayerRole
   readonly minutes: number
+  /** Those minutes, each weighted with ln(own men ÷ other men). */
+  readonly uneven: number
   /** ln of start price ÷ usual price of the role. */
   readonly worth: number
   readonly start: number
@@ -19,6 +25,9 @@ export interface Ended {
   /** What the price has gained, as a part of the start price. */
   readonly gain: number
 }
+
+/** Minutes on the pitch after which the provider rates a player: the first rating is read off the last one. */
+const RATED_FROM = 10
 
 /** The starters of a match by its last update. A price that may move any distance in it needs no other. */
 export function startersAtEnd({ snapshots, histories }: Fixture, model: ScoringModel): readonly Ended[] {
@@ -29,19 +38,25 @@ export function startersAtEnd({ snapshots, histories }: Fixture, model: ScoringM
     const start = startPrice(null, anchorOf(role, histories.get(p.instrumentId)?.anchor ?? null, null))
     return { playerId: p.playerId, side: p.side, role, starter: p.starter, start, base: start }
   })
-  const { bases } = priceMatch(last, players, EMPTY_PRICING, { ...model, tickCap: 1 })
-  const played = last.periods.reduce((sum, p) => sum + p.elapsedSecs, 0) / 60
-  const leftAt = new Map(
-    (last.events ?? []).flatMap((event) => {
-      const who = event.kind === 'substitution' ? event.relatedPlayerId : isSendingOff(event) ? event.playerId : null
-      return who === null ? [] : [[who, event.minute] as const]
-    }),
-  )
+  const secs = playedSecs(last.periods)
+  const { incidents } = reconcile(last, [], secs)
+  const { spells, men } = pitchOf(last, incidents, secs)
+  const minutesOf = (id: PlayerId): number => secsOn(spells.get(id) ?? []) / 60
+  const remembered = last.players.flatMap(({ playerId, details }) => {
+    const rating = details?.[STATISTIC.rating]
+    if (rating === undefined || minutesOf(playerId) < RATED_FROM) return []
+    const { start } = model.rating
+    const early = start + ((rating - start) * RATED_FROM) / minutesOf(playerId)
+    return [[playerId, { ...UNSEEN, first: { rating: early, minutes: RATED_FROM } }] as const]
+  })
+  const memory = { ...EMPTY_PRICING, players: Object.fromEntries(remembered) }
+  const { bases } = priceMatch(last, players, memory, { ...model, tickCap: 1 })
   return players
     .filter(({ starter }) => starter)
     .map(({ playerId, side, role, start }) => ({
       role,
-      minutes: leftAt.get(playerId) ?? played,
+      minutes: minutesOf(playerId),
+      uneven: unevenMinutes(spells.get(playerId) ?? [], side, men),
       worth: Math.log(start / ANCHOR_BY_ROLE[role]),
       start,
       goals: side === 'home' ? { own: goals.home, other: goals.away } : { own: goals.away, other: goals.home },

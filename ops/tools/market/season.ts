@@ -1,19 +1,20 @@
 /** Plays many matches, on one core or on several, and collects the results in the order of the matches. */
 import { Worker } from 'node:worker_threads'
-import { DEFAULT_RULES } from '../../../actors/kernel/limits.ts'
+import { present } from '../../../actors/kernel/assert.ts'
 import { DEFAULT_MODEL } from '../../../actors/market/pricing.ts'
 import { loadRecording } from '../../../src/replays/recordings.ts'
 import { type MatchResult, playBattery } from './battery.ts'
 import { leagueMatch, recordedMatch } from './league.ts'
+import { MODES } from './modes.ts'
 
 /** A match to play: the seed of a simulated one, or the path of a recording. */
 export type Source = number | string
 
-/** Plays one match under the default rules. */
-export async function playSource(source: Source): Promise<MatchResult> {
+/** Plays one match under the rules of a mode. */
+export async function playSource(source: Source, mode: string): Promise<MatchResult> {
   const fixture = typeof source === 'number' ? leagueMatch(source) : recordedMatch(await loadRecording(source))
   const seed = typeof source === 'number' ? source : fixture.id
-  return playBattery(fixture, { rules: DEFAULT_RULES, model: DEFAULT_MODEL }, seed)
+  return playBattery(fixture, { rules: present(MODES[mode], 'mode').rules, model: DEFAULT_MODEL }, seed)
 }
 
 /** What a worker tells: the place of a match in the list, and its result. */
@@ -25,7 +26,7 @@ export interface Report {
 /** `onPlayed` is called after each match. Rejects with the first failure. */
 export async function playAll(
   sources: readonly Source[],
-  workers: number,
+  { workers, mode }: { readonly workers: number; readonly mode: string },
   onPlayed: (done: number) => void,
 ): Promise<readonly MatchResult[]> {
   const results: MatchResult[] = []
@@ -35,10 +36,10 @@ export async function playAll(
     onPlayed((done += 1))
   }
   if (workers === 1) {
-    for (const [place, source] of sources.entries()) take({ place, result: await playSource(source) })
+    for (const [place, source] of sources.entries()) take({ place, result: await playSource(source, mode) })
     return results
   }
-  const places = sources.map((source, place) => ({ place, source }))
+  const places = sources.map((source, place) => ({ place, source, mode }))
   const parts = Array.from({ length: workers }, (_, n) => places.filter(({ place }) => place % workers === n))
   await Promise.all(parts.map((part) => inWorker(part, take)))
   return results
@@ -47,6 +48,7 @@ export async function playAll(
 export interface Part {
   readonly place: number
   readonly source: Source
+  readonly mode: string
 }
 
 function inWorker(part: readonly Part[], take: (report: Report) => void): Promise<void> {

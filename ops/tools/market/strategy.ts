@@ -4,6 +4,7 @@ import type { Lots, Price } from '../../../actors/kernel/micros.ts'
 import type { Instant } from '../../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../../actors/market/fixture.ts'
 import type { Instrument } from '../../../actors/market/instrument.ts'
+import type { InstrumentHistory } from '../../../actors/match/store.ts'
 import type { MatchView } from '../../../actors/match/state.ts'
 import type { Direction, Levels, Position } from '../../../actors/position/position.ts'
 import type { Plot } from './plot.ts'
@@ -67,17 +68,22 @@ export interface Foresight {
   /** When the update at this index is received. */
   readonly atOf: (index: number) => Instant
   readonly snapshots: readonly FixtureSnapshot[]
+  /** As the feed shows it, and as it happened. */
   readonly plot: Plot
+  readonly truth: Plot
   /** Bases after each update. No trade moves them. */
   readonly bases: readonly ReadonlyMap<InstrumentId, Price>[]
+  /** What players were worth before the match, which everybody knows. */
+  readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
 }
-
-/** What a strategy knows that the feed has not shown: nothing, the pitch some seconds ahead, or the whole recording. */
-export type Knowledge = 'public' | 'courtside' | 'recording'
 
 export interface Strategy {
   readonly name: string
-  readonly knows: Knowledge
+  /**
+   * Seconds ahead of the feed at which it acts: 0 for what the feed has shown everybody, Infinity for who has seen the
+   * whole match.
+   */
+  readonly leadSecs: number
   /** The account that the others work for. It has a line of its own: it may win what they lose. */
   readonly leader?: string
   /** Called once before kick-off; orders may be placed for any later instant. */

@@ -7,8 +7,8 @@ export interface Tally {
   readonly trades: number
   readonly wins: number
   readonly voids: number
-  /** Closes whose PnL was changed afterwards. */
-  readonly corrected: number
+  /** Fills that news has moved, of two a trade. */
+  readonly moves: number
   readonly refused: number
   readonly margin: number
   readonly pnl: number
@@ -21,8 +21,8 @@ export function tallyOf(trades: readonly Trade[], refused: number): Tally {
   return {
     trades: trades.length,
     wins: sum(({ pnl }) => Number(pnl > 0)),
+    moves: sum(({ moves }) => Math.min(2, moves)),
     voids: sum(({ closedBy }) => Number(closedBy === 'void')),
-    corrected: sum((trade) => Number(trade.corrected)),
     refused,
     margin: sum(({ margin }) => margin) / MICROS_PER_UNIT,
     pnl: sum(({ pnl }) => pnl) / MICROS_PER_UNIT,

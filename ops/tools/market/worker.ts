@@ -4,7 +4,7 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { type Part, playSource, type Report } from './season.ts'
 
 const port = present(parentPort, 'thread that asks')
-for (const { place, source } of workerData as readonly Part[]) {
-  const report: Report = { place, result: await playSource(source) }
+for (const { place, source, mode } of workerData as readonly Part[]) {
+  const report: Report = { place, result: await playSource(source, mode) }
   port.postMessage(report)
 }

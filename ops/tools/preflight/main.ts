@@ -8,8 +8,8 @@ import { ConfigError, environment, readConfig } from '../../../src/config.ts'
 import { checkAddress } from './addresses.ts'
 import { failed, find, type Finding, ok, warned } from './finding.ts'
 import { checkIdentity, checkMail, checkProvider } from './outside.ts'
-import { checkBus } from './bus.ts'
 import { checkImages, isDeploymentFile } from './images.ts'
+import { checkForesight } from './foresight.ts'
 import { checkDatabase, checkRedis, checkReplica } from './stores.ts'
 
 const WITHIN_MS = 15_000
@@ -46,9 +46,9 @@ if (config !== null) {
     find('database', WITHIN_MS, () => checkDatabase(config)),
     find('replica', WITHIN_MS, () => checkReplica(config)),
     find('redis', WITHIN_MS, () => checkRedis(config)),
-    find('bus', WITHIN_MS, () => checkBus(config)),
     find('identity provider', WITHIN_MS, () => checkIdentity(config)),
     find('match data', WITHIN_MS, () => checkProvider(config)),
+    find('foresight', WITHIN_MS, () => checkForesight(config)),
     find('mail', WITHIN_MS, () => checkMail(config)),
     ...named.filter(isDeploymentFile).map((file) => find('images', WITHIN_MS, () => checkImages(file, config))),
     ...named

@@ -28,7 +28,7 @@ export async function checkProvider({ provider }: Config): Promise<readonly Find
   const says = `${new URL(provider.url).host} answers: ${fixtures.length} in play${left}`
   return [
     unreadable.length > 0
-      ? warned('match data', `${says}, ${unreadable.length} unreadable: ${unreadable[0]}`)
+      ? warned('match data', `${says}, ${unreadable.length} unreadable: ${unreadable[0]?.detail}`)
       : ok('match data', says),
   ]
 }

@@ -1,14 +1,17 @@
 /**
  * Rehearses a match day: plays recordings in the live provider's format, as the live provider would.
  *
- *   npm run ops -- provider-mock <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
+ *   npm run ops -- provider-mock <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1]
+ *     [--troubles] [--seed 1]
  *
  * All recordings kick off at once, as fixture `--fixture` and the numbers after it. Use other numbers for another day:
- * a settled match is not played again. With `--troubles` something is wrong for a third of each minute, a different
- * thing each time.
+ * a settled match is not played again. With `--troubles` every kind of disturbance is in the recordings, at places that
+ * `--seed` draws, and the connection fails for a third of each minute, in a different way each time.
  */
 import { parseArgs } from 'node:util'
+import type { Recording } from '../../../actors/replay/recording.ts'
 import { loadRecording } from '../../../src/replays/recordings.ts'
+import { disturb, DISTURBANCES } from './disturbances.ts'
 import { type Trouble, startMock, TROUBLES } from './mock.ts'
 
 const { values: options, positionals: paths } = parseArgs({
@@ -19,18 +22,27 @@ const { values: options, positionals: paths } = parseArgs({
     token: { type: 'string', default: 'rehearsal' },
     fixture: { type: 'string', default: '1' },
     troubles: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
   },
 })
 const speed = Number(options.speed)
 if (paths.length === 0 || !(speed > 0)) {
-  process.stderr.write('usage: npm run ops -- provider-mock <recording>… [--speed 60] [--port 4000] [--troubles]\n')
+  process.stderr.write(
+    'usage: npm run ops -- provider-mock <recording>… [--speed 60] [--port 4000] [--troubles] [--seed 1]\n',
+  )
   process.exit(1)
 }
 
 const TROUBLE_EVERY_MS = 60_000
 const TROUBLE_FOR_MS = 20_000
 const startedAt = Date.now()
-const recordings = await Promise.all(paths.map(loadRecording))
+const loaded = await Promise.all(paths.map(loadRecording))
+const recordings = options.troubles ? loaded.map(disturbed) : loaded
+
+function disturbed(recording: Recording, n: number): Recording {
+  const seed = Number(options.seed) + n
+  return { ...recording, frames: disturb(recording.frames, { seed, kinds: DISTURBANCES }).frames }
+}
 
 /** In the last third of each minute, the next trouble of the list. */
 function trouble(): Trouble | null {

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { FRAME_MS, frameDue, type Recording } from '../../../actors/replay/recording.ts'
+import { isPayload, type Payload } from './draft.ts'
 
 /** What can go wrong with an answer. */
 export const TROUBLES = [
@@ -56,8 +57,6 @@ export interface ProviderMock {
   readonly asked: readonly string[]
   close(): Promise<void>
 }
-
-type Payload = Readonly<Record<string, unknown>>
 
 const BASE = '/v3/football'
 const CLOCK_JUMP_MINUTES = 10
@@ -152,9 +151,12 @@ function payloadAt({ recording, fixtureId, startsAt }: PlayedRecording, now: num
     ...payload,
     id: fixtureId,
     starting_at: starting.slice(0, 19).replace('T', ' '),
-    starting_at_timestamp: Math.floor(startsAt / 1000),
+    starting_at_timestamp: isInMilliseconds(payload['starting_at_timestamp']) ? startsAt : Math.floor(startsAt / 1000),
   }
 }
+
+/** A disturbed recording may have its dates in milliseconds. */
+const isInMilliseconds = (timestamp: unknown): boolean => Number(timestamp) > 1e11
 
 function spoilt(payload: Payload, trouble: Trouble | null): Payload {
   if (trouble === 'gaps') {
@@ -169,9 +171,6 @@ function spoilt(payload: Payload, trouble: Trouble | null): Payload {
 
 const jumped = (period: Payload): Payload =>
   period['ticking'] === true ? { ...period, minutes: Number(period['minutes']) + CLOCK_JUMP_MINUTES } : period
-
-const isPayload = (value: unknown): value is Payload =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

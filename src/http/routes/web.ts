@@ -1,28 +1,19 @@
 /** The page at `/` and the files it loads. Not part of the API: not described, and without rate limits. */
 import { type Context, Hono } from 'hono'
 import { fixtureId } from '../../../actors/kernel/ids.ts'
-import type { League } from '../../../db/leagues.ts'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
+import type { SharedPage } from '../api-part.ts'
 import type { HttpDeps } from '../ports.ts'
 import { sendFile } from '../send-file.ts'
-import { type Share, WEB_BASE, type WebFile } from '../web-files.ts'
+import { INVITED, type Share, WEB_BASE, type WebFile } from '../web-files.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-const INVITED: Share = {
-  title: 'You are invited to Touchline',
-  text: 'Go long or short on footballers while they play. You start with 10,000 units. No money is involved.',
-}
 const WATCHED: Share = { title: 'Touchline', text: 'Watch how footballers are priced while they play.' }
 
-type PageDeps = Pick<HttpDeps, 'web' | 'watching' | 'leagues' | 'wsUrlFor'>
+type PageDeps = Pick<HttpDeps, 'web' | 'watching' | 'wsUrlFor'>
 
-const leagueShare = ({ name, founder, members }: League): Share => ({
-  title: `${founder} invites you to ${name}`,
-  text: `A league on Touchline with ${members} ${members === 1 ? 'member' : 'members'}. ${INVITED.text}`,
-})
-
-export function webPage({ web, watching, leagues, wsUrlFor }: PageDeps) {
+export function webPage({ web, watching, wsUrlFor }: PageDeps, shares: readonly SharedPage[]) {
   /** Files that keep their address: the browser asks each time whether they have changed. */
   const send = (c: Context<HttpEnv>, file: WebFile) => {
     c.header('Cache-Control', 'no-cache')
@@ -47,13 +38,9 @@ export function webPage({ web, watching, leagues, wsUrlFor }: PageDeps) {
       text: `Minute ${minute ?? 0}. ${WATCHED.text}`,
     }
   }
-  return new Hono<HttpEnv>()
+  const page = new Hono<HttpEnv>()
     .get('/', (c) => sendPage(c))
     .get('/join', (c) => sendShared(c, INVITED))
-    .get('/league/:code{[0-9a-z]+}', async (c) => {
-      const league = await leagues.byCode(c.req.param('code'))
-      return sendShared(c, league === null ? INVITED : leagueShare(league))
-    })
     .get('/watch/:id{[0-9]+}', (c) => sendShared(c, scoreOf(Number(c.req.param('id'))) ?? WATCHED))
     .get('/verify', (c) => sendPage(c, web.verifyPage))
     .get('/app.webmanifest', (c) => send(c, web.manifest))
@@ -68,6 +55,10 @@ export function webPage({ web, watching, leagues, wsUrlFor }: PageDeps) {
       c.header('Cache-Control', FOREVER)
       return sendFile(c, web, file)
     })
+  for (const { path, of } of shares) {
+    page.get(path, async (c) => sendShared(c, (await of(c.req.param('parameter') ?? '')) ?? INVITED))
+  }
+  return page
 }
 
 /** Everything comes from this server and the price feed, but profile pictures may come from any host. */

@@ -7,16 +7,17 @@ import type {
   Achievements,
   ActivityEvent,
   Board,
+  Close,
   District,
   DistrictStanding,
   ErrorBody,
   Instrument,
   KeyOrder,
-  LedgerEntry,
   League,
   LeagueMatchTable,
   LeagueOutline,
   LeagueTable,
+  LedgerEntry,
   Levels,
   Match,
   MatchEvents,
@@ -36,8 +37,8 @@ import type {
   PositionWhy,
   PriceHistory,
   Profile,
-  PushState,
   Purse,
+  PushState,
   Quote,
   Recap,
   Referral,
@@ -50,8 +51,8 @@ import type {
   Tournament,
   Trade,
   TradeWindow,
-  WantedLimits,
   Wallet,
+  WantedLimits,
   WatchedMatch,
   WatchedMatches,
 } from './wire.ts'
@@ -236,7 +237,13 @@ export function createApi({
     /** Retry with the same key; a new key is another order. */
     open: (order: OpenOrder, key: string) => ask<Trade>('/api/positions/open', { method: 'POST', body: order, key }),
     change: (id: string, levels: Levels) => ask<Trade>(`/api/positions/${id}`, { method: 'PATCH', body: levels }),
-    close: (id: string, key: string) => ask<Trade>(`/api/positions/${id}/close`, { method: 'POST', body: {}, key }),
+    /** Closes a position, or with `lotSize` a part of it. */
+    close: (id: string, key: string, lotSize?: number) =>
+      ask<Close>(`/api/positions/${id}/close`, {
+        method: 'POST',
+        body: lotSize === undefined ? {} : { lotSize },
+        key,
+      }),
     positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
       ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
     why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),

@@ -4,9 +4,11 @@
  */
 import type { z } from 'zod'
 import type * as schemas from '../../http/schemas.ts'
-import type * as leagues from '../../http/league-schema.ts'
-import type { RecapBody, RecapTradeBody } from '../../http/recap-schema.ts'
-import type { TournamentBody } from '../../http/tournament-schema.ts'
+import type { CloseBody } from '../../http/close-schema.ts'
+import type * as leagues from '../../features/leagues/schema.ts'
+import type * as seasons from '../../features/seasons/schema.ts'
+import type { RecapBody, RecapTradeBody } from '../../features/recaps/schema.ts'
+import type { TournamentBody } from '../../features/tournaments/schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
 
 export type Match = z.output<typeof schemas.MatchBody>
@@ -19,6 +21,7 @@ export type Squad = z.output<typeof schemas.SquadBody>
 export type Position = z.output<typeof schemas.PositionBody>
 export type Wallet = z.output<typeof schemas.WalletBody>
 export type Trade = z.output<typeof schemas.TradeBody>
+export type Close = z.output<typeof CloseBody>
 export type AccountChangesPage = z.output<typeof schemas.AccountChangesBody> & { nextCursor: string | null }
 export type User = z.output<typeof UserBody>
 export type Notification = z.output<typeof schemas.NotificationBody>
@@ -26,8 +29,8 @@ export type League = z.output<typeof leagues.LeagueBody>
 export type LeagueOutline = z.output<typeof leagues.LeagueOutlineBody>
 export type LeaguePlace = z.output<typeof leagues.LeaguePlaceBody>
 export type LeagueMatchPlace = z.output<typeof leagues.LeagueMatchPlaceBody>
-export type Season = z.output<typeof leagues.SeasonBody>
-export type PastSeason = z.output<typeof leagues.PastSeasonBody>
+export type Season = z.output<typeof seasons.SeasonBody>
+export type PastSeason = z.output<typeof seasons.PastSeasonBody>
 export type Tournament = z.output<typeof TournamentBody>
 export type Recap = z.output<typeof RecapBody>
 export type RecapTrade = z.output<typeof RecapTradeBody>

@@ -84,7 +84,7 @@ export interface LedgerEntry {
     | 'external_adjustment'
     | 'referral'
     | 'refill'
-    | 'late_close'
+    | 'moved'
     | 'void'
     | 'void_shortfall'
   readonly amount: number
@@ -149,7 +149,6 @@ export interface Levels {
 export interface Quote {
   readonly fillPrice: number
   readonly exitPrice: number
-  readonly settlesAt: number
   readonly impact: number
   readonly currentPrice: number
   readonly margin: number

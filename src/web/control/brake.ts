@@ -5,6 +5,7 @@ import { html } from '../html.ts'
 import { instruments, matches, quoteOf } from '../market.ts'
 import { stateWords } from '../parts/scoreboard.ts'
 import { useRequest } from '../parts/use-request.ts'
+import { endMatch } from './end-match.ts'
 import { operations, type Setting, TRADING_MODE } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
 
@@ -56,18 +57,14 @@ export function Brakes() {
   `
 }
 
-const OVER: ReadonlySet<string> = new Set(['FT', 'AET', 'FT_PEN', 'FINISHED', 'CANCELLED', 'ABANDONED'])
+const OVER: ReadonlySet<string> = new Set(['FT', 'AET', 'FT_PEN', 'FINISHED', 'CANCELLED', 'ABANDONED', 'VOID'])
 const SEEN = { OPEN: 'users can trade', SUSPENDED: 'users see it suspended', CLOSED: 'users see it closed' } as const
 
 function MatchRow({ match, settings }: BrakesProps & { match: Match }) {
   const [isOpen, setOpen] = useState(false)
   const { id, home, away, minute, tradeWindow } = match
   const name = `${home.name} – ${away.name}`
-  const end = async (outcome: 'settle' | 'void'): Promise<void> => {
-    const words = outcome === 'settle' ? 'Settle every position at the current prices' : 'Give every margin back'
-    if (!confirm(`End ${name}? ${words}. This cannot be undone.`)) return
-    await runAction(`${name}: ended`, () => operations.endMatch(id, outcome))
-  }
+  const end = (outcome: 'settle' | 'void'): Promise<void> => endMatch({ id, name }, outcome)
   return html`
     <li>
       <div>

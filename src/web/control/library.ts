@@ -37,7 +37,7 @@ const score = ({ home, away }: Pick<Upload, 'home' | 'away'>): string =>
   `${home.name} ${home.score ?? '–'}:${away.score ?? '–'} ${away.name}`
 
 const play = (name: string, again: () => void) => async () => {
-  if (await runAction(`Play ${name}`, () => operations.startReplay(name, SPEED, TRADERS))) again()
+  if (await runAction(`Play ${name}`, () => operations.startReplay(name, SPEED, TRADERS, null))) again()
 }
 
 function AddUpload({ again }: { again: () => void }) {

@@ -13,6 +13,7 @@ export interface Replay {
   readonly traders: number
   readonly state: 'playing' | 'stopping'
   readonly demo: boolean
+  readonly practice: boolean
 }
 
 export interface Recording {
@@ -200,6 +201,24 @@ export interface Reactions {
   readonly setAside: readonly { readonly matchId: number; readonly seq: number; readonly error: string }[]
 }
 
+/** What came to nothing of the feed, and matches that cannot be read. */
+export interface FeedState {
+  readonly faults: readonly {
+    readonly reason: string
+    readonly matchId: number | null
+    readonly detail: string
+    readonly times: number
+    readonly lastAt: string
+  }[]
+  readonly quarantined: readonly {
+    readonly matchId: number
+    readonly name: string
+    readonly reason: string
+    readonly positions: number
+    readonly margin: number
+  }[]
+}
+
 export interface Webhook {
   readonly id: string
   readonly url: string
@@ -235,10 +254,11 @@ export const operations = {
   uploads: () => api.ask<{ uploads: Upload[] }>(UPLOADS),
   upload: (name: string, file: File) => sendFile(`${UPLOADS}?name=${encodeURIComponent(name)}`, file),
   removeUpload: (name: string) => api.ask<unknown>(`${UPLOADS}/${name}`, { method: 'DELETE' }),
-  replays: () => api.ask<{ replays: Replay[] }>('/api/admin/gameplay-bot/status'),
-  startReplay: (fixtureId: string, speed: number, traders: number) =>
-    post('/api/admin/gameplay-bot/start', { fixtureId, speed, traders }),
-  scheduleTournament: (wanted: { name: string; recording: string; startsAt: string; speed: number }) =>
+  replays: () => api.ask<{ replays: Replay[]; mainPurseIsLive: boolean }>('/api/admin/gameplay-bot/status'),
+  /** `practice` null: as the setting `replays.practice` says. */
+  startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null) =>
+    post('/api/admin/gameplay-bot/start', { fixtureId, speed, traders, ...(practice === null ? {} : { practice }) }),
+  scheduleTournament: (wanted: { name: string; startsAt: string; speed: number }) =>
     post('/api/admin/tournaments', wanted),
   stopReplay: (id: string) => post('/api/admin/gameplay-bot/stop', { id }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
@@ -267,6 +287,7 @@ export const operations = {
   setWebhook: (id: string, state: 'active' | 'paused') =>
     api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'PATCH', body: { state } }),
   deleteWebhook: (id: string) => api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'DELETE' }),
+  feed: () => api.ask<FeedState>('/api/admin/feed'),
   reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
   retryReaction: (matchId: number, seq: number) => post(`/api/admin/reactions/${matchId}/${seq}/retry`, {}),
   endMatch: (id: number, outcome: 'settle' | 'void') => post(`/api/admin/matches/${id}/end`, { outcome }),

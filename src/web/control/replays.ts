@@ -31,7 +31,7 @@ export function Replays() {
 }
 
 function Playing({ replay, again }: { replay: Replay; again: () => void }) {
-  const { id, fixtureId, matchId, minute, progress, speed, traders, state, demo } = replay
+  const { id, fixtureId, matchId, minute, progress, speed, traders, state, demo, practice } = replay
   const stop = async (): Promise<void> => {
     if (!confirm(`Stop ${fixtureId}? Open positions settle at the current prices.`)) return
     if (await runAction(`Stop ${fixtureId}`, () => operations.stopReplay(id))) again()
@@ -40,7 +40,9 @@ function Playing({ replay, again }: { replay: Replay; again: () => void }) {
     <li>
       <div>
         <b>${fixtureId}</b>${demo ? html` <em>demo</em>` : null}
-        <p class="hint">Match ${matchId} · ${minute ?? 0}′ · ${speed}× · ${traders} traders</p>
+        <p class="hint">
+          Match ${matchId} · ${minute ?? 0}′ · ${speed}× · ${traders} traders · ${practice ? 'practice' : 'main'} purse
+        </p>
       </div>
       <progress max="1" value=${progress ?? 0} aria-label="${fixtureId}, played"></progress>
       <button class="small" disabled=${state === 'stopping'} onClick=${() => void stop()}>
@@ -50,16 +52,20 @@ function Playing({ replay, again }: { replay: Replay; again: () => void }) {
   `
 }
 
+const PRACTICE: Readonly<Record<string, boolean>> = { true: true, false: false }
+
 function Start({ again }: { again: () => void }) {
   const { answer, trouble } = useRequest(() => operations.recordings())
   const [chosen, setChosen] = useState<string | null>(null)
   const [speed, setSpeed] = useState(10)
   const [traders, setTraders] = useState(20)
+  const [practice, setPractice] = useState<boolean | null>(null)
   const recording = chosen ?? answer?.fixtures[0]?.id ?? null
   const start = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (recording === null) return
-    if (await runAction(`Start ${recording}`, () => operations.startReplay(recording, speed, traders))) again()
+    if (await runAction(`Start ${recording}`, () => operations.startReplay(recording, speed, traders, practice)))
+      again()
   }
   const number = (event: Event): number => Number((event.target as HTMLInputElement).value)
   return html`
@@ -102,6 +108,17 @@ function Start({ again }: { again: () => void }) {
                   onInput=${(event: Event) => setTraders(number(event))}
                 />
               </label>
+              <label>
+                Traded with
+                <select
+                  value=${String(practice)}
+                  onChange=${(event: Event) => setPractice(PRACTICE[(event.target as HTMLSelectElement).value] ?? null)}
+                >
+                  <option value="null">what replays.practice says</option>
+                  <option value="true">practice money</option>
+                  <option value="false">the main purse</option>
+                </select>
+              </label>
               <button class="primary tall">Start</button>
             </form>`
       }
@@ -109,22 +126,17 @@ function Start({ again }: { again: () => void }) {
   `
 }
 
-/** A recording that the server plays as a tournament by itself, under other names. */
+/** A tournament that the server starts at its time, on a match from a secret seed. */
 function Schedule() {
-  const { answer } = useRequest(() => operations.recordings())
   const [name, setName] = useState('')
-  const [chosen, setChosen] = useState<string | null>(null)
   const [at, setAt] = useState('')
   const [speed, setSpeed] = useState(10)
-  const recording = chosen ?? answer?.fixtures[0]?.id ?? null
   const typed = (event: Event): string => (event.target as HTMLInputElement).value
   const schedule = async (event: Event): Promise<void> => {
     event.preventDefault()
-    if (recording === null) return
-    const wanted = { name: name.trim(), recording, startsAt: new Date(at).toISOString(), speed }
+    const wanted = { name: name.trim(), startsAt: new Date(at).toISOString(), speed }
     if (await runAction(`Schedule ${wanted.name}`, () => operations.scheduleTournament(wanted))) setName('')
   }
-  if (answer === null) return null
   return html`
     <section class="card" aria-labelledby="schedule-title">
       <header><h2 id="schedule-title">Schedule a tournament</h2></header>
@@ -138,12 +150,6 @@ function Schedule() {
             value=${name}
             onInput=${(event: Event) => setName(typed(event))}
           />
-        </label>
-        <label>
-          Recording, which nobody is told
-          <select value=${recording} onChange=${(event: Event) => setChosen(typed(event))}>
-            ${answer.fixtures.map(({ id, title, minutes }) => html`<option value=${id}>${title} (${minutes} min)</option>`)}
-          </select>
         </label>
         <label>
           Begins, in your time

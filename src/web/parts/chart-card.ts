@@ -13,7 +13,7 @@ import { theme } from '../theme.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 import { draft } from './order-draft.ts'
-import { eventWords } from './match-events.ts'
+import { eventWords, minuteWords } from './match-events.ts'
 import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { LastReason } from './reasons.ts'
 import { SpokenPrice } from './spoken-price.ts'
@@ -184,7 +184,9 @@ function Chart({ instrument }: { instrument: Instrument }) {
 function newsMarks(news: readonly News[], events: readonly MatchEvent[]): readonly ChartMark[] {
   return news.flatMap(({ at, eventId }) => {
     const event = events.find(({ id }) => id === eventId)
-    return event === undefined ? [] : [{ at, text: `${eventWords(event)} ${event.minute}′`, tone: 'event' as const }]
+    return event === undefined
+      ? []
+      : [{ at, text: `${eventWords(event)} ${minuteWords(event)}`, tone: 'event' as const }]
   })
 }
 
@@ -204,7 +206,11 @@ function summary(instrument: Instrument, past: PriceHistory | null): string {
       low: units(low),
       high: units(high),
     }),
-    ...own.map((event) => say(words.chart.inMinute, { what: eventWords(event), minute: event.minute })),
+    ...own.map((event) =>
+      event.minute === null
+        ? eventWords(event)
+        : say(words.chart.inMinute, { what: eventWords(event), minute: event.minute }),
+    ),
   ].join(' ')
 }
 

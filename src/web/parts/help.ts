@@ -12,7 +12,6 @@ const WORDS = {
   fill: words.help.fill,
   point: words.help.point,
   washout: words.help.washout,
-  settles: words.help.settles,
   hold: words.help.hold,
 }
 

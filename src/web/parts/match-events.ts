@@ -21,6 +21,10 @@ const WORDS: Readonly<Record<MatchEvent['type'], string>> = {
   other: words.events.other,
 }
 
+/** The minute of an event, such as 45+2′; nothing while it is not known. */
+export const minuteWords = ({ minute, extraMinute }: Pick<MatchEvent, 'minute' | 'extraMinute'>): string =>
+  minute === null ? '' : `${minute}${extraMinute === null ? '' : `+${extraMinute}`}′`
+
 export const eventWords = ({ type, retracted }: MatchEvent): string =>
   retracted ? say(words.events.overturned, { what: WORDS[type] }) : WORDS[type]
 
@@ -67,7 +71,7 @@ function Event({ event }: { event: MatchEvent }) {
   const also = event.relatedPlayerName
   return html`
     <li class=${event.retracted ? 'retracted' : ''}>
-      <span class="minute num">${event.minute}${event.extraMinute === null ? '' : `+${event.extraMinute}`}′</span>
+      <span class="minute num">${minuteWords(event)}</span>
       <${Sign} event=${event} />
       <span class="what">
         <b>${eventWords(event)}${event.result === null ? '' : ` ${event.result}`}</b>

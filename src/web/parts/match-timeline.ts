@@ -2,7 +2,7 @@
 import type { MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { matchEvents, selectedMatch } from '../market.ts'
-import { eventWords, Sign } from './match-events.ts'
+import { eventWords, minuteWords, Sign } from './match-events.ts'
 import { say, words } from '../words.ts'
 
 const FULL_TIME = 90
@@ -24,10 +24,12 @@ const NEAR = 4
 
 export function MatchTimeline() {
   const match = selectedMatch.value
-  const shown = (matchEvents.value?.events ?? []).filter(({ type, team }) => KINDS.has(type) && team !== null)
+  const shown = (matchEvents.value?.events ?? []).filter(
+    ({ type, team, minute: at }) => KINDS.has(type) && team !== null && at !== null,
+  )
   if (match === null) return null
   const minute = match.minute ?? 0
-  const length = Math.max(minute, ...shown.map((event) => event.minute)) > FULL_TIME ? EXTRA_TIME : FULL_TIME
+  const length = Math.max(minute, ...shown.map((event) => event.minute ?? 0)) > FULL_TIME ? EXTRA_TIME : FULL_TIME
   const at = (of: number): number => Math.min(100, (of / length) * 100)
   return html`
     <section class="card timeline" aria-label=${words.events.timeline}>
@@ -47,10 +49,10 @@ interface SideProps {
 }
 
 function Side({ side, events, at }: SideProps) {
-  const own = events.filter(({ team }) => team === side).toSorted((a, b) => a.minute - b.minute)
+  const own = events.filter(({ team }) => team === side).toSorted((a, b) => (a.minute ?? 0) - (b.minute ?? 0))
   const rows: number[] = []
   const placed = own.map((event) => {
-    const left = at(event.minute)
+    const left = at(event.minute ?? 0)
     const free = rows.findIndex((last) => left - last >= NEAR)
     const row = free === -1 ? rows.length : free
     rows[row] = left
@@ -75,4 +77,4 @@ function Side({ side, events, at }: SideProps) {
 }
 
 const told = (event: MatchEvent): string =>
-  `${event.minute}′ ${eventWords(event)} ${event.playerName ?? ''}${event.relatedPlayerName === null || event.type !== 'substitution' ? '' : ` ${say(words.events.for, { name: event.relatedPlayerName })}`}`
+  `${minuteWords(event)} ${eventWords(event)} ${event.playerName ?? ''}${event.relatedPlayerName === null || event.type !== 'substitution' ? '' : ` ${say(words.events.for, { name: event.relatedPlayerName })}`}`

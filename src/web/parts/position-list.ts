@@ -6,6 +6,7 @@ import {
   change,
   close,
   closedByWords,
+  moveWords,
   history,
   liveExit,
   livePnl,
@@ -17,12 +18,11 @@ import {
 import { purse, purseName } from '../leagues.ts'
 import { nameOf } from '../names.ts'
 import type { Levels, Position } from '../client/wire.ts'
-import { now } from '../server-clock.ts'
-import { arrow, countdown, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
+import { arrow, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
-import { connection } from '../live.ts'
 import { showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
+import { CloseButton } from './close-button.ts'
 import { PurseBadge } from './purse.ts'
 import { ClosedReason } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
@@ -105,8 +105,8 @@ function Held({ position }: { position: Position }) {
     showInstrument(position.instrumentId)
     if (view.peek() === 'positions') go('trade')
   }
-  const closeIt = async (): Promise<void> => {
-    await close(position.id)
+  const closeIt = async (lotSize?: number): Promise<void> => {
+    if (await close(position.id, lotSize)) return
     // The button goes with its position: the focus goes to what stays.
     document.querySelector<HTMLElement>('.positions header button')?.focus()
   }
@@ -130,12 +130,23 @@ function Held({ position }: { position: Position }) {
           >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), margin: units(position.margin) })}</small
         >
       </div>
+      <${Moves} position=${position} />
       <${Health} lost=${Math.max(0, -pnl / position.margin)} washoutPrice=${position.washoutPrice} />
       <${LevelsOf} position=${position} isBusy=${isBusy} attempt=${attempt} />
-      <${CloseButton} position=${position} isBusy=${isBusy} onClose=${() => void attempt(closeIt)} />
+      <${CloseButton}
+        position=${position}
+        isBusy=${isBusy}
+        onClose=${(lotSize?: number) => void attempt(() => closeIt(lotSize))}
+      />
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
     </li>
   `
+}
+
+/** What news has done to its fills, and may still do. */
+function Moves({ position }: { position: Position }) {
+  const told = moveWords(position)
+  return told === '' ? null : html`<small class="why moves">${told}</small>`
 }
 
 /** A meter of the lost part of the margin. */
@@ -204,28 +215,6 @@ const LevelInput = ({ label, name, value, isBusy, onSet }: LevelInputProps) => h
   </label>
 `
 
-interface CloseProps {
-  readonly position: Position
-  readonly isBusy: boolean
-  readonly onClose: () => void
-}
-
-function CloseButton({ position, isBusy, onClose }: CloseProps) {
-  const wait = Date.parse(position.closableAt) - now.value
-  const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
-  if (wait > 0) {
-    return html`
-      <button class="close held" disabled title=${words.positions.holdHint}>
-        <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
-        <span class="num">${countdown(wait)}</span>
-      </button>
-    `
-  }
-  return html`<button class="close" disabled=${isBusy || connection.value !== 'live'} onClick=${onClose}>
-    ${words.positions.close}
-  </button>`
-}
-
 function ClosedList() {
   const closed = history.value
   if (closed === null) return html`<p class="empty" aria-busy="true">${words.positions.fetching}</p>`
@@ -250,9 +239,11 @@ function ClosedList() {
             <b><i aria-hidden="true">${arrow(position.realizedPnl ?? 0)}</i> ${signed(position.realizedPnl ?? 0)}</b>
           </div>
           <small class="why"
-            >${closedByWords(position)} · ${position.closedAt === null ? '' : dayTime(position.closedAt)} ·${' '}
+            >${position.partOf === null ? '' : `${words.positions.part} · `}${closedByWords(position)} ·
+            ${position.closedAt === null ? '' : dayTime(position.closedAt)} ·${' '}
             <a href="/verify?match=${position.fixtureId}&position=${position.id}">${words.positions.prove}</a></small
           >
+          <${Moves} position=${position} />
           <${ClosedReason} position=${position} />
         </li>
       `,

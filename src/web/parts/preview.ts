@@ -36,7 +36,6 @@ export function previewAt({ quote, at, direction, lots, contractSize }: Asked, p
     fillPrice,
     margin,
     washoutPrice: quote.washoutPrice === null ? null : (quote.washoutPrice * fillPrice) / quote.fillPrice,
-    settlesAt: quote.settlesAt + moved,
     pnlAtStopLoss: pnlAtLevel(quote.pnlAtStopLoss),
     pnlAtTakeProfit: pnlAtLevel(quote.pnlAtTakeProfit),
   }

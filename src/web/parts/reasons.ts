@@ -7,7 +7,7 @@ import { percent, timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
 import { matchEvents, onMove } from '../market.ts'
 import { api } from '../session.ts'
-import { eventWords } from './match-events.ts'
+import { eventWords, minuteWords } from './match-events.ts'
 import { closeSentence, moveSentence, reasonWords } from '../served.ts'
 import { words } from '../words.ts'
 
@@ -49,7 +49,7 @@ export function LastReason({ instrumentId, past }: { instrumentId: string; past:
         const changePct = (frame.price / frame.previousPrice - 1) * 100
         if (Math.abs(changePct) < SHOWN_PCT) return
         const event = matchEvents.value?.events.find(({ id }) => id === frame.eventId)
-        const cause = event === undefined ? CAUSE_WORDS[frame.cause] : `${eventWords(event)} ${event.minute}′`
+        const cause = event === undefined ? CAUSE_WORDS[frame.cause] : `${eventWords(event)} ${minuteWords(event)}`
         setTold({ words: cause, changePct, at: frame.at })
       }),
     [instrumentId],

@@ -256,11 +256,6 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             label=${words.ticket.perPoint}
             value=${isSized ? `±${units(lots * instrument.contractSize)}` : '–'}
           />
-          <${Fact}
-            word="settles"
-            label=${words.ticket.fullTimePays}
-            value=${preview === null ? '–' : units(preview.settlesAt)}
-          />
         </dl>
         ${(preview?.warnings ?? []).map(({ level, washoutPrice }) => html`<p class="hint caution" role="status">${warningWords({ level, washoutPrice })}</p>`)}
         ${unsure === null ? null : html`<${UnsureNotice} unsure=${unsure} />`}

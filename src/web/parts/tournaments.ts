@@ -1,4 +1,4 @@
-/** Tournaments: recorded matches that are played as events. */
+/** Tournaments: matches from secret seeds, played once. */
 import type { Tournament } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { dayTime, units } from '../format.ts'
@@ -7,11 +7,13 @@ import { refreshLeagues } from '../leagues.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRepeated, useRequest } from './use-request.ts'
-import { plural, rich, say, words } from '../words.ts'
+import { plural, say, words } from '../words.ts'
 
 const EVERY_MS = 15_000
 /** Of those that have ended. */
 const ENDED_MAX = 3
+/** Of a hash or a seed; the rest is its title. */
+const SHOWN_DIGITS = 16
 
 /** Absent where no tournament was ever scheduled. */
 export function Tournaments() {
@@ -32,7 +34,7 @@ export function Tournaments() {
 }
 
 function Row({ tournament, again }: { tournament: Tournament; again: () => void }) {
-  const { id, name, state, startsAt, entrants, isEntered, speed, startingBalance, revealed } = tournament
+  const { id, name, state, startsAt, entrants, isEntered, speed, startingBalance, commitment, seed } = tournament
   const enter = async (): Promise<void> => {
     try {
       await api.enterTournament(id)
@@ -58,7 +60,8 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
       <small>
         ${when} ·
         ${plural(entrants, words.tournaments.entrants)}${speed === 1 ? '' : ` · ${say(words.tournaments.speed, { n: speed })}`}
-        ${revealed === null ? null : html` · ${rich(words.tournaments.itWas, { recording: html`<b>${revealed.recording}</b>` })}`}
+        · ${seed === null ? words.tournaments.commitment : words.tournaments.seed}${' '}
+        <code title=${seed ?? commitment}>${(seed ?? commitment).slice(0, SHOWN_DIGITS)}…</code>
       </small>
       ${
         isEntered || state === 'decided'

@@ -6,7 +6,7 @@ import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'
 import { api } from '../session.ts'
 import { Crest } from './crest.ts'
-import { eventWords, Sign } from './match-events.ts'
+import { eventWords, minuteWords, Sign } from './match-events.ts'
 import { stateWords } from './scoreboard.ts'
 import { useRepeated, useRequest } from './use-request.ts'
 import { say, words } from '../words.ts'
@@ -85,7 +85,7 @@ function Latest({ match: { events } }: { match: Match }) {
         .map(
           (event) =>
             html`<li key=${event.id}>
-              <${Sign} event=${event} /> ${event.minute}′
+              <${Sign} event=${event} /> ${minuteWords(event)}
               ${eventWords(event)}${event.playerName === null ? '' : ` · ${event.playerName}`}
             </li>`,
         )}

@@ -50,7 +50,7 @@ describe('a simulated cluster', () => {
 describe('the simulated network', () => {
   pubSubContract(async () => {
     const time = new VirtualTime()
-    const network = new SimulatedNetwork({ time, chance: chanceFrom(1), counts: true, onMessage: () => undefined })
+    const network = new SimulatedNetwork({ time, chance: chanceFrom(1), onMessage: () => undefined })
     const end = () => network.end({ state: 'running', parked: [] })
     let isPassing = false
     const timer = setInterval(() => {

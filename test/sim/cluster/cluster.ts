@@ -67,7 +67,6 @@ export class Cluster {
     this.network = new SimulatedNetwork({
       time,
       chance,
-      counts: chance.happens(0.5),
       onMessage: (_, end) => this.load.count('messages', end),
     })
     this.database = new SimulatedDatabase({

@@ -2,15 +2,13 @@
  * Publish/subscribe between simulated processes, with a server in the middle: messages take time, those of one
  * publisher arrive in order, a connection can be silent without breaking, and the server can be away.
  */
-import type { PubSub, Reached } from '../../../rooms/cluster/bus.ts'
+import type { PubSub } from '../../../rooms/cluster/bus.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { Schedule, VirtualTime } from './virtual-time.ts'
 
 export interface NetworkOptions {
   readonly time: VirtualTime
   readonly chance: Chance
-  /** Whether the server counts the receivers of a message, as Redis does and NATS does not. */
-  readonly counts: boolean
   /** A message reaches the server, or leaves it for a subscriber. */
   readonly onMessage: (direction: 'in' | 'out', end: SimulatedEnd) => void
 }
@@ -99,13 +97,12 @@ export class SimulatedEnd implements PubSub {
     await this.send(channel, message)
   }
 
-  send(channel: string, message: Buffer): Promise<Reached> {
-    const { counts, onMessage } = this.#options
+  send(channel: string, message: Buffer): Promise<number> {
+    const { onMessage } = this.#options
     const copy = Buffer.from(message)
     return this.#ask(() => {
       onMessage('in', this)
-      const receivers = this.#network.deliver(channel, copy)
-      return counts || receivers === 0 ? receivers : 'some'
+      return this.#network.deliver(channel, copy)
     })
   }
 

@@ -78,6 +78,7 @@ export class SimulatedProcess implements Schedule {
     this.desk = new MatchDesk({
       context: {
         store,
+        quarantine: async () => null,
         leases,
         leaseTtlMs: LEASE_TTL_MS,
         world,
@@ -89,6 +90,8 @@ export class SimulatedProcess implements Schedule {
         share: new FairShare(world),
         relay: prices.relay,
         report,
+        warn: () => undefined,
+        refusedUpdates: { clock_behind: 0, before_kick_off: 0 },
       },
       directory,
       ownership: leases,
@@ -172,7 +175,7 @@ export class SimulatedProcess implements Schedule {
     })
     const log = createLog({ level: 'silent', world })
     const realTime = { desk, presence: { look: () => present(member.presence(), 'presence').look() } }
-    for (const task of taskTable({ config: readConfig({}), log }, { realTime } as never)) {
+    for (const task of taskTable({ config: readConfig({}), log, realTime } as never, {} as never)) {
       if (!TASKS.has(task.name)) continue
       const runner = new TaskRunner(task, { log, onFailure: () => undefined })
       this.#lifecycle.add({ name: task.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })

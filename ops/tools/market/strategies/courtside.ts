@@ -1,6 +1,5 @@
 /** What somebody tries who is seconds ahead of the feed, or has seen the whole match before. */
 import type { InstrumentId, PlayerId, PositionId } from '../../../../actors/kernel/ids.ts'
-import type { TradingRules } from '../../../../actors/kernel/limits.ts'
 import { lots, type Price, price } from '../../../../actors/kernel/micros.ts'
 import { type Instant, instant, SECOND_MS } from '../../../../actors/kernel/world.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../../../actors/market/fixture.ts'
@@ -49,17 +48,19 @@ const annulments: Sees = (foresight) =>
   inPlot(foresight.plot.annulled, foresight).map((seen) => ({ ...seen, direction: opposite(seen.direction) }))
 
 /**
- * Shots on target and saves that the list of events never shows: any move of a base so far that the rules call it news.
+ * Moves of a base between these sizes that the list of events does not show: shots on target and saves, or tackles,
+ * fouls and passes that add up.
  */
 const shots =
-  (farPpm: number): Sees =>
+  (farPpm: number, lessThanPpm = Infinity): Sees =>
   ({ bases, plot }) => {
     const listed = new Set([...plot.shown, ...plot.annulled].map(({ index }) => index))
     return bases.flatMap((now, index) => {
       if (listed.has(index)) return []
       return [...now].flatMap(([instrumentId, base]) => {
         const before = bases[index - 1]?.get(instrumentId) ?? base
-        if (Math.abs(base - before) * 1_000_000 < before * farPpm) return []
+        const farness = Math.abs(base - before) * 1_000_000
+        if (farness < before * farPpm || farness >= before * lessThanPpm) return []
         return [{ index, instrumentId, direction: base > before ? ('long' as const) : ('short' as const) }]
       })
     })
@@ -69,7 +70,7 @@ const ahead = ({ atOf }: Foresight, { index }: Seen, lead: number): Instant => i
 
 const opens = (name: string, sees: Sees, lead: number): Strategy => ({
   name: `${name}, ${lead} s ahead`,
-  knows: 'courtside',
+  leadSecs: lead,
   prepare(foresight, hands) {
     for (const seen of sees(foresight)) {
       bet(hands, seen.instrumentId, { at: ahead(foresight, seen, lead), direction: seen.direction })
@@ -80,7 +81,7 @@ const opens = (name: string, sees: Sees, lead: number): Strategy => ({
 /** Opens with a target as near as the rules allow, so that the feed itself closes what the hold would keep. */
 const opensByLevels = (lead: number, distancePpm: number): Strategy => ({
   name: `opens by levels, ${lead} s ahead`,
-  knows: 'courtside',
+  leadSecs: lead,
   prepare(foresight, hands) {
     for (const seen of events(foresight)) {
       const at = ahead(foresight, seen, lead)
@@ -105,7 +106,7 @@ const BEFORE_MS = 200 * SECOND_MS
  */
 const closes = (name: string, sees: Sees, lead: number, leave: () => Leave): Strategy => ({
   name: `${name}, ${lead} s ahead`,
-  knows: 'courtside',
+  leadSecs: lead,
   prepare(foresight, hands) {
     const from = foresight.atOf(kickOffOf(foresight))
     const busyUntil = new Map<InstrumentId, Instant>()
@@ -172,7 +173,7 @@ const byLevel =
 /** Has seen the recording: longs and shorts at kick-off what moves most until the end. */
 const recordingForesight: Strategy = {
   name: 'has seen the recording',
-  knows: 'recording',
+  leadSecs: Infinity,
   prepare(foresight, hands) {
     const { bases, atOf } = foresight
     const kickOff = kickOffOf(foresight)
@@ -189,19 +190,57 @@ const recordingForesight: Strategy = {
 /** Seconds ahead of the feed at which courtside strategies are tried. */
 const LEADS = [5, 10, 20, 30, 40, 60] as const
 
-/** Moves that the rules let pass: tackles, fouls and passes that add up. */
-const SMALL_PPM = 3_000
+/** Seconds before the row of a penalty at which it is given. */
+const PENALTY_LEADS = [60, 120] as const
 
-export function courtsideStrategies({ levelDistancePpm, lateMovePpm }: TradingRules): readonly Strategy[] {
+/** Midfielders of the side that is about to concede. */
+const midfielders: Sees = ({ plot, snapshots }) =>
+  plot.shown.flatMap(({ index, event }) => {
+    const snapshot = snapshots[index]
+    if (snapshot === undefined) return []
+    const conceding = new Set(concedingOf(event, snapshot, ['MID']))
+    return snapshot.players
+      .filter(({ playerId }) => conceding.has(playerId))
+      .map(({ instrumentId }) => ({ index, instrumentId, direction: 'short' as const }))
+  })
+
+/** A penalty that has been given, before it is taken: the taker gains on average, the keeper loses. */
+const penalties: Sees = ({ plot, snapshots }) =>
+  plot.shown.flatMap(({ index, event }) => {
+    if (event.kind !== 'penalty_goal' && event.kind !== 'penalty_missed') return []
+    const players = snapshots[index]?.players ?? []
+    const taker = players.find(({ playerId }) => playerId === event.playerId)
+    const keeper = players.find((p) => p.starter && p.role === 'GK' && p.side !== taker?.side)
+    return [
+      ...(taker === undefined ? [] : [{ index, instrumentId: taker.instrumentId, direction: 'long' as const }]),
+      ...(keeper === undefined ? [] : [{ index, instrumentId: keeper.instrumentId, direction: 'short' as const }]),
+    ]
+  })
+
+const SHOT_PPM = 6_000
+/** Smaller moves, by size. */
+const SMALL = [
+  ['0.1–0.3 %', 1_000, 3_000],
+  ['0.3–0.6 %', 3_000, SHOT_PPM],
+] as const
+/** How far levels are from the price, in parts per million. */
+const LEVEL_PPM = 5_000
+
+export function courtsideStrategies(): readonly Strategy[] {
   return [
     ...LEADS.map((lead) => opens('opens', events, lead)),
-    ...LEADS.map((lead) => opensByLevels(lead, levelDistancePpm)),
+    ...[20, 40].map((lead) => opensByLevels(lead, LEVEL_PPM)),
     ...LEADS.map((lead) => closes('closes', events, lead, byHand)),
-    ...LEADS.map((lead) => closes('closes by levels', events, lead, byLevel)),
-    ...[10, 20, 40].map((lead) => opens('opens on shots and saves', shots(lateMovePpm), lead)),
-    ...[10, 40].map((lead) => closes('closes on shots and saves', shots(lateMovePpm), lead, byHand)),
+    ...[20, 40].map((lead) => closes('closes by levels', events, lead, byLevel)),
+    ...[10, 20, 40].map((lead) => opens('opens on shots and saves', shots(SHOT_PPM), lead)),
+    ...[10, 40].map((lead) => closes('closes on shots and saves', shots(SHOT_PPM), lead, byHand)),
     ...[10, 40].map((lead) => opens('opens on annulled goals', annulments, lead)),
-    opens('small moves', shots(SMALL_PPM), 20),
+    ...[5, 20, 40].map((lead) => opens('shorts midfielders who will concede', midfielders, lead)),
+    ...PENALTY_LEADS.map((lead) => opens('long the taker, short the keeper of a penalty', penalties, lead)),
+    ...SMALL.flatMap(([size, from, to]) => [
+      ...[5, 20, 40].map((lead) => opens(`opens on moves of ${size}`, shots(from, to), lead)),
+      closes(`closes on moves of ${size}`, shots(from, to), 20, byHand),
+    ]),
     recordingForesight,
   ]
 }

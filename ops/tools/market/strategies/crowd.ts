@@ -9,7 +9,7 @@ import { instant, SECOND_MS } from '../../../../actors/kernel/world.ts'
 import { quoteOf } from '../../../../actors/market/instrument.ts'
 import type { Direction } from '../../../../actors/position/position.ts'
 import { isGoal } from '../plot.ts'
-import type { Desk, Foresight, Hands, Knowledge, Strategy } from '../strategy.ts'
+import type { Desk, Foresight, Hands, Strategy } from '../strategy.ts'
 import { indexAt, kickOffOf } from './bets.ts'
 
 const LOT_MAX = DEFAULT_RULES.lotMax
@@ -74,7 +74,7 @@ interface Group {
 
 const group = ({ name, leader, minute, starter, steps }: Group): Strategy => ({
   name,
-  knows: 'public',
+  leadSecs: 0,
   leader,
   prepare(foresight, hands) {
     const index = indexAt(foresight, minute)
@@ -214,7 +214,7 @@ const whistle = group({
  */
 const latePump: Strategy = {
   name: 'late accounts for an old holder',
-  knows: 'courtside' satisfies Knowledge,
+  leadSecs: 20,
   leader: 'holder',
   prepare(foresight, hands) {
     const goal = foresight.plot.shown.find(({ event, index }) => isGoal(event) && index > indexAt(foresight, 12))
@@ -234,4 +234,33 @@ const latePump: Strategy = {
 const listedAs = (goal: Foresight['plot']['shown'][number], { snapshots }: Foresight): InstrumentId | undefined =>
   snapshots[goal.index]?.players.find((p) => p.playerId === goal.event.playerId)?.instrumentId
 
-export const CROWD: readonly Strategy[] = [nineTakeProfits, kink, pump, sybils, stopLadder, whistle, latePump]
+/** Friends push the keeper of a holder through their stop before a goal that they see coming. */
+const firedStop: Strategy = {
+  name: 'a stop that friends fire, 20 s ahead',
+  leadSecs: 20,
+  leader: 'keeper’s holder',
+  prepare(foresight, hands) {
+    const goal = foresight.plot.shown.find(({ event, index }) => isGoal(event) && index > indexAt(foresight, 12))
+    const players = goal === undefined ? [] : (foresight.snapshots[goal.index]?.players ?? [])
+    const scorer = players.find((p) => p.playerId === goal?.event.playerId)
+    const keeper = players.find((p) => p.starter && p.role === 'GK' && p.side !== scorer?.side)
+    if (goal === undefined || scorer === undefined || keeper === undefined) return
+    perform(hands, foresight.atOf(goal.index) / SECOND_MS - 400, keeper.instrumentId, [
+      { after: 1, act: (stage) => stage.open('keeper’s holder', 'long', 0.3) },
+      { after: 379, act: (stage) => stage.level('keeper’s holder', 'stopLoss', -1_000) },
+      { after: 380, act: (stage) => stage.each(named('friend', 10), 'short') },
+      { after: 651, act: (stage) => stage.close('keeper’s holder', ...named('friend', 10)) },
+    ])
+  },
+}
+
+export const CROWD: readonly Strategy[] = [
+  nineTakeProfits,
+  kink,
+  pump,
+  sybils,
+  stopLadder,
+  whistle,
+  latePump,
+  firedStop,
+]

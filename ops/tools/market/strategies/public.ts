@@ -1,14 +1,15 @@
 /** What people and scripts try that know only what the feed has shown everybody. */
-import type { PlayerId } from '../../../../actors/kernel/ids.ts'
 import { ANCHOR_BY_ROLE } from '../../../../actors/kernel/limits.ts'
 import { type Price, price } from '../../../../actors/kernel/micros.ts'
 import { instant, SECOND_MS } from '../../../../actors/kernel/world.ts'
-import type { FixtureEvent } from '../../../../actors/market/fixture.ts'
+import type { PlayerRole } from '../../../../actors/market/fixture.ts'
 import type { Instrument } from '../../../../actors/market/instrument.ts'
+import { DEFAULT_MODEL } from '../../../../actors/market/scoring.ts'
 import { chanceFrom } from '../../../../actors/replay/chance.ts'
 import type { Direction } from '../../../../actors/position/position.ts'
+import { RATING_WEIGHTS } from '../../../../actors/replay/generator/match-details.ts'
 import type { Floor, Foresight, Strategy } from '../strategy.ts'
-import { concedingOf, isBooking, isGoal, isSendingOff } from '../plot.ts'
+import { isSendingOff } from '../plot.ts'
 import { bet, isKickOff, opposite, reaches, soon, starters } from './bets.ts'
 
 type Picked = readonly (readonly [Instrument, Direction])[]
@@ -18,7 +19,7 @@ const all = (instruments: readonly Instrument[], direction: Direction): Picked =
 /** Bets at kick-off on what `pick` chooses, until full time. */
 const fromKickOff = (name: string, pick: (floor: Floor, foresight: Foresight) => Picked): Strategy => ({
   name,
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor, foresight) {
     if (!isKickOff(floor)) return
     for (const [{ id }, direction] of pick(floor, foresight)) {
@@ -47,37 +48,10 @@ const favourites = fromKickOff('favourites long, underdogs short', (floor, fores
   }),
 )
 
-/** Bets some time after the feed has shown an event, and leaves as soon as the hold ends. */
-const afterEvent = (
-  name: string,
-  secs: number,
-  wanted: (event: FixtureEvent) => boolean,
-  bets: (event: FixtureEvent, floor: Floor) => readonly (readonly [PlayerId | null, Direction])[],
-): Strategy => ({
-  name: `${name} +${secs} s`,
-  knows: 'public',
-  onUpdate(floor, { plot }) {
-    for (const { event } of plot.shown.filter(({ index, event: e }) => index === floor.index && wanted(e))) {
-      for (const [player, direction] of bets(event, floor)) {
-        const instrument = floor.instrumentOf(player)
-        if (instrument === undefined) continue
-        const at = instant(floor.now + secs * SECOND_MS)
-        floor.open({ instrumentId: instrument.id, direction, at, heldForMs: 0, insists: true })
-      }
-    }
-  },
-})
-
-const scorer = (event: FixtureEvent) => [[event.playerId, 'long']] as const
-const assist = (event: FixtureEvent) => [[event.relatedPlayerId, 'long']] as const
-const offender = (event: FixtureEvent) => [[event.playerId, 'short']] as const
-const conceding = (event: FixtureEvent, { snapshot }: Floor) =>
-  concedingOf(event, snapshot).map((player) => [player, 'short'] as const)
-
 /** Follows every move of at least a tenth of a per cent, or bets on its return. */
 const moves = (name: string, along: boolean): Strategy => ({
   name,
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor) {
     for (const { id } of floor.view.instruments()) {
       const [before, now] = [floor.pricesBefore.get(id), floor.priceOf(id)]
@@ -91,7 +65,7 @@ const moves = (name: string, along: boolean): Strategy => ({
 /** Long the three best and short the three worst last moves at half time. */
 const halfTime: Strategy = {
   name: 'half time, last moves',
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor) {
     if (floor.snapshot.state !== 'HT' || floor.before?.state === 'HT') return
     const moved = [...floor.view.instruments()]
@@ -108,7 +82,7 @@ const moveSinceStart = ({ base, start }: Instrument): number => base / start
 /** Bets at a minute of the match clock on the five whose price has fallen most since kick-off. */
 const losersAt = (minute: number, direction: Direction): Strategy => ({
   name: `${direction} five losers at ${minute}'`,
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor) {
     if (!reaches(floor, minute)) return
     for (const { id } of starters(floor, moveSinceStart).slice(-5)) {
@@ -120,7 +94,7 @@ const losersAt = (minute: number, direction: Direction): Strategy => ({
 /** Shorts every starter in the last minute: what the whistle takes from a one-sided book. */
 const lastMinute: Strategy = {
   name: 'last-minute shorts',
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor) {
     if (!reaches(floor, 89)) return
     for (const { id } of starters(floor, () => 0)) {
@@ -132,7 +106,7 @@ const lastMinute: Strategy = {
 /** Longs who has not come on: nothing on the pitch moves them, so only a crowd could. */
 const bench: Strategy = {
   name: 'long the bench',
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor) {
     if (!reaches(floor, 5)) return
     for (const { id, starter } of floor.view.instruments()) {
@@ -144,7 +118,7 @@ const bench: Strategy = {
 /** A level next to the price, so that the next move closes what the hold would keep. */
 const levelsAway = (name: string, distancePpm: number): Strategy => ({
   name,
-  knows: 'public',
+  leadSecs: 0,
   onUpdate(floor) {
     if (floor.index % 30 !== 0) return
     for (const { id } of starters(floor, () => 0)) {
@@ -168,7 +142,7 @@ const honest = (seed: number): Strategy => {
   const chance = chanceFrom(seed)
   return {
     name: HONEST,
-    knows: 'public',
+    leadSecs: 0,
     onUpdate(floor) {
       if (!chance.happens(0.5)) return
       const picked = chance.pick([...floor.view.instruments()], (i) => (i.starter ? 1 : 0.1))
@@ -180,18 +154,60 @@ const honest = (seed: number): Strategy => {
   }
 }
 
-/** Strategies after an event, against statistics that come later than the list of events. */
-export const afterLateStatistics = (secs: number): readonly Strategy[] => {
-  const named = (name: string): string => `statistics ${secs} s late: ${name}`
-  return [
-    afterEvent(named('long the scorer'), 1, isGoal, scorer),
-    afterEvent(named('long the scorer'), 30, isGoal, scorer),
-    afterEvent(named('long the assist'), 1, isGoal, assist),
-    afterEvent(named('short who concedes'), 1, isGoal, conceding),
-    afterEvent(named('short the booked'), 1, isBooking, offender),
-    afterEvent(named('short the sent off'), 1, isSendingOff, offender),
-  ]
+/** Seconds of play after which the provider rates a player, and how far ahead of that somebody acts. */
+const RATED_AFTER = 600
+const DEBUT_AHEAD = 60
+/** A rating that is further than this from the usual first one is worth a bet. */
+const DEBUT_EDGE = 0.15
+
+/** Knows by what rule the provider rates, and so which way the first rating of a player will be off the usual one. */
+const debuts: Strategy = {
+  name: 'the first rating, foretold',
+  leadSecs: 0,
+  onUpdate(floor) {
+    if (!reaches(floor, (RATED_AFTER - DEBUT_AHEAD) / 60)) return
+    for (const { id, playerId, role } of starters(floor, () => 0)) {
+      const details = floor.snapshot.players.find((p) => p.playerId === playerId)?.details ?? {}
+      const ahead = RATING_WEIGHTS.reduce((sum, [type, weight]) => sum + weight * (details[type] ?? 0), 0)
+      const { start, end } = DEFAULT_MODEL.rating
+      const off = ahead - ((end[role] - start) * RATED_AFTER) / 5_400
+      if (Math.abs(off) >= DEBUT_EDGE) bet(floor, id, { direction: off > 0 ? 'long' : 'short', at: soon(floor) })
+    }
+  },
 }
+
+/** A minute after a sending-off, until full time: short who is left of the ten, long who plays against them. */
+const tenMen = (name: string, roles: readonly PlayerRole[]): Strategy => ({
+  name,
+  leadSecs: 0,
+  onUpdate(floor, { plot }) {
+    for (const { event } of plot.shown.filter(({ index, event: e }) => index === floor.index && isSendingOff(e))) {
+      const side = floor.instrumentOf(event.playerId)?.side
+      for (const { id, role, side: own, playerId } of starters(floor, () => 0)) {
+        if (side === undefined || playerId === event.playerId || !roles.includes(role)) continue
+        const at = instant(floor.now + 60 * SECOND_MS)
+        bet(floor, id, { direction: own === side ? 'short' : 'long', at, heldForMs: null })
+      }
+    }
+  },
+})
+
+/** What the last match has moved a start price to: short who gained, long who lost. */
+const lastMatch = (name: string, byPpm: number): Strategy =>
+  fromKickOff(name, (floor, { histories }) =>
+    starters(floor, () => 0).flatMap((i) => {
+      const off = i.start / (histories.get(i.id)?.anchor ?? i.start) - 1
+      return Math.abs(off) * 1_000_000 < byPpm ? [] : [[i, off > 0 ? 'short' : 'long'] as const]
+    }),
+  )
+
+/** Those for which it matters when and how the feed tells what happens. */
+export const followers = (seed: number): readonly Strategy[] => [
+  moves('follow moves of 0.1 %', true),
+  moves('bet on their return', false),
+  lastMinute,
+  honest(seed),
+]
 
 export function publicStrategies(levelDistancePpm: number, seed: number): readonly Strategy[] {
   const best = (floor: Floor) => starters(floor, worthOf)
@@ -204,20 +220,17 @@ export function publicStrategies(levelDistancePpm: number, seed: number): readon
     fromKickOff('long the five dearest', (f) => all(dearest(f).slice(0, 5), 'long')),
     fromKickOff('short the five cheapest', (f) => all(dearest(f).slice(-5), 'short')),
     favourites,
-    ...[10, 30, 60].map((secs) => afterEvent('long the scorer', secs, isGoal, scorer)),
-    ...[10, 30, 60].map((secs) => afterEvent('long the assist', secs, isGoal, assist)),
-    ...[10, 30, 60].map((secs) => afterEvent('short the booked', secs, isBooking, offender)),
-    afterEvent('short the sent off', 10, isSendingOff, offender),
-    afterEvent('short who concedes', 10, isGoal, conceding),
-    moves('follow moves of 0.1 %', true),
-    moves('bet on their return', false),
+    lastMatch('between matches: short who gained, long who lost', 1),
+    lastMatch('between matches: the furthest', 30_000),
+    debuts,
+    tenMen('ten men short, eleven long', ['GK', 'DEF', 'MID', 'FWD']),
+    tenMen('ten men short, eleven long: forwards', ['FWD']),
     halfTime,
     losersAt(30, 'short'),
     losersAt(60, 'long'),
-    lastMinute,
     bench,
     levelsAway('levels a hair away', 0),
     levelsAway('levels as near as allowed', levelDistancePpm),
-    honest(seed),
+    ...followers(seed),
   ]
 }

@@ -64,6 +64,10 @@ class Operations:
         """Delete the account."""
         return self.ask('DELETE', '/api/me', body=body)
 
+    def delete_flag(self, key: Any) -> Any:
+        """Delete a flag."""
+        return self.ask('DELETE', f'/api/admin/flags/{_part(key)}')
+
     def delete_key(self, id: Any) -> Any:
         """Delete one of the caller's personal keys."""
         return self.ask('DELETE', f'/api/keys/{_part(id)}')
@@ -115,6 +119,10 @@ class Operations:
     def get_district_standings(self, *, purse: Any = None) -> Any:
         """All districts by the average ROI of their ranked members."""
         return self.ask('GET', '/api/districts/standings', {'purse': purse})
+
+    def get_feed_state(self) -> Any:
+        """What came to nothing of the live feed, and matches that cannot be read."""
+        return self.ask('GET', '/api/admin/feed')
 
     def get_friends_pnl_board(self, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
         """The referral network by profit."""
@@ -340,12 +348,16 @@ class Operations:
         """The caller's notifications, newest first."""
         return self.ask('GET', '/api/notifications', {'limit': limit, 'unreadOnly': unread_only, 'cursor': cursor})
 
+    def list_open_positions(self, id: Any, *, limit: Any = None, cursor: Any = None) -> Any:
+        """The open positions of a match."""
+        return self.ask('GET', f'/api/admin/matches/{_part(id)}/positions', {'limit': limit, 'cursor': cursor})
+
     def list_past_seasons(self) -> Any:
         """The seasons that the caller has finished."""
         return self.ask('GET', '/api/seasons')
 
     def list_positions(self, *, purse: Any = None, status: Any = None, match_id: Any = None, instrument_id: Any = None, from_: Any = None, to: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """The caller's positions of one purse, newest first."""
+        """The caller's positions, newest first."""
         return self.ask('GET', '/api/positions', {'purse': purse, 'status': status, 'matchId': match_id, 'instrumentId': instrument_id, 'from': from_, 'to': to, 'limit': limit, 'cursor': cursor, 'offset': offset})
 
     def list_push_subscriptions(self) -> Any:
@@ -381,7 +393,7 @@ class Operations:
         return self.ask('GET', '/api/spinner/history', {'limit': limit, 'cursor': cursor})
 
     def list_tournaments(self) -> Any:
-        """Tournaments: recorded matches that are played as events."""
+        """Tournaments: matches from secret seeds, played once."""
         return self.ask('GET', '/api/tournaments')
 
     def list_uploads(self) -> Any:
@@ -453,7 +465,7 @@ class Operations:
         return self.ask('POST', '/api/spinner/run')
 
     def schedule_tournament(self, body: Any) -> Any:
-        """Schedule a recorded match as a tournament."""
+        """Schedule a tournament."""
         return self.ask('POST', '/api/admin/tournaments', body=body)
 
     def set_anchors(self, body: Any = None) -> Any:

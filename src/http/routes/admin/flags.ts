@@ -1,14 +1,14 @@
-/** `/api/admin/flags`: feature flags, listed and set. */
+/** `/api/admin/flags`: feature flags, listed, set and deleted. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { FLAGS } from '../../../../actors/kernel/settings.ts'
+import { FLAGS, FLAGS_MAX, isFlagKey } from '../../../../actors/kernel/settings.ts'
 import type { SettingEntry } from '../../../../db/settings.ts'
-import { errors, fail, type HttpEnv } from '../../answers.ts'
-import { ADMIN, BODY } from '../../error-codes.ts'
+import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { ADMIN, BODY, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { refused, updated, updatedJson } from './settings.ts'
+import { updated, updatedJson } from './settings.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const FlagBody = z
@@ -20,6 +20,12 @@ const FlagBody = z
     ...updated,
   })
   .openapi('Flag')
+
+const KeyPath = z.object({
+  key: z.string().refine(isFlagKey, 'must be 1 to 64 of a–z, 0–9, _, . and -, first a letter or digit').openapi({
+    example: 'new_board',
+  }),
+})
 
 const list = createRoute({
   method: 'get',
@@ -36,13 +42,30 @@ const set = createRoute({
   path: '/api/admin/flags/{key}',
   tags: ['Admin'],
   summary: 'Set a flag',
-  description: 'Takes effect in this process at once, in every other within a second. Writes an audit entry.',
+  description:
+    `A flag with a new key is created, at most ${FLAGS_MAX} besides the built-in \`coming_soon\`. The server keeps it and ` +
+    'shows it in `GET /api/flags`; what it means is for clients to decide. Takes effect in this process at once, in every ' +
+    'other within a second. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
-    params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'coming_soon' }) }),
+    params: KeyPath,
     body: jsonBody(strictBody({ enabled: z.boolean().openapi({ example: true }) })),
   },
-  responses: { 200: json(FlagBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
+  responses: { 200: json(FlagBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'FLAG_LIMIT') },
+})
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/api/admin/flags/{key}',
+  tags: ['Admin'],
+  summary: 'Delete a flag',
+  description: 'One that was created here. The built-in `coming_soon` cannot be deleted. Writes an audit entry.',
+  security: ADMIN_WRITE_SECURITY,
+  request: { params: KeyPath },
+  responses: {
+    200: json(z.object({ deleted: z.literal(true) }), 'Deleted.'),
+    ...errors(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND', 'FLAG_BUILT_IN'),
+  },
 })
 
 export function adminFlags({ settings }: Pick<HttpDeps, 'settings'>, gates: Gates) {
@@ -50,8 +73,20 @@ export function adminFlags({ settings }: Pick<HttpDeps, 'settings'>, gates: Gate
     .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ flags: settings.listFlags().map(flagJson) }, 200))
     .openapi({ ...set, middleware: gates.admin }, async (c) => {
       const { key } = c.req.valid('param')
-      const outcome = await settings.setFlag({ key, value: c.req.valid('json').enabled, by: c.var.caller.userId })
-      return outcome.kind === 'set' ? c.json(flagJson(outcome.entry), 200) : fail(c, refused(outcome, 'flag'))
+      const { enabled } = c.req.valid('json')
+      const outcome = await settings.setFlag({ key, enabled, by: c.var.caller.userId })
+      if (outcome.kind === 'full') return fail(c, answerWith('FLAG_LIMIT', { facts: { max: outcome.max } }))
+      return c.json(flagJson(outcome.entry), 200)
+    })
+    .openapi({ ...remove, middleware: gates.admin }, async (c) => {
+      switch (await settings.removeFlag(c.req.valid('param').key, c.var.caller.userId)) {
+        case 'removed':
+          return c.json({ deleted: true as const }, 200)
+        case 'unknown':
+          return fail(c, notFound('flag'))
+        case 'built_in':
+          return fail(c, answerWith('FLAG_BUILT_IN'))
+      }
     })
 }
 

@@ -18,10 +18,16 @@ const replayId = z.uuid().openapi({ example: '0197f2a0-8b1d-7c2e-9f3a-4b5c6d7e8f
 const ReplayBody = z
   .object({
     id: replayId,
-    fixtureId: z.string().openapi({ description: 'The recording that is played.', example: 'goal-feast' }),
+    fixtureId: z.string().openapi({
+      description: 'The recording that is played; `tournament` for the match of one.',
+      example: 'goal-feast',
+    }),
     matchId: z.int().openapi({ description: 'The match it plays into, above 4,000,000,000.', example: 4_000_000_017 }),
     minute: z.int().nullable().openapi({ example: 63 }),
-    progress: z.number().nullable().openapi({ description: 'Share of the recording played, 0 to 1.', example: 0.64 }),
+    progress: z.number().nullable().openapi({
+      description: 'Share of the recording played, 0 to 1; null if it no longer exists, and for a tournament.',
+      example: 0.64,
+    }),
     speed: z.number().openapi({ description: 'Times real time.', example: 10 }),
     traders: z.int().openapi({ description: 'Simulated traders.', example: DEFAULT_TRADERS }),
     state: z.enum(['playing', 'stopping']),
@@ -30,11 +36,23 @@ const ReplayBody = z
       example: false,
     }),
     lossless: z.boolean().openapi({ description: 'Whether it plays every frame, late if need be.', example: false }),
+    practice: z.boolean().openapi({
+      description: 'Whether it is traded with practice money; otherwise it pays the main purse.',
+      example: false,
+    }),
     startedAt: timestampText,
   })
   .openapi('Replay')
 
-const StatusBody = z.object({ replays: z.array(ReplayBody) })
+const StatusBody = z.object({
+  replays: z.array(ReplayBody),
+  mainPurseIsLive: z.boolean().openapi({
+    description:
+      'True in a production with live matches. There a replay that is not practice pays those who know its outcome the ' +
+      'money that live matches are traded with.',
+    example: false,
+  }),
+})
 
 const FixtureBody = z.object({
   id: z.string().openapi({ example: 'goal-feast' }),
@@ -89,6 +107,15 @@ const start = createRoute({
               'Plays every frame, late if need be, and starts players at the prices of the recording: every such run has ' +
               'the same base prices to the micro, under any load. Otherwise a replay that is held up skips frames.',
           }),
+        practice: z
+          .boolean()
+          .optional()
+          .openapi({
+            description:
+              'Whether it is traded with practice money: a purse and boards of its own, and no XP, badge, referral, draw or ' +
+              'activity. Left out: as the setting `replays.practice` says, by default false.',
+            example: false,
+          }),
       }),
     ),
   },
@@ -122,18 +149,21 @@ const stop = createRoute({
 })
 
 export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
-  const replays = async () => (await bot.status()).map(replayJson)
+  const running = async () => ({
+    replays: (await bot.status()).map(replayJson),
+    mainPurseIsLive: bot.mainPurseIsLive,
+  })
 
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...fixtures, middleware: gates.admin }, async (c) =>
       c.json({ fixtures: [...(await bot.fixtures())] }, 200),
     )
-    .openapi({ ...status, middleware: gates.admin }, async (c) => c.json({ replays: await replays() }, 200))
+    .openapi({ ...status, middleware: gates.admin }, async (c) => c.json(await running(), 200))
     .openapi({ ...start, middleware: gates.admin }, async (c) => {
       const outcome = await bot.start({ ...c.req.valid('json'), by: c.var.caller.userId })
       switch (outcome.kind) {
         case 'started':
-          return c.json({ started: outcome.id, replays: await replays() }, 200)
+          return c.json({ started: outcome.id, ...(await running()) }, 200)
         case 'unknown':
           return fail(c, notFound('fixture'))
         case 'full':
@@ -147,7 +177,7 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
       const ending = outcome === 'void' ? 'void' : 'full_time'
       const stopped = await bot.stop({ id, ending, by: c.var.caller.userId })
       if (id !== null && stopped.length === 0) return fail(c, notFound('replay'))
-      return c.json({ stopped: [...stopped], replays: await replays() }, 200)
+      return c.json({ stopped: [...stopped], ...(await running()) }, 200)
     })
 }
 

@@ -117,7 +117,7 @@ export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: G
       if (missing !== null) return fail(c, notFound(missing))
       const { value: to, force } = c.req.valid('json')
       const foreseen = await foresee(key, to)
-      if (foreseen.kind !== 'foreseen') return fail(c, refused(foreseen, 'setting'))
+      if (foreseen.kind !== 'foreseen') return fail(c, refused(foreseen))
       const { effects, sum, limitPct, needsForce } = foreseen
       if (c.req.valid('query').dryRun === 'true') {
         const { maxMovePct, closes } = sum
@@ -126,7 +126,7 @@ export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: G
       }
       if (needsForce && !force) return fail(c, answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } }))
       const outcome = await settings.set({ key, value: to, by: c.var.caller.userId })
-      return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome, 'setting'))
+      return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome))
     })
     .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))
 }
@@ -138,9 +138,9 @@ async function missingTarget(scope: ReturnType<typeof scopeOf>, catalogue: Deps[
   return (await catalogue.instrument(scope.instrumentId)) === null ? 'instrument' : null
 }
 
-/** The answer to a flag or setting that was not set. */
-export const refused = (outcome: Exclude<SettingOutcome, { kind: 'set' }>, what: 'flag' | 'setting') =>
-  outcome.kind === 'unknown' ? notFound(what) : invalid('value', outcome.problem)
+/** The answer to a setting that was not set. */
+const refused = (outcome: Exclude<SettingOutcome, { kind: 'set' }>) =>
+  outcome.kind === 'unknown' ? notFound('setting') : invalid('value', outcome.problem)
 
 export const updatedJson = ({ updatedAt, updatedBy }: SettingEntry) => ({
   updatedAt: updatedAt === null ? null : timestamp(updatedAt),

@@ -99,11 +99,11 @@ const note = createRoute({
 
 type Deps = Pick<
   HttpDeps,
-  'audit' | 'userList' | 'accounts' | 'wallets' | 'leagues' | 'positions' | 'sessions' | 'keys' | 'integrity'
+  'audit' | 'userList' | 'accounts' | 'wallets' | 'purses' | 'positions' | 'sessions' | 'keys' | 'userFiles'
 >
 
 export function adminUser(deps: Deps, gates: Gates) {
-  const { userList, accounts, wallets, leagues, positions, sessions, keys, integrity } = deps
+  const { userList, accounts, wallets, purses, positions, sessions, keys, userFiles } = deps
   const app = new OpenAPIHono<HttpEnv>()
   app.openapi({ ...note, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
@@ -128,7 +128,7 @@ export function adminUser(deps: Deps, gates: Gates) {
         },
       ]
     }
-    const ids = (await leagues.list(id, LEAGUES_SHOWN)).map((league) => league.id)
+    const ids = await purses.own(id, LEAGUES_SHOWN)
     const body: z.output<typeof UserFileBody> = {
       user: listedUserJson(listed),
       hiddenFromBoards: user.hiddenFromBoards,
@@ -136,9 +136,9 @@ export function adminUser(deps: Deps, gates: Gates) {
       purses: (await Promise.all([...PURSES, ...ids].map(inPurse))).flat(),
       sessions: (await sessions.list(id)).map(sessionJson),
       keys: (await keys.list(id)).map(keyJson),
-      connections: [...(await integrity.connections(id))],
-      alerts: (await integrity.alerts(id)).map((alert) => ({ ...alert, at: timestamp(alert.at) })),
-      deeds: (await integrity.deeds(id)).map((deed) => ({ ...deed, at: timestamp(deed.at) })),
+      connections: [...(await userFiles.connections(id))],
+      alerts: (await userFiles.alerts(id)).map((alert) => ({ ...alert, at: timestamp(alert.at) })),
+      deeds: (await userFiles.deeds(id)).map((deed) => ({ ...deed, at: timestamp(deed.at) })),
     }
     return c.json(body, 200)
   })

@@ -48,14 +48,7 @@ const route = createRoute({
       }),
       'Signed in: both session cookies are set.',
     ),
-    ...errors(
-      ...BODY,
-      'INVALID_REGISTRATION_TICKET',
-      'EMAIL_NOT_VERIFIED',
-      'EMAIL_IN_USE',
-      'USERNAME_TAKEN',
-      'REGISTRATIONS_FULL',
-    ),
+    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'EMAIL_NOT_VERIFIED', 'USERNAME_TAKEN', 'REGISTRATIONS_FULL'),
   },
 })
 
@@ -78,8 +71,6 @@ export function completeProfile(deps: Deps, gates: Gates) {
         return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)
       case 'not_verified':
         return failSignIn(c, answerWith('EMAIL_NOT_VERIFIED'), deps)
-      case 'email_in_use':
-        return failSignIn(c, answerWith('EMAIL_IN_USE'), deps)
       case 'username_taken':
         return fail(c, answerWith('USERNAME_TAKEN'))
       case 'network_full':

@@ -47,7 +47,7 @@ const route = createRoute({
       z.object({ user: UserBody, isNew: z.literal(false), deletionCancelled: DeletionCancelled }),
       'Signed in: both session cookies are set.',
     ),
-    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED', 'EMAIL_IN_USE', 'NEEDS_PROFILE'),
+    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED', 'NEEDS_PROFILE'),
   },
 })
 
@@ -66,8 +66,6 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
           return failSignIn(c, answerWith('INVALID_IDENTITY_TOKEN'), deps)
         case 'nonce_used':
           return failSignIn(c, answerWith('NONCE_ALREADY_USED'), deps)
-        case 'email_in_use':
-          return failSignIn(c, answerWith('EMAIL_IN_USE'), deps)
         case 'signed_in':
           return c.json(
             { user: await openSession(c, begun.user, deps), isNew: false as const, ...cancelled(begun) },

@@ -12,8 +12,7 @@ const route = createRoute({
   path: '/api/flags',
   tags: ['Public'],
   summary: 'Feature flags',
-  description:
-    'Every flag, whether on or off. A client hides the features that are off; the server refuses their requests too.',
+  description: 'Every flag, whether on or off: `coming_soon`, and those that operators have created.',
   security: PUBLIC_SECURITY,
   responses: { 200: json(FlagMap, 'Key to value, as of now.'), ...errors() },
 })

@@ -17,7 +17,6 @@ import { strictBody } from '../../unknown-names.ts'
 const DAY_MS = 24 * HOUR_MS
 const DAYS = 90
 const DAYS_MAX = 366
-const CREATED_PER_MINUTE = 10
 const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
 const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
 const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
@@ -113,23 +112,20 @@ export function personalKeys({ keys, accounts, world, limits }: Deps, gates: Gat
     .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
       return c.json({ keys: (await keys.list(c.var.caller.userId)).map(keyJson) }, 200)
     })
-    .openapi(
-      { ...create, middleware: [gates.signedIn, gates.limited('new-keys', CREATED_PER_MINUTE)] as const },
-      async (c) => {
-        const { userId, sid: by } = c.var.caller
-        const { expiresAt: wanted, ...order } = c.req.valid('json')
-        const expiresAt = expiryFrom(wanted, world.now())
-        if (expiresAt === null) return fail(c, invalid('expiresAt', `must lie within ${DAYS_MAX} days from now`))
-        if (order.scopes.some(isAdminScope) && (await accounts.find(userId))?.role !== 'admin') {
-          return fail(c, answerWith('FORBIDDEN'))
-        }
-        const from = addressPrefix(addressOf(c, limits.trustedProxies))
-        const made = await keys.create({ ...order, user: userId, by, expiresAt, addressPrefix: from })
-        if (made === 'signed_out') return fail(c, UNAUTHORIZED)
-        if (made === null) return fail(c, answerWith('KEY_LIMIT'))
-        return c.json({ key: keyJson(made.key), secret: made.secret }, 201)
-      },
-    )
+    .openapi({ ...create, middleware: gates.signedIn }, async (c) => {
+      const { userId, sid: by } = c.var.caller
+      const { expiresAt: wanted, ...order } = c.req.valid('json')
+      const expiresAt = expiryFrom(wanted, world.now())
+      if (expiresAt === null) return fail(c, invalid('expiresAt', `must lie within ${DAYS_MAX} days from now`))
+      if (order.scopes.some(isAdminScope) && (await accounts.find(userId))?.role !== 'admin') {
+        return fail(c, answerWith('FORBIDDEN'))
+      }
+      const from = addressPrefix(addressOf(c, limits.trustedProxies))
+      const made = await keys.create({ ...order, user: userId, by, expiresAt, addressPrefix: from })
+      if (made === 'signed_out') return fail(c, UNAUTHORIZED)
+      if (made === null) return fail(c, answerWith('KEY_LIMIT'))
+      return c.json({ key: keyJson(made.key), secret: made.secret }, 201)
+    })
     .openapi({ ...deleteOne, middleware: gates.signedIn }, async (c) => {
       const isDeleted = await keys.delete(c.var.caller.userId, c.req.valid('param').id)
       return isDeleted ? c.json({ deleted: true as const }, 200) : fail(c, notFound('key'))

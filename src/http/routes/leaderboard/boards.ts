@@ -64,7 +64,7 @@ const districtBoard = <Path extends string>(path: Path, summary: string, descrip
 
 const BY_PROFIT = '`score` is Σ realised PnL in units. A user is ranked after their first closed position.'
 const BY_ROI =
-  '`score` is 100 × Σ PnL of base moves ÷ max(Σ margin of closed positions, 50,000 units; setting `boards.roi_floor`). ' +
+  '`score` is 100 × Σ PnL of base moves ÷ max(Σ margin of closed positions, 10,000 units; setting `boards.roi_floor`). ' +
   'The PnL of base moves is what the match alone made of a position, between its open and its close: what users pay ' +
   'each other is not in it. Void positions count nowhere. Equal scores are ranked by win rate, then by profit, ' +
   'then by the earlier first trade. A user is ranked after their first closed position.'

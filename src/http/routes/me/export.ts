@@ -1,6 +1,6 @@
 /** `GET /api/me/export`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { streamOf } from '../../csv.ts'
@@ -17,6 +17,10 @@ const ExportBody = z
   .catchall(Rows)
   .openapi('Export')
 
+/** A document is everything of a user, so a process sends a few at a time. */
+const TOGETHER_MAX = 8
+const RETRY_AFTER_SECS = 5
+
 const route = createRoute({
   method: 'get',
   path: '/api/me/export',
@@ -26,16 +30,26 @@ const route = createRoute({
     'One JSON document with a list for each kind of record, as it is stored: profile, sessions, wallets, ledger, ' +
     'positions, account events, notifications, activity, achievements, career, referrals, and the entries of the audit ' +
     'log that concern the caller. Amounts are in units. It is sent as it is read: if the connection breaks, the ' +
-    'document is not complete JSON. Twice at once per user, then once a minute.',
+    'document is not complete JSON.',
   security: BROWSER_SECURITY,
-  responses: { 200: json(ExportBody, 'A file to download.'), ...errors(...SIGNED_IN) },
+  responses: { 200: json(ExportBody, 'A file to download.'), ...errors(...SIGNED_IN, 'BUSY') },
 })
 
 export function exportMyData(
   { accounts, personal, world }: Pick<HttpDeps, 'accounts' | 'personal' | 'world'>,
   gates: Gates,
 ) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('export') }, async (c) => {
+  let together = 0
+  async function* counted(pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+    together++
+    try {
+      yield* pieces
+    } finally {
+      together--
+    }
+  }
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    if (together >= TOGETHER_MAX) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
     const { userId } = c.var.caller
     const user = await accounts.find(userId)
     if (user === null) return fail(c, UNAUTHORIZED)
@@ -44,7 +58,7 @@ export function exportMyData(
     c.header('Content-Disposition', `attachment; filename="touchline-${user.username}-${at.slice(0, 10)}.json"`)
     c.header('Cache-Control', 'no-store')
     // The stream is the document that the schema describes.
-    return c.body(streamOf(documentOf(at, personal.pages(userId))), 200) as never
+    return c.body(streamOf(counted(documentOf(at, personal.pages(userId)))), 200) as never
   })
 }
 

@@ -41,7 +41,7 @@ const LimitsBody = z
       example: 310.5,
     }),
     atStake: amount.openapi({
-      description: 'What could still be lost: margins of open positions, and what late news may take back.',
+      description: 'What could still be lost: margins of open positions.',
       example: 150,
     }),
     dayEndsAt: time.openapi({ description: 'When what was lost today stops counting.' }),

@@ -17,7 +17,7 @@ const route = createRoute({
   description:
     'A level that is left out stays as it is; null removes it. A long position needs stop-loss < price < ' +
     'take-profit, a short one take-profit < price < stop-loss. A stop-loss beyond ' +
-    'the washout price is accepted with an entry in `warnings`. At most 60 a minute per user, in bursts of 10.',
+    'the washout price is accepted with an entry in `warnings`. At most 60 in any minute per user.',
   security: TRADE_SECURITY,
   request: {
     params: IdPath,
@@ -34,7 +34,6 @@ const route = createRoute({
       'POSITION_NOT_OPEN',
       'POSITION_CORRUPT',
       'LEVELS_INVALID',
-      'LEVEL_TOO_CLOSE',
       'BUSY',
       'UNKNOWN_OUTCOME',
     ),
@@ -43,7 +42,7 @@ const route = createRoute({
 
 export function changeLevels({ desk, positions }: Pick<HttpDeps, 'desk' | 'positions'>, gates: Gates) {
   const refuse = refusing(positions)
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('change') }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.ordering('change') }, async (c) => {
     const { stopLoss, takeProfit } = c.req.valid('json')
     const outcome = await desk.submit({
       kind: 'change_levels',

@@ -5,11 +5,17 @@ import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { Key, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, TradeBody } from '../../schemas.ts'
-import { IdPath, keyOf, originOf, refusing, tradeJson } from './order.ts'
+import { CloseBody } from '../../close-schema.ts'
+import { json } from '../../schemas.ts'
+import { closeJson, IdPath, keyOf, lotsInput, originOf, refusing } from './order.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const CloseOrder = strictBody({
+  lotSize: lotsInput.optional().openapi({
+    description:
+      'The part to close, in whole lot steps; the rest is at least one lot step. Absent, or the whole size: all of it.',
+    example: 0.25,
+  }),
   clientRequestId: Key.optional().openapi({ description: 'The idempotency key if the header is absent.' }),
 })
 
@@ -20,8 +26,11 @@ const route = createRoute({
   summary: 'Close a position',
   description:
     'Possible after the hold. Fills at the published price and pays back the margin plus the realised PnL, never ' +
-    'less than 0. The hold binds only the owner: stop-loss, take-profit, washout and full time close at any time. A ' +
-    'retry with the same key gets the first answer again. At most 60 a minute per user, in bursts of 10.',
+    'less than 0. With `lotSize` a part is closed: it becomes a closed position of its own (`partOf`), the rest keeps ' +
+    'its id, entry, hold and levels, and the margin is shared to the micro, rounded down for the part. Boards, careers ' +
+    'and the draw count the position once, when its last part closes, with all parts. The hold binds only the owner: ' +
+    'stop-loss, take-profit, washout and full time close at any time. A retry with the same key gets the first answer ' +
+    'again. At most 60 in any minute per user.',
   security: TRADE_SECURITY,
   request: {
     params: IdPath,
@@ -29,7 +38,7 @@ const route = createRoute({
     body: { content: { 'application/json': { schema: CloseOrder } } },
   },
   responses: {
-    200: json(TradeBody, 'Closed. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
+    200: json(CloseBody, 'Closed. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
     ...errors(
       ...SIGNED_IN,
       ...BODY,
@@ -39,6 +48,7 @@ const route = createRoute({
       'COOLDOWN_ACTIVE',
       'POSITION_NOT_OPEN',
       'POSITION_CORRUPT',
+      'LOT_SIZE_INVALID',
       'KEY_IN_FLIGHT',
       'KEY_REUSED',
       'BUSY',
@@ -49,17 +59,16 @@ const route = createRoute({
 
 export function closePosition({ desk, positions }: Pick<HttpDeps, 'desk' | 'positions'>, gates: Gates) {
   const refuse = refusing(positions)
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('close') }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.ordering('close') }, async (c) => {
     const positionId = c.req.valid('param').id
     const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
     const { userId } = c.var.caller
-    const outcome = await desk.submit({
-      kind: 'close_position',
-      userId,
-      ...originOf(c),
-      positionId,
-      idempotency: keyOf(userId, 'close', key, [positionId]),
-    })
-    return outcome.ok ? c.json(tradeJson(c, outcome.value), 200) : refuse<404 | 409 | 503>(c, outcome)
+    const { lotSize: size } = c.req.valid('json')
+    const idempotency = keyOf(userId, 'close', key, size === undefined ? [positionId] : [positionId, size])
+    const which = { userId, ...originOf(c), positionId, idempotency }
+    const outcome = await desk.submit(
+      size === undefined ? { kind: 'close_position', ...which } : { kind: 'close_part', ...which, lots: size },
+    )
+    return outcome.ok ? c.json(closeJson(c, outcome.value), 200) : refuse<404 | 409 | 422 | 503>(c, outcome)
   })
 }

@@ -4,7 +4,7 @@ import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
-import { FixtureIdInput, InstrumentIdInput, limitInput, offsetInput, purseInput, stretchInput } from '../../inputs.ts'
+import { FixtureIdInput, InstrumentIdInput, limitInput, offsetInput, purseText, stretchInput } from '../../inputs.ts'
 import { positionJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, PositionBody } from '../../schemas.ts'
@@ -17,15 +17,16 @@ const route = createRoute({
   method: 'get',
   path: '/api/positions',
   tags: ['Trading'],
-  summary: "The caller's positions of one purse, newest first",
+  summary: "The caller's positions, newest first",
   description:
-    'Open positions are valued at the current price of their instrument, closed ones at their close price. One page ' +
-    'holds all that a purse may have open, unless operators have raised that limit above 100. `from` and `to` ask for ' +
-    'the time of opening.',
+    'Those that are open, unless `status` says otherwise, in every purse, unless `purse` names one. Open positions are ' +
+    'valued at the current price of their instrument, closed ones at their close price. One page holds all that a ' +
+    'purse may have open, unless operators have raised that limit above 100. `from` and `to` ask for the time of ' +
+    'opening. A closed part of a position is listed by itself, at the place of its close.',
   security: READ_SECURITY,
   request: {
     query: z.object({
-      purse: purseInput,
+      purse: purseText.optional(),
       status: z.enum(['open', 'closed', 'all']).default('open'),
       matchId: FixtureIdInput.optional(),
       instrumentId: InstrumentIdInput.optional(),
@@ -45,7 +46,7 @@ export function listPositions({ positions }: Pick<HttpDeps, 'positions'>, gates:
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { limit, cursor, ...query } = c.req.valid('query')
     const found = await positions.list(c.var.caller.userId, { ...query, limit: limit + 1, before: cursor?.[0] })
-    const page = cursors.page(found, limit, ({ openedMarker }) => [openedMarker])
+    const page = cursors.page(found, limit, ({ place }) => [place])
     return c.json({ positions: page.rows.map(positionJson), nextCursor: page.nextCursor }, 200)
   })
 }

@@ -23,10 +23,10 @@ const route = createRoute({
   summary: 'Open a position',
   description:
     'Fills at the current price plus the impact of the order and debits the margin, price × lots × 5 ÷ 10, from the ' +
-    'wallet. A stop-loss beyond the washout price is accepted with an entry in `warnings`. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is ' +
-    'more than 2.5 % off, the market is not open, or the margin is not covered. A retry with the same ' +
-    '`Idempotency-Key` and body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10, and 3,000 orders of ' +
-    'all kinds a minute per address.',
+    'wallet. A stop-loss beyond the washout price is accepted with an entry in `warnings`. The owner may close the ' +
+    'position after the hold, 180 seconds by default. Refused if `clientPrice` is more than 2.5 % off, the market is not ' +
+    'open, or the margin is not covered. A retry with the same `Idempotency-Key` and body gets the first answer again ' +
+    'and opens nothing. At most 60 in any minute per user.',
   security: TRADE_SECURITY,
   request: { headers: KeyHeader, body: jsonBody(OpenOrder) },
   responses: {
@@ -44,7 +44,6 @@ const route = createRoute({
       'KEY_REUSED',
       'LOT_SIZE_INVALID',
       'LEVELS_INVALID',
-      'LEVEL_TOO_CLOSE',
       'POSITION_LIMIT',
       'INSUFFICIENT_MARGIN',
       'ACCOUNT_FROZEN',
@@ -56,10 +55,10 @@ const route = createRoute({
   },
 })
 
-export function openPosition(deps: Pick<HttpDeps, 'desk' | 'positions' | 'catalogue' | 'leagues'>, gates: Gates) {
+export function openPosition(deps: Pick<HttpDeps, 'desk' | 'positions' | 'catalogue' | 'purses'>, gates: Gates) {
   const { desk, positions } = deps
   const refuse = refusing(positions)
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('open') }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.ordering('open') }, async (c) => {
     const order = c.req.valid('json')
     const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
     const { userId } = c.var.caller

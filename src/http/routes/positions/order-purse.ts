@@ -5,7 +5,7 @@ import { type Answer, answerWith, notFound } from '../../answers.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 
-type PurseDeps = Pick<HttpDeps, 'catalogue' | 'leagues'>
+type PurseDeps = Pick<HttpDeps, 'catalogue' | 'purses'>
 
 export type OrderPurse =
   | { readonly ok: true; readonly league?: LeagueId }
@@ -16,7 +16,7 @@ export type OrderPurse =
  * nobody can pay.
  */ // G4
 export async function purseForOrder(
-  { catalogue, leagues }: PurseDeps,
+  { catalogue, purses }: PurseDeps,
   user: UserId,
   { instrumentId, purse }: { readonly instrumentId: InstrumentId; readonly purse?: Purse | undefined },
 ): Promise<OrderPurse> {
@@ -25,7 +25,7 @@ export async function purseForOrder(
   if (listing === null) return { ok: false, answer: notFound('instrument') }
   const { matchId: id, purse: own } = listing.match
   if (isCommon(purse)) return purse === own ? { ok: true } : { ok: false, answer: answerWith('PURSE_MISMATCH') }
-  const found = await leagues.trading(user, purse, { id, purse: own })
+  const found = await purses.trading(user, purse, { id, purse: own })
   switch (found.kind) {
     case 'open':
       return { ok: true, league: purse }

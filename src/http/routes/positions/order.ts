@@ -14,6 +14,7 @@ import type { SignedInEnv } from '../../gates.ts'
 import { decimalInput, InstrumentIdInput, PositionIdInput, purseText } from '../../inputs.ts'
 import { levelWarningsJson, positionJson, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
+import type { CloseBody } from '../../close-schema.ts'
 import type { TradeBody } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
 
@@ -30,7 +31,11 @@ export const seenPriceInput = z
   .positive()
   .max(MICROS_MAX / MICROS_PER_UNIT)
   .transform((value) => price(microsNearest(value)))
-const lotsInput = decimalInput(lots, z.number().nonnegative())
+/** No size at all is one that is too small, and one beyond every number too large: the match refuses both. */
+export const lotsInput = z
+  .number()
+  .transform((size) => Math.min(Math.max(size, 0), MICROS_MAX / MICROS_PER_UNIT))
+  .pipe(decimalInput(lots))
 const level = priceInput.nullable().openapi({ description: 'A price, or null for none.' })
 export const stopLossInput = level.openapi({ example: 190 }).optional()
 export const takeProfitInput = level.openapi({ example: 220 }).optional()
@@ -76,6 +81,11 @@ export function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> 
     warnings: trade.position.close === null ? levelWarningsJson(trade.position) : [],
   }
 }
+
+export const closeJson = (c: Context, trade: Trade): z.output<typeof CloseBody> => ({
+  ...tradeJson(c, trade),
+  rest: trade.rest === undefined ? null : positionJson({ ...trade.rest, currentPrice: trade.price }),
+})
 
 /**
  * Answers a refusal; one about a closed position includes the position. The type of the route says which statuses it

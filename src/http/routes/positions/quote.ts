@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { answerTo, bodyOf, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import type { ErrorBody } from '../../error-facts.ts'
+import type { ErrorForm } from '../../error-facts.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { levelWarningsJson, quoteJson } from '../../json.ts'
@@ -19,10 +19,6 @@ const QuoteBody = z
       example: 206.315,
     }),
     exitPrice: z.number().openapi({ description: 'What closing it again at once would fill at.', example: 206.315 }),
-    settlesAt: z.number().openapi({
-      description: 'What full time would pay if it came right after the order.',
-      example: 206.3,
-    }),
     impact: z.number().openapi({ description: 'Fill price − current price.', example: 0.005 }),
     currentPrice: z.number().openapi({ example: 206.31 }),
     margin: z.number().openapi({ description: 'Units that opening would debit.', example: 51.57875 }),
@@ -33,7 +29,7 @@ const QuoteBody = z
       .number()
       .openapi({ description: 'The most lots that the free margin of the purse covers.', example: 96.42 }),
     warnings: levelWarnings,
-    refusal: z.custom<z.output<typeof ErrorBody> | null>().openapi({
+    refusal: z.custom<ErrorForm | null>().openapi({
       type: ['object', 'null'],
       anyOf: [{ $ref: '#/components/schemas/Error' }, { type: 'null' }],
       description: 'The error that opening this now would get, or null.',
@@ -57,7 +53,7 @@ const route = createRoute({
   },
 })
 
-type Deps = Pick<HttpDeps, 'desk' | 'positions' | 'wallets' | 'catalogue' | 'leagues'>
+type Deps = Pick<HttpDeps, 'desk' | 'positions' | 'wallets' | 'catalogue' | 'purses'>
 
 export function quoteOrder(deps: Deps, gates: Gates) {
   const { desk, positions, wallets } = deps

@@ -7,26 +7,8 @@ import { PUBLIC_SECURITY } from '../../gates.ts'
 import { FixtureIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, MatchBody, MatchEventsBody, playerName, priceNumber, role, timestampText } from '../../schemas.ts'
-
-const { tradeWindow: _, ...shape } = MatchBody.shape
-const WatchedBody = z.object(shape).openapi('WatchedMatchSummary')
-
-export const WatchedMatchBody = z
-  .object({
-    ...shape,
-    players: z.array(
-      z.object({
-        name: playerName,
-        position: role,
-        side: z.enum(['home', 'away']),
-        price: priceNumber,
-        changePct: z.number().openapi({ description: 'Since the start price.', example: 1.25 }),
-      }),
-    ),
-    events: MatchEventsBody.shape.events,
-  })
-  .openapi('WatchedMatch')
+import { json, timestampText } from '../../schemas.ts'
+import { WatchedBody, WatchedMatchBody } from '../../watched-match-schema.ts'
 
 const delaySecs = z.number().openapi({ description: 'How far behind it is, in seconds.', example: 45 })
 const at = timestampText.nullable().openapi({
@@ -39,7 +21,7 @@ const list = createRoute({
   tags: ['Public'],
   summary: 'Live matches, a little behind',
   description:
-    'At most 100, as they stood `trading.late_void_secs` ago: what is seen here is too old to trade on. Kept for every ' +
+    'At most 100, as they stood `watch.delay_secs` ago: what is seen here is too old to trade on. Kept for every ' +
     'five seconds.',
   security: PUBLIC_SECURITY,
   responses: { 200: json(z.object({ at, delaySecs, matches: z.array(WatchedBody) }), 'Those in play.'), ...errors() },
@@ -50,7 +32,7 @@ const one = createRoute({
   path: '/api/public/matches/{id}',
   tags: ['Public'],
   summary: 'A live match, a little behind',
-  description: 'Score, events, and the price of every player, as they stood `trading.late_void_secs` ago.',
+  description: 'Score, events, and the price of every player, as they stood `watch.delay_secs` ago.',
   security: PUBLIC_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: {

@@ -15,10 +15,8 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "The caller's wallet in a purse",
   description:
-    'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance. `freeMargin` is the ' +
-    'balance without what closes paid while late news may still correct them (`trading.late_void_secs` and a minute; ' +
-    'while news holds the player, until that is in the price), and without credits by late news that are not final yet ' +
-    '(`trading.late_lock_secs`).',
+    'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance. `freeMargin` is ' +
+    'what can be opened with.',
   security: READ_SECURITY,
   request: { query: z.object({ purse: purseInput }) },
   responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },

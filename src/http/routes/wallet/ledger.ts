@@ -19,7 +19,7 @@ export const LedgerEntryBody = z
         'external_adjustment',
         'referral',
         'refill',
-        'late_close',
+        'moved',
         'void',
         'void_shortfall',
       ])
@@ -28,7 +28,7 @@ export const LedgerEntryBody = z
           '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
           'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward. ' +
           '`refill`: practice money on request. ' +
-          '`late_close`: the correction of a position that was closed just before news.',
+          '`moved`: with protection, the PnL of a close that news has moved, less what was booked before.',
         example: 'margin',
       }),
     amount: z.number().openapi({ description: 'Units credited, or debited if negative.', example: -50 }),

@@ -32,25 +32,22 @@ const route = createRoute({
   description:
     'Brings it up to 10,000 units, which takes nothing away from a wallet with more. The main wallet only below 100 ' +
     'units and once a week; no board counts it. Refused while one of its positions ' +
-    'is open or late news may still correct a close. Booked in the ledger as `refill`; a repetition adds nothing. Once a minute per user, in bursts of 3.',
+    'is open. Booked in the ledger as `refill`; a repetition adds nothing.',
   security: TRADE_SECURITY,
   request: { body: jsonBody(RefillOrder) },
   responses: {
     200: json(RefillBody, 'The wallet as it is now.'),
-    ...errors(...SIGNED_IN, ...BODY, 'POSITIONS_OPEN', 'PROCEEDS_LOCKED', 'NOT_RUINED', 'REFILLED_LATELY'),
+    ...errors(...SIGNED_IN, ...BODY, 'POSITIONS_OPEN', 'NOT_RUINED', 'REFILLED_LATELY'),
   },
 })
 
 export function refillWallet({ refills, wallets }: Pick<HttpDeps, 'refills' | 'wallets'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('refill') }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { purse } = c.req.valid('json')
     const { userId } = c.var.caller
     const outcome = await refills[purse](userId)
     if (outcome.kind === 'positions_open') {
       return fail(c, answerWith('POSITIONS_OPEN', { facts: { openPositions: outcome.openPositions } }))
-    }
-    if (outcome.kind === 'proceeds_locked') {
-      return fail(c, answerWith('PROCEEDS_LOCKED', { facts: { locked: decimal(outcome.locked) } }))
     }
     if (outcome.kind === 'not_ruined') {
       const facts = { balance: decimal(outcome.balance), below: decimal(REFILL_BELOW) }

@@ -1,0 +1,71 @@
+/** What is remembered of a fixture to judge its next update by. Plain JSON. */
+import { type PlayerId, playerId } from '../../kernel/ids.ts'
+import {
+  as,
+  boolean,
+  fieldsOf,
+  integer,
+  listOf,
+  nullable,
+  number,
+  oneOf,
+  type Reader,
+  recordOf,
+} from '../../kernel/read.ts'
+import { type FixturePeriod, PERIOD_KINDS, type Side } from '../fixture.ts'
+import type { Details } from './plausible.ts'
+
+export interface Beliefs {
+  /** What the last update has said that is not believed before another one says it too. */
+  readonly doubts: Doubts
+  /** As last believed. */
+  readonly periods: readonly FixturePeriod[]
+}
+
+export interface Doubts {
+  /** Goals of a side that cannot follow those believed. */
+  readonly goals: Readonly<Record<Side, number | null>>
+  /** The starters of a side, where they are not those believed. */
+  readonly starters: Readonly<Record<Side, readonly PlayerId[] | null>>
+  /** Statistics by player and type that cannot follow those believed. */
+  readonly details: Readonly<Record<string, Details>>
+}
+
+export const NO_BELIEFS: Beliefs = {
+  doubts: { goals: { home: null, away: null }, starters: { home: null, away: null }, details: {} },
+  periods: [],
+}
+
+const bySide =
+  <T>(read: Reader<T>): Reader<Record<Side, T>> =>
+  (value, path) => {
+    const side = fieldsOf(value, path)
+    return { home: side('home', read), away: side('away', read) }
+  }
+
+const readDoubts: Reader<Doubts> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    goals: field('goals', bySide(nullable(integer))),
+    starters: field('starters', bySide(nullable(listOf(as(integer, playerId))))),
+    details: field('details', recordOf(recordOf(number))),
+  }
+}
+
+const readPeriod: Reader<FixturePeriod> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    id: field('id', integer),
+    kind: field('kind', oneOf(PERIOD_KINDS)),
+    order: field('order', integer),
+    countsFrom: field('countsFrom', integer),
+    length: field('length', integer),
+    elapsedSecs: field('elapsedSecs', number),
+    ticking: field('ticking', boolean),
+  }
+}
+
+export const readBeliefs: Reader<Beliefs> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { doubts: field('doubts', readDoubts), periods: field('periods', listOf(readPeriod)) }
+}

@@ -1,0 +1,293 @@
+/**
+ * What is believed of a fixture: the last update, held against what was known. What an update does not say is
+ * unchanged. What cannot follow from what was known counts when the next update says it too, so that a glitch of one
+ * poll moves no price. Pure.
+ */
+import type { PlayerId } from '../../kernel/ids.ts'
+import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import { isGoal } from '../incidents.ts'
+import type { ReportedEvent } from '../match-report.ts'
+import { isOver, phaseOf } from '../phase.ts'
+import { STATISTIC } from '../scoring.ts'
+import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
+import type { Beliefs, Doubts } from './beliefs.ts'
+import { type Evidence, evidenceIn } from './evidence.ts'
+import { canFollow, type Details, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
+
+/** What was known before an update. A match has all of it. */
+export interface Known extends Pick<
+  FixtureSnapshot,
+  'name' | 'league' | 'startsAt' | 'state' | 'stateId' | 'home' | 'away' | 'teamStats'
+> {
+  readonly squad: readonly FixturePlayer[]
+  readonly events: readonly ReportedEvent[]
+}
+
+const SIDES = ['home', 'away'] as const
+
+/** The fixture that a first update describes. One without a start begins at `sourceAt`. */
+export function firstBelief(said: SaidFixture): FixtureSnapshot {
+  const home = { ...said.home, name: said.home.name ?? 'Home' }
+  const away = { ...said.away, name: said.away.name ?? 'Away' }
+  return {
+    ...said,
+    home,
+    away,
+    name: said.name ?? `${home.name} vs ${away.name}`,
+    league: said.league ?? '',
+    startsAt: said.startsAt ?? said.sourceAt,
+    periods: said.periods.map((period) => ({ ...period, elapsedSecs: period.elapsedSecs ?? 0 })),
+    players: said.players.map((player) => ({ ...player, name: player.name ?? unnamed(player.playerId) })),
+    teamStats: said.teamStats ?? summedStatistics(said.players),
+  }
+}
+
+/** A player whom no payload has named yet. */
+const unnamed = (id: PlayerId): string => `Player ${id}`
+
+/** The fixture after an update, and what is remembered for the next. */
+export function believe(payload: SaidFixture, known: Known, { doubts, periods: before }: Beliefs) {
+  const said = onTheirSides(payload, known)
+  const isSilent = said.state === null && said.stateId === null
+  const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
+  const periods = periodsAfter({ ...said, ...state }, before)
+  const over = isOver(phaseOf({ ...state, periods }))
+  const evidence = evidenceIn(said, known.events)
+  const score = scoreAfter(said, known, doubts, evidence.isExplained)
+  const lineups = startersAfter(said, known, doubts, over)
+  const isExplained = evidence.isExplained || score.hasFallen
+  const players = playersAfter(said, known, { ...evidence, doubts, isExplained }, lineups.starters)
+  const snapshot: FixtureSnapshot = {
+    ...said,
+    ...state,
+    name: said.name ?? known.name,
+    league: said.league ?? known.league,
+    startsAt: said.startsAt ?? known.startsAt,
+    home: teamAfter(said, known, 'home', score.goals.home),
+    away: teamAfter(said, known, 'away', score.goals.away),
+    periods,
+    players: players.squad,
+    teamStats: teamStatsAfter(said, known, players.squad),
+  }
+  const beliefs: Beliefs = {
+    doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts },
+    periods,
+  }
+  return { snapshot, beliefs }
+}
+
+/** Players keep the sides they were listed on: a provider that exchanges home and away exchanges all it says. */
+function onTheirSides(said: SaidFixture, { home, away, squad }: Known): SaidFixture {
+  const isExchanged = said.home.id === away.id && said.away.id === home.id && squad.length > 0
+  if (!isExchanged) return said
+  const other = <T>(sides: Readonly<Record<Side, T>> | null) => sides && { home: sides.away, away: sides.home }
+  return {
+    ...said,
+    home: said.away,
+    away: said.home,
+    events: said.events?.map((event) => ({ ...event, side: event.side && otherSide(event.side) })) ?? null,
+    players: said.players.map((player) => ({ ...player, side: otherSide(player.side) })),
+    teamStats: other(said.teamStats),
+    expectedGoals: other(said.expectedGoals),
+  }
+}
+
+const otherSide = (side: Side): Side => (side === 'home' ? 'away' : 'home')
+
+/** A team that players are listed for keeps its id. */
+function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | null): FixtureSnapshot['home'] {
+  const [now, before] = [said[side], known[side]]
+  const isSame = now.id === before.id
+  const shootout = now.shootout ?? before.shootout
+  return {
+    id: isSame || known.squad.length === 0 ? now.id : before.id,
+    name: (isSame || known.squad.length === 0 ? now.name : null) ?? before.name,
+    goals,
+    ...(shootout === undefined ? {} : { shootout }),
+  }
+}
+
+/** A period without a clock keeps the last one, and one that is no longer listed is over. */
+function periodsAfter(said: SaidFixture, before: readonly FixturePeriod[]): readonly FixturePeriod[] {
+  const phase = phaseOf({ ...said, periods: [] })
+  const listed = said.periods.map((period): FixturePeriod => {
+    const last = before.find(({ order }) => order === period.order)
+    return { ...period, elapsedSecs: period.elapsedSecs ?? last?.elapsedSecs ?? 0 }
+  })
+  if (phase === 'scheduled') return listed
+  const goesOn = listed.length === 0 && phase === 'live'
+  const missing = before.filter(({ order }) => !listed.some((period) => period.order === order))
+  return [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed].toSorted(
+    (a, b) => a.order - b.order,
+  )
+}
+
+/** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */
+function scoreAfter(said: SaidFixture, known: Known, { goals: waiting }: Doubts, isExplained: boolean) {
+  const goals: Record<Side, number | null> = { home: null, away: null }
+  const doubts: Record<Side, number | null> = { home: null, away: null }
+  let hasFallen = false
+  const isShootout = said.periods.some(({ kind }) => kind === 'penalties')
+  const isLevel = known.home.goals === known.away.goals
+  if (isShootout && isLevel && known.home.goals !== null && !isScoreListed(said)) {
+    return { goals: { home: known.home.goals, away: known.away.goals }, doubts, hasFallen }
+  }
+  for (const side of SIDES) {
+    const [now, before, first] = [said[side].goals, known[side].goals, waiting[side]]
+    const isBelieved =
+      now === null ||
+      before === null ||
+      goalsCanFollow(before, now) ||
+      (isExplained && now < before) ||
+      (first !== null && goalsCanFollow(first, now))
+    goals[side] = isBelieved ? (now ?? before) : before
+    doubts[side] = isBelieved ? (now === null ? first : null) : now
+    hasFallen ||= (goals[side] ?? 0) < (before ?? 0)
+  }
+  return { goals, doubts, hasFallen }
+}
+
+/** Whether the list has as many goals of each side as the score, so that the score counts no kick of a shoot-out. */
+const isScoreListed = (said: SaidFixture): boolean =>
+  SIDES.every((side) => {
+    const goals = said.events?.filter((row) => isGoal(row.kind) && row.side === side && !row.rescinded)
+    return goals?.length === said[side].goals
+  })
+
+interface Lineups {
+  readonly starters: Readonly<Record<Side, ReadonlySet<PlayerId> | null>>
+  readonly doubts: Doubts['starters']
+}
+
+/**
+ * The first line-up of a side is believed at once, another one when two updates name it. After the whistle it is known
+ * who has started.
+ */
+function startersAfter(said: SaidFixture, { squad }: Known, { starters: waiting }: Doubts, over: boolean): Lineups {
+  const starters: Record<Side, ReadonlySet<PlayerId> | null> = { home: null, away: null }
+  const doubts: Record<Side, readonly PlayerId[] | null> = { home: null, away: null }
+  const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
+  for (const side of SIDES) {
+    const before = squad.filter((player) => player.side === side && player.starter).map(({ playerId }) => playerId)
+    const rows = said.players.filter((player) => (sideOf.get(player.playerId) ?? player.side) === side)
+    const named = rows.filter(({ starter }) => starter).map(({ playerId }) => playerId)
+    const listed = new Set(rows.map(({ playerId }) => playerId))
+    // A row that is missing says nothing, unless another player starts instead.
+    const silent = named.length < before.length ? before.filter((id) => !listed.has(id)) : []
+    const now = [...named, ...silent].toSorted((a, b) => a - b)
+    const isChanged =
+      before.length > 0 &&
+      named.length > 0 &&
+      !isSameList(
+        now,
+        before.toSorted((a, b) => a - b),
+      )
+    if (isChanged && (over || !isSameList(now, waiting[side] ?? []))) doubts[side] = over ? null : now
+    else if (named.length > 0) starters[side] = new Set(now)
+    else doubts[side] = waiting[side]
+  }
+  return { starters, doubts }
+}
+
+const isSameList = (a: readonly PlayerId[], b: readonly PlayerId[]): boolean =>
+  a.length === b.length && a.every((id, n) => id === b[n])
+
+/** What lets a count fall. */
+interface Reasons extends Evidence {
+  readonly doubts: Doubts
+}
+
+/** The squad with its statistics. */
+function playersAfter(
+  said: SaidFixture,
+  { squad }: Known,
+  { doubts, isExplained, corrected, takenBack, vouches }: Reasons,
+  starters: Lineups['starters'],
+) {
+  const players = new Map(squad.map((player) => [player.playerId, player]))
+  const waiting: Record<string, Details> = { ...doubts.details }
+  for (const row of said.players) {
+    const before = players.get(row.playerId)
+    const details =
+      row.details === null
+        ? null
+        : detailsAfter(row.details, before?.details ?? null, {
+            waiting: waiting[row.playerId] ?? {},
+            isExplained: isExplained || corrected.has(row.playerId),
+            isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
+            isVouchedFor: (type) => vouches(row.playerId, type),
+          })
+    if (details?.doubts) waiting[row.playerId] = details.doubts
+    else if (details !== null) delete waiting[row.playerId]
+    players.set(row.playerId, {
+      ...row,
+      name: row.name ?? before?.name ?? unnamed(row.playerId),
+      side: sideAfter(row, before),
+      role: row.role ?? before?.role ?? null,
+      jersey: row.jersey ?? before?.jersey ?? null,
+      starter: before?.starter ?? false,
+      details: details?.believed ?? before?.details ?? null,
+    })
+  }
+  const started = (player: FixturePlayer): FixturePlayer => {
+    const starter = starters[player.side]?.has(player.playerId) ?? player.starter
+    return starter === player.starter ? player : { ...player, starter }
+  }
+  return { squad: [...players.values()].map(started), doubts: waiting }
+}
+
+/** A player keeps their side. One who was listed in both teams has that of the row which first says what they did. */
+function sideAfter(row: SaidFixture['players'][number], before: FixturePlayer | undefined): Side {
+  if (before === undefined) return row.side
+  return row.details !== null && before.details === null && !before.starter ? row.side : before.side
+}
+
+interface DetailReasons {
+  readonly waiting: Details
+  readonly isExplained: boolean
+  readonly isTakenBack: boolean
+  readonly isVouchedFor: (type: number) => boolean
+}
+
+/** Statistics by type: what is not said stays, and what cannot follow waits. */
+function detailsAfter(
+  row: Details,
+  before: Details | null,
+  { waiting, isExplained, isTakenBack: isLess, isVouchedFor }: DetailReasons,
+): { readonly believed: Details; readonly doubts: Details | null } {
+  if (before === null) return { believed: row, doubts: null }
+  const now = saidIn(row, before, isLess)
+  const withNews = hasNews(before, now)
+  const believed: Record<number, number> = {}
+  const doubts: Record<number, number> = {}
+  for (const [key, value] of Object.entries(now)) {
+    const type = Number(key)
+    const [last, first] = [before[type] ?? startOf(type, value), waiting[type]]
+    const follows = (from: number): boolean => canFollow(type, from, value, withNews)
+    const isLower = value < last
+    const isRepeated = first !== undefined && follows(first) && !(isLower && isVouchedFor(type))
+    const isBelieved = follows(last) || isRepeated || (isExplained && isLower)
+    if (isBelieved) believed[type] = value
+    else doubts[type] = value
+  }
+  for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value
+  return { believed: { ...before, ...believed }, doubts: Object.keys(doubts).length === 0 ? null : doubts }
+}
+
+/** Where a statistic of a player starts whose others are known: counts at zero, a rating anywhere. */
+const startOf = (type: number, value: number): number => (type === STATISTIC.rating ? value : 0)
+
+/** Statistics of the teams. One whose provider sends none has the sums of its players. */
+function teamStatsAfter(
+  { teamStats: now }: SaidFixture,
+  { teamStats: before }: Known,
+  players: readonly FixturePlayer[],
+): FixtureSnapshot['teamStats'] {
+  if (now !== null) return { home: { ...before?.home, ...now.home }, away: { ...before?.away, ...now.away } }
+  return before !== null && !isSummed(before) ? before : summedStatistics(players)
+}
+
+const SUMMED: ReadonlySet<string> = new Set(Object.values(PLAYER_STATISTIC))
+
+const isSummed = ({ home, away }: NonNullable<FixtureSnapshot['teamStats']>): boolean =>
+  [...Object.keys(home), ...Object.keys(away)].every((name) => SUMMED.has(name))

@@ -1,0 +1,72 @@
+/** What a list of events says about counts that fall: it explains them, or vouches for what they were. */
+import type { PlayerId } from '../../kernel/ids.ts'
+import type { FixtureEvent, SaidFixture } from '../fixture.ts'
+import { isGoal, isTakenBack, near } from '../incidents.ts'
+import type { ReportedEvent } from '../match-report.ts'
+import { STATISTIC } from '../scoring.ts'
+import { family } from './rows.ts'
+
+export interface Evidence {
+  /** A new row says that something no longer counts: scores and statistics may fall at once. */
+  readonly isExplained: boolean
+  /** The same for these players: a row now names another. */
+  readonly corrected: ReadonlySet<PlayerId | null>
+  /** The players of rows that no longer count. */
+  readonly takenBack: ReadonlySet<PlayerId | null>
+  /** Whether a row that counts, or the score, vouches for this statistic of a player. */
+  readonly vouches: (player: PlayerId, type: number) => boolean
+}
+
+export function evidenceIn({ events }: Pick<SaidFixture, 'events'>, reported: readonly ReportedEvent[]): Evidence {
+  const counting = reported.filter(({ retracted }) => !retracted)
+  const known = new Map(reported.map((row) => [row.id, row]))
+  const listed = new Set(events?.map(({ id }) => id))
+  const corrected = new Set<PlayerId | null>()
+  for (const row of events ?? []) {
+    for (const before of counting.filter((one) => isInPlaceOf(row, one, { known, listed }))) {
+      const isOther = row.playerId !== before.playerId
+      if (isOther) corrected.add(before.playerId)
+      const isOtherRelated = row.relatedPlayerId !== before.relatedPlayerId
+      if (isOtherRelated && (isOther || row.relatedPlayerId !== null)) corrected.add(before.relatedPlayerId)
+    }
+  }
+  const isStanding = (row: ReportedEvent): boolean => isGoal(row.kind) || events === null || listed.has(row.id)
+  return {
+    isExplained: events?.some((row) => isTakenBack(row) && !isKnown(known.get(row.id))) === true,
+    corrected,
+    takenBack: playersOf([...reported.filter(({ retracted }) => retracted), ...(events?.filter(isTakenBack) ?? [])]),
+    vouches: (player, type) => counting.some((row) => isStanding(row) && isStatedBy(row, player, type)),
+  }
+}
+
+const isKnown = (row: ReportedEvent | undefined): boolean => row !== undefined && isTakenBack(row)
+
+const playersOf = (rows: readonly FixtureEvent[]): ReadonlySet<PlayerId | null> =>
+  new Set(rows.flatMap(({ playerId, relatedPlayerId }) => [playerId, relatedPlayerId]))
+
+/** Whether a row has the id of one that counts and says something else, or is new and takes its place. */
+function isInPlaceOf(
+  row: FixtureEvent,
+  before: ReportedEvent,
+  { known, listed }: { readonly known: ReadonlyMap<number, ReportedEvent>; readonly listed: ReadonlySet<number> },
+): boolean {
+  // No statistic counts substitutions.
+  if (row.kind === 'substitution') return false
+  const isSame = row.playerId === before.playerId && row.relatedPlayerId === before.relatedPlayerId
+  if (row.id === before.id) return !isSame && row.playerId !== null
+  const isNew = !known.has(row.id) && !listed.has(before.id)
+  return isNew && family(row.kind) === family(before.kind) && row.side === before.side && near(row, before) && !isSame
+}
+
+/** Whether a row is what a statistic of a player counts. Every goal is conceded by a keeper. */
+function isStatedBy({ kind, playerId, relatedPlayerId }: ReportedEvent, player: PlayerId, type: number): boolean {
+  if (isGoal(kind)) {
+    if (type === STATISTIC.conceded) return true
+    if (type === STATISTIC.assists) return relatedPlayerId === player
+    const own = kind === 'own_goal' ? [STATISTIC.ownGoals] : [STATISTIC.goals, STATISTIC.penaltyGoals]
+    return playerId === player && own.some((one) => one === type)
+  }
+  if (playerId !== player) return false
+  if (kind === 'yellow') return type === STATISTIC.yellow
+  return (kind === 'red' || kind === 'second_yellow') && (type === STATISTIC.red || type === STATISTIC.secondYellow)
+}

@@ -1,0 +1,67 @@
+/** Which numbers of a provider can follow one another. What cannot waits until a second update says it too. */
+import { STATISTIC } from '../scoring.ts'
+
+/** The lowest and the highest rating there is. Zero means that a player is not rated. */
+export const RATING = { min: 1, max: 10 } as const
+
+/** The most that a rating moves between two updates, and beside a goal, a card or the like. */
+const RATING_STEP = 1
+const RATING_STEP_WITH_NEWS = 2.5
+
+/** The most that a count rises between two updates: passes, cards and goals, and all others. */
+const RISE = { passes: 60, discrete: 2, other: 15 } as const
+
+const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
+const DISCRETE: ReadonlySet<number> = new Set([
+  STATISTIC.goals,
+  STATISTIC.penaltyGoals,
+  STATISTIC.penaltiesMissed,
+  STATISTIC.penaltiesSaved,
+  STATISTIC.assists,
+  STATISTIC.ownGoals,
+  STATISTIC.conceded,
+  STATISTIC.yellow,
+  STATISTIC.red,
+  STATISTIC.secondYellow,
+])
+
+/** Statistics that are no counts: they rise and fall. Captain, minutes, percentages, expected goals. */
+const FREE: ReadonlySet<number> = new Set([40, 119, 1584, 5304])
+
+export type Details = Readonly<Record<number, number>>
+
+/**
+ * What statistics say. A provider leaves out what is zero, so a row that has the player's largest count says of a goal,
+ * a card, … that it lacks that there is none; of a player whose goal was taken back also of its shot. Of a row that has
+ * lost more nothing is known but what it says.
+ */
+export function saidIn(now: Details, before: Details, isTakenBack: boolean): Details {
+  const lost: Record<number, number> = {}
+  let [largest, most] = [0, 0]
+  for (const [key, value] of Object.entries(before)) {
+    const type = Number(key)
+    if (type === STATISTIC.rating || FREE.has(type)) continue
+    const isLost = now[type] === undefined && value > 0
+    if (isLost && (DISCRETE.has(type) || (isTakenBack && value === 1))) lost[type] = 0
+    if (!DISCRETE.has(type) && value > most) [largest, most] = [type, value]
+  }
+  const isWhole = most === 0 || now[largest] !== undefined
+  return isWhole && Object.keys(lost).length > 0 ? { ...now, ...lost } : now
+}
+
+/** Whether a count of goals, cards, … has changed. */
+export function hasNews(before: Details, now: Details): boolean {
+  for (const type of DISCRETE) if (now[type] !== undefined && now[type] !== (before[type] ?? 0)) return true
+  return false
+}
+
+/** Whether a statistic can go from one value to another between two updates. */
+export function canFollow(type: number, from: number, to: number, withNews: boolean): boolean {
+  if (from === to || FREE.has(type)) return true
+  if (type === STATISTIC.rating) return Math.abs(to - from) <= (withNews ? RATING_STEP_WITH_NEWS : RATING_STEP)
+  const most = PASSES.has(type) ? RISE.passes : DISCRETE.has(type) ? RISE.discrete : RISE.other
+  return to > from && to - from <= most
+}
+
+/** The same for the goals of a side. */
+export const goalsCanFollow = (from: number, to: number): boolean => to >= from && to - from <= RISE.discrete

@@ -1,0 +1,164 @@
+/**
+ * The goals, cards and substitutions that count now. The provider's list is complete, but it may lose rows, change them
+ * and bring them back. So it is compared with the rows seen before, and nothing is summed over time.
+ */
+import type { FixtureSnapshot } from '../fixture.ts'
+import {
+  clockMinute,
+  counts,
+  type Incident,
+  isDisallowed,
+  isGoal,
+  isVar,
+  type MatchNews,
+  near,
+  scoringSide,
+  within,
+} from '../incidents.ts'
+import { STATISTIC } from '../scoring.ts'
+import { type Candidate, isReviewed, pairRows } from './rows.ts'
+
+interface Reconciled {
+  readonly incidents: readonly Incident[]
+  readonly news: readonly MatchNews[]
+  /** The first ids of events that counted before and no longer do. */
+  readonly cancelled: readonly number[]
+}
+
+/**
+ * The incidents after this snapshot, and the news among them. A snapshot without a list keeps the last one. `secs` of
+ * play have been played.
+ */
+export function reconcile(snapshot: FixtureSnapshot, remembered: readonly Incident[], secs: number): Reconciled {
+  const candidates = pairRows(snapshot, remembered, secs)
+  const annulled = annulledBy(candidates)
+  const standing = candidates.filter((c) => stands(c, candidates, snapshot) && !annulled.has(c))
+  const counted = new Set(withinScore(standing, snapshot))
+  const results = candidates.map((c) => ({
+    before: c.before,
+    now: { ...c.row, standing: standingOf(c, counted.has(c), annulled.has(c)) },
+  }))
+  return {
+    incidents: results.map((r) => r.now),
+    news: results.flatMap((r) => newsOf(r.now, r.before)),
+    cancelled: results.flatMap(({ now, before }) =>
+      before !== null && counts(before) && !counts(now) ? [now.firstId] : [],
+    ),
+  }
+}
+
+/** Whether a snapshot lists an event that is not remembered, under whatever id. */
+export const bringsNewEvents = (snapshot: FixtureSnapshot, remembered: readonly Incident[]): boolean =>
+  pairRows(snapshot, remembered, 0).some(({ before }) => before === null)
+
+/**
+ * A row counts while it is listed. A vanished row counts for one more list, and as long as something else vouches for
+ * it: the score for a goal, the statistics for a card or a substitute. A correction or a review takes it back at once.
+ */
+function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapshot): boolean {
+  const { row, before } = c
+  if (c.rescinded || (row.playerId === null && row.kind !== 'substitution')) return false
+  if (c.present) return true
+  if (before === null || !counts(before) || c.isCorrected || isReviewed(row, all)) return false
+  return before.standing === 'counted' || isVouchedFor(row, snapshot)
+}
+
+/** The score says how many goals there are: `withinScore` keeps no more. */
+function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: FixtureSnapshot): boolean {
+  if (isGoal(kind)) return side !== null && snapshot[side].goals !== null
+  const details = snapshot.players.find((player) => player.playerId === playerId)?.details ?? {}
+  const isStated = (...types: readonly number[]): boolean => types.some((type) => (details[type] ?? 0) > 0)
+  if (kind === 'yellow') return isStated(STATISTIC.yellow)
+  if (kind === 'red' || kind === 'second_yellow') return isStated(STATISTIC.red, STATISTIC.secondYellow)
+  return kind === 'substitution' && Object.values(details).some((value) => value > 0)
+}
+
+/** A VAR row that disallows a goal means the latest goal of its player, whether or not that is still listed. */
+function annulledBy(all: readonly Candidate[]): ReadonlySet<Candidate> {
+  const annulled = new Set<Candidate>()
+  for (const review of all) {
+    if (!review.present || !isDisallowed(review.row.addition)) continue
+    const latest = all
+      .filter((c) => isGoal(c.row.kind) && c.row.playerId !== null && c.row.playerId === review.row.playerId)
+      .filter((c) => within(review.row, c.row) || review.row.minute === null || c.row.minute === null)
+      .toSorted((a, b) => clockMinute(b.row) - clockMinute(a.row) || Number(a.present) - Number(b.present))[0]
+    if (latest !== undefined) annulled.add(latest)
+  }
+  return annulled
+}
+
+/**
+ * Keeps each side's goals within the current score: rows that repeat another are dropped first, then vanished rows,
+ * then the latest.
+ */
+function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot): readonly Candidate[] {
+  const goals = standing.filter((c) => isGoal(c.row.kind))
+  const capped = (['home', 'away'] as const).flatMap((side) => {
+    const score = snapshot[side].goals
+    const own = goals.filter((c) => scoringSide(c.row) === side).toSorted(inOrder)
+    if (score === null || own.length <= score) return own
+    const repeated = repeatedIn(own, snapshot)
+    return own
+      .toSorted(
+        (a, b) =>
+          Number(repeated.has(a)) - Number(repeated.has(b)) ||
+          Number(b.present) - Number(a.present) ||
+          clockMinute(a.row) - clockMinute(b.row),
+      )
+      .slice(0, score)
+  })
+  return [...standing.filter((c) => !isGoal(c.row.kind)), ...capped]
+}
+
+/** What has counted comes first. */
+function inOrder(a: Candidate, b: Candidate): number {
+  const isKnown = ({ before }: Candidate): number => Number(before !== null && counts(before))
+  return isKnown(b) - isKnown(a) || clockMinute(a.row) - clockMinute(b.row) || a.row.id - b.row.id
+}
+
+/**
+ * Goals in the minute of an earlier one of their player, if the statistics state fewer, or the score has had no goal
+ * for the row before.
+ */
+function repeatedIn(goals: readonly Candidate[], { players }: FixtureSnapshot): ReadonlySet<Candidate> {
+  const found = new Set<Candidate>()
+  for (const goal of goals) {
+    const { row } = goal
+    const own = goals.filter((other) => other.row.playerId === row.playerId)
+    const type = row.kind === 'own_goal' ? STATISTIC.ownGoals : STATISTIC.goals
+    const stated = players.find(({ playerId }) => playerId === row.playerId)?.details?.[type] ?? 0
+    const isNear = (other: Candidate): boolean => !found.has(other) && near(other.row, row)
+    const isDoubtful = stated < own.length || goal.before?.standing === 'seen'
+    if (isDoubtful && own.slice(0, own.indexOf(goal)).some(isNear)) found.add(goal)
+  }
+  return found
+}
+
+function standingOf(c: Candidate, counted: boolean, annulled: boolean): Incident['standing'] {
+  if (counted) return c.present ? 'counted' : 'missing'
+  const without = c.before === null || c.before.standing === 'seen'
+  return without && c.present && !c.rescinded && !annulled ? 'seen' : 'cancelled'
+}
+
+function newsOf(now: Incident, before: Incident | null): readonly MatchNews[] {
+  const wasThere = before !== null && before.standing !== 'cancelled'
+  const news = (kind: MatchNews['kind'], wholeMatch = false): readonly MatchNews[] => {
+    const players = [now.playerId, now.kind === 'goal' ? now.relatedPlayerId : null]
+    return [{ eventId: now.id, kind, playerIds: players.filter((id) => id !== null), wholeMatch }]
+  }
+  if (isVar(now.kind)) return before === null ? news('var', concernsAll(now)) : []
+  if (now.standing === 'cancelled') {
+    return isGoal(now.kind) && before !== null && counts(before) ? news('goal_cancelled') : []
+  }
+  if (isGoal(now.kind)) {
+    const named = wasThere && before.playerId === null && now.playerId !== null
+    return !wasThere || named ? news('goal', now.playerId === null) : []
+  }
+  if (wasThere) return []
+  if (now.kind === 'red' || now.kind === 'second_yellow') return news('red_card')
+  return now.kind === 'penalty_missed' ? news('penalty') : []
+}
+
+/** A review that is under way or names no player may affect anyone. */
+const concernsAll = (review: Incident): boolean =>
+  review.playerId === null || review.addition === null || /review/i.test(review.addition)

@@ -1,0 +1,6 @@
+/** A club of a generated match. */
+
+export interface ClubInfo {
+  readonly name: string
+  readonly shortCode: string
+}

@@ -1,0 +1,488 @@
+/**
+ * What football feeds do to their own answers, as seeded changes of a recording. Each kind is one that public reports
+ * tell of. None changes what happened in the match: what a poll hides or garbles, the polls around it show.
+ */
+import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
+import { Draft, isPayload, isTicking, type Payload, rowsOf } from './draft.ts'
+
+/** Disturbs a recording; does nothing where the recording offers no occasion. */
+type Disturbance = (draft: Draft, chance: Chance) => void
+
+const RATING = 118
+/** Polls for which something stays wrong or half told. */
+const UNTIL_RIGHT = 2
+const [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW] = [14, 16, 17, 18, 19, 20, 21]
+
+const DISMISSALS: readonly (number | undefined)[] = [RED, SECOND_YELLOW]
+
+const one = <T>(chance: Chance, items: readonly T[]): T | null => chance.pick(items, () => 1)
+const lineupsOf = (payload: Payload): readonly Payload[] => rowsOf(payload, 'lineups')
+const eventsOf = (payload: Payload): readonly Payload[] => rowsOf(payload, 'events')
+const detailsOf = (row: Payload): readonly Payload[] => rowsOf(row, 'details')
+const valueOf = (detail: Payload): unknown => (isPayload(detail['data']) ? detail['data']['value'] : undefined)
+const typeOf = (row: Payload): unknown => row['type_id']
+const playerOf = (row: Payload | undefined): number => Number(row?.['player_id'] ?? 0)
+const rowOf = (payload: Payload, player: number): Payload | undefined =>
+  lineupsOf(payload).find((row) => playerOf(row) === player)
+const idsOf = (draft: Draft): readonly number[] => [
+  ...new Set(draft.truth.flatMap((frame) => lineupsOf(frame).map(playerOf))),
+]
+
+/** Changes the row of one player in polls in which they do nothing new. */
+function inQuietRow(
+  draft: Draft,
+  chance: Chance,
+  change: (details: readonly Payload[]) => readonly Payload[],
+  lasts = 1,
+): void {
+  const withDetails = idsOf(draft).filter((id) => draft.truth.some((f) => detailsOf(rowOf(f, id) ?? {}).length > 1))
+  const player = one(chance, withDetails)
+  if (player === null) return
+  const nothingNew = (frame: Payload): unknown => {
+    const row = rowOf(frame, player)
+    // Nothing is hidden where nothing was told: an empty row is never quiet.
+    return row === undefined || detailsOf(row).length === 0 ? Symbol('nothing told') : row
+  }
+  for (const n of draft.quietPolls(chance, 'lineups', nothingNew, lasts)) {
+    draft.rows(n, 'lineups', (row) => (playerOf(row) === player ? { ...row, details: change(detailsOf(row)) } : row))
+  }
+}
+
+const withValue = (detail: Payload, value: unknown): Payload => ({ ...detail, data: { value } })
+
+/** The last poll in which an event is new, and from which on it has been listed to the end. */
+function listedFor(draft: Draft, types: readonly (number | undefined)[]): readonly { row: Payload; from: number }[] {
+  const last = draft.truth.at(-1)
+  return eventsOf(last ?? {})
+    .filter((row) => types.includes(Number(typeOf(row))) && playerOf(row) !== 0)
+    .map((row) => ({ row, from: draft.truth.findIndex((f) => eventsOf(f).some((e) => e['id'] === row['id'])) }))
+    .filter(({ from }) => from > 0)
+}
+
+/**
+ * Those that may be told wrong at first: they are told right before the final whistle, since what comes later moves no
+ * price, and in lists that nothing else hides.
+ */
+const rightInTime = (draft: Draft, types: readonly (number | undefined)[]): ReturnType<typeof listedFor> =>
+  listedFor(draft, types).filter(({ from }) => {
+    const right = from + UNTIL_RIGHT
+    return draft.truth.slice(right).some(isTicking) && [0, 1, 2].every((n) => draft.isFree(right + n, 'events'))
+  })
+
+const allButTheClock = (frame: Payload): Payload => ({ ...frame, periods: null })
+
+const NEW_IDS_FROM = 500
+
+/** An id that no row of the recording has. */
+function freshId(draft: Draft, chance: Chance): number {
+  const ids = draft.truth.flatMap((frame) => eventsOf(frame).map((row) => Number(row['id'])))
+  return Math.max(0, ...ids) + NEW_IDS_FROM + chance.below(100_000)
+}
+
+const minuteOf = (row: Payload): number => Number(row['minute'])
+
+/** A poll some polls after an event was first listed, while the match is in play; null if there is none. */
+function laterPoll(draft: Draft, chance: Chance, from: number): number | null {
+  return one(
+    chance,
+    draft.inPlay().filter((n) => n > from),
+  )
+}
+
+/** Numbers of a value as text, at every depth. */
+function asText(value: unknown): unknown {
+  if (typeof value === 'number') return String(value)
+  if (Array.isArray(value)) return value.map(asText)
+  return isPayload(value) ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key, asText(v)])) : value
+}
+
+/** Line-ups may be late in the polls before. */
+const SETTLED_FROM = 5
+
+const KINDS = {
+  // The first: nothing else may happen to the first line-up
+  'line-ups late': (draft, chance) => {
+    const until = 1 + chance.below(3)
+    const isEarly = draft.truth.slice(0, until + 1).every((frame) => eventsOf(frame).length === 0)
+    if (!isEarly) return
+    for (let n = 0; n < until; n += 1) draft.set(n, { lineups: [] })
+    draft.take(0, 'lineups', until)
+    draft.hide(0, 0, until)
+  },
+
+  // Statistics of players
+  'counters missing': (draft, chance) => {
+    // What is no longer stated of them may have been taken back with a goal: its shot, for one.
+    const last = new Set(eventsOf(draft.truth.at(-1) ?? {}).map((row) => row['id']))
+    const gone = draft.truth.flatMap((frame) => eventsOf(frame).filter((row) => !last.has(row['id'])))
+    const concerned = new Set(gone.flatMap(namesOf))
+    for (const n of draft.inPlay()) {
+      if (!chance.happens(0.3) || n < SETTLED_FROM || draft.isFalling(n)) continue
+      const before = draft.truth[n - 1]
+      draft.take(n, 'lineups')
+      draft.rows(n, 'lineups', (row) => {
+        const known = new Map(detailsOf(rowOf(before ?? {}, playerOf(row)) ?? {}).map((d) => [typeOf(d), valueOf(d)]))
+        if (!chance.happens(0.5) || concerned.has(playerOf(row))) return row
+        // Only what has not changed may be left out.
+        const kept = detailsOf(row).filter((d) => known.get(typeOf(d)) !== valueOf(d) || chance.happens(0.5))
+        return { ...row, details: kept }
+      })
+    }
+  },
+  'counters at zero': (draft, chance) => {
+    inQuietRow(draft, chance, (details) => details.map((detail) => withValue(detail, 0)))
+  },
+  'all counters at zero': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'lineups', lineupsOf)
+    if (n === null) return
+    draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map((detail) => withValue(detail, 0)) }))
+  },
+  'a counter falls': (draft, chance) => {
+    inQuietRow(draft, chance, (details) => {
+      const counters = details.filter((detail) => typeOf(detail) !== RATING && Number(valueOf(detail)) > 0)
+      const fallen = one(chance, counters)
+      return details.map((d) => (d === fallen ? withValue(d, Math.floor(Number(valueOf(d)) / 2)) : d))
+    })
+  },
+  'rating out of range': (draft, chance) => {
+    const wrong = one(chance, [0, '0.00', 69, 690, -6.9, '', null, 'n/a', 0.5])
+    const change = (details: readonly Payload[]): readonly Payload[] =>
+      details.map((detail) => (typeOf(detail) === RATING ? withValue(detail, wrong) : detail))
+    inQuietRow(draft, chance, change, 1 + chance.below(3))
+  },
+  'rating with a comma': (draft) => {
+    draft.rowsFrom(0, 'lineups', (row) => ({
+      ...row,
+      details: detailsOf(row).map((detail) =>
+        typeOf(detail) === RATING ? withValue(detail, String(valueOf(detail)).replace('.', ',')) : detail,
+      ),
+    }))
+  },
+  'counts that are none': (draft, chance) => {
+    const wrong = one(chance, [-1, -20, 0.5, 7.25, 'many', '-3', 1e12])
+    inQuietRow(draft, chance, (details) =>
+      details.map((detail) => (typeOf(detail) !== RATING && chance.happens(0.5) ? withValue(detail, wrong) : detail)),
+    )
+  },
+
+  // Lists
+  'a list is missing': (draft, chance) => {
+    const list = one(chance, ['lineups', 'events', 'statistics'] as const) ?? 'events'
+    const section = list === 'lineups' ? 'lineups' : 'events'
+    const n = draft.quietPoll(chance, section, (frame) => rowsOf(frame, list))
+    if (n !== null) draft.set(n, { [list]: one(chance, [null, undefined, {}, 'none']) })
+  },
+  'events empty': (draft, chance) => {
+    // One row alone that is not listed twice has been taken back.
+    const lasts = 1 + chance.below(3)
+    const several = (frame: Payload): unknown =>
+      lasts > 1 && eventsOf(frame).length < 2 ? Symbol('one') : eventsOf(frame)
+    for (const n of draft.quietPolls(chance, 'events', several, lasts)) draft.set(n, { events: [] })
+  },
+  'a goal is not listed': (draft, chance) => {
+    const polls = draft.quietPolls(chance, 'events', eventsOf, 1 + chance.below(4))
+    const goals = eventsOf(draft.at(polls[0] ?? -1)).filter((row) => [GOAL, PENALTY_GOAL].includes(Number(typeOf(row))))
+    const lost = one(chance, goals)
+    for (const n of polls) draft.rows(n, 'events', (row) => (row['id'] === lost?.['id'] ? [] : row))
+  },
+  'an event is missing': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'events', eventsOf)
+    const lost = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}))
+    if (n !== null && lost !== null) draft.rows(n, 'events', (row) => (row['id'] === lost['id'] ? [] : row))
+  },
+  'scores missing': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'scores', (frame) => rowsOf(frame, 'scores'))
+    if (n === null) return
+    const halves = rowsOf(draft.at(n), 'scores').map((row) => ({ ...row, description: '1ST_HALF' }))
+    draft.set(n, { scores: one(chance, [[], halves, null]) })
+  },
+  'the score falls': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'scores', (frame) => rowsOf(frame, 'scores'))
+    if (n === null) return
+    draft.rows(n, 'scores', (row) => {
+      const goals = isPayload(row['score']) ? Number(row['score']['goals']) : 0
+      return goals > 0 ? { ...row, score: { ...(isPayload(row['score']) ? row['score'] : {}), goals: goals - 1 } } : row
+    })
+  },
+  'scores that are none': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'scores', (frame) => rowsOf(frame, 'scores'))
+    const goals = one(chance, [1.5, -1, null, 'x', '1,5'])
+    if (n !== null) draft.rows(n, 'scores', (row) => ({ ...row, score: { goals } }))
+  },
+  'no fixture': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    if (n === null) return
+    draft.replace(n, { message: 'Server Error' })
+    draft.hide(0, n, n + 1)
+  },
+
+  // The list of events
+  'rows under new ids': (draft, chance) => {
+    const listed = one(chance, listedFor(draft, [GOAL, PENALTY_GOAL, YELLOW, RED, SECOND_YELLOW]))
+    const from = listed === null ? null : laterPoll(draft, chance, listed.from)
+    if (listed === null || from === null) return
+    const { row } = listed
+    // How long a side has been a man short depends on the minute of a dismissal. A player is booked once.
+    const reach = DISMISSALS.includes(Number(typeOf(row))) ? 0 : typeOf(row) === YELLOW ? 9 : 2
+    const shift = chance.below(2 * reach + 1) - reach
+    const again = { ...row, id: freshId(draft, chance), minute: Math.max(1, minuteOf(row) + shift) }
+    draft.rowsFrom(from, 'events', (now) => (now['id'] === row['id'] ? again : now))
+  },
+  'rows twice': (draft, chance) => {
+    const listed = one(chance, listedFor(draft, [GOAL, PENALTY_GOAL, YELLOW, SUBSTITUTION]))
+    if (listed === null) return
+    const { row } = listed
+    // A substitution in two minutes would be two facts: who left has played until then.
+    const later = typeOf(row) === SUBSTITUTION ? 0 : chance.below(2)
+    const twin = { ...row, id: freshId(draft, chance), minute: minuteOf(row) + later }
+    draft.rowsFrom(listed.from, 'events', (now) => (now['id'] === row['id'] ? [now, twin] : now))
+  },
+  'rows corrected': (draft, chance) => {
+    const listed = one(chance, rightInTime(draft, [GOAL, YELLOW]))
+    if (listed === null) return
+    const { row, from } = listed
+    const team = rowOf(draft.truth[from] ?? {}, playerOf(row))?.['team_id']
+    const named = (id: number): boolean => eventsOf(draft.truth.at(-1) ?? {}).some((e) => namesOf(e).includes(id))
+    const others = lineupsOf(draft.truth[from] ?? {}).filter(
+      (other) => other['team_id'] === team && other['type_id'] === 11 && !named(playerOf(other)),
+    )
+    const wrong = one(chance, others)
+    if (wrong === null) return
+    for (const id of [playerOf(row), playerOf(wrong)]) {
+      draft.wronged.add(id)
+      draft.hide(id, from, from + 4)
+    }
+    const player = { player_id: playerOf(wrong), player_name: wrong['player_name'] }
+    for (let n = from; n < from + UNTIL_RIGHT; n += 1) {
+      draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...player } : now))
+    }
+  },
+  'dismissed in three rows': (draft, chance) => {
+    const listed = one(chance, listedFor(draft, [SECOND_YELLOW]))
+    if (listed === null) return
+    const red = { ...listed.row, id: freshId(draft, chance), type_id: RED }
+    draft.rowsFrom(listed.from, 'events', (now) => (now['id'] === listed.row['id'] ? [now, red] : now))
+  },
+  'the scorer assists': (draft) => {
+    draft.rowsFrom(0, 'events', (row) =>
+      typeOf(row) === GOAL && row['related_player_id'] === null
+        ? { ...row, related_player_id: row['player_id'], related_player_name: row['player_name'] }
+        : row,
+    )
+  },
+  'a miss typed as a goal': (draft) => {
+    draft.rowsFrom(0, 'events', (row) =>
+      typeOf(row) === MISSED ? { ...row, type_id: PENALTY_GOAL, addition: 'Missed Penalty' } : row,
+    )
+  },
+  'rows of strangers': (draft, chance) => {
+    const from = one(chance, draft.inPlay())
+    if (from === null) return
+    const type = one(chance, [GOAL, RED, SUBSTITUTION, YELLOW])
+    const row = { id: freshId(draft, chance), type_id: type, participant_id: 999, player_id: 1, minute: 10 }
+    for (let n = from; n < draft.truth.length; n += 1) draft.list(n, 'events', (rows) => [row, ...rows])
+  },
+  'rows in disorder': (draft, chance) => {
+    for (let n = 0; n < draft.truth.length; n += 1) {
+      draft.list(n, 'events', (rows) => {
+        const keyed = rows.map((row) => [chance.uniform(), row] as const)
+        return keyed.toSorted(([a], [b]) => a - b).map(([, row]) => row)
+      })
+    }
+  },
+  'a minute is lost': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'events', eventsOf)
+    const lost = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}))
+    const minute = one(chance, [null, 33.5, -3, 'soon', 4_000])
+    if (n === null || lost === null) return
+    draft.rows(n, 'events', (row) => (row['id'] === lost['id'] ? { ...row, minute } : row))
+  },
+
+  // Substitutions and line-ups
+  'half a substitution': (draft, chance) => {
+    const listed = one(chance, rightInTime(draft, [SUBSTITUTION]))
+    if (listed === null) return
+    const { row, from } = listed
+    const part = one(chance, ['player', 'related_player'] as const) ?? 'player'
+    const missing = { [`${part}_id`]: null, [`${part}_name`]: null }
+    // Whoever the row does not name: their time on the pitch is known when it does.
+    draft.hide(Number(row[`${part}_id`]), from, from + 3)
+    for (let n = from; n < from + UNTIL_RIGHT; n += 1) {
+      draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...missing } : now))
+    }
+  },
+  'a substitution the wrong way round': (draft, chance) => {
+    const listed = one(chance, listedFor(draft, [SUBSTITUTION]))
+    if (listed === null) return
+    // Also where it is listed twice: two rows that name each other's players would be a change and its return.
+    const names = namesOf(listed.row).join()
+    const isIt = (row: Payload): boolean => row['id'] === listed.row['id'] || namesOf(row).join() === names
+    draft.rowsFrom(0, 'events', (row) => (isIt(row) ? swapped(row) : row))
+  },
+  'a player listed twice': (draft, chance) => {
+    const player = one(chance, idsOf(draft))
+    const isBench = chance.happens(0.5)
+    draft.rowsFrom(0, 'lineups', (row) => {
+      if (playerOf(row) !== player) return row
+      return isBench ? [{ ...row, type_id: 12, details: [] }, row] : [row, row]
+    })
+  },
+  'a player in both teams': (draft, chance) => {
+    const player = one(chance, idsOf(draft))
+    draft.rowsFrom(1, 'lineups', (row) => {
+      if (playerOf(row) !== player) return row
+      const team = rowsOf(draft.truth[0], 'participants').find(({ id }) => id !== row['team_id'])?.['id']
+      return [row, { ...row, team_id: team, type_id: 12, details: [] }]
+    })
+  },
+  'a player is dropped': (draft, chance) => {
+    const player = one(chance, idsOf(draft))
+    if (player === null) return
+    const n = draft.quietPoll(chance, 'lineups', (frame) => rowOf(frame, player))
+    if (n === null) return
+    draft.hide(player, n, n + 1)
+    draft.rows(n, 'lineups', (row) => (playerOf(row) === player ? [] : row))
+  },
+  'another line-up after the whistle': (draft, chance) => {
+    const end = draft.truth.findLastIndex(isTicking) + 1
+    const player = one(chance, idsOf(draft))
+    for (let n = end + 1; n < draft.truth.length; n += 1) {
+      draft.rows(n, 'lineups', (row) => (playerOf(row) === player ? { ...row, type_id: 12 } : row))
+      if (chance.happens(0.5)) draft.rows(n, 'events', (row) => (typeOf(row) === SUBSTITUTION ? swapped(row) : row))
+    }
+    if (player !== null) draft.hide(0, end, draft.truth.length)
+  },
+
+  // Names, states, clock and dates
+  'characters that no database keeps': (draft, chance) => {
+    const bad = one(chance, ['\u0000', '\ud83d', '\udc00', '\u202e', '\u0007']) ?? ''
+    const spoilt = (row: Payload): Payload =>
+      Object.fromEntries(
+        Object.entries(row).map(([key, value]) => [
+          key,
+          key.endsWith('name') && typeof value === 'string' ? `${value.slice(0, 2)}${bad}${value.slice(2)}` : value,
+        ]),
+      )
+    for (const list of ['lineups', 'events', 'participants']) draft.rowsFrom(0, list, spoilt)
+    for (let n = 0; n < draft.truth.length; n += 1) draft.replace(n, spoilt(draft.at(n)))
+  },
+  'states in other words': (draft, chance) => {
+    for (let n = 0; n < draft.truth.length; n += 1) {
+      const { state } = draft.at(n)
+      if (!isPayload(state) || !chance.happens(0.5)) continue
+      const name = String(state['state'])
+      const said = one(chance, [
+        { state: name.toLowerCase() },
+        { state: ` ${name} ` },
+        { state: null },
+        { state: 'Live', developer_name: name },
+        { state: `${name.slice(0, 1)}${name.slice(1).toLowerCase()}`, developer_name: name.toLowerCase() },
+      ])
+      draft.set(n, { state: { ...state, ...said } })
+    }
+  },
+  'the clock a second behind': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    if (n === null) return
+    draft.hide(0, n, n + 1)
+    draft.set(n, { periods: behind(rowsOf(draft.truth[n - 1], 'periods')) })
+  },
+  'the end with an old clock': (draft) => {
+    const end = draft.truth.findLastIndex(isTicking) + 1
+    const before = behind(rowsOf(draft.truth[end - 1], 'periods'))
+    for (let n = end; n < draft.truth.length; n += 1) {
+      draft.set(n, { periods: before.map((period) => ({ ...period, ticking: false })) })
+    }
+  },
+  'no clock': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    if (n === null) return
+    draft.hide(0, n, n + 1)
+    draft.rows(n, 'periods', (period) =>
+      period['ticking'] === true ? { ...period, minutes: null, seconds: null } : period,
+    )
+  },
+  'an old answer again': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    if (n === null || n < 2) return
+    draft.hide(0, n, n + 1)
+    draft.replace(n, draft.truth[n - 1] ?? {})
+  },
+  'teams in another order': (draft) => {
+    for (let n = 0; n < draft.truth.length; n += 1) {
+      for (const list of ['participants', 'scores', 'lineups']) {
+        draft.list(n, list, (rows) => rows.toReversed())
+      }
+    }
+  },
+  'home and away exchanged': (draft, chance) => {
+    const from = one(chance, draft.inPlay())
+    if (from === null) return
+    draft.rowsFrom(from, 'participants', (row) => {
+      const at = isPayload(row['meta']) && row['meta']['location'] === 'home' ? 'away' : 'home'
+      return { ...row, meta: { location: at } }
+    })
+  },
+  'dates in milliseconds': (draft) => {
+    for (let n = 0; n < draft.truth.length; n += 1) {
+      draft.set(n, { starting_at_timestamp: Number(draft.at(n)['starting_at_timestamp']) * 1_000 })
+    }
+  },
+
+  // The forms of numbers: the last, because the others read them
+  'minutes in words': (draft) => {
+    draft.rowsFrom(0, 'events', (row) => {
+      const [minute, extra] = [row['minute'], row['extra_minute']]
+      return typeof extra === 'number'
+        ? { ...row, minute: `${String(minute)}+${extra}`, extra_minute: null }
+        : { ...row, minute: `${String(minute)}'` }
+    })
+  },
+  'numbers as text': (draft, chance) => {
+    for (const n of draft.inPlay()) {
+      const text = asText(draft.at(n))
+      if (chance.happens(0.3) && isPayload(text)) draft.replace(n, text)
+    }
+  },
+} satisfies Record<string, Disturbance>
+
+const namesOf = (event: Payload): readonly number[] => [playerOf(event), Number(event['related_player_id'] ?? 0)]
+
+const swapped = (row: Payload): Payload => ({
+  ...row,
+  player_id: row['related_player_id'],
+  player_name: row['related_player_name'],
+  related_player_id: row['player_id'],
+  related_player_name: row['player_name'],
+})
+
+/** A running clock one second before. */
+function behind(periods: readonly Payload[]): readonly Payload[] {
+  const current = periods.findIndex((period) => period['ticking'] === true)
+  const at = current < 0 ? periods.length - 1 : current
+  return periods.map((period, n) => {
+    if (n !== at) return period
+    const secs = Number(period['minutes']) * 60 + Number(period['seconds']) - 1
+    return { ...period, minutes: Math.floor(secs / 60), seconds: secs % 60 }
+  })
+}
+
+export type DisturbanceKind = keyof typeof KINDS
+export const DISTURBANCES = Object.keys(KINDS) as readonly DisturbanceKind[]
+
+export interface DisturbOptions {
+  readonly seed: number
+  readonly kinds: readonly DisturbanceKind[]
+}
+
+/**
+ * The same match as a careless provider would tell it. Equal arguments give equal answers, and what a kind draws does
+ * not depend on the others.
+ */
+export function disturb(frames: readonly unknown[], { seed, kinds }: DisturbOptions): Draft {
+  const draft = new Draft(frames)
+  for (const [n, kind] of DISTURBANCES.entries()) {
+    if (kinds.includes(kind)) KINDS[kind](draft, chanceFrom(seed + n * 1_000_003))
+  }
+  return draft
+}

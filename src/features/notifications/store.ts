@@ -1,0 +1,93 @@
+/** A user's notifications: reading them, and marking them as read. */
+import type { Kysely } from 'kysely'
+import { type UserId, userId } from '../../../actors/kernel/ids.ts'
+import { keyOf } from '../../../actors/kernel/read.ts'
+import { type Instant, instant } from '../../../actors/kernel/world.ts'
+import type { Notification } from '../../../db/announcements.ts'
+import { readFacts } from '../../../db/facts.ts'
+import type { Database } from '../../../db/postgres/schema.ts'
+
+export interface InboxQuery {
+  readonly limit: number
+  readonly unreadOnly: boolean
+  /** Only notifications older than the one with this id. */
+  readonly before: number | null
+}
+
+const TYPES: Readonly<Record<Notification['type'], true>> = {
+  position_closed: true,
+  margin_warning: true,
+  settlement: true,
+  fill_moved: true,
+  badge: true,
+  level: true,
+  referral_credited: true,
+  spinner: true,
+  account: true,
+  league: true,
+}
+const readType = keyOf(TYPES)
+
+export class Inbox {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** Newest first. */
+  async list(user: UserId, { limit, unreadOnly, before }: InboxQuery): Promise<readonly Notification[]> {
+    const rows = await this.#db
+      .selectFrom('notifications')
+      .selectAll()
+      .where('user_id', '=', user)
+      .$if(unreadOnly, (query) => query.where('read_at', 'is', null))
+      .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({
+      id: row.id,
+      userId: userId(row.user_id),
+      type: readType(row.type, `notification ${row.id}: type`),
+      title: row.title,
+      body: row.body,
+      data: readFacts(row.data, `notification ${row.id}: data`),
+      createdAt: instant(row.created_at.getTime()),
+      read: row.read_at !== null,
+    }))
+  }
+
+  async unreadCount(user: UserId): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('notifications')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('user_id', '=', user)
+      .where('read_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return count
+  }
+
+  /** False when the notification does not exist or belongs to another user. Reading it again changes nothing. */
+  async read(user: UserId, id: number, at: Instant): Promise<boolean> {
+    const rows = await this.#db
+      .updateTable('notifications')
+      .set((row) => ({ read_at: row.fn.coalesce('read_at', row.val(new Date(at))) }))
+      .where('id', '=', id)
+      .where('user_id', '=', user)
+      .returning('id')
+      .execute()
+    return rows.length > 0
+  }
+
+  /** The number of notifications that were unread. */
+  async readAll(user: UserId, at: Instant): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('notifications')
+      .set({ read_at: new Date(at) })
+      .where('user_id', '=', user)
+      .where('read_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
+  }
+}

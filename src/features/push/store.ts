@@ -1,0 +1,162 @@
+/**
+ * Browsers that want to be told, and what each of them is still to be told. It is noted in the transaction of the
+ * notification; a process claims some of it for a while, sends it and forgets it. What a process had claimed when it
+ * died is sent by another.
+ */
+import { type Kysely, sql } from 'kysely'
+import type { UserId } from '../../../actors/kernel/ids.ts'
+import { MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
+import { readFacts } from '../../../db/facts.ts'
+import { PUSH_KINDS, type PushKind } from '../../../db/push-outbox.ts'
+import { bigints, uuids } from '../../../db/postgres/arrays.ts'
+import type { Database } from '../../../db/postgres/schema.ts'
+
+export interface PushTarget {
+  /** Of the browser's push service. It is secret: with the keys it is all that sending to the browser takes. */
+  readonly endpoint: string
+  readonly p256dh: string
+  readonly auth: string
+}
+
+export interface PushSubscription {
+  readonly id: string
+  readonly endpoint: string
+  readonly kinds: readonly PushKind[]
+}
+
+/** One message for one browser. */
+export interface Push {
+  readonly notification: number
+  readonly subscription: string
+  readonly target: PushTarget
+  readonly title: string
+  readonly body: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Browsers of one user; beyond it the oldest goes. */
+const SUBSCRIPTIONS_MAX = 10
+/** What is older is of no interest any more. */
+const FRESH_MS = 15 * MINUTE_MS
+/** Longer than any delivery. */
+const CLAIM_MS = 30 * SECOND_MS
+
+export class Pushes {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now' | 'newId'>
+
+  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'newId'>) {
+    this.#db = db
+    this.#world = world
+  }
+
+  /** The browsers of a user, newest first. */
+  async list(user: UserId): Promise<readonly PushSubscription[]> {
+    const rows = await this.#db
+      .selectFrom('push_subscriptions')
+      .select(['id', 'endpoint', 'kinds'])
+      .where('user_id', '=', user)
+      .orderBy('created_at', 'desc')
+      .orderBy('id')
+      .execute()
+    return rows.map(({ id, endpoint, kinds }) => ({ id, endpoint, kinds: readKinds(kinds) }))
+  }
+
+  /** Tells this browser of these kinds from now on. One that another user had registered is theirs no more. */
+  async subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription> {
+    return this.#db.transaction().execute(async (tx) => {
+      const known = await tx
+        .selectFrom('push_subscriptions')
+        .select(['id', 'user_id'])
+        .where('endpoint', '=', target.endpoint)
+        .forUpdate()
+        .executeTakeFirst()
+      if (known !== undefined && known.user_id !== user) {
+        await tx.deleteFrom('push_subscriptions').where('id', '=', known.id).execute()
+      }
+      const values = { ...target, user_id: user, kinds: [...kinds] }
+      const { id } = await tx
+        .insertInto('push_subscriptions')
+        .values({ ...values, id: this.#world.newId(), created_at: new Date(this.#world.now()) })
+        .onConflict((conflict) => conflict.column('endpoint').doUpdateSet(values))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      await sql`
+        delete from push_subscriptions where user_id = ${user}::uuid and id in (
+          select id from push_subscriptions where user_id = ${user}::uuid
+           order by created_at desc, id offset ${SUBSCRIPTIONS_MAX}::integer)`.execute(tx)
+      return { id, endpoint: target.endpoint, kinds }
+    })
+  }
+
+  /** False if the user has no such browser. */
+  async unsubscribe(user: UserId, id: string): Promise<boolean> {
+    const gone = await this.#db
+      .deleteFrom('push_subscriptions')
+      .where('id', '=', id)
+      .where('user_id', '=', user)
+      .returning('id')
+      .executeTakeFirst()
+    return gone !== undefined
+  }
+
+  /** Claims messages to send now, the oldest first, for half a minute. */
+  async claim(limit: number): Promise<readonly Push[]> {
+    const now = this.#world.now()
+    await sql`
+      delete from push_outbox o using notifications n
+       where n.id = o.notification_id and n.created_at < ${new Date(now - FRESH_MS)}::timestamptz`.execute(this.#db)
+    const { rows } = await sql<Claimed>`
+      with mine as (
+        select notification_id, subscription_id from push_outbox
+         where claimed_until is null or claimed_until < ${new Date(now)}::timestamptz
+         order by notification_id, subscription_id limit ${limit}::integer for update skip locked)
+      update push_outbox o set claimed_until = ${new Date(now + CLAIM_MS)}::timestamptz
+        from mine m
+        join notifications n on n.id = m.notification_id
+        join push_subscriptions s on s.id = m.subscription_id
+       where o.notification_id = m.notification_id and o.subscription_id = m.subscription_id
+      returning o.notification_id, o.subscription_id, s.endpoint, s.p256dh, s.auth, n.title, n.body, n.data`.execute(
+      this.#db,
+    )
+    return rows.map(
+      ({ notification_id: notification, subscription_id: subscription, title, body, data, ...target }) => ({
+        notification,
+        subscription,
+        target,
+        title,
+        body,
+        data: readFacts(data, `notification ${notification}: data`),
+      }),
+    )
+  }
+
+  /** Forgets messages that have arrived, or never will. */
+  async forget(pushes: readonly Pick<Push, 'notification' | 'subscription'>[]): Promise<void> {
+    if (pushes.length === 0) return
+    await sql`
+      delete from push_outbox o
+       using unnest(${bigints(pushes.map((one) => one.notification))}::bigint[],
+                    ${uuids(pushes.map((one) => one.subscription))}::uuid[]) d (notification_id, subscription_id)
+       where o.notification_id = d.notification_id and o.subscription_id = d.subscription_id`.execute(this.#db)
+  }
+
+  /** Forgets browsers that do not want messages any more. */
+  async forgetBrowsers(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await this.#db
+      .deleteFrom('push_subscriptions')
+      .where('id', 'in', [...ids])
+      .execute()
+  }
+}
+
+interface Claimed extends PushTarget {
+  readonly notification_id: number
+  readonly subscription_id: string
+  readonly title: string
+  readonly body: string
+  readonly data: unknown
+}
+
+const readKinds = (kinds: readonly string[]): readonly PushKind[] => PUSH_KINDS.filter((kind) => kinds.includes(kind))

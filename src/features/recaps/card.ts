@@ -1,0 +1,114 @@
+/** A recap as a picture to share: 1,200 × 630, the size that networks show beside a link. */
+import { decimal, type Money } from '../../../actors/kernel/micros.ts'
+import type { Recap } from './recap.ts'
+import type { RankChange } from './store.ts'
+
+export interface RecapCard {
+  /** "Harbour 2–1 Hill", or a week. */
+  readonly title: string
+  readonly username: string
+  readonly recap: Recap
+  readonly best: string | null
+  readonly worst: string | null
+  readonly rank: RankChange | null
+}
+
+const WIDTH = 1_200
+const HEIGHT = 630
+const EDGE = 72
+const INK = '#f2f5ee'
+const SOFT = '#a9bdb0'
+const LIME = '#d6f24f'
+const RED = '#ff8f7a'
+/** Where the curve is drawn. */
+const PLOT = { left: 640, right: WIDTH - EDGE, top: 210, bottom: 420 } as const
+/** Characters of a line; longer names are cut. */
+const LINE_MAX = 46
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Text within the picture. Control characters have no place in XML. */
+const text = (words: string): string =>
+  cut(words.replaceAll(/\p{C}/gu, '')).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+
+const cut = (words: string): string => {
+  const characters = Array.from(words)
+  return characters.length <= LINE_MAX ? words : `${characters.slice(0, LINE_MAX - 1).join('')}…`
+}
+
+const signed = (amount: Money): string =>
+  `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toLocaleString('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+
+/** The card as SVG. It refers to nothing outside itself. */
+export function cardOf({ title, username, recap, best, worst, rank }: RecapCard): string {
+  const { result, trades, wins, start } = recap
+  const colour = result < 0 ? RED : LIME
+  const percent = start > 0 ? `${((result / start) * 100).toFixed(2).replace('-', '−')} %` : ''
+  const won = trades === 0 ? 'No trade' : `${trades === 1 ? '1 trade' : `${trades} trades`}, ${wins} won`
+  const lines = [
+    line({ y: 96, size: 30, colour: LIME, words: 'TOUCHLINE' }),
+    line({ y: 150, size: 48, colour: INK, words: title }),
+    line({ y: 330, size: 132, colour, words: signed(result) }),
+    line({ y: 392, size: 40, colour: SOFT, words: [percent, won].filter((part) => part !== '').join(' · ') }),
+    best === null ? '' : line({ y: 476, size: 36, colour: INK, words: `Best   ${best}` }),
+    worst === null ? '' : line({ y: 524, size: 36, colour: SOFT, words: `Worst   ${worst}` }),
+    line({
+      y: 582,
+      size: 30,
+      colour: SOFT,
+      words: [username, rankWords(rank)].filter((part) => part !== '').join(' · '),
+    }),
+  ]
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ` +
+    `role="img" aria-label="${text(`${title}: ${signed(result)}`)}">` +
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#12352a"/>${stripes()}${lines.join('')}${curveOf(recap, colour)}</svg>\n`
+  )
+}
+
+function stripes(): string {
+  const every = 200
+  const at = Array.from({ length: WIDTH / every / 2 }, (_, n) => (2 * n + 1) * every)
+  return at.map((x) => `<rect x="${x}" width="${every}" height="${HEIGHT}" fill="#153b2f"/>`).join('')
+}
+
+interface Line {
+  readonly y: number
+  readonly size: number
+  readonly colour: string
+  readonly words: string
+}
+
+const line = ({ y, size, colour, words }: Line): string =>
+  `<text x="${EDGE}" y="${y}" font-family="Barlow Condensed, Arial Narrow, sans-serif" font-weight="600" ` +
+  `font-size="${size}" fill="${colour}">${text(words)}</text>`
+
+function rankWords(rank: RankChange | null): string {
+  if (rank === null || rank.after === null) return ''
+  if (rank.before === null || rank.before === rank.after) return `rank ${rank.after}`
+  return `rank ${rank.before} to ${rank.after}`
+}
+
+/** The worth of the purse, as a stepped line: it changes when something is closed. */
+function curveOf({ curve }: Recap, colour: string): string {
+  const [first, last] = [curve[0], curve.at(-1)]
+  if (first === undefined || last === undefined || curve.length < 2) return ''
+  const values = curve.map(({ value }) => value)
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const x = (at: number) => PLOT.left + ((at - first.at) / Math.max(1, last.at - first.at)) * (PLOT.right - PLOT.left)
+  const y = (value: number) => PLOT.bottom - ((value - low) / Math.max(1, high - low)) * (PLOT.bottom - PLOT.top)
+  const path = curve.map(({ at, value }, n) =>
+    n === 0 ? `M${x(at).toFixed(1)} ${y(value).toFixed(1)}` : `H${x(at).toFixed(1)}V${y(value).toFixed(1)}`,
+  )
+  const start = y(first.value).toFixed(1)
+  return (
+    `<path d="M${PLOT.left} ${start}H${PLOT.right}" stroke="${SOFT}" stroke-opacity="0.4" stroke-dasharray="4 8" stroke-width="2"/>` +
+    `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="5" stroke-linejoin="round"/>`
+  )
+}

@@ -1,0 +1,42 @@
+/** Recaps: what a match or a week made of a user's positions, as JSON and as a picture to share. */
+import { ownRows } from '../../../db/data-export.ts'
+import type { Feature, Opened } from '../feature.ts'
+import { picture } from './picture.ts'
+import { type RecapPorts, recapRoutes } from './routes.ts'
+import { Recaps } from './store.ts'
+
+export const recapApi = (ports: RecapPorts): Opened => ({
+  routes: [(deps, gates) => recapRoutes({ ...deps, ...ports }, gates)],
+})
+
+export const recaps: Feature = {
+  name: 'recaps',
+  things: ['recap'],
+  exported: [
+    {
+      name: 'ranks',
+      table: 'match_ranks',
+      from: ownRows('match_ranks'),
+      by: [
+        ['t.purse', 'text'],
+        ['t.match_id', 'bigint'],
+      ],
+    },
+  ],
+  notExported: { ranked_matches: 'which matches have been ranked' },
+  open: ({ stores, world, community }) => {
+    const store = new Recaps(stores.db, world, community.boardRules)
+    return {
+      ...recapApi({ recaps: store, picture }),
+      tasks: [
+        {
+          // About thirty seconds, beside the minutes that a settled match rests.
+          name: 'match-ranks',
+          everyMs: 30_011,
+          roles: ['api'],
+          run: async () => void (await store.rankMatches()),
+        },
+      ],
+    }
+  },
+}

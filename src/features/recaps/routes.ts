@@ -1,0 +1,240 @@
+/** `GET /api/recaps/matches/{matchId}`, `GET /api/recaps/weeks/{week}`, and the card of each. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { type Recap, recapOf } from './recap.ts'
+import { type Week, weekNamed } from '../../../actors/kernel/calendar.ts'
+import { decimal } from '../../../actors/kernel/micros.ts'
+import type { Purse } from '../../../actors/kernel/purse.ts'
+import { type Instant, instant } from '../../../actors/kernel/world.ts'
+import { percentWords } from '../../../actors/market/reason-words.ts'
+import type { MatchInfo } from '../../../actors/match/messages.ts'
+import type { ClosedPosition } from '../../../actors/position/position.ts'
+import type { RankChange, RecapQuery, Recaps } from './store.ts'
+import { answerWith, errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
+import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
+import { READ_SECURITY, type Gates, type SignedInEnv } from '../../http/gates.ts'
+import { FixtureIdInput, purseInput } from '../../http/inputs.ts'
+import { timestamp } from '../../http/json.ts'
+import type { HttpDeps } from '../../http/ports.ts'
+import { cardOf } from './card.ts'
+import { json } from '../../http/schemas.ts'
+import { RecapBody, type RecapTradeBody } from './schema.ts'
+
+const WeekInput = z
+  .string()
+  .openapi({ description: 'From Monday to Monday in UTC, by its ISO 8601 name.', example: '2026-W19' })
+  .transform((id, ctx): Week => {
+    const week = weekNamed(id)
+    if (week !== null) return week
+    ctx.addIssue({ code: 'custom', message: 'must be the name of a week, such as 2026-W19' })
+    return z.NEVER
+  })
+
+const query = z.object({ purse: purseInput })
+const cardQuery = query.extend({ type: z.enum(['svg', 'png']).default('png') })
+const BASE = { method: 'get' as const, tags: ['Leaderboards'], security: READ_SECURITY }
+const FAILURES = errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND')
+const CARD_FAILURES = errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND', 'BUSY')
+const DRAWN_IN_SECS = 2
+const picture = {
+  description: 'The card, 1,200 × 630.',
+  content: {
+    'image/png': { schema: z.string().openapi({ format: 'binary', example: 'a picture' }) },
+    'image/svg+xml': { schema: z.string().openapi({ example: '<svg/>' }) },
+  },
+}
+
+const ofMatch = createRoute({
+  ...BASE,
+  path: '/api/recaps/matches/{matchId}',
+  operationId: 'getMatchRecap',
+  summary: "What a match made of the caller's positions",
+  description:
+    'Also while it is played, as far as it has come. `best` is null without a trade, and `worst` with fewer than two.',
+  request: { params: z.object({ matchId: FixtureIdInput }), query },
+  responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
+})
+
+const ofWeek = createRoute({
+  ...BASE,
+  path: '/api/recaps/weeks/{week}',
+  operationId: 'getWeekRecap',
+  summary: "What a week made of the caller's positions",
+  description:
+    'Of the closes from Monday to Monday. `rank` is from before the first match settled in it to after the last. 404 ' +
+    'where the caller has opened more than 20,000 positions since.',
+  request: { params: z.object({ week: WeekInput }), query },
+  responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
+})
+
+const matchCard = createRoute({
+  ...BASE,
+  path: '/api/recaps/matches/{matchId}/card',
+  operationId: 'getMatchRecapCard',
+  summary: 'The recap of a match as a picture',
+  description: 'For its owner to share: nobody else can ask for it.',
+  request: { params: z.object({ matchId: FixtureIdInput }), query: cardQuery },
+  responses: { 200: picture, ...CARD_FAILURES },
+})
+
+const weekCard = createRoute({
+  ...BASE,
+  path: '/api/recaps/weeks/{week}/card',
+  operationId: 'getWeekRecapCard',
+  summary: 'The recap of a week as a picture',
+  description: 'For its owner to share: nobody else can ask for it.',
+  request: { params: z.object({ week: WeekInput }), query: cardQuery },
+  responses: { 200: picture, ...CARD_FAILURES },
+})
+
+/** What a recap is about. */
+interface Subject {
+  readonly title: string
+  readonly match: MatchInfo | null
+  readonly week: Week | null
+  readonly query: RecapQuery
+  readonly final: boolean
+}
+
+interface Made extends Subject {
+  readonly since: Instant
+  readonly recap: Recap
+  readonly rank: RankChange | null
+}
+
+export interface RecapPorts {
+  readonly recaps: Pick<Recaps, 'closes' | 'rank'>
+  /** Draws an SVG as a PNG; null when too many are being drawn. */
+  readonly picture: (svg: string) => Promise<Uint8Array<ArrayBuffer> | null>
+}
+/** No position of a match was opened longer before its end. */
+const OPEN_MS = 8 * 86_400_000
+
+type Deps = RecapPorts & Pick<HttpDeps, 'catalogue' | 'history' | 'community' | 'world'>
+
+export function recapRoutes(deps: Deps, gates: Gates) {
+  const { recaps, catalogue, world } = deps
+
+  const aboutMatch = (match: MatchInfo, purse: Purse): Subject => {
+    const { home, away, matchId, settledAt } = match
+    const to = instant((settledAt ?? world.now()) + 1)
+    return {
+      title: `${home.name} ${home.goals ?? 0}–${away.goals ?? 0} ${away.name}`,
+      match,
+      week: null,
+      query: { purse, match: matchId, from: instant(to - OPEN_MS), to },
+      final: settledAt !== null,
+    }
+  }
+  const aboutWeek = (week: Week, purse: Purse): Subject => ({
+    title: `Week ${week.name.slice(-2)} of ${week.name.slice(0, 4)}`,
+    match: null,
+    week,
+    query: { purse, match: null, from: week.startsAt, to: week.endsAt },
+    final: week.endsAt <= world.now(),
+  })
+  const make = async (c: Context<SignedInEnv>, subject: Subject): Promise<Made | null> => {
+    const { userId } = c.var.caller
+    const [found, rank] = await Promise.all([recaps.closes(userId, subject.query), recaps.rank(userId, subject.query)])
+    if (found === null) return null
+    return { ...subject, since: found.since, recap: recapOf(found.start, found.closes), rank }
+  }
+  const made = async (c: Context<SignedInEnv>, id: Parameters<typeof catalogue.match>[0], purse: Purse) => {
+    const match = await catalogue.match(id)
+    return match === null ? null : make(c, aboutMatch(match, purse))
+  }
+  const sendCard = async (c: Context<SignedInEnv>, { title, recap, rank }: Made, type: 'svg' | 'png') => {
+    const [best, worst] = await Promise.all([recap.best, recap.worst].map((trade) => callWords(deps, trade)))
+    const { userId } = c.var.caller
+    const username = (await deps.community.careers.names([userId])).get(userId)?.username ?? ''
+    const card = { title, username, recap, rank, best: best ?? null, worst: worst ?? null }
+    const svg = cardOf(card)
+    const body = type === 'svg' ? svg : await deps.picture(svg)
+    if (body === null) return fail(c, answerWith('BUSY', { retryAfterSecs: DRAWN_IN_SECS }))
+    c.header('Content-Type', type === 'svg' ? 'image/svg+xml' : 'image/png')
+    c.header('Content-Disposition', `inline; filename="touchline-recap.${type}"`)
+    return c.body(body, 200)
+  }
+
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...ofMatch, middleware: gates.signedIn }, async (c) => {
+      const found = await made(c, c.req.valid('param').matchId, c.req.valid('query').purse)
+      return found === null ? fail(c, notFound('recap')) : c.json(await recapJson(deps, found), 200)
+    })
+    .openapi({ ...ofWeek, middleware: gates.signedIn }, async (c) => {
+      const found = await make(c, aboutWeek(c.req.valid('param').week, c.req.valid('query').purse))
+      return found === null ? fail(c, notFound('recap')) : c.json(await recapJson(deps, found), 200)
+    })
+    .openapi({ ...matchCard, middleware: gates.signedIn }, async (c) => {
+      const { purse, type } = c.req.valid('query')
+      const found = await made(c, c.req.valid('param').matchId, purse)
+      return found === null ? fail(c, notFound('recap')) : sendCard(c, found, type)
+    })
+    .openapi({ ...weekCard, middleware: gates.signedIn }, async (c) => {
+      const { purse, type } = c.req.valid('query')
+      const found = await make(c, aboutWeek(c.req.valid('param').week, purse))
+      return found === null ? fail(c, notFound('recap')) : sendCard(c, found, type)
+    })
+}
+
+const nameOf = async ({ catalogue }: Deps, { instrumentId }: ClosedPosition): Promise<string> =>
+  (await catalogue.instrument(instrumentId))?.instrument.name ?? 'A former player'
+
+async function callWords(deps: Deps, trade: ClosedPosition | null): Promise<string | null> {
+  if (trade === null) return null
+  const amount = decimal(trade.close.pnl)
+  return `${await nameOf(deps, trade)} ${trade.direction} ${amount < 0 ? '−' : '+'}${Math.abs(amount).toFixed(2)}`
+}
+
+async function tradeJson(deps: Deps, trade: ClosedPosition | null): Promise<z.output<typeof RecapTradeBody> | null> {
+  if (trade === null) return null
+  const { id, instrumentId, direction, lots, openPrice, openedAt, close } = trade
+  const [player, [move]] = await Promise.all([
+    nameOf(deps, trade),
+    deps.history.moves(instrumentId, { after: openedAt, until: close.at, limit: 1 }),
+  ])
+  return {
+    positionId: id,
+    instrumentId,
+    player,
+    direction,
+    lotSize: decimal(lots),
+    openPrice: decimal(openPrice),
+    closePrice: decimal(close.price),
+    openedAt: timestamp(openedAt),
+    closedAt: timestamp(close.at),
+    pnl: decimal(close.pnl),
+    moved:
+      move === undefined || move.from === move.to
+        ? null
+        : {
+            at: timestamp(move.at),
+            from: decimal(move.from),
+            to: decimal(move.to),
+            reason: move.reason,
+            sentence: `${move.reason.words}: ${percentWords(move.from, move.to)}.`,
+          },
+  }
+}
+
+async function recapJson(deps: Deps, { recap, ...about }: Made): Promise<z.output<typeof RecapBody>> {
+  const { start, result, trades, wins, curve } = recap
+  const [best, worst] = await Promise.all([tradeJson(deps, recap.best), tradeJson(deps, recap.worst)])
+  return {
+    purse: about.query.purse,
+    matchId: about.match?.matchId ?? null,
+    week: about.week?.name ?? null,
+    title: about.title,
+    from: timestamp(about.since),
+    to: timestamp(about.query.to),
+    final: about.final,
+    start: decimal(start),
+    result: decimal(result),
+    trades,
+    wins,
+    curve: curve.map(({ at, value }) => ({ at: timestamp(at), value: decimal(value) })),
+    best,
+    worst,
+    rank: about.rank === null ? null : { before: about.rank.before, after: about.rank.after },
+  }
+}

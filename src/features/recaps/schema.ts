@@ -1,0 +1,74 @@
+/** A recap as the API shows it. */
+import { z } from '@hono/zod-openapi'
+import { ReasonBody } from '../../http/reason-schema.ts'
+import {
+  fixtureNumber,
+  instrumentIdText,
+  lotNumber,
+  positionIdText,
+  priceNumber,
+  purseName,
+  timestampText,
+} from '../../http/schemas.ts'
+
+const units = (example: number, description?: string) =>
+  z.number().openapi({ example, ...(description === undefined ? {} : { description }) })
+
+export const RecapTradeBody = z
+  .object({
+    positionId: positionIdText,
+    instrumentId: instrumentIdText,
+    player: z.string().openapi({ example: 'Mara Lind' }),
+    direction: z.enum(['long', 'short']),
+    lotSize: lotNumber,
+    openPrice: priceNumber.openapi({ example: 200 }),
+    closePrice: priceNumber.openapi({ example: 206.31 }),
+    openedAt: timestampText,
+    closedAt: timestampText,
+    pnl: units(31.55),
+    moved: z
+      .object({
+        at: timestampText,
+        from: priceNumber.openapi({ example: 200 }),
+        to: priceNumber.openapi({ example: 205.8 }),
+        reason: ReasonBody,
+        sentence: z.string().openapi({ example: 'Scored in the 34th minute: +2.9 %.' }),
+      })
+      .nullable()
+      .openapi({ description: 'The largest move of its price while it was open; null if it is not stored any more.' }),
+  })
+  .openapi('RecapTrade')
+
+const place = z.int().nullable().openapi({ example: 112 })
+
+export const RecapBody = z
+  .object({
+    purse: purseName,
+    matchId: fixtureNumber.nullable(),
+    week: z.string().nullable().openapi({ description: 'By its ISO 8601 name.', example: null }),
+    title: z.string().openapi({ example: 'Harbour 2–1 Hill' }),
+    from: timestampText.openapi({ description: 'The first opening in the match, or the beginning of the week.' }),
+    to: timestampText,
+    final: z
+      .boolean()
+      .openapi({ description: 'False while the match is not settled, or the week not over.', example: true }),
+    start: units(10_000, 'What the purse was worth at `from`, every open position at its margin.'),
+    result: units(31.55, 'Σ of what all closes have booked, void ones too.'),
+    trades: z.int().openapi({ description: 'Closes that count.', example: 4 }),
+    wins: z.int().openapi({ example: 3 }),
+    curve: z.array(z.object({ at: timestampText, value: units(10_031.55) })).openapi({
+      description:
+        'The worth of the purse by these closes alone: at the beginning, and after each; at most 200 points.',
+    }),
+    best: z.union([RecapTradeBody, z.null()]),
+    worst: z.union([RecapTradeBody, z.null()]),
+    rank: z
+      .object({ before: place, after: place })
+      .nullable()
+      .openapi({
+        description:
+          'On the board by return, or in the league by what is realised: without these closes, and with them. Null until ' +
+          'a few minutes after the match is settled, and for those without a place.',
+      }),
+  })
+  .openapi('Recap')

@@ -1,0 +1,256 @@
+/** What a user's closed positions of a match or a week came to, and what they did to the user's rank. */
+import { type Kysely, sql } from 'kysely'
+import { type FixtureId, fixtureId, type UserId } from '../../../actors/kernel/ids.ts'
+import { type Money, money } from '../../../actors/kernel/micros.ts'
+import { type CommonPurse, isCommon, type Purse, PURSES } from '../../../actors/kernel/purse.ts'
+import { type Instant, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
+import type { ClosedPosition } from '../../../actors/position/position.ts'
+import { BASE_MOVE, isPlaceOf, wasOpenBy } from '../../../db/parts.ts'
+import { POSITION_COLUMNS, positionFrom } from '../../../db/positions.ts'
+import type { Database } from '../../../db/postgres/schema.ts'
+
+/** Closes of one match, or of all, between two moments. */
+export interface RecapQuery {
+  readonly purse: Purse
+  readonly match: FixtureId | null
+  readonly from: Instant
+  /** The first moment that does not belong to it. */
+  readonly to: Instant
+}
+
+export interface RecapCloses {
+  /** `from`, or when the first of the match's positions was opened. */
+  readonly since: Instant
+  /** What the purse was worth then, every open position at its margin. */
+  readonly start: Money
+  readonly closes: readonly ClosedPosition[]
+}
+
+export interface RankChange {
+  /** Null for a user who was on no board before. */
+  readonly before: number | null
+  readonly after: number | null
+}
+
+/** Positions that are read at a time, newest first. */
+const PAGE = 500
+/** Positions that are read for one recap. */
+const READ_MAX = 20_000
+const HOUR_MS = 60 * MINUTE_MS
+/** No position lasts longer: its match is settled. */
+const LASTS_MS = 8 * 24 * HOUR_MS
+/** After a settlement: reactions have arrived by then, and late news has found what it corrects. */
+const REST_MS = 2 * MINUTE_MS
+/** Matches settled longer ago are not ranked any more. */
+const RANKED_MS = 7 * 24 * HOUR_MS
+const MATCHES_A_LOOK = 10
+
+export class Recaps {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
+  readonly #rules: () => { readonly roiFloor: Money; readonly ranksBots: boolean }
+
+  constructor(
+    db: Kysely<Database>,
+    world: Pick<World, 'now'>,
+    rules: () => { readonly roiFloor: Money; readonly ranksBots: boolean },
+  ) {
+    this.#db = db
+    this.#world = world
+    this.#rules = rules
+  }
+
+  /**
+   * A user's closes, and what the purse was worth before. Null without a wallet in the purse, and where the user has
+   * opened more than READ_MAX positions since.
+   */ // R23
+  async closes(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RecapCloses | null> {
+    return this.#db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (tx) => {
+        const wallet = await tx
+          .selectFrom('wallets')
+          .select(['balance_micros', 'margin_micros'])
+          .where('user_id', '=', user)
+          .where('purse', '=', purse)
+          .executeTakeFirst()
+        if (wallet === undefined) return null
+        const closed = await closedSince(tx, user, purse, from)
+        if (closed === null) return null
+        const isPart = ({ fixtureId: of, close }: ClosedPosition) => (match === null || of === match) && close.at < to
+        const closes = closed.filter(isPart)
+        const since =
+          match === null ? from : closes.reduce((least, { openedAt }) => (openedAt < least ? openedAt : least), to)
+        const { rows } = await sql<{ given: number }>`
+          select coalesce(sum(amount_micros), 0)::bigint as given from ledger_entries
+           where user_id = ${user}::uuid and purse = ${purse} and marker is null and at >= ${new Date(since)}::timestamptz
+             and kind in ('refill', 'referral', 'external_adjustment')`.execute(tx)
+        const made = closed.reduce((sum, { close }) => (close.at < since ? sum : sum + close.pnl), 0)
+        const start = wallet.balance_micros + wallet.margin_micros - (rows[0]?.given ?? 0) - made
+        return { since, start: money(start), closes }
+      })
+  }
+
+  /**
+   * What a stretch of time, or a match in it, did to a rank. In a league it is that among its members, by what they
+   * have realised; otherwise that on the board, from before the first settled match in it to after the last. Null while
+   * it is not known, which takes a few minutes after a settlement.
+   */
+  async rank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
+    return isCommon(purse)
+      ? this.#boardRank(user, { match, from, to, purse })
+      : this.#leagueRank(user, { purse, match, from, to })
+  }
+
+  async #boardRank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
+    const { rows } = await sql<{ rank_before: number | null; rank_after: number | null }>`
+      select rank_before, rank_after from match_ranks
+       where user_id = ${user}::uuid and purse = ${purse}
+         and settled_at >= ${new Date(from)}::timestamptz and settled_at < ${new Date(to)}::timestamptz
+         and (${match}::bigint is null or match_id = ${match}::bigint)
+       order by settled_at, match_id`.execute(this.#db)
+    const [first, last] = [rows[0], rows.at(-1)]
+    return first === undefined || last === undefined ? null : { before: first.rank_before, after: last.rank_after }
+  }
+
+  async #leagueRank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
+    const { rows } = await sql<{ before: number; after: number }>`
+      with made as (
+        select m.user_id,
+               coalesce(sum(p.pnl_micros) filter (where p.closed_at < ${new Date(to)}::timestamptz), 0) as upto,
+               coalesce(sum(p.pnl_micros) filter (where p.closed_at >= ${new Date(from)}::timestamptz
+                          and p.closed_at < ${new Date(to)}::timestamptz
+                          and (${match}::bigint is null or p.match_id = ${match}::bigint)), 0) as within
+          from league_members m left join all_positions p on p.user_id = m.user_id and p.purse = ${purse}
+               and p.purse not in ('main', 'practice')
+         where m.league_id = ${purse}::uuid and m.left_at is null group by m.user_id
+      ), ranked as (
+        select user_id, rank() over (order by upto - within desc)::integer as before,
+               rank() over (order by upto desc)::integer as after from made
+      )
+      select before, after from ranked where user_id = ${user}::uuid`.execute(this.#db)
+    return rows[0] ?? null
+  }
+
+  /**
+   * Notes, for everybody who has closed a position in a match that was settled lately, their rank without that match
+   * and with it. Of several processes one does each match. Returns how many matches.
+   */ // R23
+  async rankMatches(): Promise<number> {
+    for (let n = 0; n < MATCHES_A_LOOK; n++) if (!(await this.#rankNext())) return n
+    return MATCHES_A_LOOK
+  }
+
+  async #rankNext(): Promise<boolean> {
+    const now = this.#world.now()
+    return this.#db.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ id: number; settled_at: Date }>`
+        select id, settled_at from matches m
+         where settled_at between ${new Date(now - RANKED_MS)}::timestamptz and ${new Date(now - REST_MS)}::timestamptz
+           and not exists (select from ranked_matches r where r.match_id = m.id)
+         order by settled_at limit 1 for no key update skip locked`.execute(tx)
+      const [match] = rows
+      if (match === undefined) return false
+      for (const purse of PURSES) {
+        await this.#rankIn(tx, purse, { id: fixtureId(match.id), settledAt: instant(match.settled_at.getTime()) })
+      }
+      await tx
+        .insertInto('ranked_matches')
+        .values({ match_id: match.id })
+        .onConflict((clash) => clash.doNothing())
+        .execute()
+      return true
+    })
+  }
+
+  async #rankIn(
+    tx: Kysely<Database>,
+    purse: CommonPurse,
+    { id, settledAt }: { readonly id: FixtureId; readonly settledAt: Instant },
+  ): Promise<void> {
+    const { roiFloor, ranksBots } = this.#rules()
+    const [column, isOff] = [
+      purse === 'main' ? '' : 'practice_',
+      ranksBots ? 'off_boards' : '(off_boards or bot_since is not null)',
+    ]
+    const of = (name: string) => sql.ref(`careers.${column}${name}`)
+    // Positions have no index by match: its events tell them.
+    await sql`
+      with closed as (
+        select distinct (e ->> 'positionId')::uuid as id
+          from outbox o cross join lateral json_array_elements(o.events) e
+         where o.match_id = ${id}::bigint and e ->> 'kind' = 'closed' and e ->> 'purse' = ${purse}
+      ), wholes as (
+        select user_id, sum(pnl_micros) as pnl, sum(${BASE_MOVE}) as moves, sum(margin_micros) as margin
+          from positions join closed using (id)
+         where match_id = ${id}::bigint and closed_by <> 'void'
+         group by user_id, coalesce(part_of, id)
+      ), played as (
+        select user_id, count(*) as closed, count(*) filter (where pnl > 0) as wins, sum(pnl) as pnl,
+               sum(moves) as moves, sum(margin) as margin
+          from wholes group by user_id
+      ), standings as (
+        select careers.user_id, ${of('closed')} as closed, ${of('wins')} as wins, ${of('pnl_micros')} as pnl,
+               ${of('base_moves_micros')} as moves, ${of('margin_micros')} as margin, ${of('first_trade_at')} as first_at
+          from careers join users on users.id = careers.user_id
+         where ${of('closed')} > 0 and not ${sql.raw(isOff)}
+      ), after as (
+        select user_id, rank() over (${orderOf(roiFloor)})::integer as rank from standings
+      ), before as (
+        select user_id, rank() over (${orderOf(roiFloor)})::integer as rank
+          from (select s.user_id, s.closed - coalesce(p.closed, 0) as closed, s.wins - coalesce(p.wins, 0) as wins,
+                       s.pnl - coalesce(p.pnl, 0) as pnl, s.moves - coalesce(p.moves, 0) as moves,
+                       s.margin - coalesce(p.margin, 0) as margin, s.first_at
+                  from standings s left join played p on p.user_id = s.user_id) s
+         where s.closed > 0
+      )
+      insert into match_ranks (match_id, purse, user_id, settled_at, rank_before, rank_after)
+        select ${id}::bigint, ${purse}, p.user_id, ${new Date(settledAt)}::timestamptz, before.rank, after.rank
+          from played p left join before on before.user_id = p.user_id left join after on after.user_id = p.user_id
+      on conflict do nothing`.execute(tx)
+  }
+}
+
+/** The order of a board by return (actors/community/ranking.ts). */
+const orderOf = (floor: Money) => sql`order by
+  round(moves * 1000000::numeric / greatest(margin, ${floor}::bigint, 1)) desc,
+  round(wins * 1000000::numeric / closed) desc, pnl desc, first_at`
+
+/** A user's positions of a purse that were closed at a time or later; null beyond READ_MAX. */
+async function closedSince(
+  db: Kysely<Database>,
+  user: UserId,
+  purse: Purse,
+  from: Instant,
+): Promise<readonly ClosedPosition[] | null> {
+  const found: ClosedPosition[] = []
+  let before = Number.MAX_SAFE_INTEGER
+  for (let read = 0; read < READ_MAX; read += PAGE) {
+    const rows = await db
+      .selectFrom('ledger_entries as opening')
+      .innerJoin('all_positions as positions', (on) =>
+        on
+          .onRef('positions.id', '=', 'opening.reference')
+          .on(isPlaceOf('opening', 'positions'))
+          .on(wasOpenBy('opening', 'positions')),
+      )
+      .select(POSITION_COLUMNS)
+      .select(['opening.marker', 'opening.at as booked_at'])
+      .where('opening.user_id', '=', user)
+      .where('opening.kind', 'in', ['margin', 'release'])
+      .where('opening.marker', '<', before)
+      .orderBy('opening.marker', 'desc')
+      .limit(PAGE)
+      .execute()
+    for (const row of rows) {
+      const { close, ...position } = positionFrom(row)
+      if (row.purse === purse && close !== null && close.at >= from) found.push({ ...position, close })
+    }
+    const last = rows.at(-1)
+    if (rows.length < PAGE || last === undefined || last.booked_at.getTime() < from - LASTS_MS) return found
+    before = last.marker ?? 0
+  }
+  return null
+}

@@ -1,0 +1,32 @@
+/** The tapes of matches, public and signed, so that anybody can check what a match did. */
+import { PublicTape } from '../../../db/public-tape.ts'
+import type { Feature, Opened } from '../feature.ts'
+import { provePosition } from './proof-routes.ts'
+import { TapeSigner } from './signer.ts'
+import { publicTape, type TapePorts } from './tape-routes.ts'
+
+export const tapeApi = (ports: TapePorts): Opened => ({
+  routes: [publicTape, provePosition].map((routes) => (deps, gates) => routes({ ...deps, ...ports }, gates)),
+})
+
+export const tape: Feature = {
+  name: 'tape',
+  things: ['tape', 'proof'],
+  notExported: { tape_checkpoints: 'signatures over the tapes', tape_keys: 'public keys' },
+  open: ({ stores, world, accounts, market }) => {
+    const tapes = new PublicTape(stores.db)
+    const signer = new TapeSigner(accounts.signing, tapes, world)
+    return {
+      ...tapeApi({ tapes, areRecordingsOpen: () => market.settings.value('tape.recordings') }),
+      tasks: [
+        {
+          // About five seconds: how soon the tape of an ended match is whole. One that runs is signed once a minute.
+          name: 'tape-checkpoints',
+          everyMs: 5_003,
+          roles: ['rooms'],
+          run: async () => void (await signer.signAll()),
+        },
+      ],
+    }
+  },
+}

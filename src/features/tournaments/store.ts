@@ -1,0 +1,245 @@
+/**
+ * Tournaments: matches that are made from a secret seed, and played once. Everybody begins with the same purse. The
+ * seed is told when the table is final and the match is over; until then a hash commits the house to it.
+ */
+import { type Kysely, sql } from 'kysely'
+import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId } from '../../../actors/kernel/ids.ts'
+import { ENTRANTS_MAX, TOURNAMENTS_MAX } from '../../../actors/kernel/limits.ts'
+import { type Money, money } from '../../../actors/kernel/micros.ts'
+import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import type { AuditLog } from '../../../db/audit-log.ts'
+import { admit } from '../leagues/members.ts'
+import type { LeagueKind } from '../leagues/results.ts'
+import type { Database } from '../../../db/postgres/schema.ts'
+import type { ReplayRuns } from '../../../db/replays.ts'
+
+const CODE_BYTES = 16
+/** All of them matter: nobody can try all seeds. */
+const SEED_BYTES = 32
+
+export interface NewTournament {
+  readonly name: string
+  readonly startsAt: Instant
+  /** When it ends at the latest; it ends with its match. */
+  readonly endsAt: Instant
+  /** Times real time. */
+  readonly speed: number
+  readonly startingBalance: Money
+}
+
+export interface Tournament extends NewTournament {
+  readonly id: LeagueId
+  /** What its match is made from: 64 hexadecimal digits. */
+  readonly seed: string
+  /** Whether the seed may be told: the table is final, and no match is under way that it would foretell. */
+  readonly isSeedPublic: boolean
+  /** The match it is played in; null before it begins. */
+  readonly match: FixtureId | null
+  readonly entrants: number
+  readonly decidedAt: Instant | null
+}
+
+export type Entry = { readonly kind: 'entered' | 'unknown' | 'full' | 'over' }
+
+interface TournamentsOptions {
+  readonly world: Pick<World, 'now' | 'newId' | 'secret'>
+  readonly audit: AuditLog
+  readonly runs: Pick<ReplayRuns, 'begin'>
+}
+
+export class Tournaments {
+  readonly #db: Kysely<Database>
+  readonly #options: TournamentsOptions
+
+  constructor(db: Kysely<Database>, options: TournamentsOptions) {
+    this.#db = db
+    this.#options = options
+  }
+
+  /** Schedules a tournament, and audits that. Null when TOURNAMENTS_MAX are under way or to come. */
+  async schedule(tournament: NewTournament, by: UserId): Promise<LeagueId | null> {
+    const { world, audit } = this.#options
+    const { name, startsAt, endsAt, speed, startingBalance } = tournament
+    const id = leagueId(world.newId())
+    return this.#db.transaction().execute(async (tx) => {
+      await sql`lock table tournaments in share row exclusive mode`.execute(tx) // one at a time
+      const { count } = await tx
+        .selectFrom('leagues')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('kind', '=', 'tournament')
+        .where('decided_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      if (count >= TOURNAMENTS_MAX) return null
+      await tx
+        .insertInto('leagues')
+        .values({
+          id,
+          kind: 'tournament',
+          code: world.secret(CODE_BYTES),
+          name,
+          founder_id: null,
+          scope: 'chosen',
+          starting_micros: startingBalance,
+          created_at: new Date(world.now()),
+          starts_at: new Date(startsAt),
+          ends_at: new Date(endsAt),
+          decided_at: null,
+        })
+        .execute()
+      await tx
+        .insertInto('tournaments')
+        .values({ league_id: id, seed: world.secret(SEED_BYTES), speed, replay_id: null })
+        .execute()
+      const after = { name, startsAt, speed }
+      await audit.record({ actor: by, action: 'tournament.schedule', subject: id, before: null, after }, tx)
+      return id
+    })
+  }
+
+  /** The tournaments to come and under way, and the latest that have ended: the next first. At most `limit`. */
+  async list(limit: number): Promise<readonly Tournament[]> {
+    const rows = await this.#rows()
+      .orderBy('l.decided_at', (order) => order.desc().nullsFirst())
+      .orderBy('l.starts_at')
+      .limit(limit)
+      .execute()
+    return rows.map(tournamentFrom)
+  }
+
+  async find(id: LeagueId): Promise<Tournament | null> {
+    const row = await this.#rows().where('l.id', '=', id).executeTakeFirst()
+    return row === undefined ? null : tournamentFrom(row)
+  }
+
+  /** Those of these tournaments that a user has entered. */
+  async entered(user: UserId, ids: readonly LeagueId[]): Promise<ReadonlySet<LeagueId>> {
+    if (ids.length === 0) return new Set()
+    const rows = await this.#db
+      .selectFrom('league_members')
+      .select('league_id')
+      .where('user_id', '=', user)
+      .where('league_id', 'in', ids)
+      .execute()
+    return new Set(rows.map((row) => leagueId(row.league_id)))
+  }
+
+  /** Enters a tournament, which gives the user its purse. A repetition changes nothing. */ // G6
+  async enter(user: UserId, id: LeagueId): Promise<Entry> {
+    return this.#db.transaction().execute(async (tx): Promise<Entry> => {
+      const league = await tx
+        .selectFrom('leagues')
+        .select(['members', 'ends_at', 'decided_at', 'starting_micros'])
+        .where('id', '=', id)
+        .where('kind', '=', 'tournament')
+        .forUpdate()
+        .executeTakeFirst()
+      if (league === undefined) return { kind: 'unknown' }
+      const member = await tx
+        .selectFrom('league_members')
+        .select('user_id')
+        .where('league_id', '=', id)
+        .where('user_id', '=', user)
+        .executeTakeFirst()
+      if (member !== undefined) return { kind: 'entered' }
+      if (league.decided_at !== null || league.ends_at.getTime() <= this.#options.world.now()) return { kind: 'over' }
+      if (league.members >= ENTRANTS_MAX) return { kind: 'full' }
+      await admit(tx, this.#options.world, user, { id, starting: money(league.starting_micros) })
+      return { kind: 'entered' }
+    })
+  }
+
+  /**
+   * Starts the matches of tournaments whose time has come. Of several processes one starts each. One that finds too
+   * many replays running begins as soon as one of those has ended.
+   */ // G6
+  async begin(): Promise<readonly LeagueId[]> {
+    const begun: LeagueId[] = []
+    for (let n = 0; n < TOURNAMENTS_MAX; n++) {
+      const id = await this.#beginNext()
+      if (id === null) break
+      begun.push(id)
+    }
+    return begun
+  }
+
+  async #beginNext(): Promise<LeagueId | null> {
+    const now = new Date(this.#options.world.now())
+    return this.#db.transaction().execute(async (tx) => {
+      const due = await tx
+        .selectFrom('tournaments as t')
+        .innerJoin('leagues as l', 'l.id', 't.league_id')
+        .select(['t.league_id', 't.speed'])
+        .where('t.replay_id', 'is', null)
+        .where('l.starts_at', '<=', now)
+        .where('l.ends_at', '>', now)
+        .where('l.decided_at', 'is', null)
+        .orderBy('l.starts_at')
+        .limit(1)
+        .forUpdate('t')
+        .skipLocked()
+        .executeTakeFirst()
+      if (due === undefined) return null
+      const plan = {
+        recording: 'tournament',
+        speed: due.speed,
+        traders: 0,
+        lossless: true,
+        practice: true,
+        demo: false,
+        by: null,
+      }
+      const run = await this.#options.runs.begin(plan, tx)
+      if (run === null) return null
+      await tx.updateTable('tournaments').set({ replay_id: run.id }).where('league_id', '=', due.league_id).execute()
+      await tx.insertInto('league_matches').values({ league_id: due.league_id, match_id: run.matchId }).execute()
+      return leagueId(due.league_id)
+    })
+  }
+
+  #rows() {
+    return this.#db
+      .selectFrom('tournaments as t')
+      .innerJoin('leagues as l', 'l.id', 't.league_id')
+      .leftJoin('replays as r', 'r.id', 't.replay_id')
+      .leftJoin('matches as m', 'm.id', 'r.match_id')
+      .select(['l.id', 'l.name', 't.seed', 't.speed', 'l.starting_micros', 'l.starts_at', 'l.ends_at'])
+      .select(['l.members', 'l.decided_at', 'r.match_id', 'r.state', 'm.settled_at'])
+  }
+}
+
+interface TournamentRow {
+  readonly id: string
+  readonly name: string
+  readonly seed: string
+  readonly speed: number
+  readonly starting_micros: number
+  readonly starts_at: Date
+  readonly ends_at: Date
+  readonly members: number
+  readonly decided_at: Date | null
+  readonly match_id: number | null
+  readonly state: 'running' | 'finished' | null
+  readonly settled_at: Date | null
+}
+
+const tournamentFrom = (row: TournamentRow): Tournament => ({
+  id: leagueId(row.id),
+  name: row.name,
+  seed: row.seed,
+  isSeedPublic: row.decided_at !== null && (row.state !== 'running' || row.settled_at !== null),
+  speed: row.speed,
+  startingBalance: money(row.starting_micros),
+  startsAt: instant(row.starts_at.getTime()),
+  endsAt: instant(row.ends_at.getTime()),
+  entrants: row.members,
+  decidedAt: row.decided_at === null ? null : instant(row.decided_at.getTime()),
+  match: row.match_id === null ? null : fixtureId(row.match_id),
+})
+
+/** Over when its match is. */
+export const tournamentKind: LeagueKind = {
+  name: 'tournament',
+  isOverEarly: sql<boolean>`exists (
+    select from tournaments t join replays r on r.id = t.replay_id join matches on matches.id = r.match_id
+     where t.league_id = l.id and matches.settled_at is not null)`,
+}

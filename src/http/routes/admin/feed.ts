@@ -1,0 +1,140 @@
+/** `GET /api/admin/feed` and `GET /api/admin/matches/{id}/positions`: what is left to an operator. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type PositionId, positionId } from '../../../../actors/kernel/ids.ts'
+import { decimal } from '../../../../actors/kernel/micros.ts'
+import type { FeedFaultReason } from '../../../../rooms/sources/provider.ts'
+import { errors, type HttpEnv } from '../../answers.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { ADMIN, INPUT } from '../../error-codes.ts'
+import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
+import { FixtureIdInput, limitInput } from '../../inputs.ts'
+import { positionJson, timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, PositionBody, timestampText, userIdText, usernameText } from '../../schemas.ts'
+
+const matchId = z.int().openapi({ example: 19_155_071 })
+
+const REASONS = [
+  'request',
+  'quota',
+  'unreadable',
+  'calendar',
+  'update',
+  'field',
+] as const satisfies readonly FeedFaultReason[]
+
+const FeedFaultBody = z
+  .object({
+    reason: z.enum(REASONS).openapi({
+      description:
+        '`request`: the provider answered with an error, or not at all. `quota`: its quota is spent. `unreadable`: a ' +
+        'fixture could not be read. `calendar`: a fixture could not be stored. `update`: a match could not take its ' +
+        'update. `field`: fields or rows held what cannot be right, and count as not said.',
+      example: 'unreadable',
+    }),
+    matchId: matchId.nullable().openapi({ description: 'The fixture that was skipped; null if it concerns none.' }),
+    detail: z.string().openapi({
+      description: 'In plain words, as it came last.',
+      example: 'fixture 5 does not name a home and an away team',
+    }),
+    times: z.int().openapi({ example: 12 }),
+    firstAt: timestampText,
+    lastAt: timestampText,
+  })
+  .openapi('FeedFault')
+
+const QuarantinedMatchBody = z
+  .object({
+    matchId,
+    name: z.string().openapi({ example: 'Harbour – Mill' }),
+    reason: z.string().openapi({ example: 'match 19155071: info.home is missing, not an object' }),
+    since: timestampText,
+    positions: z.int().openapi({ description: 'Open positions.', example: 41 }),
+    margin: z.number().openapi({ description: 'The sum of their margins.', example: 4_120.5 }),
+  })
+  .openapi('QuarantinedMatch')
+
+const feedRoute = createRoute({
+  method: 'get',
+  path: '/api/admin/feed',
+  tags: ['Admin'],
+  summary: 'What came to nothing of the live feed, and matches that cannot be read',
+  description:
+    'The faults of the last seven days by reason and fixture, newest first, at most 100; and unsettled matches whose ' +
+    'stored state cannot be read. Such a match takes neither orders nor updates: ' +
+    '`POST /api/admin/matches/{id}/end` settles it at its last prices or voids it.',
+  security: ADMIN_READ_SECURITY,
+  responses: {
+    200: json(
+      z.object({ faults: z.array(FeedFaultBody), quarantined: z.array(QuarantinedMatchBody) }),
+      'From every process.',
+    ),
+    ...errors(...ADMIN),
+  },
+})
+
+const AN_ID = positionId('0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968')
+const cursors = cursorsOf<readonly [PositionId]>(
+  'open-positions',
+  z.tuple([z.guid().transform(positionId)]).readonly(),
+  [AN_ID],
+)
+
+const positionsRoute = createRoute({
+  method: 'get',
+  path: '/api/admin/matches/{id}/positions',
+  tags: ['Admin'],
+  summary: 'The open positions of a match',
+  description: 'Of all users, by id. An unknown match has none.',
+  security: ADMIN_READ_SECURITY,
+  request: {
+    params: z.object({ id: FixtureIdInput }),
+    query: z.object({ limit: limitInput(50), cursor: cursors.input }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        positions: z.array(
+          z.object({
+            position: PositionBody,
+            playerName: z.string().openapi({ example: 'Ada Lovell' }),
+            userId: userIdText,
+            username: usernameText.nullable(),
+          }),
+        ),
+        nextCursor,
+      }),
+      'As last committed.',
+    ),
+    ...errors(...ADMIN, ...INPUT),
+  },
+})
+
+export function adminFeed({ feedDesk }: Pick<HttpDeps, 'feedDesk'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...feedRoute, middleware: gates.admin }, async (c) => {
+      const [faults, matches] = await Promise.all([feedDesk.faults(), feedDesk.quarantined()])
+      return c.json(
+        {
+          faults: faults.map((one) => ({ ...one, firstAt: timestamp(one.firstAt), lastAt: timestamp(one.lastAt) })),
+          quarantined: matches.map((one) => ({ ...one, since: timestamp(one.since), margin: decimal(one.margin) })),
+        },
+        200,
+      )
+    })
+    .openapi({ ...positionsRoute, middleware: gates.admin }, async (c) => {
+      const { limit, cursor } = c.req.valid('query')
+      const found = await feedDesk.openPositions(c.req.valid('param').id, {
+        limit: limit + 1,
+        after: cursor?.[0] ?? null,
+      })
+      const page = cursors.page(found, limit, ({ held }) => [held.position.id])
+      const positions = page.rows.map(({ held, playerName, username }) => ({
+        position: positionJson(held),
+        playerName,
+        userId: held.position.userId,
+        username,
+      }))
+      return c.json({ positions, nextCursor: page.nextCursor }, 200)
+    })
+}

@@ -1,0 +1,177 @@
+/** What is believed of lists and line-ups that contradict what was known. */
+import { describe, expect, it } from 'vitest'
+import { fixtureId, instrumentId, playerId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { NO_BELIEFS } from '../../actors/market/belief/beliefs.ts'
+import { believe } from '../../actors/market/belief/believe.ts'
+import { evidenceIn } from '../../actors/market/belief/evidence.ts'
+import { reconcile } from '../../actors/market/belief/reconcile.ts'
+import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { counts, type Incident } from '../../actors/market/incidents.ts'
+import { STATISTIC } from '../../actors/market/scoring.ts'
+import { pitchOf } from '../../actors/market/spells.ts'
+
+const MINUTE = 60
+
+const player = (id: number, over: Partial<FixturePlayer> = {}): FixturePlayer => ({
+  playerId: playerId(id),
+  instrumentId: instrumentId(`instrument-${id}`),
+  name: `Player ${id}`,
+  side: id < 10 ? 'home' : 'away',
+  role: 'MID',
+  jersey: id,
+  starter: id % 10 < 5,
+  details: null,
+  ...over,
+})
+const SQUAD = [1, 2, 5, 6, 11, 12].map((id) => player(id))
+
+const row = (
+  id: number,
+  kind: FixtureEvent['kind'],
+  minute: number | null,
+  by: number,
+  related?: number,
+): FixtureEvent => ({
+  id,
+  kind,
+  minute,
+  extraMinute: null,
+  period: null,
+  side: by < 10 ? 'home' : 'away',
+  playerId: playerId(by),
+  playerName: null,
+  relatedPlayerId: related === undefined ? null : playerId(related),
+  relatedPlayerName: null,
+  result: null,
+  addition: null,
+  rescinded: false,
+})
+
+const at = (secs: number, over: Partial<FixtureSnapshot> = {}): FixtureSnapshot => ({
+  fixtureId: fixtureId(7),
+  name: 'Harbour vs Mill',
+  league: 'League',
+  startsAt: instant(0),
+  state: 'INPLAY_1ST_HALF',
+  stateId: 2,
+  home: { id: 1, name: 'Harbour', goals: 0 },
+  away: { id: 2, name: 'Mill', goals: 0 },
+  periods: [{ id: 71, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: secs, ticking: true }],
+  events: [],
+  players: SQUAD,
+  teamStats: null,
+  expectedGoals: null,
+  sourceAt: instant(0),
+  ...over,
+})
+
+interface Told {
+  readonly events: readonly FixtureEvent[]
+  readonly goals?: number
+  readonly players?: readonly FixturePlayer[]
+}
+
+/** The incidents after lists that come a minute apart, from the tenth on. */
+function heard(lists: readonly Told[]): readonly Incident[] {
+  return lists.reduce<readonly Incident[]>((remembered, { events, goals = 0, players = SQUAD }, n) => {
+    const secs = (10 + n) * MINUTE
+    const home = { id: 1, name: 'Harbour', goals }
+    return reconcile(at(secs, { events, home, players }), remembered, secs).incidents
+  }, [])
+}
+
+const counting = (lists: readonly Told[]): readonly number[] =>
+  heard(lists)
+    .filter(counts)
+    .map(({ id }) => id)
+
+describe('a list of events', () => {
+  const cards = [row(1, 'yellow', 3, 1), row(2, 'penalty_missed', 8, 11)]
+
+  it('[P8] that has lost several facts at once is no list, however long', () => {
+    expect(counting([{ events: cards }, { events: [] }, { events: [] }, { events: [] }])).toEqual([1, 2])
+    const strange = { ...row(9, 'red', 4, 99), side: null }
+    expect(counting([{ events: cards }, { events: [strange] }, { events: [strange] }])).toEqual([1, 2])
+    // One alone that two lists leave out has been taken back.
+    expect(counting([{ events: cards.slice(0, 1) }, { events: [] }, { events: [] }])).toEqual([])
+  })
+
+  const brace = [player(1, { details: { [STATISTIC.goals]: 2 } }), ...SQUAD.slice(1)]
+  const [goal, twin, second] = [row(1, 'goal', 10, 1), row(2, 'goal', 11, 1), row(3, 'goal', 13, 1)]
+
+  it('[P24] may list a goal twice before its player scores again', () => {
+    const before = { events: [goal, twin], goals: 1 }
+    expect(counting([before, { events: [goal, twin, second], goals: 2, players: brace }])).toEqual([1, 3])
+    const corrected = { ...second, playerId: playerId(2) }
+    expect(counting([before, { events: [goal, twin, corrected], goals: 2, players: brace }])).toEqual([1, 3])
+  })
+
+  it('[P24] that leaves out a goal does not give its place to the twin of another', () => {
+    const lists = [
+      { events: [goal, { ...twin, minute: 12 }, { ...second, minute: 14 }], goals: 2, players: brace },
+      { events: [goal, { ...twin, minute: 12 }], goals: 2, players: brace },
+    ]
+    expect(counting([{ events: [goal, { ...twin, minute: 11 }], goals: 1 }, ...lists.slice(0, 1)])).toEqual([1, 3])
+    const [first, , last] = heard([
+      { events: [goal, { ...twin, minute: 11 }], goals: 1 },
+      { events: [goal, { ...twin, minute: 11 }, { ...second, minute: 13 }], goals: 2, players: brace },
+      { events: [goal, { ...twin, minute: 11 }], goals: 2, players: brace },
+    ])
+    expect(first?.standing).toBe('counted')
+    expect(last).toMatchObject({ id: 3, standing: 'missing' })
+  })
+
+  it('[P24] that exchanges the names of a substitution tells the same one', () => {
+    expect(
+      heard([{ events: [row(1, 'substitution', 9, 5, 1)] }, { events: [row(1, 'substitution', 9, 1, 5)] }]),
+    ).toEqual([expect.objectContaining({ id: 1, standing: 'counted' })])
+  })
+
+  it('[P9] that corrects the minute of a goal makes it neither older nor younger', () => {
+    const ages = [8, 10, 12].map((minute) => {
+      const lists = [
+        { events: [row(1, 'goal', 10, 1)], goals: 1 },
+        { events: [row(1, 'goal', minute, 1)], goals: 1 },
+      ]
+      return heard(lists)[0]?.listedAt
+    })
+    expect(new Set(ages)).toEqual(new Set([10 * MINUTE]))
+  })
+})
+
+describe('who is on the pitch', () => {
+  const playing = (...events: FixtureEvent[]) => [
+    ...pitchOf(at(30 * MINUTE), heard(events.map((_, n) => ({ events: events.slice(0, n + 1) }))), 30 * MINUTE).playing,
+  ]
+
+  it('[P25] half a row about a player who came on says once more that they did, and later that they left', () => {
+    expect(playing(row(1, 'substitution', 7, 5, 1), row(2, 'substitution', 8, 5))).toContain(5)
+    expect(playing(row(1, 'substitution', 7, 5, 1), row(2, 'substitution', 20, 5))).not.toContain(5)
+  })
+
+  it('[P25] a substitute who is sent off in the minute they came on leaves a man short, in whatever order', () => {
+    const rows = [row(2, 'red', 7, 5), row(1, 'substitution', 7, 5, 1)]
+    for (const events of [rows, rows.toReversed()]) {
+      const pitch = pitchOf(at(30 * MINUTE), heard([{ events }]), 30 * MINUTE)
+      expect(pitch.playing.has(playerId(5))).toBe(false)
+      expect(pitch.men.at(-1)).toMatchObject({ home: 10, away: 11 })
+    }
+  })
+
+  it('[P27] the side of a player listed in both teams is that of the row which first says what they did', () => {
+    const known = { ...at(0), squad: [...SQUAD, player(7, { side: 'away', starter: false })], events: [] }
+    const said = { ...at(MINUTE), players: [...SQUAD, player(7, { starter: false, details: { 80: 3 } })] }
+    const { snapshot } = believe(said, known, NO_BELIEFS)
+    expect(snapshot.players.find(({ playerId: id }) => id === playerId(7))?.side).toBe('home')
+  })
+})
+
+describe('evidence', () => {
+  it('[P22] that a goal was another player’s says nothing of who assisted it', () => {
+    const reported = { ...row(1, 'goal', 9, 1, 2), retracted: false }
+    const { corrected } = evidenceIn({ events: [row(1, 'goal', 9, 5, 2)] }, [reported])
+    expect(corrected).toEqual(new Set([playerId(1)]))
+    expect(evidenceIn({ events: [row(1, 'goal', 9, 1, 5)] }, [reported]).corrected).toEqual(new Set([playerId(2)]))
+  })
+})

@@ -1,0 +1,66 @@
+/** Rules about a feed that errs, each removed. A run of `feed-troubles` must catch every one of them. */
+import type { Mutation } from '../support/mutants.ts'
+
+const mutation = (name: string, file: string, from: string, to: string): Mutation => ({
+  name,
+  edits: [{ file, from, to }],
+})
+
+const BELIEVE = 'actors/market/belief/believe.ts'
+const RECONCILE = 'actors/market/belief/reconcile.ts'
+const ROWS = 'actors/market/belief/rows.ts'
+const CLOCK = 'actors/market/feed-clock.ts'
+const FIELDS = 'src/provider/fields.ts'
+const PAYLOAD = 'src/provider/payload.ts'
+const SNAPSHOT = 'src/provider/snapshot.ts'
+const SPELLS = 'actors/market/spells.ts'
+
+export const MUTATIONS: readonly Mutation[] = [
+  mutation(
+    'what cannot follow counts at once',
+    BELIEVE,
+    `const isBelieved = follows(last) || isRepeated || (isExplained && isLower)`,
+    `const isBelieved = true`,
+  ),
+  mutation(
+    'statistics that are missing are zero',
+    BELIEVE,
+    `believed: { ...before, ...believed }, doubts`,
+    `believed: { ...believed }, doubts`,
+  ),
+  mutation('the score may fall for a poll', BELIEVE, `      goalsCanFollow(before, now) ||`, `      now >= 0 ||`),
+  mutation(
+    'the score vouches for no goal',
+    RECONCILE,
+    `if (isGoal(kind)) return side !== null && snapshot[side].goals !== null`,
+    `if (isGoal(kind)) return false`,
+  ),
+  mutation('more goals count than the score has', RECONCILE, `.slice(0, score)`, `.slice(0, score + 9)`),
+  mutation(
+    'a booking counts in every minute anew',
+    ROWS,
+    `const isOnce = (kind: FixtureEventKind): boolean => kind === 'yellow' || family(kind) === 'dismissal'`,
+    `const isOnce = (kind: FixtureEventKind): boolean => kind === 'var' && family(kind) === 'dismissal'`,
+  ),
+  mutation('a list that is empty is one', ROWS, `return isEmptied ? null : (list ?? null)`, `return list ?? null`),
+  mutation(
+    'exchanged names stay exchanged',
+    SPELLS,
+    `return isExchanged ? { on: relatedPlayerId, off: playerId }`,
+    `return isExchanged && playing.size < 0 ? { on: relatedPlayerId, off: playerId }`,
+  ),
+  mutation(
+    'the end waits for the clock',
+    CLOCK,
+    `const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)`,
+    `const isRunning = snapshot.periods.length > 0 || isOver(phase)`,
+  ),
+  mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
+  mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),
+  mutation(
+    'a miss typed as a goal is a goal',
+    SNAPSHOT,
+    `(type === 14 || type === 16) && /`,
+    `(type === 0 || type === -1) && /`,
+  ),
+]

@@ -1,0 +1,94 @@
+/** What features add to the API, over ports with fixed values. */
+import type { Instant } from '../../actors/kernel/world.ts'
+import type { User } from '../../db/users.ts'
+import type { Position } from '../../actors/position/position.ts'
+import { leagueApi, leagues } from '../../src/features/leagues/index.ts'
+import { legacy, legacyApi } from '../../src/features/legacy/index.ts'
+import type { LegacyPorts } from '../../src/features/legacy/trades-routes.ts'
+import { notificationApi, notifications } from '../../src/features/notifications/index.ts'
+import type { NotificationPorts } from '../../src/features/notifications/list-routes.ts'
+import { referralApi, referrals } from '../../src/features/referrals/index.ts'
+import type { ReferralPorts } from '../../src/features/referrals/referral.ts'
+import { spinner, spinnerApi } from '../../src/features/spinner/index.ts'
+import type { SpinnerPorts } from '../../src/features/spinner/week.ts'
+import { recapApi, recaps } from '../../src/features/recaps/index.ts'
+import type { RecapPorts } from '../../src/features/recaps/routes.ts'
+import { seasonApi, seasons } from '../../src/features/seasons/index.ts'
+import type { SeasonPorts } from '../../src/features/seasons/routes.ts'
+import { integrity, integrityApi } from '../../src/features/integrity/index.ts'
+import type { IntegrityPorts } from '../../src/features/integrity/risk-routes.ts'
+import { push, pushApi } from '../../src/features/push/index.ts'
+import type { PushPorts } from '../../src/features/push/routes.ts'
+import { tape, tapeApi } from '../../src/features/tape/index.ts'
+import type { TapePorts } from '../../src/features/tape/tape-routes.ts'
+import { tournamentApi, tournaments } from '../../src/features/tournaments/index.ts'
+import type { TournamentPorts } from '../../src/features/tournaments/routes.ts'
+import { uploadApi, uploads } from '../../src/features/uploads/index.ts'
+import type { UploadPorts } from '../../src/features/uploads/routes.ts'
+import { webhookApi, webhooks } from '../../src/features/webhooks/index.ts'
+import type { WebhookPorts } from '../../src/features/webhooks/routes.ts'
+import { whatIf, whatIfApi } from '../../src/features/what-if/index.ts'
+import type { WhatIfPorts } from '../../src/features/what-if/routes.ts'
+import { adminPorts } from './admin-ports.ts'
+import { pushPort } from './push-port.ts'
+import { communityPorts } from './community-ports.ts'
+import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
+
+export interface FeaturePorts
+  extends
+    RecapPorts,
+    Pick<SeasonPorts, 'seasons'>,
+    NotificationPorts,
+    ReferralPorts,
+    LegacyPorts,
+    SpinnerPorts,
+    WebhookPorts,
+    PushPorts,
+    WhatIfPorts,
+    IntegrityPorts,
+    UploadPorts,
+    TapePorts,
+    TournamentPorts {
+  readonly leagues: Parameters<typeof leagueApi>[0]
+}
+
+const CHECKPOINT = { n: 1, hash: 'b1946ac9', kid: 'k1', signature: 'c2lnbmVk' }
+
+export const featurePorts = (user: User, position: Position, now: Instant): FeaturePorts => ({
+  leagues: leaguesPort(user.id, position.fixtureId, now),
+  ...contestPorts(position, now),
+  tournaments: tournamentsPort(now),
+  ...communityPorts(user, now),
+  ...adminPorts(user),
+  tapes: {
+    last: async (id) =>
+      id === position.fixtureId ? { ...CHECKPOINT, matchId: position.fixtureId, at: now, isEnd: true } : null,
+    async *lines() {
+      yield `{"n":1,"prev":"","kind":"match","hash":""}\n`
+    },
+    checkpoints: async (id) =>
+      id === position.fixtureId ? [{ ...CHECKPOINT, matchId: position.fixtureId, at: now }] : [],
+    keys: async () => [{ kid: 'k1', publicKey: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', since: now }],
+    proofOf: async (owner, id) =>
+      id === position.id ? { matchId: position.fixtureId, positionId: id, userId: owner, n: 3, salt: 'cafe' } : null,
+  },
+  areRecordingsOpen: () => true,
+  push: pushPort(),
+})
+
+export const featureParts = (ports: FeaturePorts) => [
+  { ...leagues, ...leagueApi(ports.leagues) },
+  { ...seasons, ...seasonApi(ports) },
+  { ...tournaments, ...tournamentApi(ports) },
+  { ...recaps, ...recapApi(ports) },
+  { ...spinner, ...spinnerApi(ports) },
+  { ...notifications, ...notificationApi(ports) },
+  { ...referrals, ...referralApi(ports) },
+  { ...legacy, ...legacyApi(ports) },
+  { ...webhooks, ...webhookApi(ports) },
+  { ...push, ...pushApi(ports) },
+  { ...whatIf, ...whatIfApi(ports) },
+  { ...uploads, ...uploadApi(ports) },
+  { ...integrity, ...integrityApi(ports) },
+  { ...tape, ...tapeApi(ports) },
+]

@@ -1,0 +1,312 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { FedMatch } from '../support/fed-match.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const [HOME, AWAY] = [10, 20]
+const ROLE = { 1: 24, 2: 25, 3: 26, 4: 27, 6: 27, 11: 24, 12: 25, 13: 26, 14: 27 } as const
+const STATS = { 80: 20, 116: 16, 118: 6.9 }
+
+const details = (of: Readonly<Record<number, unknown>>) =>
+  Object.entries(of).map(([type, value]) => ({ type_id: Number(type), data: { value } }))
+
+const lineup = (player: keyof typeof ROLE, over: Row = {}): Row => ({
+  player_id: player,
+  team_id: player < 10 ? HOME : AWAY,
+  position_id: ROLE[player],
+  type_id: player === 6 ? 12 : 11,
+  player_name: `Player ${player}`,
+  jersey_number: player,
+  details: player === 6 ? [] : details(STATS),
+  ...over,
+})
+
+const LINEUPS = ([1, 2, 3, 4, 6, 11, 12, 13, 14] as const).map((id) => lineup(id))
+
+/** The line-ups, with these rows for their players. */
+const lineups = (rows: Readonly<Record<number, Row>>): readonly Row[] =>
+  LINEUPS.map((row) => ({ ...row, ...rows[Number(row['player_id'])] }))
+
+const event = (id: number, type: number, player: number | null, minute: unknown, over: Row = {}): Row => ({
+  id,
+  type_id: type,
+  participant_id: player === null || player < 10 ? HOME : AWAY,
+  player_id: player,
+  related_player_id: null,
+  player_name: player === null ? null : `Player ${player}`,
+  minute,
+  ...over,
+})
+
+interface Said {
+  readonly score?: readonly [unknown, unknown]
+  readonly over?: Row
+  readonly minute?: number
+}
+
+function payload(n: number, { score = [0, 0], over = {}, minute = 40 }: Said): Row {
+  const goals = (team: number, of: unknown) => ({ participant_id: team, score: { goals: of }, description: 'CURRENT' })
+  return {
+    id: 9_000,
+    league_id: 8,
+    name: 'Harbour vs Mill',
+    starting_at: '2026-05-28 18:00:00',
+    state_id: 2,
+    state: { id: 2, state: 'INPLAY_1ST_HALF', developer_name: 'INPLAY_1ST_HALF' },
+    participants: [
+      { id: AWAY, name: 'Mill', meta: { location: 'away' } },
+      { id: HOME, name: 'Harbour', meta: { location: 'home' } },
+    ],
+    scores: [goals(HOME, score[0]), goals(AWAY, score[1])],
+    periods: [{ id: 1, type_id: 1, counts_from: 0, ticking: true, sort_order: 1, minutes: minute, seconds: n }],
+    events: [],
+    statistics: [],
+    lineups: LINEUPS,
+    ...over,
+  }
+}
+
+/** A match after these polls, the clock a second further in each. */
+function fed(...polls: readonly Said[]): FedMatch {
+  const match = new FedMatch()
+  for (const [n, said] of [{}, {}, ...polls].entries()) match.poll(payload(n, said))
+  return match
+}
+
+const goal = event(1, 14, 4, 38)
+const scored: Said = {
+  score: [1, 0],
+  over: { events: [goal], lineups: lineups({ 4: { details: details({ ...STATS, 52: 1 }) } }) },
+}
+const counts = { ...STATS, 86: 4, 117: 3 }
+const busy = (of: Readonly<Record<number, unknown>>): Said => ({
+  over: { lineups: lineups({ 4: { details: details(of) } }) },
+})
+
+describe('an update that errs', () => {
+  it.each([
+    ['a rating of 0', { ...counts, 118: 0 }],
+    ['a rating as text', { ...counts, 118: '0.00' }],
+    ['a rating of 69', { ...counts, 118: 69 }],
+    ['a rating that leaps', { ...counts, 118: 1.2 }],
+    ['only the rating', { 118: 6.9 }],
+    ['no passes', { ...counts, 80: undefined }],
+    ['zeros', { 80: 0, 86: 0, 116: 0, 117: 0, 118: 0 }],
+    ['a negative and a fractional count', { ...counts, 86: -4, 117: 1.5 }],
+    ['ten times the passes', { ...counts, 80: 200, 116: 160 }],
+  ])('[P21] of one poll moves no price: %s', (_, wrong) => {
+    const [right, glitch] = [fed(busy(counts), busy(counts)), fed(busy(counts), busy(wrong))]
+    expect(glitch.bases()).toEqual(right.bases())
+    expect(fed(busy(counts), busy(wrong), busy(counts)).bases()).toEqual(fed(busy(counts), {}, busy(counts)).bases())
+  })
+
+  it('[P22] a fall of a count is believed when the next update says it too, and a rise at once', () => {
+    const less = busy({ ...counts, 86: 2 })
+    const once = fed(busy(counts), less)
+    expect(once.base(4)).toBe(fed(busy(counts), busy(counts)).base(4))
+    expect(fed(busy(counts), less, less).base(4)).toBeLessThan(once.base(4) ?? 0)
+    expect(fed(busy(counts), busy({ ...counts, 86: 5 })).base(4)).toBeGreaterThan(once.base(4) ?? 0)
+  })
+
+  it('[P23] the score vouches for its goals: a list that goes empty cancels none, and a fall of both does', () => {
+    const empty: Said = { ...scored, over: { ...scored.over, events: [] } }
+    const match = fed(scored, empty, empty, empty)
+    expect(match.bases()).toEqual(fed(scored, scored, scored, scored).bases())
+    expect(match.events()).toEqual([[1, 4, false]])
+    const gone: Said = { over: { events: [] } }
+    expect(fed(scored, empty, gone).events()).toEqual([[1, 4, false]])
+    const cancelled = fed(scored, empty, gone, gone)
+    expect(cancelled.events()).toEqual([[1, 4, true]])
+    expect(cancelled.state.info.home.goals).toBe(0)
+  })
+
+  it('[P22] a correction moves a price once: list and statistics follow each other without a step between', () => {
+    const rated = { ...STATS, 52: 1 }
+    const by = (player: 3 | 4): Said => ({
+      score: [1, 0],
+      over: { events: [event(1, 14, player, 38)], lineups: lineups({ [player]: { details: details(rated) } }) },
+    })
+    const corrected = fed(by(4), by(3))
+    expect(corrected.base(4)).toBeCloseTo(fed({}, by(3)).base(4) ?? 0, 3)
+    expect(corrected.base(3)).toBeCloseTo(fed({}, by(3)).base(3) ?? 0, 3)
+    // While the score holds the goal its statistics stand too.
+    const silent: Said = { score: [1, 0], over: { events: [] } }
+    expect(fed(by(4), silent, silent, silent).base(4)).toBe(fed(by(4), by(4), by(4), by(4)).base(4))
+  })
+
+  it('[P13] a shoot-out that is counted in the score leaves it level', () => {
+    const kick = (id: number, player: number): Row => event(id, 23, player, 120)
+    const kicks = [kick(11, 4), kick(12, 14), kick(13, 4)]
+    const over = { events: kicks, periods: [{ id: 5, type_id: 5, ticking: true, minutes: 120, seconds: 5 }] }
+    const { home, away } = fed({ score: [1, 1] }, { score: [3, 2], over }, { score: [3, 3], over }).state.info
+    expect([home.goals, home.shootout, away.goals, away.shootout]).toEqual([1, 2, 1, 1])
+  })
+
+  it('[P24] a goal under another id and minute is the same goal', () => {
+    const again: Said = { ...scored, over: { ...scored.over, events: [event(2, 14, 4, 40)] } }
+    const both: Said = { ...scored, over: { ...scored.over, events: [goal, event(2, 14, 4, 39)] } }
+    for (const polls of [
+      [scored, again],
+      [scored, both, again],
+    ]) {
+      const match = fed(...polls)
+      expect(match.bases()).toEqual(fed(...polls.map(() => scored)).bases())
+      expect(match.events()).toEqual([[2, 4, false]])
+    }
+  })
+
+  it('[P24] a row that is corrected under its id counts for the other player, or as the other kind', () => {
+    const corrected = { ...scored, over: { ...scored.over, events: [event(1, 14, 3, 38)] } }
+    expect(fed(scored, corrected).events()).toEqual([[1, 3, false]])
+    const red = (player: number): Said => ({ over: { events: [event(1, 20, player, 38)] } })
+    const match = fed(red(3), red(2))
+    expect(match.events()).toEqual([[1, 2, false]])
+    expect(match.playing()).toEqual([1, 3, 4, 11, 12, 13, 14])
+    const yellow: Said = { over: { events: [event(1, 19, 3, 38)] } }
+    expect(fed(yellow, red(3)).bases()).toEqual(fed({}, red(3)).bases())
+  })
+
+  it('[P24] a player is booked and sent off once, however many rows say so', () => {
+    const cards = (...events: readonly Row[]) => fed({ over: { events } }, { over: { events } })
+    const once = cards(event(1, 19, 3, 38))
+    expect(cards(event(1, 19, 3, 38), event(2, 19, 3, 39)).bases()).toEqual(once.bases())
+    const off = cards(event(1, 19, 3, 20), event(2, 21, 3, 38))
+    expect(cards(event(1, 19, 3, 20), event(2, 21, 3, 38), event(3, 20, 3, 38)).bases()).toEqual(off.bases())
+  })
+
+  it('[P24] nobody assists their own goal', () => {
+    const own = { ...scored, over: { ...scored.over, events: [{ ...goal, related_player_id: 4 }] } }
+    expect(fed(own).bases()).toEqual(fed(scored).bases())
+  })
+})
+
+describe('who is on the pitch', () => {
+  const change = (over: Row): Said => ({
+    over: { events: [event(1, 18, null, 20, { participant_id: HOME, ...over })] },
+  })
+
+  it.each([
+    ['on and off', { player_id: 6, related_player_id: 4 }, [1, 2, 3, 6]],
+    ['exchanged', { player_id: 4, related_player_id: 6 }, [1, 2, 3, 6]],
+    ['only off', { related_player_id: 4 }, [1, 2, 3]],
+    ['only off, exchanged', { player_id: 4 }, [1, 2, 3]],
+    ['only on', { player_id: 6 }, [1, 2, 3, 4, 6]],
+  ])('[P25] follows a substitution that names %s', (_, row, home) => {
+    expect(fed(change(row)).playing()).toEqual([...home, 11, 12, 13, 14])
+  })
+
+  it('[P25] follows a chain in one minute by its order, and who returns has two spells', () => {
+    const off = event(1, 18, 6, 10, { related_player_id: 2, sort_order: 1 })
+    const back = event(2, 18, 2, 10, { related_player_id: 6, sort_order: 2 })
+    expect(fed({ over: { events: [back, off] } }).playing()).toEqual([1, 2, 3, 4, 11, 12, 13, 14])
+    const conceded = event(3, 14, 14, 5)
+    const before: Said = { score: [0, 1], over: { events: [conceded] } }
+    const later = { ...before, over: { events: [conceded, off, { ...back, minute: 11 }] } }
+    expect(Math.abs((fed(before, later).base(2) ?? 0) - (fed(before, before).base(2) ?? 0))).toBeLessThan(0.5)
+  })
+
+  it('[P25] changes with a line-up that two updates name; a row that is missing says nothing', () => {
+    const replaced: Said = {
+      over: { lineups: [...LINEUPS.filter((row) => row['player_id'] !== 4), lineup(6, { type_id: 11 })] },
+    }
+    const missing: Said = { over: { lineups: LINEUPS.filter((row) => row['player_id'] !== 4) } }
+    expect(fed(replaced).playing()).toContain(4)
+    expect(fed(replaced, replaced).playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
+    expect(fed(missing, missing, missing).playing()).toContain(4)
+  })
+
+  it('[P25] has a player once who is listed twice: who starts in one row has started', () => {
+    const bench = lineup(4, { type_id: 12, details: [] })
+    const match = new FedMatch()
+    match.poll(payload(1, { over: { lineups: [bench, ...LINEUPS] } }))
+    expect(match.playing()).toContain(4)
+    expect(match.state.info.squad.find(({ playerId }) => playerId === 4)?.details).toMatchObject({ 80: 20 })
+  })
+
+  it('[P26] a substitution that comes with the whistle shows who played, and moves no settlement', () => {
+    const over = { state_id: 5, state: { state: 'FT' } }
+    const ended = (events: readonly Row[]): Said => ({ over: { ...over, events, periods: [] } })
+    const sub = event(1, 18, 6, 10, { related_player_id: 4 })
+    const [late, plain] = [fed({}, ended([sub])), fed({}, ended([]))]
+    expect(late.bases()).toEqual(plain.bases())
+    expect(late.playing()).toContain(6)
+  })
+})
+
+describe('what is not said', () => {
+  it('[P21] is as it was: score, clock, names, state', () => {
+    const silent: Said = {
+      over: { scores: [], state: null, state_id: null, name: null, periods: [{ type_id: 1, ticking: true }] },
+    }
+    const { info } = fed(scored, silent).state
+    expect(info).toMatchObject({ home: { goals: 1 }, name: 'Harbour vs Mill', phase: 'live', minute: 40 })
+  })
+
+  it('[P21] a goal without a minute is shown without one, and one whose minute is lost keeps it', () => {
+    const undated: Said = { ...scored, over: { ...scored.over, events: [event(1, 14, 4, null)] } }
+    expect(fed(undated).state.info.events[0]?.minute).toBeNull()
+    expect(fed(scored, undated).state.info.events[0]?.minute).toBe(38)
+  })
+
+  it('[P27] teams keep the sides that their players are listed on', () => {
+    const exchanged = [
+      { id: HOME, name: 'Harbour', meta: { location: 'away' } },
+      { id: AWAY, name: 'Mill', meta: { location: 'home' } },
+    ]
+    const match = fed(scored, { ...scored, over: { ...scored.over, participants: exchanged } })
+    expect(match.state.info).toMatchObject({ home: { name: 'Harbour', goals: 1 }, away: { name: 'Mill', goals: 0 } })
+    expect(match.bases()).toEqual(fed(scored, scored).bases())
+  })
+})
+
+const junk = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    '',
+    0,
+    -1,
+    33.5,
+    1e9,
+    1e300,
+    '45+2',
+    '1,5',
+    '\u0000',
+    'a\u0000\ud800b',
+    true,
+    [],
+    {},
+    NaN,
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+)
+
+/** A payload in which some values are something else. */
+function spoilt(value: unknown, hits: readonly (readonly [number, unknown])[]): unknown {
+  let n = 0
+  const at = new Map(hits)
+  const walk = (one: unknown): unknown => {
+    n += 1
+    if (at.has(n)) return at.get(n)
+    if (Array.isArray(one)) return one.map(walk)
+    if (typeof one !== 'object' || one === null) return one
+    return Object.fromEntries(Object.entries(one).map(([key, item]) => [key, walk(item)]))
+  }
+  return walk(value)
+}
+
+describe('any payload', () => {
+  it('[P28] whatever it says, what is stored of it can be read', () => {
+    const hits = fc.array(fc.tuple(fc.nat(600), junk), { maxLength: 12 })
+    fc.assert(
+      fc.property(fc.array(hits, { minLength: 1, maxLength: 4 }), (polls) => {
+        const match = new FedMatch()
+        for (const [n, wrong] of polls.entries()) match.poll(spoilt(payload(n, scored), wrong))
+        match.poll(payload(50, scored))
+        expect(JSON.stringify(match.state.info)).not.toMatch(/\\u0000|\\ud[89a-f]/i)
+        expect(match.state.info.home.goals).toBe(1)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
