@@ -26,6 +26,7 @@ import {
 } from '../actors/kernel/settings.ts'
 import { TRADING_MODES, type TradingMode } from '../actors/kernel/trading-mode.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { priced } from '../actors/match/protection/in-full.ts'
 import type { ScoringModel } from '../actors/market/pricing.ts'
 import type { PriceRules } from '../actors/match/rule-change.ts'
 import { modelFrom, SCORING_SETTINGS } from '../actors/market/scoring-settings.ts'
@@ -191,11 +192,14 @@ export class Settings {
     const [first = ''] = drafted.keys()
     if (problem !== null) return { kind: 'invalid', key: first, problem }
     const valueOf = (key: string): number => Number(drafted.get(key) ?? present(entries.get(key), key).value)
-    const isRepriced = [...drafted.keys()].some((key) => SCORING_SETTINGS.has(key))
+    const isRepriced = [...drafted.keys()].some((key) => SCORING_SETTINGS.has(key) || key === 'trading.protection')
     return {
       kind: 'valid',
       was: { rules, model },
-      would: { rules: rulesFrom(changed, rules.modes), model: isRepriced ? modelFrom(valueOf) : model },
+      would: {
+        rules: rulesFrom(changed, rules.modes),
+        model: isRepriced ? priced(changed, modelFrom(valueOf)) : model,
+      },
     }
   }
 
@@ -348,13 +352,9 @@ async function load(db: Kysely<Database>): Promise<Loaded> {
   return { version: present(rows[0], 'version of the settings').version, rows: stored }
 }
 
-const defaultEntry = (key: string, setting: Setting): SettingEntry => ({
-  key,
-  setting,
-  value: setting.default,
-  updatedAt: null,
-  updatedBy: null,
-})
+const defaultEntry = (key: string, setting: Setting): SettingEntry => {
+  return { key, setting, value: setting.default, updatedAt: null, updatedBy: null }
+}
 
 function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
   const entries = new Map([...CATALOGUE].map(([key, setting]) => [key, defaultEntry(key, setting)]))
@@ -366,23 +366,24 @@ function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
     entries.set(key, { key, setting, value: read.ok ? read.value : unreadable(setting), updatedAt, updatedBy })
   }
   const valueOf = (key: string): SettingValue => present(entries.get(key), key).value
+  const numberOf = (key: string): number => Number(valueOf(key))
   const values = Object.fromEntries(Object.keys(SETTINGS).map((key) => [key, valueOf(key)])) as SettingValues
   const flags = Object.fromEntries(
     [...entries.values()].flatMap(({ key, value }) =>
       key.startsWith(FLAG_PREFIX) ? [[key.slice(FLAG_PREFIX.length), value === true]] : [],
     ),
   ) as Flags
-  const scoped = new Map<string, TradingMode>()
-  for (const { key, value } of entries.values()) {
-    if (scopedSetting(key) !== null) scoped.set(key, modeOf(value))
-  }
+  const scoped = [...entries.values()].filter(({ key }) => scopedSetting(key) !== null)
   return {
     version,
     entries,
     values,
     flags,
-    rules: rulesFrom(values, modesFrom(values['trading.mode'], scoped)),
-    model: modelFrom((key) => Number(valueOf(key))),
+    rules: rulesFrom(
+      values,
+      modesFrom(values['trading.mode'], new Map(scoped.map((one) => [one.key, modeOf(one.value)]))),
+    ),
+    model: priced(values, modelFrom(numberOf)),
   }
 }
 

@@ -63,6 +63,10 @@ export const near = (a: Dated, b: Dated, minutes = REDATED_MINUTES): boolean =>
 export const counts = (incident: Incident): boolean =>
   incident.standing === 'counted' || incident.standing === 'missing'
 
+/** Whether a row may affect anyone: a review that is under way, or one that names no player. */
+export const concernsAll = ({ kind, playerId, addition }: Pick<Incident, 'kind' | 'playerId' | 'addition'>): boolean =>
+  playerId === null || (isVar(kind) && (addition === null || /review/i.test(addition)))
+
 /** The side that a goal counts for. */
 export function scoringSide(goal: Pick<Incident, 'kind' | 'side'>): Side | null {
   if (goal.kind !== 'own_goal' || goal.side === null) return goal.side

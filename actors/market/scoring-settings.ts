@@ -129,7 +129,11 @@ function* reviews(): Generator<[string, NumberSetting]> {
   const { share, stand, secs } = DEFAULT_MODEL.review
   yield [
     'scoring.review.share',
-    numberSetting(share, SHARE, 'The part of the goals from open play that is reviewed or taken back.'),
+    numberSetting(
+      share,
+      SHARE,
+      'The part of the goals from open play that is reviewed or taken back. With protection goals count in full.',
+    ),
   ]
   yield ['scoring.review.stand', numberSetting(stand, SHARE, 'The part of the reviewed goals that stands.')]
   yield [

@@ -13,7 +13,7 @@ import type {
   Verdict,
   WalletFound,
 } from '../../actors/match/store.ts'
-import { baseMoveOf, type ClosedBy } from '../../actors/position/position.ts'
+import { baseMoveOf, type ClosedBy, type Position } from '../../actors/position/position.ts'
 
 /** A position that has ended, as its owner's books show it. Amounts are in micros. */
 export interface Trade {
@@ -23,9 +23,11 @@ export interface Trade {
   /** What the match alone made of it, without the crowd. */
   readonly baseMove: number
   readonly closedBy: ClosedBy
-  /** How often news has moved its fills. */
+  /** How many of its two fills news has moved, once or more often. */
   readonly moves: number
 }
+
+const movedFills = ({ moved = [] }: Position): number => new Set(moved.map(({ fill }) => fill)).size
 
 interface Wallet {
   balance: number
@@ -138,14 +140,14 @@ export class Till implements MatchStore {
         pnl: close.pnl,
         baseMove,
         closedBy: close.by,
-        moves: (event.position.moved ?? []).length,
+        moves: movedFills(event.position),
       })
     } else if (event.kind === 'fill_moved' && event.position.close !== null) {
       const { id, userId, close } = event.position
       changeOf(userId, changes).balance += event.amount
       const before = present(ended.get(id) ?? this.#trades.get(id), 'close')
       const baseMove = baseMoveOf(event.position, close.base)
-      ended.set(id, { ...before, pnl: close.pnl, baseMove, moves: (event.position.moved ?? []).length })
+      ended.set(id, { ...before, pnl: close.pnl, baseMove, moves: movedFills(event.position) })
     }
   }
 

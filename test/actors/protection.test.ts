@@ -13,6 +13,8 @@ import { lots } from '../../actors/kernel/micros.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { exitPrice } from '../../actors/market/instrument.ts'
+import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
+import { inFull } from '../../actors/match/protection/in-full.ts'
 import { pnlAt } from '../../actors/position/position.ts'
 import { GOAL, instrument, P, player, record, U, u } from '../support/fixtures.ts'
 import { ActorRig, codeOf, ok } from '../support/actor-rig.ts'
@@ -43,9 +45,10 @@ const annulled = (): Partial<FixtureSnapshot> => ({
 })
 const quiet = (): Partial<FixtureSnapshot> => ({ players: squad() })
 
-async function kickOff(rules: Partial<TradingRules> = {}): Promise<ActorRig> {
+async function kickOff(rules: Partial<TradingRules> = {}, model = inFull(DEFAULT_MODEL)): Promise<ActorRig> {
   const rig = await ActorRig.set({
     rules: { protection: DEFAULT_PROTECTION, ...rules },
+    model,
     record: record({ instruments: SQUAD.map((n) => instrument(n, { role: ROLES[n] })) }),
     users: 12,
   })
@@ -152,6 +155,30 @@ describe('opens', () => {
     balanced(rig)
   })
 
+  it('[N8] a goal counts in full at once: what it rises by as play goes on would be a gift', async () => {
+    const playedTo = (elapsedSecs: number): Partial<FixtureSnapshot> => ({
+      ...scored(KNOWN),
+      events: [{ ...goal, minute: 34 }],
+      periods: [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: true }],
+    })
+    const goesOn = async (model?: ScoringModel): Promise<number> => {
+      const rig = await kickOff({}, model)
+      // The second takes what the cap of a tick has left over.
+      for (const secs of [2_000, 2_001]) await rig.moves(playedTo(secs))
+      const after = await opens(rig, 1)
+      rig.world.pass(DEFAULT_MODEL.review.secs * SECOND_MS)
+      await rig.moves(playedTo(2_001 + DEFAULT_MODEL.review.secs))
+      const rise = baseOf(rig, 1) - after.openBase
+      await rig.moves(annulled())
+      await rig.moves(annulled())
+      expect(positionOf(rig, after.id).openBase).toBe(baseOf(rig, 1) - rise)
+      return rise / after.openBase
+    }
+    // Not quite nothing: a minute of play passes.
+    expect(Math.abs(await goesOn())).toBeLessThan(0.001)
+    expect(await goesOn(DEFAULT_MODEL)).toBeGreaterThan(0.004)
+  })
+
   it('[N1] without protection nothing moves, holds or is remembered', async () => {
     const rig = await kickOff({ protection: null })
     const early = await opens(rig, 1)
@@ -186,6 +213,28 @@ describe('closes', () => {
       followsFormula(rig, left.id)
       balanced(rig)
     }
+  })
+
+  it('[N1] a review that has been answered reaches no later news', async () => {
+    const closedAfter = async (addition: string) => {
+      const rig = await kickOff()
+      const left = await holder(rig, 6)
+      const review = row({ id: 702, kind: 'var', addition: 'Goal under review' })
+      await rig.moves({ ...scored(KNOWN), events: [goal, review] })
+      const seen = { ...scored(KNOWN), events: [goal, { ...review, addition }] }
+      await rig.moves(seen)
+      rig.world.pass(100 * SECOND_MS)
+      await rig.moves(seen)
+      ok(await rig.closes(left.id))
+      const pressed = present(positionOf(rig, left.id).close, 'close').price
+      rig.world.pass(LATE_MS + SECOND_MS)
+      const equaliser = row({ id: 703, side: 'away', playerId: playerId(6), minute: 3, result: '1-1' })
+      const level = { ...leads, away: { id: 2, name: 'Mill', goals: 1 }, events: [...seen.events, equaliser] }
+      await rig.moves({ ...level, players: squad({ ...KNOWN, 6: { [GOALS]: 1 } }) })
+      return present(positionOf(rig, left.id).close, 'close').price - pressed
+    }
+    expect(await closedAfter('Goal confirmed')).toBe(0)
+    expect(await closedAfter('Goal under review')).toBeGreaterThan(0)
   })
 
   it('[N2] a stop that fired before the news moves like a close by hand; a washout stays', async () => {

@@ -1,3 +1,4 @@
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { beforeEach, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
@@ -58,6 +59,15 @@ eachDatabase((open) => {
     expect(here.draft({ 'trading.hold_secs': 60, 'trading.luck': 1 })).toEqual({ kind: 'unknown', key: 'trading.luck' })
     expect(here.draft({ 'trading.hold_secs': -1 })).toMatchObject({ kind: 'invalid', key: 'trading.hold_secs' })
     expect(here.draft({ 'flags.coming_soon': true })).toMatchObject({ kind: 'unknown' })
+  })
+
+  it('[N8] with protection on goals count in full, in a preview too', async () => {
+    const here = await settings()
+    const inFull = { ...here.model.review, share: 0, stand: 1 }
+    expect(here.preview('trading.protection', 'on')).toMatchObject({ kind: 'valid', model: { review: inFull } })
+    await here.set({ key: 'trading.protection', value: 'on', by: admin })
+    expect(here.model).toEqual({ ...DEFAULT_MODEL, review: inFull })
+    expect(here.preview('trading.protection', 'off')).toMatchObject({ kind: 'valid', model: DEFAULT_MODEL })
   })
 
   it('[H17] a preview reads a value as a change would, and changes nothing', async () => {

@@ -41,6 +41,8 @@ async function open(place: DataPlace, protection: 'on' | 'off'): Promise<ServerR
   ] as const) {
     expect(await ann.request('PUT', `/api/admin/settings/${key}`, { value })).toMatchObject({ status: 200 })
   }
+  // Prices follow a changed setting from the next update on, by a move of its own.
+  await rig.plays(1)
   return rig
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FixtureSnapshot } from '../fixture.ts'
 import {
+  concernsAll,
   clockMinute,
   counts,
   type Incident,
@@ -158,7 +159,3 @@ function newsOf(now: Incident, before: Incident | null): readonly MatchNews[] {
   if (now.kind === 'red' || now.kind === 'second_yellow') return news('red_card')
   return now.kind === 'penalty_missed' ? news('penalty') : []
 }
-
-/** A review that is under way or names no player may affect anyone. */
-const concernsAll = (review: Incident): boolean =>
-  review.playerId === null || review.addition === null || /review/i.test(review.addition)

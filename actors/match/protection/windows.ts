@@ -8,6 +8,7 @@ import {
 } from '../../kernel/limits.ts'
 import { type Instant, instant, SECOND_MS } from '../../kernel/world.ts'
 import type { Instrument } from '../../market/instrument.ts'
+import { concernsAll } from '../../market/incidents.ts'
 import type { NewsMemory, NewsWindow } from '../../market/news-memory.ts'
 import type { PlayerNews, Pricing } from '../../market/pricing.ts'
 import type { MatchView } from '../state.ts'
@@ -29,10 +30,11 @@ const lasting = (ms: number, { info }: Pick<MatchView, 'info'>): number => ms / 
 /** What is remembered of a player's news after an update. */ // N1
 export function newsAfter(view: MatchView, before: Instrument, update: PricedUpdate): NewsMemory | null {
   const { seq, at, pricing } = update
-  const remembered = before.news?.windows.filter((one) => !isForgotten(one, view, at)) ?? []
+  const known = before.news?.windows.filter((one) => !isForgotten(one, view, at)) ?? []
   const hold = before.news?.hold ?? null
   const shown = pricing.playerNews.get(before.playerId)
-  if (shown !== undefined) return extended(view, { hold, windows: remembered }, shown, update)
+  if (shown !== undefined) return extended(view, { hold, windows: known }, shown, update)
+  const remembered = known.filter((one) => one.endedAt === null || !isAnswered(one, pricing))
   const agrees = hold !== null && seq > hold.changedSeq && !pricing.unsettled.has(before.playerId)
   const isOver = hold !== null && (agrees || at >= hold.opensFrom)
   const windows = isOver ? remembered.map((one) => ({ ...one, endedAt: one.endedAt ?? at })) : remembered
@@ -48,15 +50,18 @@ function extended(view: MatchView, last: NewsMemory, shown: PlayerNews, update: 
   const { seq, at, pricing, rules } = update
   const current = last.hold !== null && at < last.hold.opensFrom ? last.windows.at(-1) : undefined
   const eventIds = [...new Set([...(current?.eventIds ?? []), ...shown.firstIds, ...pricing.cancelled])]
-  const again = last.windows.filter((one) => one.eventIds.some((id) => eventIds.includes(id)))
+  const answered = last.windows.filter((one) => isAnswered(one, pricing))
+  const same = last.windows.filter((one) => one.eventIds.some((id) => eventIds.includes(id)))
   const from = instant(Math.floor(at - aheadMs(view, shown, rules)))
+  const behind = [current, ...same, ...answered].filter((one) => one !== undefined)
   const window: NewsWindow = {
-    from: earliest([from, ...(current === undefined ? [] : [current.from]), ...again.map((one) => one.from)]),
+    from: earliest([from, ...behind.map((one) => one.from)]),
     eventIds,
     names: shown.names || (current?.names ?? false),
     endedAt: null,
   }
-  const others = last.windows.filter((one) => one !== current).map((one) => ({ ...one, endedAt: one.endedAt ?? at }))
+  const earlier = last.windows.filter((one) => one !== current && !answered.includes(one))
+  const others = earlier.map((one) => ({ ...one, endedAt: one.endedAt ?? at }))
   return {
     hold: {
       changedSeq: seq,
@@ -66,6 +71,10 @@ function extended(view: MatchView, last: NewsMemory, shown: PlayerNews, update: 
     windows: [...others, window].slice(-WINDOWS_MAX),
   }
 }
+
+/** Whether news that named no player turned out to be about somebody: later news is another matter. */
+const isAnswered = ({ names, eventIds }: NewsWindow, { memory: { incidents } }: Pricing): boolean =>
+  !names && !incidents.some((row) => eventIds.includes(row.firstId) && row.standing !== 'cancelled' && concernsAll(row))
 
 /** How far the window reaches back: to the beginning of the event's minute, also over a break. */
 function aheadMs(view: MatchView, { ageSecs, pausedMs, isPenalty }: PlayerNews, { lateMs }: ProtectionRules): number {

@@ -1,7 +1,6 @@
 /** Plays many matches, on one core or on several, and collects the results in the order of the matches. */
 import { Worker } from 'node:worker_threads'
 import { present } from '../../../actors/kernel/assert.ts'
-import { DEFAULT_MODEL } from '../../../actors/market/pricing.ts'
 import { loadRecording } from '../../../src/replays/recordings.ts'
 import { type MatchResult, playBattery } from './battery.ts'
 import { leagueMatch, recordedMatch } from './league.ts'
@@ -14,7 +13,7 @@ export type Source = number | string
 export async function playSource(source: Source, mode: string): Promise<MatchResult> {
   const fixture = typeof source === 'number' ? leagueMatch(source) : recordedMatch(await loadRecording(source))
   const seed = typeof source === 'number' ? source : fixture.id
-  return playBattery(fixture, { rules: present(MODES[mode], 'mode').rules, model: DEFAULT_MODEL }, seed)
+  return playBattery(fixture, present(MODES[mode], 'mode'), seed)
 }
 
 /** What a worker tells: the place of a match in the list, and its result. */

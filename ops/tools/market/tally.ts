@@ -21,7 +21,7 @@ export function tallyOf(trades: readonly Trade[], refused: number): Tally {
   return {
     trades: trades.length,
     wins: sum(({ pnl }) => Number(pnl > 0)),
-    moves: sum(({ moves }) => Math.min(2, moves)),
+    moves: sum(({ moves }) => moves),
     voids: sum(({ closedBy }) => Number(closedBy === 'void')),
     refused,
     margin: sum(({ margin }) => margin) / MICROS_PER_UNIT,
