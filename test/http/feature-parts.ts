@@ -2,7 +2,7 @@
 import type { Instant } from '../../actors/kernel/world.ts'
 import type { User } from '../../db/users.ts'
 import type { Position } from '../../actors/position/position.ts'
-import type { Feature, Host } from '../../src/features/feature.ts'
+import type { Host } from '../../src/features/feature.ts'
 import { FEATURES } from '../../src/features/index.ts'
 import { leagueApi, leagues } from '../../src/features/leagues/index.ts'
 import { legacy, legacyApi } from '../../src/features/legacy/index.ts'
@@ -102,17 +102,17 @@ const anything: unknown = new Proxy(() => undefined, {
   apply: () => anything,
 })
 
-const FIXED: ReadonlySet<Feature> = new Set([
-  ...[leagues, seasons, tournaments, recaps, spinner, notifications, referrals],
-  ...[legacy, webhooks, push, whatIf, uploads, integrity, tape],
-])
+const FIXED: ReadonlySet<string> = new Set(fixedParts(anything as FeaturePorts).map(({ name }) => name))
 
 /** Features without fixed values are over nothing: they are described, and answer nothing. */
 const described = await Promise.all(
-  FEATURES.filter((feature) => !FIXED.has(feature)).map(async (feature) => ({
+  FEATURES.filter((feature) => !FIXED.has(feature.name)).map(async (feature) => ({
     ...feature,
     ...(await feature.open(anything as Host)),
   })),
 )
 
-export const featureParts = (ports: FeaturePorts): readonly ApiPart[] => [...fixedParts(ports), ...described]
+export function featureParts(ports: FeaturePorts): readonly ApiPart[] {
+  const parts = new Map([...fixedParts(ports), ...described].map((part) => [part.name, part]))
+  return FEATURES.flatMap(({ name }) => parts.get(name) ?? [])
+}
