@@ -4,7 +4,6 @@ import { integrity } from './integrity/index.ts'
 import { leagues } from './leagues/index.ts'
 import { legacy } from './legacy/index.ts'
 import { notifications } from './notifications/index.ts'
-import { playerOfTheWeek } from './player-of-the-week/index.ts'
 import { push } from './push/index.ts'
 import { recaps } from './recaps/index.ts'
 import { referrals } from './referrals/index.ts'
@@ -22,7 +21,6 @@ export const FEATURES: readonly Feature[] = [
   tournaments,
   recaps,
   spinner,
-  playerOfTheWeek,
   notifications,
   referrals,
   legacy,

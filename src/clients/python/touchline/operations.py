@@ -184,10 +184,6 @@ class Operations:
         """The REST API as an OpenAPI 3.1 document."""
         return self.ask('GET', '/api/openapi.json')
 
-    def get_player_of_the_week(self) -> Any:
-        """The footballers whose base rose most in the last week."""
-        return self.ask('GET', '/api/player-of-the-week')
-
     def get_pnl_board(self, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
         """All users by profit."""
         return self.ask('GET', '/api/leaderboard/global', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
