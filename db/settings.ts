@@ -9,7 +9,6 @@ import type { UserId } from '../actors/kernel/ids.ts'
 import type { TradingRules } from '../actors/kernel/limits.ts'
 import {
   contradictionIn,
-  FLAGS,
   type Flags,
   FLAGS_MAX,
   isFlagKey,
@@ -23,6 +22,7 @@ import {
   type SettingKey,
   type SettingValue,
   type SettingValues,
+  type ValueOf,
 } from '../actors/kernel/settings.ts'
 import { TRADING_MODES, type TradingMode } from '../actors/kernel/trading-mode.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
@@ -31,6 +31,7 @@ import type { ScoringModel } from '../actors/market/pricing.ts'
 import type { PriceRules } from '../actors/match/rule-change.ts'
 import { modelFrom, SCORING_SETTINGS } from '../actors/market/scoring-settings.ts'
 import type { AuditLog } from './audit-log.ts'
+import { type Catalogue, catalogueWith, type Declared, FLAG_PREFIX, flagKey, settingOf } from './setting-catalogue.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** A setting or flag with its current value. */
@@ -88,24 +89,10 @@ interface SettingsOptions {
   readonly db: Kysely<Database>
   readonly world: Pick<World, 'now'>
   readonly audit: AuditLog
+  /** The settings of features, by key. */
+  readonly declared: Declared
   /** Hears of stored values that are invalid, and of listeners that throw. Must not throw. */
   readonly report: Report
-}
-
-const FLAG_PREFIX = 'flags.'
-const flagKey = (key: string): string => `${FLAG_PREFIX}${key}`
-
-/** Every setting and built-in flag by key. */
-const CATALOGUE: ReadonlyMap<string, Setting> = new Map<string, Setting>([
-  ...Object.entries(SETTINGS),
-  ...SCORING_SETTINGS,
-  ...Object.entries(FLAGS).map(([key, flag]) => [flagKey(key), flag] as const),
-])
-
-/** The setting or flag of a key. Operators name flags of their own. */
-function settingOf(key: string): Setting | undefined {
-  if (key.startsWith(FLAG_PREFIX) && isFlagKey(key.slice(FLAG_PREFIX.length))) return CATALOGUE.get(key) ?? OWN_FLAG
-  return CATALOGUE.get(key) ?? scopedSetting(key) ?? undefined
 }
 
 interface Stored {
@@ -127,19 +114,22 @@ interface InForce {
 
 export class Settings {
   readonly #options: SettingsOptions
+  readonly #catalogue: Catalogue
   readonly #listeners = new Set<Listener>()
   #inForce: InForce
   /** Refreshes run one after another, so that an older one never overwrites a newer one. */
   #looking: Promise<unknown> = Promise.resolve()
 
-  private constructor(options: SettingsOptions, inForce: InForce) {
+  private constructor(options: SettingsOptions, catalogue: Catalogue, inForce: InForce) {
     this.#options = options
+    this.#catalogue = catalogue
     this.#inForce = inForce
   }
 
   /** Reads the settings in force. */
   static async open(options: SettingsOptions): Promise<Settings> {
-    return new Settings(options, inForceFrom(await load(options.db), options.report))
+    const catalogue = catalogueWith(options.declared)
+    return new Settings(options, catalogue, inForceFrom(catalogue, await load(options.db), options.report))
   }
 
   /** The same object until a setting changes. */
@@ -157,6 +147,12 @@ export class Settings {
 
   value<Key extends SettingKey>(key: Key): SettingValues[Key] {
     return this.#inForce.values[key]
+  }
+
+  /** Reads the settings that a feature has declared. */
+  reader<Own extends Declared>(_own: Own): <Key extends keyof Own & string>(key: Key) => ValueOf<Own[Key]> {
+    return <Key extends keyof Own & string>(key: Key) =>
+      present(this.#inForce.entries.get(key), key).value as ValueOf<Own[Key]>
   }
 
   /** Every setting except the flags: the catalogue, and the modes of matches and players that are not open. */
@@ -181,7 +177,7 @@ export class Settings {
     const { values, model, rules, entries } = this.#inForce
     const drafted = new Map<string, SettingValue>()
     for (const [key, value] of Object.entries(draft)) {
-      const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(key)
+      const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(this.#catalogue, key)
       if (setting === undefined) return { kind: 'unknown', key }
       const read = readSetting(setting, value)
       if (!read.ok) return { kind: 'invalid', key, problem: read.problem }
@@ -214,9 +210,9 @@ export class Settings {
     const name = flagKey(key)
     const isFull = await this.#options.db.transaction().execute(async (tx) => {
       const { rows } = await this.#lock(tx)
-      const own = [...rows.keys()].filter((each) => each.startsWith(FLAG_PREFIX) && !CATALOGUE.has(each))
-      if (!CATALOGUE.has(name) && !rows.has(name) && own.length >= FLAGS_MAX) return true
-      const before = rows.get(name)?.value ?? CATALOGUE.get(name)?.default ?? null
+      const own = [...rows.keys()].filter((each) => each.startsWith(FLAG_PREFIX) && !this.#catalogue.has(each))
+      if (!this.#catalogue.has(name) && !rows.has(name) && own.length >= FLAGS_MAX) return true
+      const before = rows.get(name)?.value ?? this.#catalogue.get(name)?.default ?? null
       await this.#put(tx, { key: name, value: enabled, by, before })
       return false
     })
@@ -230,7 +226,7 @@ export class Settings {
   async removeFlag(key: string, by: UserId): Promise<'removed' | 'unknown' | 'built_in'> {
     const { db, audit } = this.#options
     const name = flagKey(key)
-    if (CATALOGUE.has(name)) return 'built_in'
+    if (this.#catalogue.has(name)) return 'built_in'
     const isRemoved = await db.transaction().execute(async (tx) => {
       const { rows } = await this.#lock(tx)
       const before = rows.get(name)
@@ -262,7 +258,7 @@ export class Settings {
     const { version } = await db.selectFrom('settings_version').select('version').executeTakeFirstOrThrow()
     if (version === this.#inForce.version) return
     const before = this.#inForce
-    this.#inForce = inForceFrom(await load(db), report)
+    this.#inForce = inForceFrom(this.#catalogue, await load(db), report)
     const changed = changedKeys(before, this.#inForce)
     if (changed.size === 0) return
     for (const listener of this.#listeners) {
@@ -275,7 +271,7 @@ export class Settings {
   }
 
   async #set({ key, value, by }: SettingChange): Promise<SettingOutcome> {
-    const setting = settingOf(key)
+    const setting = settingOf(this.#catalogue, key)
     if (setting === undefined) return { kind: 'unknown' }
     const read = readSetting(setting, value)
     if (!read.ok) return { kind: 'invalid', problem: read.problem }
@@ -289,11 +285,11 @@ export class Settings {
   async #write(tx: Transaction<Database>, key: string, value: SettingValue, by: UserId): Promise<string | null> {
     const known = (): void => undefined // invalid values were reported when they were read
     const stored = await this.#lock(tx)
-    const held = inForceFrom(stored, known).entries.get(key)
-    const before = held?.value ?? settingOf(key)?.default ?? null
+    const held = inForceFrom(this.#catalogue, stored, known).entries.get(key)
+    const before = held?.value ?? settingOf(this.#catalogue, key)?.default ?? null
     const entry = { value, updatedAt: this.#options.world.now(), updatedBy: null }
     const rows = new Map(stored.rows).set(key, entry)
-    const problem = contradictionIn(inForceFrom({ ...stored, rows }, known).values)
+    const problem = contradictionIn(inForceFrom(this.#catalogue, { ...stored, rows }, known).values)
     if (problem !== null) return problem
     await this.#put(tx, { key, value, by, before })
     return null
@@ -356,10 +352,10 @@ const defaultEntry = (key: string, setting: Setting): SettingEntry => {
   return { key, setting, value: setting.default, updatedAt: null, updatedBy: null }
 }
 
-function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
-  const entries = new Map([...CATALOGUE].map(([key, setting]) => [key, defaultEntry(key, setting)]))
+function inForceFrom(catalogue: Catalogue, { version, rows }: Loaded, report: Report): InForce {
+  const entries = new Map([...catalogue].map(([key, setting]) => [key, defaultEntry(key, setting)]))
   for (const [key, { value, updatedAt, updatedBy }] of rows) {
-    const setting = settingOf(key)
+    const setting = settingOf(catalogue, key)
     if (setting === undefined) continue // of another version of this program
     const read = readSetting(setting, value)
     if (!read.ok) report('setting_unreadable', new Error(`${key} ${read.problem}`), { key, value })

@@ -162,9 +162,6 @@ export const ADOPTION_MAX: Money = money(MICROS_MAX)
 export const ADOPTION_ALERT: Money = money(units(10_000))
 /** Returns are measured against at least this much margin, by default. */
 export const ROI_FLOOR: Money = money(units(10_000))
-/** What a user must close in a week to be in its draw, by default, and on how many players. */
-export const DRAW_CLOSES = 10
-export const DRAW_PLAYERS = 3
 /** The most players a draw may ask for: of a user's week no more are kept. */
 export const DRAW_PLAYERS_MAX = 20
 /** A win of this size, like every washout, appears in the activity feed. */

@@ -9,9 +9,6 @@ import {
   ADOPTION_MAX,
   DEFAULT_PROTECTION,
   DEFAULT_RULES,
-  DRAW_CLOSES,
-  DRAW_PLAYERS,
-  DRAW_PLAYERS_MAX,
   REFERRALS_WEEKLY_MAX,
   ROI_FLOOR,
   type TradingRules,
@@ -161,16 +158,6 @@ export const SETTINGS = {
     'Whether bots, accounts that have sent an order by a key, are ranked on the boards and in the weekly draw. Their ' +
       'entries are marked. A change re-ranks everybody.',
   ),
-  'spinner.closes_min': numberSetting(
-    DRAW_CLOSES,
-    [1, 100, WHOLE],
-    'How many positions opened in the week a user must have closed to be in its draw.',
-  ),
-  'spinner.players_min': numberSetting(
-    DRAW_PLAYERS,
-    [1, DRAW_PLAYERS_MAX, WHOLE],
-    'On how many different players these must be.',
-  ),
   'referrals.closes_min': numberSetting(
     0,
     [0, 100, WHOLE],
@@ -229,11 +216,6 @@ export const SETTINGS = {
     [30, 3_650, WHOLE],
     'Days for which price ticks are kept. The first tick of a player is never deleted.',
   ),
-  'tape.recordings': booleanSetting(
-    false,
-    'Whether anybody may download what ended live matches heard, the payloads of the provider included, to derive ' +
-      'their prices again. Ask your provider first. Replays are always open.',
-  ),
   'retention.journal_days': numberSetting(
     365,
     [30, 3_650, WHOLE],
@@ -242,7 +224,8 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>
 
 export type SettingKey = keyof typeof SETTINGS
-type ValueOf<S> = S extends NumberSetting
+/** What a setting of this type holds. */
+export type ValueOf<S> = S extends NumberSetting
   ? number
   : S extends BooleanSetting
     ? boolean

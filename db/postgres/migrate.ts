@@ -1,7 +1,7 @@
 /**
- * Brings a database to this code's schema: the list of migrations, in order, and the one transaction that runs them.
+ * Brings a database to this code's schema: the migrations, in order, and the one transaction that runs them.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from './commit-batch.ts'
 import { RULES } from './rules.ts'
@@ -22,23 +22,28 @@ export interface Migration {
   up(tx: Transaction<Database>): Promise<void>
 }
 
-/**
- * A file of SQL in `migrations/`. As one `do` statement it runs whole on both drivers; PGlite takes no lists of
- * statements.
- */
-const fromFile = (name: string): Migration => ({
-  name,
-  async up(tx) {
-    const statements = readFileSync(new URL(`./migrations/${name}.sql`, import.meta.url), 'utf8')
-    await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(tx)
-  },
-})
+const FOLDER = new URL('./migrations/', import.meta.url)
+
+/** As one `do` statement a file runs whole on both drivers; PGlite takes no lists of statements. */
+function fromFile(file: string): Migration {
+  const statements = readFileSync(new URL(file, FOLDER), 'utf8')
+  return {
+    name: file.replace(/\.sql$/, ''),
+    ...(statements.startsWith('-- breaking\n') ? { isBreaking: true } : {}),
+    async up(tx) {
+      await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(tx)
+    },
+  }
+}
 
 /**
- * Append only. A migration that has run anywhere is never edited or moved (test/db/migrate.pg.test.ts holds their
- * digests).
+ * The files of SQL in `migrations/`, in the order of their names. One whose first line is `-- breaking` is. A file that
+ * has run anywhere is never edited or renamed (`SHA256SUMS` beside it; test/db/migrate.pg.test.ts compares them).
  */
-export const MIGRATIONS: readonly Migration[] = [fromFile('0001-tables')]
+export const MIGRATIONS: readonly Migration[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.sql'))
+  .toSorted()
+  .map(fromFile)
 
 /** What is created again whenever its text changes. */
 const REPEATABLES: readonly Repeatable[] = [RULES, COMMIT_BATCH, COMMIT_BATCH_PROTECTED, LEAGUE_TABLE]

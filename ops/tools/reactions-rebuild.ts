@@ -23,6 +23,7 @@ try {
     db: connection.db,
     world,
     audit: new AuditLog(connection.db, world),
+    declared: {},
     report: (event, error) => console.error(event, error),
   })
   const reaction = reactionUnder(() => referralTermsOf(settings))

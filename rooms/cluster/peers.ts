@@ -1,28 +1,32 @@
 /**
- * Sends commands, questions and feed updates to the processes that run their matches. The lease in the database says
+ * Sends requests and feed updates to the processes that run their matches. The lease in the database says
  * which process that is; what this process remembers is only a hint where to ask first.
  */
-import type { FixtureId, PositionId } from '../../actors/kernel/ids.ts'
-import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
-import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
-import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { FixtureId } from '../../actors/kernel/ids.ts'
+import type { Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
+import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { FeedUpdate } from '../../actors/match/messages.ts'
 import type { MatchOrigin } from '../../actors/match/state.ts'
-import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { ProcessId } from './bus.ts'
-import type { Activity, ClusterBus, Ended, Fed, Requests, Voided } from './protocol.ts'
+import {
+  type Activity,
+  type AnswerOf,
+  type ClusterBus,
+  type Fed,
+  MATCH_KINDS,
+  type MatchKind,
+  type RequestOf,
+  type Requests,
+} from './protocol.ts'
+
+type OrNotHere<Answer> = Promise<Answer | undefined> | Answer | undefined
 
 /** What this process does for the others. Undefined: the match does not run here. */
 export interface Host {
   /** The number of matches that run here. */
   readonly size: number
-  submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined
-  quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined
-  effectHere(matchId: FixtureId, setting: ConsideredSetting): RuleEffect | undefined
+  answerHere<K extends MatchKind>(kind: K, request: RequestOf<K>): OrNotHere<AnswerOf<K>>
   feedHere(update: FeedUpdate, origin: MatchOrigin): Promise<Fed>
-  endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined>
-  voidHere(matchId: FixtureId, id: PositionId): Promise<Voided | undefined>
   activityHere(matchId: FixtureId): Promise<Activity>
 }
 
@@ -65,13 +69,11 @@ export const NOT_HERE: Refusal = { code: 'busy', retryAfterSecs: 1 }
 export const SETTLED: TradeWindow = { status: 'CLOSED', reason: 'the match has been settled' }
 
 /** `unowned`: no process runs it now, so nothing has happened. `silent`: something may have. */
-type Asked<Answer> =
-  | { readonly kind: 'answered'; readonly answer: Answer }
-  | { readonly kind: 'unowned' | 'silent' | 'unknown' | 'settled' }
+export type Unanswered = 'unowned' | 'silent' | 'unknown' | 'settled'
+export type Asked<Answer> = { readonly kind: 'answered'; readonly answer: Answer } | { readonly kind: Unanswered }
 
 /** The requests that the owner of a match answers. */
 type OwnerKind = Exclude<keyof Requests, 'wake' | 'feed'>
-type AnswerOf<K extends keyof Requests> = NonNullable<Requests[K]['answer']>
 
 export class Peers {
   readonly #options: PeersOptions
@@ -83,14 +85,8 @@ export class Peers {
 
   /** From now on other processes can ask for the matches of this one. */
   async open(host: Host): Promise<void> {
-    const { bus, world } = this.#options
-    this.serve('command', ({ matchId, command, leftMs }) =>
-      host.submitHere(matchId, command, instant(world.now() + leftMs)),
-    )
-    this.serve('quote', ({ matchId, query }) => host.quoteHere(matchId, query))
-    this.serve('effect', ({ matchId, setting }) => host.effectHere(matchId, setting))
-    this.serve('end', ({ matchId, ending }) => host.endHere(matchId, ending))
-    this.serve('void', ({ matchId, positionId }) => host.voidHere(matchId, positionId))
+    const { bus } = this.#options
+    for (const kind of MATCH_KINDS) this.serve(kind, (request) => host.answerHere(kind, request))
     bus.serve('wake', async ({ matchId }) => {
       // If not, another process was faster, and answers.
       if (!(await this.isNext(matchId, host.size))) return undefined
@@ -106,51 +102,8 @@ export class Peers {
   }
 
   /** Answers requests of this kind about matches that run here. */
-  serve<K extends OwnerKind>(
-    kind: K,
-    answer: (request: Requests[K]['request']) => Promise<AnswerOf<K> | undefined> | AnswerOf<K> | undefined,
-  ): void {
+  serve<K extends OwnerKind>(kind: K, answer: (request: RequestOf<K>) => OrNotHere<AnswerOf<K>>): void {
     this.#options.bus.serve(kind, async (request) => (await answer(request)) ?? null)
-  }
-
-  /** Carries out a command where its match runs, or returns why it cannot. Rejects with a fault of that process. */
-  async submit(
-    matchId: FixtureId,
-    command: UserCommand,
-    { deadline, what }: { readonly deadline: Instant; readonly what: 'instrument' | 'position' },
-  ): Promise<{ readonly outcome: Outcome<Trade> } | { readonly refusal: Refusal }> {
-    const leftMs = Math.max(0, deadline - this.#options.world.now())
-    const asked = await this.ask('command', { matchId, command, leftMs }, leftMs)
-    if (asked.kind === 'silent') return { outcome: refused({ code: 'unknown_outcome', retryAfterSecs: 1 }) }
-    return asked.kind === 'answered' ? { outcome: asked.answer } : { refusal: refusalOf(asked.kind, what) }
-  }
-
-  async askQuote(matchId: FixtureId, query: QuoteQuery): Promise<Outcome<QuoteAnswer>> {
-    const asked = await this.ask('quote', { matchId, query }, COMMAND_DEADLINE_MS)
-    if (asked.kind === 'silent') return refused(NOT_HERE)
-    return asked.kind === 'answered' ? asked.answer : refused(refusalOf(asked.kind, 'instrument'))
-  }
-
-  /** What a setting would do to a match that runs elsewhere; not `known` without an answer. */
-  async effect(matchId: FixtureId, setting: ConsideredSetting): Promise<RuleEffect> {
-    const asked = await this.ask('effect', { matchId, setting }, COMMAND_DEADLINE_MS)
-    if (asked.kind === 'answered') return asked.answer
-    return { matchId, known: asked.kind === 'settled', moves: [], closes: 0 }
-  }
-
-  /** Ends a match where it runs. Without an answer it may have ended: ending it again finds out. */
-  async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
-    const asked = await this.ask('end', { matchId, ending }, FEED_MS)
-    if (asked.kind === 'answered') return asked.answer
-    if (asked.kind === 'settled') return 'over'
-    return asked.kind === 'unknown' ? 'unknown' : 'elsewhere'
-  }
-
-  /** Voids an open position where its match runs. Without an answer it may be void: its row tells. */
-  async void(matchId: FixtureId, positionId: PositionId): Promise<Voided> {
-    const asked = await this.ask('void', { matchId, positionId }, FEED_MS)
-    if (asked.kind === 'answered') return asked.answer
-    return asked.kind === 'settled' || asked.kind === 'unknown' ? 'closed' : 'elsewhere'
   }
 
   /**
@@ -170,11 +123,7 @@ export class Peers {
   }
 
   /** Asks the process that runs a match; a match without an owner is activated first. */
-  async ask<K extends OwnerKind>(
-    kind: K,
-    request: Requests[K]['request'],
-    withinMs: number,
-  ): Promise<Asked<AnswerOf<K>>> {
+  async ask<K extends OwnerKind>(kind: K, request: RequestOf<K>, withinMs: number): Promise<Asked<AnswerOf<K>>> {
     const { bus, world } = this.#options
     const { matchId } = request
     const deadline = world.now() + withinMs
@@ -236,8 +185,3 @@ export class Peers {
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-function refusalOf(kind: 'unowned' | 'unknown' | 'settled', what: 'instrument' | 'position'): Refusal {
-  if (kind === 'unknown') return { code: 'not_found', what }
-  return kind === 'settled' ? { code: 'market_closed', window: SETTLED } : NOT_HERE
-}

@@ -74,6 +74,13 @@ export interface Requests {
   readonly feed: Exchange<{ readonly update: FeedUpdate; readonly isPlaced: boolean }, Fed>
 }
 
+export type RequestOf<K extends keyof Requests> = Requests[K]['request']
+export type AnswerOf<K extends keyof Requests> = NonNullable<Requests[K]['answer']>
+
+/** What a match answers in the process that runs it. */
+export const MATCH_KINDS = ['command', 'quote', 'effect', 'end', 'void'] as const
+export type MatchKind = (typeof MATCH_KINDS)[number]
+
 /** A process has started or stopped to run a match under this epoch. */
 export interface MatchNews {
   readonly news: 'opened' | 'closed'

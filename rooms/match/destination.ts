@@ -2,7 +2,6 @@
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
-import type { Peers } from '../cluster/peers.ts'
 
 /** The result of an attempt to run a match here. */
 export type Activation =
@@ -17,7 +16,7 @@ export type Activation =
 /** Where a command goes: to an actor, to another process, or nowhere, with the reason. */
 export type Destination =
   | { readonly actor: MatchActor }
-  | { readonly remote: FixtureId; readonly peers: Peers; readonly what: 'instrument' | 'position' }
+  | { readonly remote: FixtureId }
   | { readonly refusal: Refusal }
 
 export const notFound = (what: 'instrument' | 'position'): Destination => ({ refusal: { code: 'not_found', what } })

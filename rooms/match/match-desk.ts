@@ -5,12 +5,12 @@
 import { unreachable } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
-import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
+import { type Outcome, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { repeatOf } from '../../actors/match/entry.ts'
-import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { canComeBack, comesBack } from '../../actors/match/new-playing.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { ConsideredSetting, PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
@@ -19,11 +19,12 @@ import type { ActivationResult } from '../feed/wake-limiter.ts'
 import { loadOrQuarantine } from './load.ts'
 import type { MatchContext } from './match-host.ts'
 import { type Activation, type Destination, notFound } from './destination.ts'
+import { answerOr, handling } from './match-requests.ts'
 import { OrphanSearch } from './orphan-search.ts'
 import { withinDeadline } from './within-deadline.ts'
 import type { HostedMatch, MatchRoomOptions } from './match-room.ts'
-import { type Host, NOT_HERE, type Ownership, type Peers, SETTLED } from '../cluster/peers.ts'
-import type { Activity, Ended, Fed, Voided } from '../cluster/protocol.ts'
+import { type Asked, type Host, NOT_HERE, type Ownership, type Peers, SETTLED } from '../cluster/peers.ts'
+import type { Activity, AnswerOf, Fed, MatchKind, RequestOf } from '../cluster/protocol.ts'
 
 /** The matches of instruments and positions that are not in a match of this process. */
 export interface Directory {
@@ -97,9 +98,8 @@ export class MatchDesk implements Host {
   async quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>> {
     const destination = await this.#byInstrument(query.instrumentId)
     if ('actor' in destination) return destination.actor.quote(query)
-    return 'remote' in destination
-      ? destination.peers.askQuote(destination.remote, query)
-      : refused(destination.refusal)
+    if ('refusal' in destination) return refused(destination.refusal)
+    return this.ask('quote', { matchId: destination.remote, query })
   }
 
   /**
@@ -131,29 +131,11 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Ends a match for an operator, wherever it runs: its open positions are settled or voided. `elsewhere`: the match
-   * could not be reached. Rejects with a fault.
+   * Asks a match, wherever it runs; one that no process runs is activated first. `unanswered` of its kind in
+   * `match-requests.ts` stands for no answer. Rejects with a fault.
    */
-  async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
-    const { peers } = this.#options
-    const isHere = peers === null || this.#running(matchId) !== undefined
-    if (!isHere) return peers.end(matchId, ending)
-    const activity = await this.activityHere(matchId)
-    if (activity === 'settled') return 'over'
-    return activity === 'active' ? ((await this.endHere(matchId, ending)) ?? 'elsewhere') : activity
-  }
-
-  /**
-   * Voids an open position for an operator, wherever its match runs. `closed`: it is not open there, and news no longer
-   * corrects it. `elsewhere`: the match could not be reached. Rejects with a fault.
-   */
-  async void(matchId: FixtureId, positionId: PositionId): Promise<Voided> {
-    const { peers } = this.#options
-    const isHere = peers === null || this.#running(matchId) !== undefined
-    if (!isHere) return peers.void(matchId, positionId)
-    const activity = await this.activityHere(matchId)
-    if (activity === 'settled' || activity === 'unknown') return 'closed'
-    return (await this.voidHere(matchId, positionId)) ?? 'elsewhere'
+  async ask<K extends MatchKind>(kind: K, request: RequestOf<K>): Promise<AnswerOf<K>> {
+    return answerOr(kind, request, await this.#asked(kind, request))
   }
 
   /** Runs a match here. Null when it is unknown or settled, or another process runs it. */
@@ -194,22 +176,9 @@ export class MatchDesk implements Host {
     return this.#options.hosted.size + this.#activations.size
   }
 
-  submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined {
-    return this.#running(matchId)?.submit(command, deadline)
-  }
-
-  quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined {
-    return this.#running(matchId)?.quote(query)
-  }
-
-  async endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined> {
-    const actor = this.#running(matchId)
-    return actor === undefined ? undefined : (await actor.end(ending)) ? 'ending' : 'over'
-  }
-
-  async voidHere(matchId: FixtureId, positionId: PositionId): Promise<Voided | undefined> {
-    const actor = this.#running(matchId)
-    return actor === undefined ? undefined : (await actor.void(positionId)) ? 'voided' : 'closed'
+  answerHere<K extends MatchKind>(kind: K, request: RequestOf<K>): Promise<AnswerOf<K>> | AnswerOf<K> | undefined {
+    const actor = this.#running(request.matchId)
+    return actor && handling(kind).here(actor, request, { ...this.#options, world: this.#options.context.world })
   }
 
   async activityHere(matchId: FixtureId): Promise<Activity> {
@@ -224,16 +193,12 @@ export class MatchDesk implements Host {
   /** What a valid setting would do to the matches that run here, and to those in other processes. */
   async effectsOf(setting: ConsideredSetting): Promise<readonly RuleEffect[]> {
     const { hosted, ownership, peers } = this.#options
-    const here = [...hosted.keys()].flatMap((matchId) => this.effectHere(matchId, setting) ?? [])
-    if (peers === null) return here
-    const running = new Set(here.map(({ matchId }) => matchId))
+    const here = [...hosted.keys()].map((matchId) => this.answerHere('effect', { matchId, setting }))
+    const known = (await Promise.all(here)).filter((effect) => effect !== undefined)
+    if (peers === null) return known
+    const running = new Set(known.map(({ matchId }) => matchId))
     const others = (await ownership.elsewhere()).filter((matchId) => !running.has(matchId))
-    return [...here, ...(await Promise.all(others.map((matchId) => peers.effect(matchId, setting))))]
-  }
-
-  effectHere(matchId: FixtureId, setting: ConsideredSetting): RuleEffect | undefined {
-    const next = this.#options.rulesWith(setting)
-    return next === null ? undefined : this.#running(matchId)?.effectOf(next)
+    return [...known, ...(await Promise.all(others.map((matchId) => this.ask('effect', { matchId, setting }))))]
   }
 
   /** The trade window of a match that runs here, or of one of its instruments. */
@@ -247,6 +212,15 @@ export class MatchDesk implements Host {
     await Promise.allSettled(this.#activations.values())
   }
 
+  async #asked<K extends MatchKind>(kind: K, request: RequestOf<K>): Promise<Asked<AnswerOf<K>>> {
+    const { peers } = this.#options
+    const activity = peers === null ? await this.activityHere(request.matchId) : 'elsewhere'
+    const answer = await this.answerHere(kind, request)
+    if (answer !== undefined) return { kind: 'answered', answer }
+    if (peers !== null) return peers.ask(kind, request, handling(kind).withinMs(request))
+    return { kind: activity === 'unknown' || activity === 'settled' ? activity : 'unowned' }
+  }
+
   async #carryOut(command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> {
     if (this.#stopping) return refused(NOT_HERE)
     const destination =
@@ -258,14 +232,15 @@ export class MatchDesk implements Host {
 
   async #deliver(command: UserCommand, destination: Destination, deadline: Instant): Promise<Outcome<Trade>> {
     if ('actor' in destination) return destination.actor.submit(command, deadline)
-    let refusal: Refusal
+    let refusal: Outcome<Trade>
     if ('remote' in destination) {
-      const { remote, peers, what } = destination
-      const answer = await peers.submit(remote, command, { deadline, what })
-      if ('outcome' in answer) return answer.outcome
-      refusal = answer.refusal
-    } else refusal = destination.refusal
-    return (await this.#recall(command)) ?? refused(refusal)
+      const leftMs = Math.max(0, deadline - this.#options.context.world.now())
+      const request = { matchId: destination.remote, command, leftMs }
+      const asked = await this.#asked('command', request)
+      refusal = answerOr('command', request, asked)
+      if (asked.kind === 'answered' || asked.kind === 'silent') return refusal
+    } else refusal = refused(destination.refusal)
+    return (await this.#recall(command)) ?? refusal
   }
 
   /** A match knows only open positions; one that has just closed is not unknown to its owner. */
@@ -326,10 +301,8 @@ export class MatchDesk implements Host {
         return notFound(what)
       case 'settled':
         return { refusal: { code: 'market_closed', window: SETTLED } }
-      case 'elsewhere': {
-        const { peers } = this.#options
-        return peers === null || this.#stopping ? { refusal: NOT_HERE } : { remote: matchId, peers, what }
-      }
+      case 'elsewhere':
+        return this.#options.peers === null || this.#stopping ? { refusal: NOT_HERE } : { remote: matchId }
       default:
         return unreachable(activation)
     }

@@ -195,7 +195,7 @@ export class ReplayPlayer {
     const info = desk.view(order.matchId)?.info
     if (info !== undefined && info.settling !== null) return info.settledAt === null ? undefined : this.#end()
     // A match that is over, unknown or out of reach cannot be ended here; it is tried again later.
-    if ((await desk.end(order.matchId, ending)) !== 'ending') this.#standBy()
+    if ((await desk.ask('end', { matchId: order.matchId, ending })) !== 'ending') this.#standBy()
   }
 
   #standBy(): void {

@@ -24,7 +24,7 @@ import { Erasures } from '../auth/erasures.ts'
 import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
 import type { Host } from '../features/feature.ts'
-import { ERASERS, openFeatures } from './features.ts'
+import { DECLARED, ERASERS, openFeatures } from './features.ts'
 import { buildHttp } from './http.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { openMarket } from './market.ts'
@@ -88,7 +88,7 @@ async function assemble(base: Base): Promise<Touchline> {
   const { world, lifecycle, processId } = base
   const stores = await openStores(base)
   const schema = new SchemaWatch(stores.db, base.log)
-  const market = await openMarket(base, stores)
+  const market = await openMarket(base, stores, DECLARED)
   const observation = await startObservation(base)
   const accounts = await openAccounts(base, { stores, market, observation, erasers: ERASERS })
   const library = await openLibrary(base, stores)

@@ -9,6 +9,7 @@ import { Positions } from '../../db/positions.ts'
 import { PriceHistory } from '../../db/price-history.ts'
 import { PriceMoves } from '../../db/price-moves.ts'
 import { Refills } from '../../db/refills.ts'
+import type { Declared } from '../../db/setting-catalogue.ts'
 import { Settings } from '../../db/settings.ts'
 import { RecentTrades } from '../../db/recent-trades.ts'
 import { Wallets } from '../../db/wallets.ts'
@@ -31,11 +32,12 @@ export interface Market {
   readonly movers: Movers
 }
 
-export async function openMarket({ world, log, report }: Base, stores: Stores): Promise<Market> {
+/** `declared`: the settings of features. */
+export async function openMarket({ world, log, report }: Base, stores: Stores, declared: Declared): Promise<Market> {
   const { db, walletCache } = stores
   const { reads } = stores.connection
   const audit = new AuditLog(db, world, reads)
-  const settings = await Settings.open({ db, world, audit, report })
+  const settings = await Settings.open({ db, world, audit, declared, report })
   walletCache.boundBy(() => money(microsNearest(settings.value('trading.adoption_max'))))
   settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] }))
   return {

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import { errors, type HttpEnv } from '../http/answers.ts'
+import type { Topic } from '../http/api-part.ts'
 import { type ApiErrors, schemaName } from '../http/error-facts.ts'
 import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
@@ -39,7 +40,8 @@ const INFO = {
 /** Wherever the description was read. */
 const SERVERS = [{ url: '/' }]
 
-const TAGS = [
+/** The topics of the routes that are always there; those of features stand before the last three. */
+const TOPICS: readonly Topic[] = [
   { name: 'Sign-in', description: 'Signing in with the identity provider, and registering step by step.' },
   { name: 'Session', description: "The caller's profile and session, and tokens for the WebSocket." },
   { name: 'Public', description: 'Open to all.' },
@@ -47,16 +49,10 @@ const TAGS = [
   { name: 'Trading', description: 'Positions and the wallet.' },
   { name: 'Account', description: "The events of the caller's positions." },
   { name: 'Leaderboards', description: 'Ranks of users and districts.' },
-  {
-    name: 'Leagues',
-    description: 'Private contests with a purse of their own, which move no price and count nowhere else.',
-  },
-  { name: 'Spinner', description: 'The weekly winner, a verifiable draw among tied leaders, and its proof.' },
-  { name: 'Notifications', description: "The caller's notifications." },
   { name: 'Activity', description: 'Notable events of all users.' },
-  { name: 'Referrals', description: 'Invites, and the users who came with them.' },
   { name: 'Achievements', description: 'Badges, XP and levels.' },
-  { name: 'Legacy', description: 'The former share model, read-only.' },
+]
+const LAST_TOPICS: readonly Topic[] = [
   { name: 'Admin', description: 'For operators; needs the role `admin`.' },
   { name: 'Operation', description: 'Health, readiness, and the API descriptions.' },
   { name: 'Development', description: 'Absent in production.' },
@@ -122,6 +118,8 @@ function sharedSchemas(schemas: Schemas): Schemas {
 
 /** What the description says besides the routes. */
 interface Described {
+  /** Of features. */
+  readonly topics: readonly Topic[]
   readonly errors: ApiErrors
   /** The paths whose answers have an ETag are the keys. */
   readonly cached: Readonly<Record<string, string>>
@@ -135,9 +133,10 @@ export function apiDescription(
   described: Described,
 ) {
   registerComponents(app.openAPIRegistry, described.errors)
+  const tags = [...TOPICS, ...described.topics, ...LAST_TOPICS]
   // The library's own type of a document is wider than what it makes of these routes.
   const whole = once(() => {
-    const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: SERVERS, tags: TAGS })
+    const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, servers: SERVERS, tags })
     addExamples(document as unknown as RestDocument, described.errors)
     addNotModified(document as unknown as RestDocument, described)
     nameOperations(document as unknown as RestDocument, described)

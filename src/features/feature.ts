@@ -2,6 +2,7 @@
 import type { Section } from '../../db/data-export.ts'
 import type { Eraser } from '../../db/deletions.ts'
 import type { EventStream } from '../../db/event-stream.ts'
+import type { Declared } from '../../db/setting-catalogue.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Accounts } from '../compose/accounts.ts'
 import type { Base } from '../compose/base.ts'
@@ -28,9 +29,11 @@ export interface Host extends Base {
 }
 
 /** A folder of `src/features`, with a line in `index.ts` there. */
-export interface Feature extends Pick<ApiPart, 'errors' | 'things' | 'cached' | 'bodies' | 'deprecated'> {
+export interface Feature extends Pick<ApiPart, 'errors' | 'topics' | 'things' | 'cached' | 'bodies' | 'deprecated'> {
   /** Of its folder. */
   readonly name: string
+  /** What operators may change of it. The keys begin with its name. */
+  readonly settings?: Declared
   /** What a user can download of its tables. */
   readonly exported?: readonly Section[]
   /** Its tables that are not downloaded, and why. */

@@ -10,6 +10,8 @@ export interface ApiPart {
   /** Mounted after the routes that are always there. */
   readonly routes?: readonly Routes[]
   readonly errors?: ErrorTable
+  /** The topics of its routes in the API description, beside those that are always there. */
+  readonly topics?: readonly Topic[]
   /** What its routes may not find: `what` of `NOT_FOUND`. */
   readonly things?: readonly string[]
   /** `Cache-Control` of its answers that a client may keep, by path. */
@@ -20,6 +22,12 @@ export interface ApiPart {
   readonly deprecated?: readonly string[]
   /** Addresses of the page that people share. */
   readonly shares?: readonly SharedPage[]
+}
+
+/** What the API description sorts routes by. */
+export interface Topic {
+  readonly name: string
+  readonly description: string
 }
 
 /** Takes what its handlers need and returns them mounted. */

@@ -137,6 +137,7 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
       Object.assign({}, ...parts.map(({ errors }) => errors)) as ErrorTable,
       parts.flatMap(({ things = [] }) => things),
     ),
+    topics: parts.flatMap(({ topics = [] }) => topics),
     cached: Object.assign({}, CACHED, ...parts.map(({ cached }) => cached)) as typeof CACHED,
     deprecated: [...DEPRECATED, ...parts.flatMap(({ deprecated = [] }) => deprecated)],
   }

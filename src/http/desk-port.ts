@@ -1,14 +1,13 @@
 /** What requests ask of matches. */
-import type { FixtureId } from '../../actors/kernel/ids.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
-import type { Ending, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { Ended } from '../../rooms/cluster/protocol.ts'
+import type { Ended, RequestOf } from '../../rooms/cluster/protocol.ts'
 
 /** Where commands to the matches go. */
 export interface Desk {
   submit(command: UserCommand): Promise<Outcome<Trade>>
   quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>>
   /** Ends a match for an operator. `over`: it has already ended. `elsewhere`: its owner could not be reached. */
-  end(matchId: FixtureId, ending: Ending): Promise<Ended>
+  ask(kind: 'end', request: RequestOf<'end'>): Promise<Ended>
 }

@@ -18,7 +18,7 @@ export interface Bundled {
 export interface PageBundle {
   /** Every file. */
   readonly files: readonly Bundled[]
-  /** The file made of this one in `src/web`. Throws if it is not an entry point. */
+  /** The file made of this one in `src/web`, or, as `main.css`, of the styles that `main.ts` imports. Else throws. */
   of(source: string): Bundled
 }
 
@@ -30,7 +30,6 @@ const ENTRIES = [
   'docs.ts',
   'verify.ts',
   'worker.ts',
-  'style.css',
   'docs.css',
   'verify.css',
   'icon.svg',
@@ -85,11 +84,13 @@ async function bundle(): Promise<PageBundle> {
     body: bodies.get(name) ?? new Uint8Array(),
     imports: [...importsOf(name)],
   }))
+  const of = (path: string) => outputs.find(({ output }) => output.entryPoint === path || copied(output, path))?.name
   return {
     files,
     of: (source) => {
       const path = `${WEB}/${source}`
-      const { name } = outputs.find(({ output }) => output.entryPoint === path || copied(output, path)) ?? {}
+      const styled = byName.get(of(path.replace(/\.css$/, '.ts')) ?? '')?.cssBundle
+      const name = of(path) ?? (styled === undefined ? undefined : posix.basename(styled))
       const file = files.find((other) => other.name === name)
       if (file === undefined) throw new Error(`${path} is not an entry point of the page`)
       return file

@@ -83,7 +83,7 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
 
   const main = bundle.of('main.ts')
   const shell = [
-    ...[main, bundle.of('style.css'), bundle.of('icon.svg')].flatMap(({ name, imports }) => [name, ...imports]),
+    ...[main, bundle.of('main.css'), bundle.of('icon.svg')].flatMap(({ name, imports }) => [name, ...imports]),
     ...[...files.keys()].filter((name) => name.endsWith('.woff2')),
   ].map((name) => `${WEB_BASE}/${name}`)
   const values = (name: string): string => {

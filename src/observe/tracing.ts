@@ -100,7 +100,7 @@ const EXPORT_MS = 2_000
 export function tracedDesk(desk: Desk, tracing: Tracing): Desk {
   return {
     quote: (query) => desk.quote(query),
-    end: (matchId, ending) => desk.end(matchId, ending),
+    ask: (kind, request) => desk.ask(kind, request),
     async submit(command: UserCommand) {
       if (command.trace === undefined) return desk.submit(command)
       const span = tracing.begin(`desk ${command.kind}`, { kind: 'internal', parent: command.trace })

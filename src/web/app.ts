@@ -1,7 +1,8 @@
 /** The page: signed out, the sign-in; signed in, the current view between the bars. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
+import { PAGE_FEATURES } from './features/index.ts'
 import { html } from './html.ts'
 import { leagueCode } from './leagues.ts'
 import { showMatch } from './market.ts'
@@ -12,6 +13,7 @@ import { League } from './pages/league.ts'
 import { MatchPage } from './pages/match.ts'
 import { SignIn } from './pages/sign-in.ts'
 import { Trade } from './pages/trade.ts'
+import { Loaded } from './parts/loaded.ts'
 import { Toasts } from './parts/toast-list.ts'
 import { BottomNav, TopBar } from './parts/navigation.ts'
 import { watchedId } from './parts/watch.ts'
@@ -83,14 +85,8 @@ const Splash = () => html`
   </main>
 `
 
-/** Loaded on demand, since only admins need it. */
-function Control() {
-  const [Room, setRoom] = useState<ComponentType | null>(null)
-  useEffect(() => {
-    import('./control/control-room.ts').then(({ ControlRoom }) => setRoom(() => ControlRoom)).catch(() => undefined)
-  }, [])
-  return Room === null ? html`<p class="loading" aria-busy="true">${words.common.loading}</p>` : html`<${Room} />`
-}
+/** Only admins need it. */
+const Control = () => html`<${Loaded} load=${async () => (await import('./control/control-room.ts')).ControlRoom} />`
 
 const PAGES: Readonly<Record<string, ComponentType>> = {
   match: MatchPage,
@@ -99,6 +95,7 @@ const PAGES: Readonly<Record<string, ComponentType>> = {
   inbox: Inbox,
   account: Account,
   control: Control,
+  ...Object.fromEntries(PAGE_FEATURES.flatMap(({ view: own }) => (own === undefined ? [] : [[own.name, own.Page]]))),
 }
 
 function Elsewhere() {

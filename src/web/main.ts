@@ -1,12 +1,14 @@
 /** Starts the page. */
 import { render } from 'preact'
 import { App } from './app.ts'
+import { PAGE_FEATURES } from './features/index.ts'
 import { html } from './html.ts'
 import { startLive } from './live.ts'
 import { startRoving } from './roving.ts'
 import { followAddress } from './route.ts'
+import './style.css'
 
-followAddress()
+followAddress(PAGE_FEATURES.flatMap(({ view }) => view?.name ?? []))
 startRoving()
 startLive()
 const root = document.getElementById('app')

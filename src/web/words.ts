@@ -29,6 +29,9 @@ export function chooseLanguage(chosen: string): void {
   location.reload()
 }
 
+/** The words of a feature. */
+export const wordsOf = <Said>(said: Readonly<Record<Language, Said>>): Said => said[language]
+
 const whole = new Intl.NumberFormat(locale)
 const rules = new Intl.PluralRules(language)
 

@@ -105,8 +105,6 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^settlement\.confirm_secs$/, 0, 900],
   [/^trading\.adoption_(max|alert)$/, 0, 1_000_000_000],
   [/^boards\.roi_floor$/, 0, 1_000_000],
-  [/^spinner\.closes_min$/, 1, 100],
-  [/^spinner\.players_min$/, 1, 20],
   [/^referrals\.closes_min$/, 0, 100],
   [/^referrals\.days_min$/, 0, 60],
   [/^referrals\.weekly_max$/, 0, 100],

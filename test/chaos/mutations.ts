@@ -30,6 +30,7 @@ const PEERS = 'rooms/cluster/peers.ts'
 const PRICES = 'rooms/cluster/remote-prices.ts'
 const REMOTE_MATCH = 'rooms/cluster/remote-match.ts'
 const DESK = 'rooms/match/match-desk.ts'
+const REQUESTS = 'rooms/match/match-requests.ts'
 const ACTOR = 'actors/match/actor.ts'
 const TRADING = 'actors/match/trading.ts'
 const COMMIT = 'db/commit-arguments.ts'
@@ -129,9 +130,9 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   mutation(
     'silence is reported as not carried out',
     tests('Q5', PEERS_TESTS),
-    PEERS,
-    `if (asked.kind === 'silent') return { outcome: refused({ code: 'unknown_outcome', retryAfterSecs: 1 }) }`,
-    `if (asked.kind === 'silent') return { refusal: NOT_HERE }`,
+    REQUESTS,
+    `? { code: 'unknown_outcome', retryAfterSecs: 1 }`,
+    `? NOT_HERE`,
   ),
   mutation(
     'a command is repeated after silence',
@@ -220,8 +221,8 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'the stored answer is forgotten when the match is over',
     tests('A5', DESK_TESTS),
     DESK,
-    `return (await this.#recall(command)) ?? refused(refusal)`,
-    `return refused(refusal)`,
+    `return (await this.#recall(command)) ?? refusal`,
+    `return refusal`,
   ),
   // Messages to others.
   mutation(

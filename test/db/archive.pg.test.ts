@@ -186,7 +186,7 @@ eachDatabase((open) => {
     await settle(match)
     clock.now += (KEPT_DAYS + 1) * DAY_MS
     await archive().run(ALL)
-    const desk = { void: async () => 'closed' as const }
+    const desk = { ask: async () => 'closed' as const }
     const voids = new Voids({ voids: new PositionVoids(open().db, season.cache, world), desk })
     const request = { positionId: won.id, commandId: null, by: admin, reason: 'late' }
     expect(await voids.void(request)).toMatchObject({ kind: 'voided' })

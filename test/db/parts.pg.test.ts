@@ -43,7 +43,7 @@ eachDatabase((open) => {
   const voids = () =>
     new Voids({
       voids: new PositionVoids(open().db, season.cache, world),
-      desk: { void: async () => 'closed' },
+      desk: { ask: async () => 'closed' },
     })
   const voided = (id: ClosedPosition['id']) =>
     voids().void({ positionId: id, commandId: null, by: admin, reason: 'why' })

@@ -208,7 +208,7 @@ eachDatabase((open) => {
     expect((await wallets().find(user))?.locked).toBe(held.margin)
     const voids = new Voids({
       voids: new PositionVoids(open().db, season.cache, world),
-      desk: { void: async (_match, id) => ((await actor.void(id)) ? 'voided' : 'closed') },
+      desk: { ask: async (_, { positionId: id }) => ((await actor.void(id)) ? 'voided' : 'closed') },
     })
     const request = { positionId: held.id, commandId: null, by: admin, reason: 'seen beside the pitch' }
     expect(await voids.void(request)).toMatchObject({ kind: 'voided' })

@@ -4,6 +4,7 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { FLAGS_MAX } from '../../actors/kernel/settings.ts'
 import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
+import { numberSetting } from '../../actors/kernel/setting.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Settings } from '../../db/settings.ts'
@@ -13,6 +14,8 @@ import { emptyAuditLog } from '../support/audit-rows.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { MATCH, P, u } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
+
+const DECLARED = { 'quiz.questions_max': numberSetting(5, [1, 9, 0], 'How many questions a quiz may have.') } as const
 
 eachDatabase((open) => {
   const world = new TestWorld()
@@ -26,6 +29,7 @@ eachDatabase((open) => {
       db,
       world,
       audit: audit(),
+      declared: DECLARED,
       report: (event, error, facts) =>
         reports.push([event, String(error), ...(facts === undefined ? [] : [JSON.stringify(facts)])].join(' ')),
     })
@@ -154,6 +158,16 @@ eachDatabase((open) => {
     expect(kinds.toSorted()).toEqual(['full', 'full', 'full', 'set'])
   })
 
+  it('[H10] the setting of a feature is read and set like any other', async () => {
+    const [here, there] = [await settings(), await settings()]
+    const valueOf = there.reader(DECLARED)
+    expect(valueOf('quiz.questions_max')).toBe(5)
+    expect(await here.set({ key: 'quiz.questions_max', value: 10, by: admin })).toMatchObject({ kind: 'invalid' })
+    expect(await here.set({ key: 'quiz.questions_max', value: 7, by: admin })).toMatchObject({ kind: 'set' })
+    await there.refresh()
+    expect(valueOf('quiz.questions_max')).toBe(7)
+  })
+
   it('[H10] a change is stored with its author, time and previous value', async () => {
     const here = await settings()
     world.pass(1_000)
@@ -188,6 +202,7 @@ eachDatabase((open) => {
       db: open().db,
       world,
       audit: broken,
+      declared: {},
       report: () => {},
     })
     await expect(here.set({ key: 'trading.hold_secs', value: 60, by: admin })).rejects.toThrow('no audit')

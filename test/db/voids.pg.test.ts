@@ -41,7 +41,7 @@ eachDatabase((open) => {
   const voids = (actor: MatchActor | null = null) =>
     new Voids({
       voids: store(),
-      desk: { void: async (_match, id) => (actor !== null && (await actor.void(id)) ? 'voided' : 'closed') },
+      desk: { ask: async (_, { positionId: id }) => (actor !== null && (await actor.void(id)) ? 'voided' : 'closed') },
     })
   const request = (positionId: PositionId, over: { commandId?: string | null; reason?: string; by?: UserId } = {}) => ({
     positionId,

@@ -2,6 +2,8 @@
 import type { Instant } from '../../actors/kernel/world.ts'
 import type { User } from '../../db/users.ts'
 import type { Position } from '../../actors/position/position.ts'
+import type { Host } from '../../src/features/feature.ts'
+import { FEATURES } from '../../src/features/index.ts'
 import { leagueApi, leagues } from '../../src/features/leagues/index.ts'
 import { legacy, legacyApi } from '../../src/features/legacy/index.ts'
 import type { LegacyPorts } from '../../src/features/legacy/trades-routes.ts'
@@ -29,6 +31,7 @@ import { webhookApi, webhooks } from '../../src/features/webhooks/index.ts'
 import type { WebhookPorts } from '../../src/features/webhooks/routes.ts'
 import { whatIf, whatIfApi } from '../../src/features/what-if/index.ts'
 import type { WhatIfPorts } from '../../src/features/what-if/routes.ts'
+import type { ApiPart } from '../../src/http/api-part.ts'
 import { adminPorts } from './admin-ports.ts'
 import { pushPort } from './push-port.ts'
 import { communityPorts } from './community-ports.ts'
@@ -76,7 +79,7 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
   push: pushPort(),
 })
 
-export const featureParts = (ports: FeaturePorts) => [
+const fixedParts = (ports: FeaturePorts) => [
   { ...leagues, ...leagueApi(ports.leagues) },
   { ...seasons, ...seasonApi(ports) },
   { ...tournaments, ...tournamentApi(ports) },
@@ -92,3 +95,24 @@ export const featureParts = (ports: FeaturePorts) => [
   { ...integrity, ...integrityApi(ports) },
   { ...tape, ...tapeApi(ports) },
 ]
+
+/** Stands for whatever it is used as: what it has, and what it returns, is the same again. */
+const anything: unknown = new Proxy(() => undefined, {
+  get: (_, key) => (key === 'then' ? undefined : anything),
+  apply: () => anything,
+})
+
+const FIXED: ReadonlySet<string> = new Set(fixedParts(anything as FeaturePorts).map(({ name }) => name))
+
+/** Features without fixed values are over nothing: they are described, and answer nothing. */
+const described = await Promise.all(
+  FEATURES.filter((feature) => !FIXED.has(feature.name)).map(async (feature) => ({
+    ...feature,
+    ...(await feature.open(anything as Host)),
+  })),
+)
+
+export function featureParts(ports: FeaturePorts): readonly ApiPart[] {
+  const parts = new Map([...fixedParts(ports), ...described].map((part) => [part.name, part]))
+  return FEATURES.flatMap(({ name }) => parts.get(name) ?? [])
+}

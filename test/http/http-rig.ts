@@ -423,7 +423,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
         recorded.commands.push(command)
         return options.outcome ?? done(trade)
       },
-      end: async (id) => (id === FIXTURE ? 'ending' : 'unknown'),
+      ask: async (_, { matchId }) => (matchId === FIXTURE ? 'ending' : 'unknown'),
       quote: async (query) => {
         recorded.quotes.push(query)
         return options.quote ?? done(quoteAnswer)

@@ -89,18 +89,18 @@ describe('the desk', () => {
       const feeds = Array.from({ length: 20 }, async () => {
         while (!isOver) await rig.plays()
       })
-      expect(await rig.desk.end(MATCH, ending)).toBe('ending')
-      expect(await rig.desk.end(MATCH, ending)).toBe('over')
+      expect(await rig.desk.ask('end', { matchId: MATCH, ending })).toBe('ending')
+      expect(await rig.desk.ask('end', { matchId: MATCH, ending })).toBe('over')
       expect(await rig.plays()).toBe('dropped')
       isOver = true
       await Promise.all(feeds)
       await until('settled', () => rig.desk.view(MATCH)?.info.settledAt !== null)
       expect(rig.desk.view(MATCH)?.position(position.id)).toBeUndefined()
-      expect(await rig.desk.end(MATCH, ending)).toBe('over')
+      expect(await rig.desk.ask('end', { matchId: MATCH, ending })).toBe('over')
       await rig.realTime.stop()
       await rig.boot()
-      expect(await rig.desk.end(MATCH, ending)).toBe('over')
-      expect(await rig.desk.end(fixtureId(99), ending)).toBe('unknown')
+      expect(await rig.desk.ask('end', { matchId: MATCH, ending })).toBe('over')
+      expect(await rig.desk.ask('end', { matchId: fixtureId(99), ending })).toBe('unknown')
     },
   )
 

@@ -1,25 +1,26 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
-import { done, type Outcome, refused } from '../../actors/kernel/outcome.ts'
-import { type Instant, instant } from '../../actors/kernel/world.ts'
-import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
-import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
+import { done, refused } from '../../actors/kernel/outcome.ts'
+import type { FeedUpdate } from '../../actors/match/messages.ts'
 import { Bus } from '../../rooms/cluster/bus.ts'
 import { type Host, Peers } from '../../rooms/cluster/peers.ts'
 import {
   type Activity,
+  type AnswerOf,
   type ClusterBus,
-  type Ended,
   type Fed,
+  type MatchKind,
   PROTOCOL,
-  type Voided,
+  type RequestOf,
 } from '../../rooms/cluster/protocol.ts'
+import { answerOr, handling } from '../../rooms/match/match-requests.ts'
 import { openOrder, P, p, snapshot, trade } from '../support/fixtures.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const MATCH = fixtureId(7)
 const accepted = done(trade())
+const MOVES = [{ instrumentId: P(1), name: 'A. Striker', from: p(200), to: p(205) }]
 
 /** A process with given answers, which notes its requests. */
 class Process implements Host {
@@ -27,7 +28,14 @@ class Process implements Host {
   readonly asked: string[] = []
   size = 0
   wakesAs: Activity = 'active'
-  outcome: () => Promise<Outcome<Trade>> = async () => accepted
+  /** By kind. */
+  readonly answers: { [K in MatchKind]: (request: RequestOf<K>) => Promise<AnswerOf<K>> } = {
+    command: async () => accepted,
+    quote: async () => refused({ code: 'key_reused' }),
+    effect: async ({ matchId }) => ({ matchId, known: true, moves: MOVES, closes: 3 }),
+    end: async () => 'ending',
+    void: async () => 'voided',
+  }
   readonly end: MemoryEnd
   readonly bus: ClusterBus
   readonly peers: Peers
@@ -44,34 +52,14 @@ class Process implements Host {
     return this
   }
 
-  submitHere(matchId: FixtureId, _command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined {
-    this.asked.push(`command until ${deadline}`)
-    return this.runs.has(matchId) ? this.outcome() : undefined
-  }
-
-  quoteHere(matchId: FixtureId) {
-    return this.runs.has(matchId) ? refused({ code: 'key_reused' }) : undefined
-  }
-
-  effectHere(matchId: FixtureId, { key }: ConsideredSetting): RuleEffect | undefined {
-    this.asked.push(`effect of ${key}`)
-    const moves = [{ instrumentId: P(1), name: 'A. Striker', from: p(200), to: p(205) }]
-    return this.runs.has(matchId) ? { matchId, known: true, moves, closes: 3 } : undefined
+  answerHere<K extends MatchKind>(kind: K, request: RequestOf<K>) {
+    this.asked.push('leftMs' in request ? `${kind} within ${request.leftMs}` : kind)
+    return this.runs.has(request.matchId) ? this.answers[kind](request) : undefined
   }
 
   async feedHere({ seq }: FeedUpdate): Promise<Fed> {
     this.asked.push(`feed ${seq}`)
     return this.wakesAs === 'elsewhere' ? 'elsewhere' : 'applied'
-  }
-
-  async voidHere(matchId: FixtureId): Promise<Voided | undefined> {
-    this.asked.push('void')
-    return this.runs.has(matchId) ? 'voided' : undefined
-  }
-
-  async endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined> {
-    this.asked.push(`end ${ending}`)
-    return this.runs.has(matchId) ? 'ending' : undefined
   }
 
   async activityHere(matchId: FixtureId): Promise<Activity> {
@@ -109,8 +97,12 @@ afterEach(async () => {
   installation = new Installation()
 })
 
-const submit = ({ peers }: Process, leftMs = 2_000) =>
-  peers.submit(MATCH, openOrder(), { deadline: instant(installation.world.now() + leftMs), what: 'instrument' })
+/** What the desk makes of the answer of a peer. */
+const ask = async <K extends MatchKind>({ peers }: Process, kind: K, request: RequestOf<K>): Promise<AnswerOf<K>> =>
+  answerOr(kind, request, await peers.ask(kind, request, handling(kind).withinMs(request)))
+
+const submit = (process: Process, leftMs = 2_000) =>
+  ask(process, 'command', { matchId: MATCH, command: openOrder(), leftMs })
 
 describe('peers', () => {
   it('[Q4] a command is carried out by the owner of the lease, in what is left of its time', async () => {
@@ -120,9 +112,11 @@ describe('peers', () => {
     ]
     installation.owner = 'there'
     there.runs.add(MATCH)
-    expect(await submit(here, 1_500)).toEqual({ outcome: accepted })
-    expect(there.asked).toEqual([`command until ${installation.world.now() + 1_500}`])
-    expect(await here.peers.askQuote(MATCH, { ...openOrder(), means: {} })).toEqual(refused({ code: 'key_reused' }))
+    expect(await submit(here, 1_500)).toEqual(accepted)
+    expect(there.asked).toEqual(['command within 1500'])
+    expect(await ask(here, 'quote', { matchId: MATCH, query: { ...openOrder(), means: {} } })).toEqual(
+      refused({ code: 'key_reused' }),
+    )
   })
 
   it('[H17] what a setting would move is asked of the owner of the match; one that cannot be reached is not known', async () => {
@@ -133,17 +127,25 @@ describe('peers', () => {
     installation.owner = 'there'
     there.runs.add(MATCH)
     const setting = { key: 'trading.impact_cap_pct', value: 1 }
-    const moves = [{ instrumentId: P(1), name: 'A. Striker', from: p(200), to: p(205) }]
-    expect(await here.peers.effect(MATCH, setting)).toEqual({ matchId: MATCH, known: true, moves, closes: 3 })
+    expect(await ask(here, 'effect', { matchId: MATCH, setting })).toEqual({
+      matchId: MATCH,
+      known: true,
+      moves: MOVES,
+      closes: 3,
+    })
     installation.owner = 'dead'
     await there.bus.close()
-    expect(await here.peers.effect(fixtureId(8), setting)).toMatchObject({ matchId: 8, known: false, moves: [] })
+    expect(await ask(here, 'effect', { matchId: fixtureId(8), setting })).toMatchObject({
+      matchId: 8,
+      known: false,
+      moves: [],
+    })
   })
 
   it('[Q5] an owner that is gone, although its lease runs, has done nothing: busy at once', async () => {
     const here = await installation.process('here', { runsMatches: false })
     installation.owner = 'dead'
-    expect(await submit(here, 3_600_000)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
+    expect(await submit(here, 3_600_000)).toEqual(refused({ code: 'busy', retryAfterSecs: 1 }))
   })
 
   it('[Q5] a silent owner leaves the outcome unknown', async () => {
@@ -153,8 +155,8 @@ describe('peers', () => {
     ]
     installation.owner = 'there'
     there.runs.add(MATCH)
-    there.outcome = () => new Promise(() => undefined)
-    expect(await submit(here, 1)).toMatchObject({ outcome: { refusal: { code: 'unknown_outcome' } } })
+    there.answers.command = () => new Promise(() => undefined)
+    expect(await submit(here, 1)).toMatchObject({ refusal: { code: 'unknown_outcome' } })
   })
 
   it('a remembered owner that no longer runs the match is asked only once', async () => {
@@ -169,8 +171,8 @@ describe('peers', () => {
     there.runs.delete(MATCH)
     installation.owner = 'next'
     next.runs.add(MATCH)
-    expect(await submit(here)).toEqual({ outcome: accepted })
-    expect(await submit(here)).toEqual({ outcome: accepted })
+    expect(await submit(here)).toEqual(accepted)
+    expect(await submit(here)).toEqual(accepted)
     expect([there.asked.length, next.asked.length]).toEqual([2, 2])
   })
 
@@ -185,25 +187,25 @@ describe('peers', () => {
     const outcome = submit(here)
     await expect.poll(() => there.asked.length).toBeGreaterThan(2)
     installation.owner = null
-    expect(await outcome).toEqual({ outcome: accepted })
+    expect(await outcome).toEqual(accepted)
     expect(next.asked.filter((what) => what.startsWith('command'))).toHaveLength(1)
   })
 
   it('[Q12] if a handover never ends, the command is refused as busy: nothing has happened', async () => {
     const [here] = [await installation.process('here', { runsMatches: false }), await installation.process('there')]
     installation.owner = 'there'
-    expect(await submit(here)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
+    expect(await submit(here)).toEqual(refused({ code: 'busy', retryAfterSecs: 1 }))
   })
 
   it('a match without an owner is activated by the process with the fewest matches', async () => {
     const [here, few] = [await installation.process('here', { runsMatches: false }), await installation.process('few')]
     const many = await installation.process('many')
     many.size = 10
-    few.outcome = async () => {
+    few.answers.command = async () => {
       many.wakesAs = 'elsewhere' // its lease is taken by now
       return accepted
     }
-    expect(await submit(here)).toEqual({ outcome: accepted })
+    expect(await submit(here)).toEqual(accepted)
     expect(few.runs).toEqual(new Set([MATCH]))
   })
 
@@ -213,7 +215,7 @@ describe('peers', () => {
       await installation.process('there'),
     ]
     there.wakesAs = 'unknown'
-    expect(await submit(here)).toEqual({ refusal: { code: 'not_found', what: 'instrument' } })
+    expect(await submit(here)).toEqual(refused({ code: 'not_found', what: 'instrument' }))
     there.wakesAs = 'settled'
     expect(await submit(here)).toMatchObject({ refusal: { code: 'market_closed' } })
     await there.bus.close()
@@ -241,15 +243,15 @@ describe('peers', () => {
       await installation.process('here', { runsMatches: false }),
       await installation.process('there'),
     ]
-    expect(await here.peers.end(MATCH, 'void')).toBe('ending')
-    expect(there.asked).toEqual(['wake', 'end void'])
+    expect(await ask(here, 'end', { matchId: MATCH, ending: 'void' })).toBe('ending')
+    expect(there.asked).toEqual(['wake', 'end'])
     there.runs.delete(MATCH)
     there.wakesAs = 'settled'
-    expect(await here.peers.end(MATCH, 'void')).toBe('over')
+    expect(await ask(here, 'end', { matchId: MATCH, ending: 'void' })).toBe('over')
     there.wakesAs = 'unknown'
-    expect(await here.peers.end(MATCH, 'void')).toBe('unknown')
+    expect(await ask(here, 'end', { matchId: MATCH, ending: 'void' })).toBe('unknown')
     installation.owner = 'dead'
-    expect(await here.peers.end(MATCH, 'void')).toBe('elsewhere')
+    expect(await ask(here, 'end', { matchId: MATCH, ending: 'void' })).toBe('elsewhere')
   })
 
   it('a fault of the owner is a fault here', async () => {
@@ -259,7 +261,7 @@ describe('peers', () => {
     ]
     installation.owner = 'there'
     there.runs.add(MATCH)
-    there.outcome = () => Promise.reject(new Error('the database is away'))
+    there.answers.command = () => Promise.reject(new Error('the database is away'))
     await expect(submit(here)).rejects.toThrow('the database is away')
   })
 })

@@ -1,5 +1,6 @@
 /** The strings files of the page say the same things: every key, every form, every fact. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { BADGES } from '../../actors/community/badges.ts'
 import { REASONS } from '../../actors/market/reason-words.ts'
@@ -13,8 +14,18 @@ const leaves = (of: object, path = ''): readonly (readonly [string, string])[] =
   )
 const factsOf = (sentence: string): readonly string[] =>
   [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').toSorted()
-const english = new Map(leaves(en))
-const spanish = new Map(leaves(es))
+
+const FOLDER = join(import.meta.dirname, '../../src/web/features')
+/** The words of a feature, by its name. */
+async function wordsOf(feature: string): Promise<{ readonly en: object; readonly es: object }> {
+  const path = join(FOLDER, feature, 'words.ts')
+  if (!existsSync(path)) return { en: {}, es: {} }
+  const { said } = (await import(path)) as { readonly said: { readonly en: object; readonly es: object } }
+  return { en: { [feature]: said.en }, es: { [feature]: said.es } }
+}
+const features = await Promise.all(readdirSync(FOLDER).map(wordsOf))
+const english = new Map([en, ...features.map((one) => one.en)].flatMap((all) => leaves(all)))
+const spanish = new Map([es, ...features.map((one) => one.es)].flatMap((all) => leaves(all)))
 
 it('both languages have the same sentences, with the same facts in them', () => {
   expect([...spanish.keys()].toSorted()).toEqual([...english.keys()].toSorted())

@@ -1,4 +1,4 @@
-/** Rows of careers, boards, leagues, the spinner, notifications and legacy trades. */
+/** Rows of careers, boards, leagues, notifications and legacy trades. */
 import type { Generated } from 'kysely'
 import type { Json, Timestamp } from './columns.ts'
 
@@ -8,7 +8,6 @@ export interface CommunityTables {
   user_badges: UserBadgesTable
   board_changes: BoardChangesTable
   week_scores: WeekScoresTable
-  spinner_weeks: SpinnerWeeksTable
   notifications: NotificationsTable
   push_subscriptions: PushSubscriptionsTable
   push_outbox: PushOutboxTable
@@ -85,24 +84,6 @@ export interface WeekScoresTable {
   margin_micros: number
   /** Different players among them, up to DRAW_PLAYERS_MAX. */
   players: string[]
-}
-
-export interface SpinnerWeeksTable {
-  /** `2026-W21`. */
-  week: string
-  starts_at: Timestamp
-  /** Null, like its hash, when the week ended without one. */
-  seed: string | null
-  /** SHA-256 of the seed, shown from `published_at` on. */
-  seed_hash: string | null
-  published_at: Timestamp | null
-  /**
-   * Set when the week is decided: the users in the draw, only the winner if there was no tie, none if no user traded.
-   */
-  candidates: Json | null
-  entropy: Json | null
-  winner_id: string | null
-  decided_at: Timestamp | null
 }
 
 export interface NotificationsTable {

@@ -12,7 +12,6 @@ export interface PlantedMigration {
 }
 
 const MIGRATIONS = 'db/postgres/migrations'
-const LIST = 'db/postgres/migrate.ts'
 
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: THIS_TREE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
@@ -37,7 +36,7 @@ export function checkOut(ref: string, folder: string): string {
 
 export const removeCheckout = (folder: string): string => git('worktree', 'remove', '--force', folder)
 
-/** Copies this tree, also what is not committed, into `folder` and plants migrations at the end of its list. */
+/** Copies this tree, also what is not committed, into `folder` and plants migrations. */
 export function copyThisTree(folder: string, planted: readonly PlantedMigration[]): void {
   for (const file of git('ls-files', '--cached', '--others', '--exclude-standard', '-z').split('\0')) {
     if (file === '' || !existsSync(join(THIS_TREE, file))) continue
@@ -45,19 +44,14 @@ export function copyThisTree(folder: string, planted: readonly PlantedMigration[
     copyFileSync(join(THIS_TREE, file), join(folder, file))
   }
   linkPackages(folder)
-  const entries = planted.map(({ name, sql, isBreaking }) => {
-    writeFileSync(join(folder, MIGRATIONS, `${name}.sql`), sql)
-    return isBreaking ? `{ ...fromFile('${name}'), isBreaking: true }` : `fromFile('${name}')`
-  })
-  const list = readFileSync(join(folder, LIST), 'utf8')
-  const longer = list.replace(/(MIGRATIONS: readonly Migration\[\] = \[[^\]]*?),?\s*\]/, `$1, ${entries.join(', ')}]`)
-  demand(longer !== list, () => `the list of migrations in ${LIST} was not found`)
-  writeFileSync(join(folder, LIST), longer)
+  for (const { name, sql, isBreaking } of planted) {
+    writeFileSync(join(folder, MIGRATIONS, `${name}.sql`), isBreaking ? `-- breaking\n${sql}` : sql)
+  }
 }
 
 /** Throws unless the migrations of the version before are a beginning of this version's. */
 export function demandSameBeginning(before: string, ref: string): void {
-  for (const file of readdirSync(join(before, MIGRATIONS))) {
+  for (const file of readdirSync(join(before, MIGRATIONS)).filter((name) => name.endsWith('.sql'))) {
     const [former, present] = [before, THIS_TREE].map((tree) => {
       const path = join(tree, MIGRATIONS, file)
       return existsSync(path) ? readFileSync(path, 'utf8') : null

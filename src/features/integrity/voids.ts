@@ -1,7 +1,7 @@
 /** Voids one position for an operator: open in a running match, just closed, or of a match long over. */
 import type { PositionId, UserId } from '../../../actors/kernel/ids.ts'
 import type { PositionVoids, VoidDone, VoidRequest, VoidStart } from './store.ts'
-import type { MatchDesk } from '../../../rooms/match/match-desk.ts'
+import type { RequestOf, Voided } from '../../../rooms/cluster/protocol.ts'
 
 export type VoidOutcome =
   | { readonly kind: 'voided'; readonly userId: UserId; readonly done: VoidDone; readonly repeated: boolean }
@@ -14,7 +14,7 @@ export type VoidOutcome =
 
 export interface VoidsOptions {
   readonly voids: Pick<PositionVoids, 'begin' | 'rebook' | 'done'>
-  readonly desk: Pick<MatchDesk, 'void'>
+  readonly desk: { ask(kind: 'void', request: RequestOf<'void'>): Promise<Voided> }
 }
 
 type Refused = Extract<VoidStart, { readonly kind: 'unknown' | 'void' | 'rest_open' | 'key_reused' }>
@@ -37,13 +37,13 @@ export class Voids {
     if (isRefused(start)) return start
     const { matchId, userId } = start
     if (start.kind === 'open') {
-      const voided = await desk.void(matchId, request.positionId)
+      const voided = await desk.ask('void', { matchId, positionId: request.positionId })
       if (voided === 'elsewhere') return { kind: 'busy' }
       if (voided === 'voided') return this.#voided(userId, request.positionId)
     }
     if (!(await voids.rebook(request.positionId))) return this.#overtaken(request)
     // The match still remembers a recent close, and would correct it. If this is lost, its commit refuses to.
-    if (start.kind === 'closed') await desk.void(matchId, request.positionId)
+    if (start.kind === 'closed') await desk.ask('void', { matchId, positionId: request.positionId })
     return this.#voided(userId, request.positionId)
   }
 

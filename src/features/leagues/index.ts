@@ -43,6 +43,12 @@ export const leagueApi = (leagues: LeaguesPort) =>
 
 export const leagues: Feature = {
   name: 'leagues',
+  topics: [
+    {
+      name: 'Leagues',
+      description: 'Private contests with a purse of their own, which move no price and count nowhere else.',
+    },
+  ],
   errors: leagueErrors.table,
   exported: [
     { name: 'leagues', table: 'league_members', from: ownRows('league_members'), by: [['t.league_id', 'uuid']] },

@@ -11,6 +11,7 @@ export const legacyApi = (ports: LegacyPorts): Opened => ({
 
 export const legacy: Feature = {
   name: 'legacy',
+  topics: [{ name: 'Legacy', description: 'The former share model, read-only.' }],
   deprecated: ['/api/trades', '/api/portfolio'],
   exported: [{ name: 'legacyTrades', table: 'legacy_trades', from: ownRows('legacy_trades'), by: [['t.id', 'text']] }],
   open: ({ stores }) => legacyApi({ legacy: new Legacy(stores.db, stores.connection.reads) }),

@@ -10,6 +10,7 @@ export const notificationApi = (ports: NotificationPorts): Opened => ({
 
 export const notifications: Feature = {
   name: 'notifications',
+  topics: [{ name: 'Notifications', description: "The caller's notifications." }],
   things: ['notification'],
   open: ({ stores }) => notificationApi({ inbox: new Inbox(stores.db) }),
 }

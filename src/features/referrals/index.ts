@@ -16,6 +16,7 @@ export const referralApi = (ports: ReferralPorts): Opened => ({
 
 export const referrals: Feature = {
   name: 'referrals',
+  topics: [{ name: 'Referrals', description: 'Invites, and the users who came with them.' }],
   errors: referralErrors.table,
   open: ({ stores, world, community }) => ({
     ...referralApi({ invites: new Invites(stores.db, world) }),

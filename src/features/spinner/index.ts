@@ -6,6 +6,7 @@ import { currentWeek } from './current-routes.ts'
 import { spinnerErrors } from './errors.ts'
 import { spinnerHistory } from './history-routes.ts'
 import { runSpinner } from './run-routes.ts'
+import { SPINNER_SETTINGS } from './settings.ts'
 import { eraseCandidate, Spinner } from './store.ts'
 import type { SpinnerPorts } from './week.ts'
 
@@ -15,7 +16,9 @@ export const spinnerApi = (ports: SpinnerPorts): Opened => ({
 
 export const spinner: Feature = {
   name: 'spinner',
+  topics: [{ name: 'Spinner', description: 'The weekly winner, a verifiable draw among tied leaders, and its proof.' }],
   errors: spinnerErrors.table,
+  settings: SPINNER_SETTINGS,
   cached: { '/api/spinner/current': SHARED, '/api/spinner/history': SHARED },
   exported: [
     {
@@ -29,9 +32,10 @@ export const spinner: Feature = {
   notExported: { spinner_weeks: 'public draws; the scores are in weekScores' },
   erase: eraseCandidate,
   open: ({ stores, world, market: { settings }, community }) => {
+    const valueOf = settings.reader(SPINNER_SETTINGS)
     const terms = () => ({
-      closesMin: settings.value('spinner.closes_min'),
-      playersMin: settings.value('spinner.players_min'),
+      closesMin: valueOf('spinner.closes_min'),
+      playersMin: valueOf('spinner.players_min'),
       ...community.boardRules(),
     })
     const store = new Spinner(stores.db, world, { terms })

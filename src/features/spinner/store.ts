@@ -10,7 +10,7 @@ import { drawn, drawText, type DrawTerms, type SettledBase } from '../../../acto
 import { type Week, weekAfter, weekBefore, weekOf } from '../../../actors/kernel/calendar.ts'
 import { insertHeadlines, insertNotices, type Notification } from '../../../db/announcements.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
-import type { SpinnerWeeksTable } from '../../../db/postgres/schema/community.ts'
+import { type SpinnerWeeksTable, withSpinner } from './tables.ts'
 
 export interface Candidate {
   readonly userId: UserId
@@ -80,7 +80,7 @@ export class Spinner {
   /** The last week, decided or not; null when no process ran then to promise a seed. */
   async previous(): Promise<SpinnerWeek | null> {
     const week = weekBefore(weekOf(this.#world.now()))
-    const row = await this.#db
+    const row = await withSpinner(this.#db)
       .selectFrom('spinner_weeks')
       .select('week')
       .where('week', '=', week.name)
@@ -90,7 +90,7 @@ export class Spinner {
 
   /** Decided weeks, newest first. */
   async history(limit: number, before?: Instant): Promise<readonly SpinnerWeek[]> {
-    const rows = await this.#db
+    const rows = await withSpinner(this.#db)
       .selectFrom('spinner_weeks')
       .selectAll()
       .where('decided_at', 'is not', null)
@@ -113,7 +113,7 @@ export class Spinner {
     if (await this.#isBehind(running)) return { kind: 'counting', retryAfterSecs: COUNTING_RETRY_SECS }
     const last = weekBefore(running)
     await this.#keepWithoutSeed(last)
-    const due = await this.#db
+    const due = await withSpinner(this.#db)
       .selectFrom('spinner_weeks')
       .select('starts_at')
       .where('decided_at', 'is', null)
@@ -134,7 +134,7 @@ export class Spinner {
       const seed = this.#world.secret(SEED_BYTES)
       return { week: name, starts_at: new Date(startsAt), seed, seed_hash: sha256(seed), published_at: at }
     })
-    await this.#db
+    await withSpinner(this.#db)
       .insertInto('spinner_weeks')
       .values(rows)
       .onConflict((conflict) => conflict.doNothing())
@@ -143,7 +143,7 @@ export class Spinner {
 
   /** A seed made after the week could be chosen to favour a user. Such a week is decided without one. */
   async #keepWithoutSeed({ name, startsAt }: Week): Promise<void> {
-    await this.#db
+    await withSpinner(this.#db)
       .insertInto('spinner_weeks')
       .values({ week: name, starts_at: new Date(startsAt) })
       .onConflict((conflict) => conflict.doNothing())
@@ -179,7 +179,7 @@ export class Spinner {
   }
 
   async #decide(tx: Transaction<Database>, week: Week, at: Instant): Promise<readonly Notification[]> {
-    const row = await tx
+    const row = await withSpinner(tx)
       .selectFrom('spinner_weeks')
       .select(['seed', 'decided_at'])
       .where('week', '=', week.name)
@@ -190,7 +190,7 @@ export class Spinner {
     const users = candidates.map((candidate) => candidate.userId)
     const bases = await settledBases(tx, week)
     const winner = winnerOf({ seed: row.seed, week, users, bases })
-    await tx
+    await withSpinner(tx)
       .updateTable('spinner_weeks')
       .set({
         candidates: JSON.stringify(candidates),
@@ -207,7 +207,7 @@ export class Spinner {
   }
 
   async #look(week: Week): Promise<SpinnerWeek> {
-    const row = await this.#db
+    const row = await withSpinner(this.#db)
       .selectFrom('spinner_weeks')
       .selectAll()
       .where('week', '=', week.name)

@@ -46,7 +46,6 @@ import type {
   Refill,
   Season,
   SignedIn,
-  SpinnerWeek,
   Squad,
   Tournament,
   Trade,
@@ -277,8 +276,6 @@ export function createApi({
       ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),
     myRank: (purse: Purse) => ask<MyRank>('/api/leaderboard/me/context', { query: { purse } }),
     standings: () => ask<{ districts: DistrictStanding[] }>('/api/districts/standings'),
-    spinner: () => ask<SpinnerWeek & { previous: SpinnerWeek | null }>('/api/spinner/current'),
-    spinnerHistory: () => ask<{ weeks: SpinnerWeek[] }>('/api/spinner/history'),
     notifications: () =>
       ask<{ notifications: Notification[]; unreadCount: number }>('/api/notifications', { query: { limit: 50 } }),
     push: () => ask<PushState>('/api/push'),

@@ -204,24 +204,6 @@ export interface DistrictStanding {
   readonly score: number | null
 }
 
-export interface SpinnerCandidate {
-  readonly userId: string
-  readonly username: string
-  readonly roiPct: number
-  readonly winRate: number
-  readonly trades: number
-}
-
-export interface SpinnerWeek {
-  readonly week: string
-  readonly endsAt: string
-  readonly status: 'open' | 'tied' | 'decided'
-  readonly winner?: SpinnerCandidate
-  readonly candidates: readonly SpinnerCandidate[]
-  readonly seedHash?: string
-  readonly seed?: string
-}
-
 export interface ActivityEvent {
   readonly id: string
   readonly type: string

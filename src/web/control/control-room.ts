@@ -1,6 +1,8 @@
 /** The control room of operators. Every action is an API endpoint and leaves an entry in the audit log. */
 import type { ComponentType } from 'preact'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
+import { Loaded } from '../parts/loaded.ts'
 import { item, section } from '../route.ts'
 import { isAdmin } from '../session.ts'
 import { AuditLog } from './audit.ts'
@@ -12,13 +14,14 @@ import { Runbook } from './runbook.ts'
 import { RiskView } from './risk.ts'
 import { Users } from './users.ts'
 import { Webhooks } from './webhooks.ts'
-import { WhatIfView } from './what-if.ts'
 
 const PARTS: readonly (readonly [key: string, label: string, part: ComponentType])[] = [
   ['', 'Health', Health],
   ['replays', 'Replays', Replays],
   ['settings', 'Settings', SettingsPanel],
-  ['what-if', 'What if', WhatIfView],
+  ...PAGE_FEATURES.flatMap(({ sections = [] }) => sections).map(
+    ({ key, label, load }) => [key, label, () => html`<${Loaded} key=${key} load=${load} />`] as const,
+  ),
   ['users', 'Users', () => (item.value === '' ? html`<${Users} />` : html`<${Person} id=${item.value} />`)],
   ['risk', 'Risk', RiskView],
   ['webhooks', 'Webhooks', Webhooks],

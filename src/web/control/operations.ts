@@ -55,30 +55,6 @@ export interface Upload {
   readonly chart: readonly PricePath[]
 }
 
-interface TriedOutcome {
-  readonly positions: number
-  readonly washouts: number
-  readonly levels: number
-  readonly voided: number
-  readonly house: number
-}
-
-/** Recordings under the settings in force and under a draft. */
-export interface WhatIf {
-  readonly matches: readonly {
-    readonly recording: string
-    readonly was: TriedOutcome
-    readonly would: TriedOutcome
-    readonly movedCount: number
-    readonly moved: readonly {
-      readonly name: string
-      readonly was: number
-      readonly would: number
-      readonly farthestPct: number
-    }[]
-  }[]
-}
-
 export interface Flag {
   readonly key: string
   readonly enabled: boolean
@@ -263,8 +239,6 @@ export const operations = {
   stopReplay: (id: string) => post('/api/admin/gameplay-bot/stop', { id }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean) => put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled }),
-  whatIf: (settings: Readonly<Record<string, SettingValue>>, recordings: readonly string[]) =>
-    api.ask<WhatIf>('/api/admin/settings/what-if', { method: 'POST', body: { settings, recordings } }),
   settings: () => api.ask<{ settings: Setting[] }>('/api/admin/settings'),
   setSetting: (key: string, value: SettingValue, { force = false } = {}) =>
     put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force }),

@@ -28,14 +28,15 @@ const GROUPS: Readonly<Record<string, string>> = {
   rules: 'Changing rules',
   scoring: 'Points',
   settlement: 'Full time',
-  spinner: 'The spinner',
-  tape: 'Public tapes',
   trading: 'Trading',
   'multiplier.GK': 'Points: multipliers of goalkeepers',
   'multiplier.DEF': 'Points: multipliers of defenders',
   'multiplier.MID': 'Points: multipliers of midfielders',
   'multiplier.FWD': 'Points: multipliers of forwards',
 }
+/** Of a feature, whose settings begin with its name. */
+const headline = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
+
 const changedWords = (settings: readonly Setting[]): string => {
   const changed = settings.filter(({ value, default: usual }) => value !== usual).length
   return changed === 0 ? '' : `, ${changed} not as usual`
@@ -122,7 +123,9 @@ function Settings() {
               ${[...Map.groupBy(shown, groupOf)].map(
                 ([group, own]) => html`
                   <details key=${group} open=${words !== '' || own.length === shown.length}>
-                    <summary>${GROUPS[group] ?? group} <small>${own.length}${changedWords(own)}</small></summary>
+                    <summary>
+                      ${GROUPS[group] ?? headline(group)} <small>${own.length}${changedWords(own)}</small>
+                    </summary>
                     <ul class="settings">
                       ${own.map((setting) => html`<${Row} key=${setting.key} setting=${setting} set=${set} />`)}
                     </ul>

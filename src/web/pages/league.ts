@@ -1,9 +1,9 @@
-/** Leaderboards by ROI and PnL, district standings and the weekly spinner. */
+/** Leaderboards by ROI and PnL, district standings, and the cards of features. */
 import { signal } from '@preact/signals'
 import type { BoardName } from '../client/api.ts'
-import type { BoardEntry, Purse, SpinnerWeek } from '../client/wire.ts'
-import { now } from '../server-clock.ts'
-import { dayTime, percent, share, signed, way } from '../format.ts'
+import type { BoardEntry, Purse } from '../client/wire.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
+import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { LeagueTable, PrivateLeagues } from '../parts/private-leagues.ts'
 import { WeekRecap } from '../parts/recap.ts'
@@ -12,7 +12,7 @@ import { Tournaments } from '../parts/tournaments.ts'
 import { section } from '../route.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
-import { plural, rich, say, words } from '../words.ts'
+import { rich, say, words } from '../words.ts'
 
 type Choice = 'all' | 'district' | 'friends'
 
@@ -45,6 +45,8 @@ function boardName(): BoardName {
   }
 }
 
+const CARDS = PAGE_FEATURES.flatMap(({ cards = [] }) => cards)
+
 export const League = () => html`
   <div class="page">
     <h1>${words.league.title}</h1>
@@ -52,7 +54,9 @@ export const League = () => html`
       <div>
         ${section.value === '' ? html`<${MyRank} /><${Boards} /><${WeekRecap} />` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
       </div>
-      <div><${Season} /><${Tournaments} /><${PrivateLeagues} /><${Spinner} /><${Districts} /></div>
+      <div>
+        <${Season} /><${Tournaments} /><${PrivateLeagues} />${CARDS.map((Card) => html`<${Card} />`)}<${Districts} />
+      </div>
     </div>
   </div>
 `
@@ -184,64 +188,5 @@ function Districts() {
             </ol>`
       }
     </section>
-  `
-}
-
-function Spinner() {
-  const { answer, trouble } = useRequest(() => api.spinner())
-  const days = answer === null ? 0 : Math.max(0, (Date.parse(answer.endsAt) - now.value) / 86_400_000)
-  return html`
-    <section class="card spinner" aria-labelledby="spinner-title">
-      <header><h2 id="spinner-title">${words.league.spinner}</h2></header>
-      ${
-        answer === null
-          ? html`<${Waiting} trouble=${trouble} />`
-          : html`
-              <div class="inside">
-                <p>${leaders(answer)}</p>
-                <p class="hint">
-                  ${answer.status === 'open' ? `${say(words.league.decidedIn, { time: days < 1 ? `${Math.ceil(days * 24)} h` : plural(Math.ceil(days), words.keys.days) })} ` : ''}
-                  ${words.league.draw}${' '} <code title=${answer.seedHash}>${answer.seedHash?.slice(0, 16)}…</code>
-                </p>
-                ${
-                  answer.previous?.winner === undefined
-                    ? null
-                    : html`<p>
-                        ${rich(words.league.lastWeek, { winner: html`<b>${answer.previous.winner.username}</b>` })}
-                        <span class="num ${way(answer.previous.winner.roiPct)}">
-                          ${percent(answer.previous.winner.roiPct)}</span
-                        >
-                      </p>`
-                }
-                <${PastWinners} />
-              </div>
-            `
-      }
-    </section>
-  `
-}
-
-function leaders({ status, winner, candidates }: SpinnerWeek) {
-  if (winner !== undefined) return rich(words.league.wonBy, { winner: html`<b>${winner.username}</b>` })
-  if (candidates.length === 0) return words.league.noLeader
-  const names = candidates.map(({ username }) => username).join(', ')
-  const [first] = candidates
-  return html`
-    ${rich(status === 'tied' || candidates.length > 1 ? words.league.level : words.league.lead, { names: html`<b>${names}</b>` })}
-    <span class="num ${way(first?.roiPct ?? 0)}"> ${percent(first?.roiPct ?? 0)}</span>
-  `
-}
-
-function PastWinners() {
-  const { answer } = useRequest(() => api.spinnerHistory())
-  const weeks = (answer?.weeks ?? []).filter(({ winner }) => winner !== undefined)
-  if (weeks.length === 0) return null
-  return html`
-    <details>
-      <summary>${words.league.earlier}</summary>
-      <ul>
-        ${weeks.map(({ week, winner, endsAt }) => html`<li key=${week}>${week}: <b>${winner?.username}</b> <small>${say(words.league.to, { when: dayTime(endsAt) })}</small></li>`)}
-      </ul>
-    </details>
   `
 }

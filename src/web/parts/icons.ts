@@ -1,7 +1,7 @@
 /** Drawings, 20 by 20, in the colour of the text around them. */
 import { html } from '../html.ts'
 
-const PATHS = {
+export const ICONS = {
   match: 'M2 4h16v12H2zM10 4v12M10 8a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
   market: 'M3 5h14M3 10h14M3 15h9',
   trade: 'M2 15h4v-5h4v3h4V5h4',
@@ -19,9 +19,10 @@ const PATHS = {
   out: 'M8 3H4v14h4M12 6l4 4-4 4M16 10H8',
 } as const
 
-export type IconName = keyof typeof PATHS
-
 /** Decoration: the text beside it has the same meaning. */
-export const Icon = ({ name }: { name: IconName }) => html`
-  <svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false"><path d=${PATHS[name]} /></svg>
+export const Icon = ({ name }: { name: keyof typeof ICONS }) => html`<${Drawing} path=${ICONS[name]} />`
+
+/** The same of a path. */
+export const Drawing = ({ path }: { path: string }) => html`
+  <svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false"><path d=${path} /></svg>
 `

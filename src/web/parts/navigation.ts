@@ -2,13 +2,14 @@
 import { accountValue, locked, marginUsed, unrealized, wallet } from '../account.ts'
 import { isLeague, purse, purseName } from '../leagues.ts'
 import { arrow, signed, units, way } from '../format.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { unread } from '../notifications.ts'
-import { go, isTrading, type View, view } from '../route.ts'
+import { go, isTrading, view } from '../route.ts'
 import { isAdmin, signOut, user } from '../session.ts'
 import { theme, toggleTheme } from '../theme.ts'
-import { Icon, type IconName } from './icons.ts'
+import { Drawing, Icon, ICONS } from './icons.ts'
 import { say, words } from '../words.ts'
 
 const Brand = () => html`
@@ -22,19 +23,20 @@ const Brand = () => html`
 `
 
 interface Place {
-  readonly to: View
-  readonly icon: IconName
+  readonly to: string
+  readonly icon: string
   readonly label: string
 }
 
-const isHere = (to: View): boolean => (to === 'trade' ? isTrading.value : view.value === to)
+const isHere = (to: string): boolean => (to === 'trade' ? isTrading.value : view.value === to)
 
 const places = (): readonly Place[] => [
-  { to: 'match', icon: 'match', label: words.nav.match },
-  { to: 'trade', icon: 'trade', label: words.nav.trade },
-  { to: 'league', icon: 'league', label: words.nav.league },
-  { to: 'club', icon: 'club', label: words.nav.club },
-  ...(isAdmin.value ? [{ to: 'control', icon: 'control', label: words.nav.control } as const] : []),
+  { to: 'match', icon: ICONS.match, label: words.nav.match },
+  { to: 'trade', icon: ICONS.trade, label: words.nav.trade },
+  { to: 'league', icon: ICONS.league, label: words.nav.league },
+  { to: 'club', icon: ICONS.club, label: words.nav.club },
+  ...PAGE_FEATURES.flatMap(({ view: own }) => (own === undefined ? [] : [{ ...own, to: own.name }])),
+  ...(isAdmin.value ? [{ to: 'control', icon: ICONS.control, label: words.nav.control }] : []),
 ]
 
 export function TopBar() {
@@ -126,10 +128,10 @@ const Connection = () => html`
 
 export function BottomNav() {
   const items: readonly Place[] = [
-    { to: 'match', icon: 'match', label: words.nav.match },
-    { to: 'market', icon: 'market', label: words.nav.players },
-    { to: 'trade', icon: 'trade', label: words.nav.trade },
-    { to: 'positions', icon: 'positions', label: words.nav.positions },
+    { to: 'match', icon: ICONS.match, label: words.nav.match },
+    { to: 'market', icon: ICONS.market, label: words.nav.players },
+    { to: 'trade', icon: ICONS.trade, label: words.nav.trade },
+    { to: 'positions', icon: ICONS.positions, label: words.nav.positions },
     ...places().filter(({ to }) => to !== 'trade' && to !== 'match'),
   ]
   return html`
@@ -137,7 +139,7 @@ export function BottomNav() {
       ${items.map(
         ({ to, icon, label }) => html`
           <button aria-current=${view.value === to ? 'page' : undefined} onClick=${() => go(to)}>
-            <${Icon} name=${icon} /><span>${label}</span>
+            <${Drawing} path=${icon} /><span>${label}</span>
           </button>
         `,
       )}

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { hasNeverTraded } from '../account.ts'
 import { purse } from '../leagues.ts'
 import { html } from '../html.ts'
-import { go, type View } from '../route.ts'
+import { go } from '../route.ts'
 import { say, words } from '../words.ts'
 
 interface Step {
@@ -12,7 +12,7 @@ interface Step {
   readonly words: string
   /** The class of what it is about, and the view of a phone that shows it. */
   readonly about: string
-  readonly view: View
+  readonly view: string
 }
 
 const STEPS: readonly Step[] = [

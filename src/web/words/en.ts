@@ -582,17 +582,6 @@ export const en = {
     you: '(you)',
     districts: 'Districts',
     ranked: '{n} ranked',
-    spinner: 'Spinner of the week',
-    decidedIn: 'Decided in {time}.',
-    draw: 'A tie is decided by a draw, from a seed and the last settlement prices of the week. Hash of the seed:',
-    lastWeek: 'Last week: {winner}',
-    wonBy: 'Won by {winner}.',
-    noLeader:
-      'No leader yet. The best ROI of the week wins, among all who have closed enough positions on different players.',
-    level: 'Level at the top: {names}',
-    lead: 'In the lead: {names}',
-    earlier: 'Earlier weeks',
-    to: 'to {when}',
   },
   leagues: {
     upcoming: 'begins {when}',

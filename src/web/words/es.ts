@@ -588,17 +588,6 @@ export const es: Words = {
     you: '(tú)',
     districts: 'Distritos',
     ranked: '{n} con puesto',
-    spinner: 'La ruleta de la semana',
-    decidedIn: 'Se decide en {time}.',
-    draw: 'Un empate se decide por sorteo, con una semilla y los últimos precios de liquidación de la semana. Hash de la semilla:',
-    lastWeek: 'La semana pasada: {winner}',
-    wonBy: 'Ha ganado {winner}.',
-    noLeader:
-      'Todavía no hay líder. Gana el mejor ROI de la semana entre quienes hayan cerrado suficientes posiciones en jugadores distintos.',
-    level: 'Empatados arriba: {names}',
-    lead: 'En cabeza: {names}',
-    earlier: 'Semanas anteriores',
-    to: 'hasta el {when}',
   },
   leagues: {
     upcoming: 'empieza el {when}',

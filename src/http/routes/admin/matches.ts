@@ -41,7 +41,7 @@ export function endMatch({ audit, desk }: Pick<HttpDeps, 'audit' | 'desk'>, gate
     const { id } = c.req.valid('param')
     const { outcome: after } = c.req.valid('json')
     const actor = c.var.caller.userId
-    const refusal = refusalOf(await desk.end(id, after === 'void' ? 'void' : 'full_time'))
+    const refusal = refusalOf(await desk.ask('end', { matchId: id, ending: after === 'void' ? 'void' : 'full_time' }))
     const action = { actor, action: 'match.end', subject: String(id), before: null, after }
     await audit.record({ ...action, outcome: refusal?.code ?? 'ok' })
     return refusal === null ? c.json({ matchId: id, outcome: after }, 200) : fail(c, refusal)

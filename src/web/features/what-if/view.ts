@@ -1,10 +1,35 @@
 /** What if: a draft of settings, tried on recordings before anything is set. */
 import { useState } from 'preact/hooks'
-import { messageFor } from '../error-messages.ts'
-import { percent, signed, units } from '../format.ts'
-import { html } from '../html.ts'
-import { useRequest, Waiting } from '../parts/use-request.ts'
-import { operations, type Recording, type Setting, type SettingValue, type WhatIf } from './operations.ts'
+import { messageFor } from '../../error-messages.ts'
+import { percent, signed, units } from '../../format.ts'
+import { html } from '../../html.ts'
+import { useRequest, Waiting } from '../../parts/use-request.ts'
+import { operations, type Recording, type Setting, type SettingValue } from '../../control/operations.ts'
+import { api } from '../../session.ts'
+
+interface TriedOutcome {
+  readonly positions: number
+  readonly washouts: number
+  readonly levels: number
+  readonly voided: number
+  readonly house: number
+}
+
+/** Recordings under the settings in force and under a draft. */
+interface WhatIf {
+  readonly matches: readonly {
+    readonly recording: string
+    readonly was: TriedOutcome
+    readonly would: TriedOutcome
+    readonly movedCount: number
+    readonly moved: readonly {
+      readonly name: string
+      readonly was: number
+      readonly would: number
+      readonly farthestPct: number
+    }[]
+  }[]
+}
 
 type Draft = Readonly<Record<string, SettingValue>>
 
@@ -25,7 +50,7 @@ export function WhatIfView() {
     setBusy(true)
     setTrouble(null)
     try {
-      setTold(await operations.whatIf(draft, recordings))
+      setTold(await tried(draft, recordings))
     } catch (error) {
       setTrouble(messageFor(error))
     }
@@ -55,6 +80,9 @@ export function WhatIfView() {
     ${told === null ? null : told.matches.map((match) => html`<${Match} key=${match.recording} match=${match} />`)}
   `
 }
+
+const tried = (settings: Draft, recordings: readonly string[]) =>
+  api.ask<WhatIf>('/api/admin/settings/what-if', { method: 'POST', body: { settings, recordings } })
 
 interface AddProps {
   readonly settings: readonly Setting[]

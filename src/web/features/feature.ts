@@ -1,0 +1,28 @@
+/** What a feature adds to the page. */
+import type { ComponentType } from 'preact'
+
+/** A folder beside this file, of the name that the feature has on the server. */
+export interface PageFeature {
+  /** A view of its own, at `#/` and its name. */
+  readonly view?: FeatureView
+  /** Cards of the league view, beside the boards. */
+  readonly cards?: readonly ComponentType[]
+  /** Sections of the control room. */
+  readonly sections?: readonly ControlSection[]
+}
+
+export interface FeatureView {
+  readonly name: string
+  readonly label: string
+  /** Lines in a square of 20 by 20, as in SVG. */
+  readonly icon: string
+  readonly Page: ComponentType
+}
+
+export interface ControlSection {
+  /** The part of the address after `#/control/`. */
+  readonly key: string
+  readonly label: string
+  /** Loaded on demand, since only admins need it. */
+  readonly load: () => Promise<ComponentType>
+}

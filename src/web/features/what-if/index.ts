@@ -1,0 +1,7 @@
+/** What if: a section of the control room. */
+import type { PageFeature } from '../feature.ts'
+import './style.css'
+
+export const whatIf: PageFeature = {
+  sections: [{ key: 'what-if', label: 'What if', load: async () => (await import('./view.ts')).WhatIfView }],
+}
