@@ -433,7 +433,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
       'test/support/server-rig.ts',
     ],
   ],
-  ['sim', ['test/sim/simulate.ts']],
+  ['sim', ['test/sim/simulate.ts', 'test/sim/cluster/simulation.ts']],
 ]
 
 /** A test file names exactly its needs. */
