@@ -20,7 +20,7 @@ import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { BALANCED } from '../support/books.ts'
 import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
-import { eachDatabase, onPostgres } from '../support/databases.ts'
+import { crowd, eachDatabase, onPostgres } from '../support/databases.ts'
 import { type Fixture, openSeason, type Season } from '../support/season.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -127,12 +127,12 @@ eachDatabase((open) => {
   )
 
   it(
-    '[D18] 10,000 positions move once, whichever processes move them at the same time',
+    '[D18] the positions of a crowd move once, whichever processes move them at the same time',
     { timeout: 240_000 },
     async () => {
       const users = await Promise.all(Array.from({ length: 100 }, () => season.user(`Crowd ${++names}`)))
       const match = await season.match()
-      const made = Array.from({ length: 10_000 }, (_, n) =>
+      const made = Array.from({ length: crowd(open(), 10_000) }, (_, n) =>
         match.position(present(users[n % users.length], 'user'), { lots: 0.01 }),
       )
       for (let from = 0; from < made.length; from += 500) {

@@ -27,6 +27,9 @@ export function onPostgres(suite: (serverUrl: string) => void): void {
 /** A new, empty, not yet migrated database of the server. */
 export const createDatabase = (server: string): Promise<ScratchDatabase> => makeDatabase(server, 'touchline_test')
 
+/** So many rows on PostgreSQL; a tenth of them on the embedded database, which takes ten times as long for each. */
+export const crowd = ({ kind }: Connection, rows: number): number => (kind === 'postgres' ? rows : rows / 10)
+
 function runOn(
   open: () => Promise<{ readonly connection: Connection; readonly remove: () => Promise<void> }>,
   suite: (open: () => Connection) => void,
