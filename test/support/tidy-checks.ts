@@ -193,6 +193,7 @@ export const ENTRY_POINTS: readonly string[] = [
   'test/market/run.ts',
   'test/sim/run.ts',
   'test/support/http-ece.d.ts',
+  'test/support/processor-time.ts',
   'vitest.config.ts',
 ]
 
