@@ -3,6 +3,7 @@
  */
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LeftOut } from './test/support/left-out.ts'
+import { SlowTests } from './test/support/slow-tests.ts'
 
 const report = process.env['TEST_REPORT']
 
@@ -10,6 +11,7 @@ const report = process.env['TEST_REPORT']
 const WITH_NEEDS = 'test/**/*.{pg,redis,e2e,sim}.test.ts'
 /** Whole matches, the journeys of whole browsers, and tests of tools. */
 const LONG = [
+  'test/**/*.long.*.ts',
   'test/{chaos,clients,market,ops}/**/*.test.ts',
   'test/web/**/*.e2e.test.ts',
   'test/e2e/{cluster,live-provider,pgbouncer,redis-cluster,upgrade}.e2e.test.ts',
@@ -25,8 +27,18 @@ const PROJECTS = {
 
 const project = (name: keyof typeof PROJECTS, include: readonly string[], exclude: readonly string[] = []) => ({
   extends: true as const,
-  test: { name, include: [...include], exclude: [...configDefaults.exclude, ...exclude] },
+  test: {
+    name,
+    include: [...include],
+    exclude: [...configDefaults.exclude, ...exclude],
+    // Bounds for a busy machine, not expectations: no test waits for them.
+    testTimeout: name === 'long' ? 300_000 : 60_000,
+    hookTimeout: name === 'long' ? 300_000 : 120_000,
+  },
 })
+
+// Half of what a worker computes before its first test is the compiling of modules.
+process.env['NODE_COMPILE_CACHE'] ??= 'node_modules/.cache/touchline/compiled'
 
 export default defineConfig({
   test: {
@@ -43,10 +55,12 @@ export default defineConfig({
     // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
     // what it changes.
     isolate: false,
-    // Bounds for a busy machine, not expectations: no test waits for them.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    reporters: ['default', new LeftOut(PROJECTS), ...(report === undefined ? [] : ['json'])],
+    // The checks of the conformance suite, which mostly wait.
+    maxConcurrency: 8,
+    // The default of one second is a time that a busy machine exceeds.
+    expect: { poll: { timeout: 30_000 } },
+    setupFiles: ['test/support/processor-time.ts'],
+    reporters: ['default', new LeftOut(PROJECTS), new SlowTests(), ...(report === undefined ? [] : ['json'])],
     outputFile: report ?? '',
   },
 })

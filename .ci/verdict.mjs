@@ -1,14 +1,18 @@
 /**
  * Sums up the test reports (JSON of vitest, JUnit of the conformance suite):
  *
- *   verdict.mjs failed-files report.json                          the test files with a failure, one per line
- *   verdict.mjs verdict STATUS report.json again.json suite.xml…  names what failed and ends with "N passed, N failed"
+ *   verdict.mjs repeated report.json LIST                  the files with a failure that LIST allows to run again
+ *   verdict.mjs verdict STATUS TESTS report.json again.json suite.xml…
+ *                                                          names what failed and ends with "N passed, N failed"
  *
- * If STATUS is not 0 the run failed, even when no report has a failure: types, lint, format, a leak after the tests, or
- * a deployment that did not start.
+ * TESTS is the status of the tests, STATUS that of everything else. If one is not 0 the run failed, even when no report
+ * has a failure: types, lint, format, a leak after the tests, or a deployment that did not start. TESTS does not count
+ * when every file that failed has passed by itself.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+
+const REPEATED_MAX = 5
 
 const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 const filesOf = (path) => JSON.parse(textOf(path) || '{ "testResults": [] }').testResults
@@ -21,10 +25,26 @@ const testsOf = (files, wanted) =>
   )
 const nameOf = (check) => /\bname="([^"]*)"/.exec(check)?.[1] ?? check
 
+/** The files of the list. Throws if it is longer than it may be, or an entry lacks its date or reason. */
+function listed(path) {
+  const lines = textOf(path)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  if (lines.length > REPEATED_MAX) throw new Error(`${path} has ${lines.length} files; it may have ${REPEATED_MAX}`)
+  return lines.map((line) => {
+    const [, file] = /^(\S+) \d{4}-\d\d-\d\d \S.{20,}$/.exec(line) ?? []
+    if (file === undefined) throw new Error(`${path}: "${line}" is not a file, a date and a reason`)
+    return file
+  })
+}
+
 const [, , what, ...rest] = process.argv
-if (what === 'failed-files') console.log(failedFiles(filesOf(rest[0])).join('\n'))
-else {
-  const [status, first, second, ...suites] = rest
+if (what === 'repeated') {
+  const [allowed, failed] = [listed(rest[1]), failedFiles(filesOf(rest[0]))]
+  // One that may not fail makes the run fail, whatever the others do.
+  if (failed.every((file) => allowed.includes(file))) console.log(failed.join('\n'))
+} else {
+  const [status, tests, first, second, ...suites] = rest
   const [files, again] = [filesOf(first), filesOf(second)]
   const failed = testsOf(again.length > 0 ? again : files, 'failed')
   const once = testsOf(files, 'failed').filter((test) => !failed.includes(test))
@@ -37,7 +57,8 @@ else {
   const passedChecks = checks.filter((check) => !/<(failure|skipped)/.test(check))
   const passed = testsOf(files, 'passed').length + once.length + passedChecks.length
   const failures = failed.length + failedChecks.length
-  const isSound = status === '0' && files.length > 0
+  const haveTestsPassed = tests === '0' || (once.length > 0 && failedFiles(again).length === 0)
+  const isSound = status === '0' && haveTestsPassed && files.length > 0
   console.log(`${passed} passed, ${Math.max(failures, isSound ? 0 : 1)} failed`)
   process.exitCode = failures > 0 || !isSound ? 1 : 0
 }

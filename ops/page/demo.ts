@@ -13,7 +13,7 @@ export interface Demo {
 
 /** Throws if there is no Chromium. */
 export async function openDemo(settings: Settings = {}): Promise<Demo> {
-  const place = folderPlace()
+  const place = await folderPlace()
   const server = new Program({ ...place.settings, ...settings })
   const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] })
   const url = await server.listening

@@ -20,9 +20,10 @@ import { aheadBy, nextBase, type Standing } from '../../actors/market/target.ts'
 import type { PriceMoved } from '../../actors/match/messages.ts'
 import { TickKeeper } from '../../actors/match/tick-keeper.ts'
 import { recordedMatch } from '../../src/match-run/recorded-match.ts'
-import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
+import { loadRecording } from '../../src/replays/recordings.ts'
+import { shortFiles } from '../support/short-recordings.ts'
 
-const recordings = await listRecordings('ops/replays')
+const recordings = await shortFiles()
 
 const START = price(150_000_000)
 const RATED = { value: 6.6, first: 6.4, firstMinutes: 10 }

@@ -665,7 +665,7 @@ describe('the end of a match', () => {
     const left = stage.closes(position.id, U(users))
     expect(stage.actor.view.instrument(P(1))).toMatchObject({ leavingFrom: u(-12), endedImbalance: null })
     expect(await left).toMatchObject({ refusal: { code: 'market_suspended' } })
-    await vi.waitFor(() => expect(stage.actor.view.instrument(P(1))?.leavingFrom).toBeNull())
+    await vi.waitFor(() => expect(stage.actor.view.instrument(P(1))?.leavingFrom).toBeNull(), { timeout: 30_000 })
     expect(stage.actor.view.instrument(P(1))).toMatchObject({ imbalance: u(-2), endedImbalance: u(-2) })
     const closes = stopped.map(({ id }) => settledAt(stage, id))
     expect(closes.map((close) => [close?.by, close?.price])).toEqual(

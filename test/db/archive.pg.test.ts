@@ -12,7 +12,6 @@ import { EventStream } from '../../db/event-stream.ts'
 import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { Months } from '../../db/months.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
-import { migrate } from '../../db/postgres/migrate.ts'
 import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Positions } from '../../db/positions.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -20,7 +19,8 @@ import { Wallets } from '../../db/wallets.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { BALANCED } from '../support/books.ts'
-import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
+import { crowd, eachDatabase, onPostgres } from '../support/databases.ts'
 import { type Fixture, openSeason, type Season } from '../support/season.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -127,12 +127,12 @@ eachDatabase((open) => {
   )
 
   it(
-    '[D18] 10,000 positions move once, whichever processes move them at the same time',
+    '[D18] the positions of a crowd move once, whichever processes move them at the same time',
     { timeout: 240_000 },
     async () => {
       const users = await Promise.all(Array.from({ length: 100 }, () => season.user(`Crowd ${++names}`)))
       const match = await season.match()
-      const made = Array.from({ length: 10_000 }, (_, n) =>
+      const made = Array.from({ length: crowd(open(), 10_000) }, (_, n) =>
         match.position(present(users[n % users.length], 'user'), { lots: 0.01 }),
       )
       for (let from = 0; from < made.length; from += 500) {
@@ -323,10 +323,9 @@ onPostgres((server) => {
     '[D20] detaching waits for a reader of the month, and trading waits for neither',
     { timeout: 120_000 },
     async () => {
-      const database = await createDatabase(server)
+      const database = await createMigrated(server)
       const connection = await connect({ databaseUrl: database.url, dataDir: null })
       try {
-        await migrate(connection.db)
         const { season, user, list, closeAndArchive, months } = await longAgo(connection)
         await closeAndArchive()
         const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))

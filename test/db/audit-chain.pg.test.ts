@@ -7,10 +7,10 @@ import { present } from '../../actors/kernel/assert.ts'
 import { AuditChain, type ChainHead } from '../../db/audit-chain.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
-import { migrate } from '../../db/postgres/migrate.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { tamper } from '../support/audit-rows.ts'
-import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
+import { eachDatabase, onPostgres } from '../support/databases.ts'
 import { U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -108,11 +108,10 @@ onPostgres((server) => {
 
   let url = ''
   beforeAll(async () => {
-    const database = await createDatabase(server)
+    const database = await createMigrated(server)
     drop = database.drop
     url = database.url
     for (let n = 0; n < 3; n += 1) opened.push(await connect({ databaseUrl: url, dataDir: null }))
-    await migrate(present(opened[0], 'connection').db)
   })
 
   it('[H20] processes append and seal at once and make one chain; an open transaction keeps none waiting', async () => {

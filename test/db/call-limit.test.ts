@@ -46,7 +46,7 @@ it('a slow call gives its slot to the next, and takes no slot back when it ends'
   // b is slow, c and d are quick: the two places are taken.
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
   end('c')
-  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']))
+  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']), { timeout: 30_000 })
 })
 
 it('slow calls never exceed the hard cap', async () => {
@@ -55,5 +55,5 @@ it('slow calls never exceed the hard cap', async () => {
   await vi.advanceTimersByTimeAsync(1_000)
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
   end('c')
-  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']))
+  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']), { timeout: 30_000 })
 })

@@ -19,14 +19,14 @@ import { commandId } from '../../src/http/command-ids.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
-import { migrate } from '../../db/postgres/migrate.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { createDatabase, onPostgres } from '../support/databases.ts'
+import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
+import { onPostgres } from '../support/databases.ts'
 import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
 import { codeOf } from '../support/actor-rig.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -105,14 +105,13 @@ const orderOf = (n: number, userId: UserId, key: string, over: Parameters<typeof
   })
 
 onPostgres((server) => {
-  let database: Awaited<ReturnType<typeof createDatabase>>
+  let database: Awaited<ReturnType<typeof createMigrated>>
   let owners: Owner[] = []
   let users: UserId[] = []
 
   beforeEach(async () => {
-    database = await createDatabase(server)
+    database = await createMigrated(server)
     const { connection } = await newOwner()
-    await migrate(connection.db)
     await seedDistricts(connection.db)
     const names = Array.from({ length: 100 }, (_, n) => `Hot ${n + 1}`)
     users = (await new Users(connection.db, world).createSyntheticMany(names)).map(({ user }) => user.id)

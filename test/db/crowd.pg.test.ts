@@ -9,13 +9,13 @@ import { committedEvents } from '../../actors/match/committed-events.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Commit } from '../../db/outbox.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
-import { migrate } from '../../db/postgres/migrate.ts'
 import { ReactionTx } from '../../db/reaction-tx.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { creditWaiting, react, reactionUnder } from '../../src/reactions/react.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { createDatabase, onPostgres } from '../support/databases.ts'
+import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
+import { onPostgres } from '../support/databases.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
 const CROWD = 10_000
@@ -27,10 +27,9 @@ const chance = chanceFrom(19)
 
 onPostgres((server) => {
   async function onDatabase(work: (connection: Connection, season: Season) => Promise<void>): Promise<void> {
-    const { url, drop } = await createDatabase(server)
+    const { url, drop } = await createMigrated(server)
     const connection = await connect({ databaseUrl: url, dataDir: null, statementTimeoutMs: 60_000 })
     try {
-      await migrate(connection.db)
       await work(connection, await openSeason(connection, world))
     } finally {
       await connection.close()

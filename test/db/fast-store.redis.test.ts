@@ -52,7 +52,7 @@ function throughARelay(server: RedisServer): void {
       expect(store.connected).toBe(true)
 
       relay.cut()
-      await vi.waitUntil(() => !store.connected)
+      await vi.waitUntil(() => !store.connected, { timeout: 30_000 })
       const error = await Promise.race([store.get('a').catch((e: unknown) => e), turns(20)])
       expect(isAway(error), `after 20 turns: ${String(error)}`).toBe(true)
 

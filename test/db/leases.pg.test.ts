@@ -4,9 +4,9 @@ import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
 import { SqlLeases } from '../../db/leases.ts'
-import { migrate } from '../../db/postgres/migrate.ts'
 import { leasesContract } from '../contract/records.ts'
-import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
+import { eachDatabase, onPostgres } from '../support/databases.ts'
 import { recordsBench } from './records-bench.ts'
 
 const leasesOf = ({ db }: Connection, owner: string) => new SqlLeases(db, { owner, ttlMs: 5 * SECOND_MS, alone: false })
@@ -20,10 +20,9 @@ onPostgres((server) => {
   afterEach(() => void vi.useRealTimers())
 
   it("[Q2] the database's clock decides whether a lease runs, not those of the processes", async () => {
-    const { url, drop } = await createDatabase(server)
+    const { url, drop } = await createMigrated(server)
     const connection = await connect({ databaseUrl: url, dataDir: null })
     try {
-      await migrate(connection.db)
       const [ada, bob, id] = [leasesOf(connection, 'ada'), leasesOf(connection, 'bob'), fixtureId(1)]
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS })
       expect(await ada.acquire(id)).toBe(1)

@@ -12,7 +12,7 @@ import { insertInstrument, insertMatch } from '../support/rows.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { ALICE, openHttpRig } from '../http/http-rig.ts'
 
-const ROWS = 5_000
+const ROWS = 1_500
 const NEW_PER_PAGE = 3
 
 const PositionsPage = z.object({
@@ -56,7 +56,7 @@ eachDatabase((open) => {
     return (await openHttpRig({ deps: { positions: new Positions(db), wallets: new Wallets(db, cache) } })).asAlice
   }
 
-  describe('[H24] 5,000 rows, walked by cursor while new ones arrive', () => {
+  describe('[H24] 1,500 rows, walked by cursor while new ones arrive', () => {
     let next = ROWS + 1
 
     it.each([

@@ -18,7 +18,7 @@ import { Wallets } from '../../db/wallets.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { ok } from '../support/actor-rig.ts'
-import { eachDatabase } from '../support/databases.ts'
+import { crowd, eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
 import { runningMatch } from '../support/running-match.ts'
 import { type Fixture, openSeason, type Season } from '../support/season.ts'
@@ -233,10 +233,10 @@ eachDatabase((open) => {
   })
 
   it(
-    '[T38] 10,000 parts of one book add up to it, in memory, when it is loaded and at full time',
+    '[T38] the parts of a crowd add up to the whole, in memory, when it is loaded and at full time',
     { timeout: 120_000 },
     async () => {
-      const [holders, each] = [200, 50]
+      const [holders, each] = [crowd(open(), 200), 50]
       const people = Array.from({ length: holders }, (_, n) => `Sharer ${n}`)
       const users = (await season.users.createSyntheticMany(people)).map(({ user }) => user.id)
       const { actor, order, first, load } = await runningMatch(open(), world, 88_003)

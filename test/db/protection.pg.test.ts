@@ -16,14 +16,13 @@ import { Wallets } from '../../db/wallets.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { ok } from '../support/actor-rig.ts'
-import { eachDatabase } from '../support/databases.ts'
+import { crowd, eachDatabase } from '../support/databases.ts'
 import { GOAL, player, u } from '../support/fixtures.ts'
 import { runningMatch, type RunningMatchOptions } from '../support/running-match.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
 const RULES = { protection: DEFAULT_PROTECTION, feedStaleMs: HOUR_MS, feedFrozenMs: HOUR_MS }
 /** Fills of one player that one piece of news moves, and the users who hold them. */
-const [FILLS, HOLDERS] = [10_000, 500]
 
 /** What protection makes a match remember, as its memory and as the database have it. */
 const remembered = (view: MatchView) => ({
@@ -136,19 +135,21 @@ eachDatabase((open) => {
   )
 
   it(
-    '[N1] 10,000 fills of one player move with one piece of news, at once and in one commit',
+    '[N1] the fills of a crowd on one player move with one piece of news, at once and in one commit',
     { timeout: 120_000 },
     async () => {
+      const fills = crowd(open(), 10_000)
+      const holders = fills / 20
       const moves: number[] = []
       const { actor, order, feed, known, isRemembered } = await play({
         after: async (batch) => {
           if (hasMoves(batch)) moves.push(batch.events.filter(({ kind }) => kind === 'fill_moved').length)
         },
       })
-      const holders = Array.from({ length: HOLDERS }, (_, n) => `Holder ${n} of ${matches}`)
-      const users = (await season.users.createSyntheticMany(holders)).map(({ user }) => user.id)
+      const names = Array.from({ length: holders }, (_, n) => `Holder ${n} of ${matches}`)
+      const users = (await season.users.createSyntheticMany(names)).map(({ user }) => user.id)
       const held: PositionId[] = []
-      for (let round = 0; round < FILLS / HOLDERS; round++) {
+      for (let round = 0; round < fills / holders; round++) {
         // On both sides, so that the price stays near what each has seen.
         const orders = users.map((user, n) =>
           order(user, { direction: n % 2 === 0 ? 'long' : 'short', lots: lots(u(0.01)) }),
@@ -156,11 +157,11 @@ eachDatabase((open) => {
         const trades = await Promise.all(orders.map((one) => actor.submit(one)))
         held.push(...trades.map((trade) => ok(trade).position.id))
       }
-      for (let half = 0; half < FILLS / 2; half += HOLDERS) {
+      for (let half = 0; half < fills / 2; half += holders) {
         await Promise.all(users.map((user, n) => actor.submit(closing(user, present(held[half + n], 'position')))))
       }
       await feed(actor, known)
-      expect(moves).toEqual([FILLS])
+      expect(moves).toEqual([fills])
       await isRemembered(actor)
       await booksBalance()
     },

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
@@ -28,9 +27,9 @@ import { Wallets } from '../../db/wallets.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { TapeSigner } from '../../src/features/tape/signer.ts'
 import { parserOfReplays } from '../../src/compose/replays.ts'
-import { loadRecording } from '../../src/replays/recordings.ts'
 import { type Proven, verify } from '../../src/verify/verify.ts'
 import { eachDatabase } from '../support/databases.ts'
+import { shortRecording } from '../support/short-recordings.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const FRAME_MS = 10_000
@@ -45,7 +44,7 @@ eachDatabase((open) => {
   async function play(
     kills: readonly number[],
   ): Promise<{ readonly matchId: FixtureId; readonly users: readonly UserId[] }> {
-    const { frames } = await loadRecording(join(import.meta.dirname, '../../ops/replays/goal-feast.jsonl.br'))
+    const { frames } = await shortRecording('goal-feast')
     const connection = open()
     const matchId = fixtureId(++matches)
     const players = `replay/taped-${matchId}`
@@ -100,10 +99,10 @@ eachDatabase((open) => {
     for (let frame = 0; frame < frames.length; frame++) {
       world.pass(FRAME_MS)
       dying = kills.includes(frame)
-      if (frame === 150) rules = { ...DEFAULT_RULES, impactCapPpm: 4_000 }
+      if (frame === 25) rules = { ...DEFAULT_RULES, impactCapPpm: 4_000 }
       const heard = actor.feed(updateOf(frame)).catch(() => undefined)
       const orders = users.map(async (userId, n) => {
-        if (chance.below(12) > 0) return
+        if (chance.below(4) > 0) return
         const action = nextAction(
           { userId, habit: present(HABITS[n % HABITS.length], 'habit') },
           await viewOf(actor, userId, wallets),
@@ -162,8 +161,8 @@ eachDatabase((open) => {
 
   let match: Awaited<ReturnType<typeof play>>
   beforeAll(async () => {
-    match = await play([30, 60, 140, 260, 400])
-  }, 120_000)
+    match = await play([5, 10, 23, 43, 66])
+  })
 
   it('[J8] after five kills in mid-commit a match is proved from its tape and its recording, line for line', async () => {
     const { matchId } = match
@@ -185,7 +184,7 @@ eachDatabase((open) => {
     const epochs = new Set<number>()
     for await (const { epoch } of new Journal(open().db).read(matchId)) epochs.add(epoch)
     expect(epochs.size).toBe(6)
-  }, 120_000)
+  })
 
   it('[J10] the owner of a position gets its proof, and nobody else does', async () => {
     const { matchId, users } = match
@@ -213,13 +212,13 @@ eachDatabase((open) => {
     }
     for (const user of users) expect(`${tape}${recording}`).not.toContain(user)
     for (const { id } of rows) expect(tape).not.toContain(id)
-  }, 120_000)
+  })
 
   it('[J11] a row that was changed in the database is not published', async () => {
     const { matchId } = match
     const tapes = new PublicTape(open().db)
     const { rows } = await sql<{ first_n: number; lines: Uint8Array }>`
-      select first_n, lines from tape where match_id = ${matchId} and first_n > 1000 limit 1`.execute(open().db)
+      select first_n, lines from tape where match_id = ${matchId} and first_n > 300 limit 1`.execute(open().db)
     const { first_n: changed, lines } = present(rows[0], 'row')
     const text = unpacked(lines)
       .join('\n')
@@ -227,7 +226,7 @@ eachDatabase((open) => {
     const forged = deflateRawSync(text, { dictionary: DICTIONARY })
     await sql`update tape set lines = ${forged} where match_id = ${matchId} and first_n = ${changed}`.execute(open().db)
     await expect(Array.fromAsync(tapes.lines(matchId))).rejects.toThrow(/is not the one that was signed/)
-    await sql`delete from tape where match_id = ${matchId} and first_n > 1 and first_n < 3000`.execute(open().db)
+    await sql`delete from tape where match_id = ${matchId} and first_n > 1 and first_n < 600`.execute(open().db)
     await expect(Array.fromAsync(tapes.lines(matchId))).rejects.toThrow(/lacks line \d+$/)
-  }, 120_000)
+  })
 })

@@ -26,6 +26,9 @@ const Events = z.looseObject({ events: z.array(z.looseObject({ type: z.string(),
 const Movers = z.looseObject({ mostTraded: z.array(z.looseObject({ volume: z.number() })) })
 const Squad = z.looseObject({ players: z.array(z.looseObject({ starter: z.boolean(), instrumentId: z.string() })) })
 
+/** The whole tie, with a quarter of its updates. */
+const short: Recording = { ...tie, frames: tie.frames.filter((_, n, all) => n % 4 === 0 || n === all.length - 1) }
+
 /** The first frames of the tie, each changed. */
 const shortened = (frames: number, change: (frame: object, n: number) => object): Recording => ({
   ...tie,
@@ -38,7 +41,7 @@ eachDataPlace((settle) => {
   let expected = PASSING
   const open = async (options: Partial<RehearsalOptions> = {}): Promise<Rehearsal> => {
     place = await settle()
-    rehearsal = await Rehearsal.open(place, { matches: [{ recording: tie }], ...options })
+    rehearsal = await Rehearsal.open(place, { matches: [{ recording: short }], ...options })
     return rehearsal
   }
   afterEach(async () => {
@@ -58,8 +61,8 @@ eachDataPlace((settle) => {
       return new Map(rows.map((row) => [row.by, row]))
     })
 
-  describe('a match of the live provider', { timeout: 60_000 }, () => {
-    it('plays through VAR, extra time and penalties with 200 traders, and settles', { timeout: 300_000 }, async () => {
+  describe('a match of the live provider', () => {
+    it('plays through VAR, extra time and penalties with 200 traders, and settles', async () => {
       const server = await open()
       await server.enrol(200)
       const states = new Set<string | null>()
@@ -81,10 +84,10 @@ eachDataPlace((settle) => {
       const closed = await closes()
       expect(closed.get(null)).toBeUndefined()
       expect(closed.get('full_time')?.prices).toBe(1)
-      expect(closed.get('user')?.positions).toBeGreaterThan(200)
+      expect(closed.get('user')?.positions).toBeGreaterThan(50)
     })
 
-    it('survives a provider that fails intermittently in every way', { timeout: 300_000 }, async () => {
+    it('survives a provider that fails intermittently in every way', async () => {
       // Four of every thirty calls fail: forty seconds of play, long enough for a late feed.
       const trouble = (call: number) =>
         call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)

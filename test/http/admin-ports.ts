@@ -322,7 +322,7 @@ const UPLOAD: Upload = {
   chart: [PATH],
 }
 
-export const REPLAY = '0197f2a0-0000-7000-8000-00000000ee01'
+const REPLAY = '0197f2a0-0000-7000-8000-00000000ee01'
 
 const replay: ReplayReport = {
   id: REPLAY,

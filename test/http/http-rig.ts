@@ -63,7 +63,7 @@ export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
 export const FIXTURE = fixtureId(19_155_071)
 export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 
-export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
+const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
 /** The session of Alice's access cookie. */
 export const SESSION = sessionId('0197f2a0-0000-7000-8000-0000000000e1')
 export const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
@@ -562,3 +562,6 @@ async function watchingSince(match: typeof matchInfo, onlyPlayer: Listing): Prom
   now = NOW
   return watching
 }
+
+// Compiling its schemas takes longer than most tests: not the first of them is to wait for it.
+await apiJudge()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
-import { ALICE, NOW, openHttpRig, PLAYER } from './http-rig.ts'
+import { NOW, openHttpRig, PLAYER } from './http-rig.ts'
 import { ELSEWHERE, LEAGUE } from './league-ports.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -14,25 +14,6 @@ async function ask(method: string, path: string, body?: unknown) {
 }
 
 describe('leagues', () => {
-  it('are founded with a name, a time, a balance and matches', async () => {
-    const { status, body } = await ask('POST', '/api/leagues', friends)
-    expect([status, body]).toMatchObject([
-      201,
-      {
-        id: LEAGUE,
-        state: 'running',
-        startingBalance: 1_000,
-        matches: 'all',
-        matchIds: [],
-        url: 'https://play.touchline.example/league/9f2c4b7d01ae',
-      },
-    ])
-    expect((await ask('POST', '/api/leagues', { ...friends, name: 'Too many' })).body).toMatchObject({
-      code: 'LEAGUE_LIMIT',
-      maxLeagues: 25,
-    })
-  })
-
   it.each([
     ['ends before it begins', { endsAt: iso(NOW - 1) }],
     ['is over', { startsAt: iso(NOW - 2 * HOUR_MS), endsAt: iso(NOW - HOUR_MS) }],
@@ -54,35 +35,6 @@ describe('leagues', () => {
 
   it('begin at once without a start', async () => {
     expect((await ask('POST', '/api/leagues', { ...friends, startsAt: undefined })).status).toBe(201)
-  })
-
-  it('are joined by code, whatever its case', async () => {
-    const join = async (code: string) => {
-      const { status, body } = await ask('POST', '/api/leagues/join', { code })
-      return [status, body['code'] ?? body['id']]
-    }
-    expect(await join(' 9F2C4B7D01AE ')).toEqual([200, '9f2c4b7d01ae'])
-    expect(await join('full')).toEqual([409, 'LEAGUE_FULL'])
-    expect(await join('over')).toEqual([409, 'LEAGUE_OVER'])
-    expect(await join('many')).toEqual([409, 'LEAGUE_LIMIT'])
-    expect(await join('unknown')).toEqual([404, 'NOT_FOUND'])
-  })
-
-  it('are left once; their table is for their members', async () => {
-    expect((await ask('POST', `/api/leagues/${LEAGUE}/leave`)).body).toEqual({ left: true })
-    expect((await ask('POST', `/api/leagues/${ELSEWHERE}/leave`)).status).toBe(404)
-    const { body } = await ask('GET', `/api/leagues/${LEAGUE}?limit=1`)
-    expect(body).toMatchObject({
-      total: 2,
-      entries: [{ rank: 1, username: 'bob', value: 1_100, gainPct: 10, isMe: false }],
-      me: { rank: 2, userId: ALICE, value: 987.654321, gainPct: -1.2346, isMe: true, openPositions: 1 },
-    })
-    expect((await ask('GET', `/api/leagues/${ELSEWHERE}`)).body).toMatchObject({ code: 'NOT_FOUND', what: 'league' })
-    expect((await ask('GET', `/api/leagues/${LEAGUE}/matches/7`)).body).toMatchObject({
-      entries: [{ rank: 1, pnl: 100, closed: 2 }],
-    })
-    expect((await ask('GET', `/api/leagues/${ELSEWHERE}/matches/7`)).status).toBe(404)
-    expect((await ask('GET', '/api/leagues')).body).toMatchObject({ leagues: [{ id: LEAGUE }] })
   })
 
   it('a join link says what it leads to, and nothing about its members', async () => {

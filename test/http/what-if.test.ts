@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { RecordingLibrary } from '../../src/replays/library.ts'
-import { listRecordings } from '../../src/replays/recordings.ts'
 import { WhatIf, type WhatIfQuestion } from '../../src/features/what-if/what-if.ts'
 import { HttpServer } from '../../src/http-server.ts'
+import { shortFiles } from '../support/short-recordings.ts'
 import { alice, openHttpRig, SESSION } from './http-rig.ts'
 
 const PATH = '/api/admin/settings/what-if'
@@ -18,7 +17,7 @@ const question = (over: Partial<WhatIfQuestion> = {}): WhatIfQuestion => ({
 })
 const patient = new AbortController().signal
 const library = new RecordingLibrary({
-  bundled: await listRecordings(join(import.meta.dirname, '../../ops/replays')),
+  bundled: await shortFiles(),
   ended: { find: async () => null, lines: async function* () {} },
 })
 

@@ -59,7 +59,7 @@ describe('a deployment with other settings', () => {
       '10.6.7': expect.stringMatching(/^failed: .*149/s),
       '8.10': 'passed',
     })
-    const counted = spawnSync(process.execPath, [VERDICT, 'verdict', '1', 'none', 'none', junitFile], {
+    const counted = spawnSync(process.execPath, [VERDICT, 'verdict', '1', '0', 'none', 'none', junitFile], {
       encoding: 'utf8',
     })
     expect(counted.stdout.match(/^failed: [\d.]+/gm)).toEqual(['failed: 2.1.3', 'failed: 4.6.1', 'failed: 10.6.7'])

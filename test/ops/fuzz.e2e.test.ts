@@ -42,7 +42,7 @@ describe('requests made from the API description', () => {
     'cause no fault, undescribed answer, unbalanced books or growing heap in the real program',
     { timeout: BUSY_MACHINE_MS },
     async () => {
-      const place = folderPlace()
+      const place = await folderPlace()
       const port = await freePort()
       const program = new Program({
         ...place.settings,

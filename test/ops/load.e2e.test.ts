@@ -179,7 +179,7 @@ describe('a run', () => {
   }, 60_000)
 
   it('also loads a remote server, and audits its ledger if allowed', async () => {
-    const place = folderPlace()
+    const place = await folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
     const program = new Program({ ...place.settings, ...settings })
     try {
@@ -196,7 +196,7 @@ describe('a run', () => {
   }, 60_000)
 
   it('loads a server with personal keys alone, as in production', async () => {
-    const place = folderPlace()
+    const place = await folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'boss@synthetic.invalid' }
     const program = new Program({ ...place.settings, ...settings })
     try {

@@ -16,7 +16,15 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.close()
 })
 
-async function setUp(over: Partial<MockOptions> = {}, options: { readonly token?: string } = {}) {
+/** A bound for a busy machine. */
+const PATIENCE_MS = 30_000
+/** A test waits this long for a provider that does not answer. */
+const SILENCE_MS = 2_000
+
+async function setUp(
+  over: Partial<MockOptions> = {},
+  { token = TOKEN, timeoutMs = PATIENCE_MS }: { readonly token?: string; readonly timeoutMs?: number } = {},
+) {
   const mock = await startMock({
     matches: [1, 2].map((n) => ({ recording, fixtureId: n, startsAt: KICK_OFF })),
     clock: () => KICK_OFF + 10 * MINUTE_MS,
@@ -26,7 +34,7 @@ async function setUp(over: Partial<MockOptions> = {}, options: { readonly token?
     ...over,
   })
   open.push(mock)
-  const provider = createProvider({ url: mock.url, token: options.token ?? TOKEN, timeoutMs: 500, world })
+  const provider = createProvider({ url: mock.url, token, timeoutMs, world })
   return { mock, provider }
 }
 
@@ -42,7 +50,7 @@ async function serve(answer: (path: string) => { status?: number; headers?: Reco
   open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
   const address = server.address()
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
-  return { url, asked, provider: createProvider({ url, token: TOKEN, timeoutMs: 500, world }) }
+  return { url, asked, provider: createProvider({ url, token: TOKEN, timeoutMs: PATIENCE_MS, world }) }
 }
 
 /** The error of a call. */
@@ -86,12 +94,15 @@ describe('the provider', () => {
     'in trouble (%s) is one kind of error, and answers afterwards',
     async (wrong) => {
       const trouble: { now: Trouble | null } = { now: wrong }
-      const { provider } = await setUp({ trouble: () => trouble.now })
+      const { provider } = await setUp(
+        { trouble: () => trouble.now },
+        wrong === 'silence' ? { timeoutMs: SILENCE_MS } : {},
+      )
       const { message, retryAfterMs } = await troubleOf(provider.inPlay())
       expect({ message, retryAfterMs }).toEqual(
         {
           error: { message: 'the provider answered 500: Server Error', retryAfterMs: null },
-          silence: { message: 'the provider took longer than 500 ms', retryAfterMs: null },
+          silence: { message: `the provider took longer than ${SILENCE_MS} ms`, retryAfterMs: null },
           cut: { message: 'the provider is unavailable', retryAfterMs: null },
           truncated: {
             message: expect.stringMatching(/^the provider sent \d+ characters that are not a valid answer$/),

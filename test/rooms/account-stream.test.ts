@@ -191,12 +191,12 @@ describe('the reading of logs', () => {
     )
     const pages: AccountPage[] = []
     account.listen(listener(pages), 0)
-    await vi.waitUntil(() => reports.length === 1)
+    await vi.waitUntil(() => reports.length === 1, { timeout: 30_000 })
     lengths.set(U(1), 2)
     account.logAppended(U(1))
     isAway = false
     await vi.advanceTimersByTimeAsync(1_000)
-    await vi.waitUntil(() => pages.length === 1)
+    await vi.waitUntil(() => pages.length === 1, { timeout: 30_000 })
     expect(pages.map(({ body }) => body)).toEqual([{ from: 0, marker: 2 }])
   })
 

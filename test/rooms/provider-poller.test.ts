@@ -52,7 +52,7 @@ it('a match in play is told the odds of the calendar, and its own where the prov
     },
   })
   poller.start()
-  await vi.waitUntil(() => heard.length >= 2)
+  await vi.waitUntil(() => heard.length >= 2, { timeout: 30_000 })
   await poller.stop()
   expect(snapshot().fixtureId).toBe(MATCH)
   expect(heard.slice(0, 2)).toEqual([EXPECTED, own])
@@ -103,7 +103,7 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
     report: (event, _, facts) => reported.push([event, facts?.['matchId'] ?? facts?.['request']]),
   })
   poller.start()
-  await vi.waitUntil(() => calendars === 3)
+  await vi.waitUntil(() => calendars === 3, { timeout: 30_000 })
   await poller.stop()
   expect([...stored]).toEqual([MATCH])
   expect(reported).toEqual([

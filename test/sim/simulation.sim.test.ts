@@ -10,8 +10,8 @@ import { Violation } from './violation.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const STEPS = 1_000
-const FIXED = Array.from({ length: 20 }, (_, n) => n + 1)
-const FRESH = Array.from({ length: 5 }, () => Math.floor(Math.random() * 2 ** 31))
+const FIXED = Array.from({ length: 12 }, (_, n) => n + 1)
+const FRESH = Array.from({ length: 2 }, () => Math.floor(Math.random() * 2 ** 31))
 
 /**
  * Seeds that found a fault, each with the fault. A change of the simulator changes what a seed does; the mutations that

@@ -38,7 +38,7 @@ it('[S21] a user gets a mail about a new key, which no setting switches off', as
   const { mails, notices } = open('ada@people.example', false)
   notices.newDevice(USER, { userAgent: 'Phone', addressPrefix: '203.0.113.0/24' })
   notices.newKey(USER, KEY, '203.0.113.0/24')
-  await vi.waitUntil(() => mails.length > 0)
+  await vi.waitUntil(() => mails.length > 0, { timeout: 30_000 })
   expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
     ['ada@people.example', 'New key to your Touchline account'],
   ])
@@ -56,7 +56,7 @@ it('[S21] an address that cannot exist gets none', async () => {
 it('[Y8] a user gets a mail about a requested deletion: the day, and how to keep the account', async () => {
   const { mails, notices } = open('ada@people.example', false)
   notices.leaving(USER, instant(Date.UTC(2026, 4, 9, 14, 30)))
-  await vi.waitUntil(() => mails.length > 0)
+  await vi.waitUntil(() => mails.length > 0, { timeout: 30_000 })
   expect(mails).toMatchObject([{ to: 'ada@people.example', subject: 'Your Touchline account will be deleted' }])
   for (const said of ['2026-05-09T14:30:00.000Z', 'sign in before']) expect(mails[0]?.text).toContain(said)
 })

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
@@ -6,11 +5,11 @@ import type { ReplayPlan, ReplayRun } from '../../db/replays.ts'
 import type { ReplayOrder, ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { type BotOptions, GameplayBot } from '../../src/replays/gameplay-bot.ts'
 import { RecordingLibrary } from '../../src/replays/library.ts'
-import { listRecordings } from '../../src/replays/recordings.ts'
 import { snapshot, U } from '../support/fixtures.ts'
+import { shortFiles } from '../support/short-recordings.ts'
 
 const library = new RecordingLibrary({
-  bundled: await listRecordings(join(import.meta.dirname, '../../ops/replays')),
+  bundled: await shortFiles(),
   ended: { find: async () => null, lines: async function* () {} },
 })
 const DEMO = { recording: 'goal-feast', speed: 10, traders: 0 }

@@ -64,7 +64,7 @@ describe('the mail queue', () => {
     })
     queue.post(mail)
     expect(server.tries).toBe(0) // queued, without waiting
-    await vi.waitUntil(() => server.received.length === 1)
+    await vi.waitUntil(() => server.received.length === 1, { timeout: 30_000 })
     await queue.stop()
     expect(pauses).toEqual([1_000, 2_000, 4_000])
     expect(events()).toEqual(Array(3).fill('mail_delayed'))
@@ -76,12 +76,12 @@ describe('the mail queue', () => {
     const away = async () => Promise.reject(new Error('away'))
     const useless = open(away)
     useless.queue.post({ ...mail, before: useless.world.now() + 10_000 })
-    await vi.waitUntil(() => useless.events().includes('mail_dropped'))
+    await vi.waitUntil(() => useless.events().includes('mail_dropped'), { timeout: 30_000 })
     expect(useless.pauses).toEqual([1_000, 2_000, 4_000]) // the next try would come too late
 
     const refused = open(async () => Promise.reject(new PermanentFailure('no')))
     refused.queue.post(mail)
-    await vi.waitUntil(() => refused.events().includes('mail_dropped'))
+    await vi.waitUntil(() => refused.events().includes('mail_dropped'), { timeout: 30_000 })
     expect(refused.pauses).toEqual([])
 
     const slow = Promise.withResolvers<void>()
@@ -95,7 +95,7 @@ describe('the mail queue', () => {
     const stopping = stopped.queue.stop()
     stopped.queue.post(mail)
     await stopping
-    await vi.waitUntil(() => stopped.events().includes('mail_dropped'))
+    await vi.waitUntil(() => stopped.events().includes('mail_dropped'), { timeout: 30_000 })
     for (const { lines } of [useless, refused, full, stopped]) {
       expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'error', to: mail.to, subject: mail.subject })
       expect(lines.join('\n')).not.toContain('042137')

@@ -9,7 +9,7 @@ import { installationOf } from '../../db/installation.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { userId } from '../../actors/kernel/ids.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
-import { createDatabase, putMigrated } from './databases.ts'
+import { createMigrated, putMigrated } from '../../ops/rehearse/rig/migrated.ts'
 import { requireNamed } from './needs.ts'
 
 export interface DataPlace {
@@ -60,7 +60,7 @@ export async function embeddedPlace(content: 'migrated' | 'empty' = 'migrated'):
 }
 
 async function serverDataPlace(database: string, redisUrl: string): Promise<ServerPlace> {
-  const { url, drop } = await createDatabase(database)
+  const { url, drop } = await createMigrated(database)
   // The signing keys are also kept here.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-test-'))
   const redis = new Redis(redisUrl)

@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { z } from 'zod'
+import { compileCacheOf, THIS_TREE } from '../../ops/rehearse/rig/program.ts'
 import { requireNamed } from './needs.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const MAIN = join(ROOT, 'src/main.ts')
-/** Without it each start of the program compiles the same files again, which is half of its processor time. */
-const NODE_COMPILE_CACHE = join(ROOT, 'node_modules/.cache/touchline/compiled')
+const MAIN = join(THIS_TREE, 'src/main.ts')
 /** A minute to start or stop, which only a broken program exceeds. */
 export const PATIENCE = { timeout: 60_000, interval: 20 }
 
@@ -42,7 +40,7 @@ export class Program {
   constructor(settings: Settings) {
     requireNamed('e2e')
     // A folder without a .env file.
-    const own = { PATH: process.env['PATH'], NODE_COMPILE_CACHE }
+    const own = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCacheOf(THIS_TREE) }
     const env = { ...own, PORT: '0', WS_PORT: '0', RATE_LIMIT_PER_MIN: '0', ...settings }
     this.#child = spawn(process.execPath, [MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(this.#child)

@@ -193,6 +193,7 @@ export const ENTRY_POINTS: readonly string[] = [
   'test/market/run.ts',
   'test/sim/run.ts',
   'test/support/http-ece.d.ts',
+  'test/support/processor-time.ts',
   'vitest.config.ts',
 ]
 
@@ -433,7 +434,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
       'test/support/server-rig.ts',
     ],
   ],
-  ['sim', ['test/sim/simulate.ts']],
+  ['sim', ['test/sim/simulate.ts', 'test/sim/cluster/simulation.ts']],
 ]
 
 /** A test file names exactly its needs. */

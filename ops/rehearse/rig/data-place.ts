@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { userId } from '../../../actors/kernel/ids.ts'
 import { keys } from '../../../db/fast/fast-store.ts'
-import { makeDatabase } from './scratch-database.ts'
+import { createMigrated, putMigrated } from './migrated.ts'
 import type { Settings } from './program.ts'
 
 export interface DataPlace {
@@ -16,9 +16,10 @@ export interface DataPlace {
   remove(users: readonly string[]): Promise<void>
 }
 
-/** The embedded database in a new folder. */
-export function folderPlace(): DataPlace {
+/** The embedded database, migrated, in a new folder. */
+export async function folderPlace(): Promise<DataPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
+  await putMigrated(folder)
   return {
     settings: { DATA_DIR: folder },
     description: `PGlite in ${folder}`,
@@ -28,7 +29,7 @@ export function folderPlace(): DataPlace {
 
 /** A new database on this server, with this Redis if there is one. */
 export async function serverPlace(server: string, redisUrl: string | null): Promise<DataPlace> {
-  const { name, url, drop } = await makeDatabase(server, 'touchline_crash')
+  const { name, url, drop } = await createMigrated(server)
   // Signing keys are kept here.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
   return {

@@ -18,6 +18,25 @@ export const copyDatabase = (server: string, of: string): Promise<ScratchDatabas
   return make(server, name.split('_').slice(0, -1).join('_'), ` template ${name}`)
 }
 
+/**
+ * Makes the database of this name on the server, unless it is there. Others see it only when `fill`, which gets its
+ * address, is done. Processes that call this at the same time wait for each other.
+ */
+export async function unlessThere(server: string, name: string, fill: (url: string) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock(hashtext($1))', [name])
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 1) return
+    const partial = await make(server, `${name}_partial`, '')
+    await fill(partial.url)
+    await client.query(`alter database ${partial.name} rename to ${name}`)
+  } finally {
+    await client.end()
+  }
+}
+
 async function make(server: string, whose: string, from: string): Promise<ScratchDatabase> {
   const name = `${whose}_${randomUUID().replaceAll('-', '')}`
   await administer(server, `create database ${name}${from}`)

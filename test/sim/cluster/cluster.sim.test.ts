@@ -17,10 +17,10 @@ const SMALL = { processes: 6, matches: 12 } as const
 const PATIENCE_MS = 120_000
 
 describe('a simulated cluster', () => {
-  it.each([1, 2])(
-    '[X14] every invariant holds through seed %i',
-    async (seed) => {
-      const { counts, gaps } = await simulateCluster({ seed, ...SMALL })
+  it(
+    '[X14] every invariant holds through seed 1',
+    async () => {
+      const { counts, gaps } = await simulateCluster({ seed: 1, ...SMALL })
       expect(counts['traded']).toBeGreaterThan(100)
       expect(gaps.crowd.length).toBeGreaterThan(0)
       expect(gaps.drained.length).toBeGreaterThan(0)
@@ -31,7 +31,7 @@ describe('a simulated cluster', () => {
   it(
     'the same seed is the same run',
     async () => {
-      const run = { seed: 3, processes: 4, matches: 4 }
+      const run = { seed: 3, processes: 3, matches: 3 }
       expect(await simulateCluster(run)).toEqual(await simulateCluster(run))
     },
     PATIENCE_MS,
