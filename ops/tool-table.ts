@@ -43,7 +43,6 @@ export const TOOLS: readonly Tool[] = [
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),
   tool('replay-make', './replays/make.ts', 'make the bundled recordings from their seeds'),
-  tool('replay-chart', './replays/chart.ts', 'draw the price paths of a recording'),
   // Strategies
   tool('backtest', './backtest/main.ts', 'play recordings with traders that follow a strategy'),
   tool('trade', './backtest/trade.ts', 'let a strategy trade on a server, with a personal key'),

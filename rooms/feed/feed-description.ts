@@ -92,8 +92,10 @@ interface Message {
   readonly example: unknown
 }
 
-/** Every message but the price frame, by its name in the document. */
-function messagesOf(): Readonly<Record<string, Message>> {
+type Messages = Readonly<Record<string, Message>>
+
+/** What clients send. */
+function requestMessages(): Messages {
   const requests = new Map<string, z.core.JSONSchema.BaseSchema>(
     FeedRequest.options.map((option) => [option.shape.type.value, z.toJSONSchema(option)] as const),
   )
@@ -102,8 +104,6 @@ function messagesOf(): Readonly<Record<string, Message>> {
     const { $schema: _dialect, additionalProperties: _others, ...schema } = requests.get(type) ?? {}
     return schema
   }
-  const reply = (type: string, properties: JsonSchema, optional?: readonly string[]): JsonSchema =>
-    object({ type: { const: type }, ...properties }, optional)
   return {
     subscribe: {
       summary:
@@ -126,69 +126,80 @@ function messagesOf(): Readonly<Record<string, Message>> {
       example: { type: 'account', id: 9, since: '41' },
     },
     ping: { summary: 'Check the connection.', payload: request('ping'), example: { type: 'ping', id: 10 } },
-    subscribed: {
-      summary: 'Reply to `subscribe`: the instruments followed, and those rejected. Their prices come next.',
-      payload: reply('subscribed', { id, instrumentIds: { type: 'array', items: uuid }, rejected }),
-      example: { type: 'subscribed', id: 7, instrumentIds: [INSTRUMENT], rejected: [] },
-    },
-    unsubscribed: {
-      summary: 'Reply to `unsubscribe`. Frames already sent may still arrive.',
-      payload: reply('unsubscribed', { id, instrumentIds: { type: 'array', items: uuid } }),
-      example: { type: 'unsubscribed', id: 8, instrumentIds: [INSTRUMENT] },
-    },
-    pong: {
-      summary: 'Reply to `ping`.',
-      payload: reply('pong', { id, serverTime: instant }),
-      example: { type: 'pong', id: 10, serverTime: SERVER_TIME },
-    },
-    heartbeat: {
-      summary: 'Sent after ten seconds without another message.',
-      payload: reply('heartbeat', { serverTime: instant }),
-      example: { type: 'heartbeat', serverTime: SERVER_TIME },
-    },
-    account: {
-      summary:
-        'The events of your positions up to `marker`, in order and exactly once, as in `GET /api/account/changes`. ' +
-        'The first one after a request carries its `id`. Keep the marker, and send it as `since` after a reconnection.',
-      payload: {
-        allOf: [
-          { $ref: '#/components/schemas/AccountChanges' },
-          { type: 'object', properties: { type: { const: 'account' }, id }, required: ['type'] },
-        ],
-      },
-      example: { type: 'account', id: 9, marker: '41', snapshot: false, events: [], positions: null, more: false },
-    },
-    notification: {
-      summary: 'A notification. Sent to connections that have requested `account`.',
-      payload: reply('notification', { notification: { $ref: '#/components/schemas/Notification' } }),
-      example: {
-        type: 'notification',
-        notification: {
-          id: '41',
-          type: 'badge',
-          title: 'First whistle',
-          body: 'You have earned a badge: Open your first position.',
-          data: { badgeId: 'first_whistle' },
-          read: false,
-          createdAt: SERVER_TIME,
-        },
-      },
-    },
-    shutdown: {
-      summary: 'The server is about to restart. Wait `reconnectInMs`, then reconnect with a new token.',
-      payload: reply('shutdown', { reconnectInMs: { type: 'integer', minimum: 0 } }),
-      example: { type: 'shutdown', reconnectInMs: 2_150 },
-    },
-    error: {
-      summary: 'A message was invalid (`bad_message`), or cannot be processed now (`busy`, `unavailable`).',
-      payload: reply('error', {
-        id,
-        code: { enum: ['bad_message', 'unavailable', 'busy'] },
-        message: { type: 'string' },
-      }),
-      example: { type: 'error', code: 'bad_message', message: 'not JSON' },
-    },
   }
+}
+
+const reply = (type: string, properties: JsonSchema, optional?: readonly string[]): JsonSchema =>
+  object({ type: { const: type }, ...properties }, optional)
+
+/** What answers a request, except `account`. */
+const ANSWERS: Messages = {
+  subscribed: {
+    summary: 'Reply to `subscribe`: the instruments followed, and those rejected. Their prices come next.',
+    payload: reply('subscribed', { id, instrumentIds: { type: 'array', items: uuid }, rejected }),
+    example: { type: 'subscribed', id: 7, instrumentIds: [INSTRUMENT], rejected: [] },
+  },
+  unsubscribed: {
+    summary: 'Reply to `unsubscribe`. Frames already sent may still arrive.',
+    payload: reply('unsubscribed', { id, instrumentIds: { type: 'array', items: uuid } }),
+    example: { type: 'unsubscribed', id: 8, instrumentIds: [INSTRUMENT] },
+  },
+  pong: {
+    summary: 'Reply to `ping`.',
+    payload: reply('pong', { id, serverTime: instant }),
+    example: { type: 'pong', id: 10, serverTime: SERVER_TIME },
+  },
+  heartbeat: {
+    summary: 'Sent after ten seconds without another message.',
+    payload: reply('heartbeat', { serverTime: instant }),
+    example: { type: 'heartbeat', serverTime: SERVER_TIME },
+  },
+}
+
+/** What the server sends by itself, except the price frame. */
+const SENT: Messages = {
+  account: {
+    summary:
+      'The events of your positions up to `marker`, in order and exactly once, as in `GET /api/account/changes`. ' +
+      'The first one after a request carries its `id`. Keep the marker, and send it as `since` after a reconnection.',
+    payload: {
+      allOf: [
+        { $ref: '#/components/schemas/AccountChanges' },
+        { type: 'object', properties: { type: { const: 'account' }, id }, required: ['type'] },
+      ],
+    },
+    example: { type: 'account', id: 9, marker: '41', snapshot: false, events: [], positions: null, more: false },
+  },
+  notification: {
+    summary: 'A notification. Sent to connections that have requested `account`.',
+    payload: reply('notification', { notification: { $ref: '#/components/schemas/Notification' } }),
+    example: {
+      type: 'notification',
+      notification: {
+        id: '41',
+        type: 'badge',
+        title: 'First whistle',
+        body: 'You have earned a badge: Open your first position.',
+        data: { badgeId: 'first_whistle' },
+        read: false,
+        createdAt: SERVER_TIME,
+      },
+    },
+  },
+  shutdown: {
+    summary: 'The server is about to restart. Wait `reconnectInMs`, then reconnect with a new token.',
+    payload: reply('shutdown', { reconnectInMs: { type: 'integer', minimum: 0 } }),
+    example: { type: 'shutdown', reconnectInMs: 2_150 },
+  },
+  error: {
+    summary: 'A message was invalid (`bad_message`), or cannot be processed now (`busy`, `unavailable`).',
+    payload: reply('error', {
+      id,
+      code: { enum: ['bad_message', 'unavailable', 'busy'] },
+      message: { type: 'string' },
+    }),
+    example: { type: 'error', code: 'bad_message', message: 'not JSON' },
+  },
 }
 
 const REQUESTS = ['subscribe', 'unsubscribe', 'listen', 'ping'] as const
@@ -227,7 +238,7 @@ const PUSHED = ['price', 'account', 'notification', 'heartbeat', 'shutdown']
 
 /** The document. */
 export function describeFeed({ version, schemas }: FeedDescriptionOptions) {
-  const messages = messagesOf()
+  const messages = { ...requestMessages(), ...ANSWERS, ...SENT }
   return {
     asyncapi: '3.0.0',
     info: {

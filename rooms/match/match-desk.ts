@@ -176,7 +176,7 @@ export class MatchDesk implements Host {
     return this.#options.hosted.size + this.#activations.size
   }
 
-  answerHere<K extends MatchKind>(kind: K, request: RequestOf<K>): Promise<AnswerOf<K>> | AnswerOf<K> | undefined {
+  async answerHere<K extends MatchKind>(kind: K, request: RequestOf<K>): Promise<AnswerOf<K> | undefined> {
     const actor = this.#running(request.matchId)
     return actor && handling(kind).here(actor, request, { ...this.#options, world: this.#options.context.world })
   }

@@ -6,7 +6,9 @@ import { hideFromBoards } from '../../db/board-changes.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
 import { DataExport } from '../../db/data-export.ts'
 import { isTransient } from '../../db/faults.ts'
+import { FeedFaults } from '../../db/feed-faults.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
+import { Quarantine } from '../../db/quarantine.ts'
 import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { Recordings } from '../../db/recordings.ts'
@@ -14,12 +16,15 @@ import { UserConnections } from '../../db/user-connections.ts'
 import { UserList } from '../../db/user-list.ts'
 import { RemoteFault } from '../../rooms/cluster/bus.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
+import { FEED_FAULTS } from '../../rooms/sources/provider.ts'
 import { IdentityProviderAway } from '../auth/identity.ts'
 import { createApp, createWsApp } from '../http/app.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import { EventFeed } from '../http/event-feed.ts'
 import type { CommunityPorts } from '../http/community-ports.ts'
-import type { HttpDeps, ReadyChecks } from '../http/ports.ts'
+import type { AdminPorts } from '../http/admin-ports.ts'
+import type { EdgeDeps, Readiness, ReadyChecks } from '../http/edge-port.ts'
+import type { CallerDeps, HttpDeps, TradingDeps } from '../http/ports.ts'
 import { readiness } from '../http/routes/health.ts'
 import { loadWebFiles } from '../http/web-files.ts'
 import { tracedDesk } from '../observe/tracing.ts'
@@ -28,9 +33,7 @@ import type { Doors } from './doors.ts'
 import type { Host } from '../features/feature.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { OpenFeature } from './features.ts'
-import { feedDesk } from './provider.ts'
 import type { SchemaWatch } from './schema-watch.ts'
-import type { Stores } from './stores.ts'
 
 interface HttpParts {
   readonly schema: SchemaWatch
@@ -47,16 +50,43 @@ export interface HttpApps {
 }
 
 export async function buildHttp(host: Host, parts: HttpParts): Promise<HttpApps> {
-  const { config, world, log, lifecycle, stores, accounts, market, observation, realTime, stream } = host
-  const { doors, wsServer, bot, features } = parts
-  const { measuring, tracing } = observation
-  const { settings } = market
-  const look = readiness(readyChecks(host, parts.schema), log)
-  measuring.observeParts(look)
-  measuring.observePools(() => stores.connection.pools())
+  const { config, observation, realTime, stores } = host
+  const look = readiness(readyChecks(host, parts.schema), host.log)
+  observation.measuring.observeParts(look)
+  observation.measuring.observePools(() => stores.connection.pools())
   const { replica } = stores.connection
-  if (replica !== null) measuring.observeReplica(() => replica.state)
-  const edge = {
+  if (replica !== null) observation.measuring.observeReplica(() => replica.state)
+  const edge = edgeDeps(host, look)
+  const deps: HttpDeps = {
+    ...edge,
+    ...callerDeps(host, parts),
+    ...tradingDeps(host, parts.features),
+    ...adminPorts(host, parts.bot),
+    community: communityPorts(host),
+    watching: parts.watching,
+    describeFeed,
+    securityContact: config.securityContact,
+    web: await loadWebFiles(
+      {
+        devSignIn: !config.production,
+        clientId: config.identity.clientId,
+        authorizeUrl: config.identity.authorizeUrl,
+      },
+      config.corsOrigins[0] ?? '',
+    ),
+  }
+  const ws = createWsApp({
+    ...edge,
+    limits: { ...config.limits, rates: parts.doors.rates },
+    matchmake: (request) => realTime.matchmake(request),
+    delay: boundedDelay(),
+  })
+  return { rest: createApp(deps, parts.features), ws }
+}
+
+function edgeDeps({ config, world, log, accounts, observation }: Host, look: Readiness): EdgeDeps {
+  const { measuring, tracing } = observation
+  return {
     world,
     log,
     isFault,
@@ -75,19 +105,37 @@ export async function buildHttp(host: Host, parts: HttpParts): Promise<HttpApps>
     cookies: { production: config.production, domain: config.cookieDomain },
     readiness: look,
   }
-  const deps: HttpDeps = {
-    ...edge,
+}
+
+function callerDeps(host: Host, { wsServer, features }: HttpParts): CallerDeps {
+  const {
+    config,
+    world,
+    stores,
+    accounts,
+    market: { settings },
+  } = host
+  return {
     sessions: accounts.sessions,
     keys: accounts.keys,
     limits: { ...config.limits, rates: new Rates(stores.askFast, world) },
     wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${wsServer.port}`,
-    rules: () => settings.rules,
     flags: () => settings.flags,
     accounts: accounts.users,
     registrations: accounts.registrations,
     signIn: accounts.signIn,
     personal: personalPort(host, features),
     security: accounts.security,
+  }
+}
+
+function tradingDeps(
+  { market, realTime, observation: { tracing } }: Host,
+  features: readonly OpenFeature[],
+): TradingDeps {
+  const { settings } = market
+  return {
+    rules: () => settings.rules,
     wallets: market.wallets,
     purses: features.find(({ purses }) => purses !== undefined)?.purses ?? NO_PURSES,
     refills: market.refills,
@@ -101,7 +149,12 @@ export async function buildHttp(host: Host, parts: HttpParts): Promise<HttpApps>
     positions: market.positions,
     account: market.accountLog,
     desk: tracing === null ? realTime.desk : tracedDesk(realTime.desk, tracing),
-    community: communityPorts(host),
+  }
+}
+
+function adminPorts({ world, lifecycle, stores, market, realTime, stream }: Host, bot: GameplayBot): AdminPorts {
+  const { settings } = market
+  return {
     settings,
     effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
@@ -114,42 +167,15 @@ export async function buildHttp(host: Host, parts: HttpParts): Promise<HttpApps>
       isStopping: () => lifecycle.isStopping,
       pause,
     }),
-    watching: parts.watching,
-    userFiles: userFiles(stores),
-    feedDesk: feedDesk(stores),
+    connections: new UserConnections(stores.db),
+    faults: new FeedFaults(stores.db, FEED_FAULTS),
+    quarantine: new Quarantine(stores.db),
     bot,
-    describeFeed,
-    securityContact: config.securityContact,
-    web: await loadWebFiles(
-      {
-        devSignIn: !config.production,
-        clientId: config.identity.clientId,
-        authorizeUrl: config.identity.authorizeUrl,
-      },
-      config.corsOrigins[0] ?? '',
-    ),
   }
-  const limits = { ...config.limits, rates: doors.rates }
-  const ws = createWsApp({
-    ...edge,
-    limits,
-    matchmake: (request) => realTime.matchmake(request),
-    delay: boundedDelay(),
-  })
-  return { rest: createApp(deps, features), ws }
 }
 
 /** Without leagues. */
 const NO_PURSES: HttpDeps['purses'] = { own: async () => [], trading: async () => ({ kind: 'not_member' }) }
-
-function userFiles({ db }: Stores): HttpDeps['userFiles'] {
-  const connections = new UserConnections(db)
-  return {
-    connections: (user) => connections.of(user),
-    alerts: (user) => connections.alerts(user),
-    deeds: (user) => connections.deeds(user),
-  }
-}
 
 function personalPort(
   { world, stores: { db }, accounts, market }: Host,

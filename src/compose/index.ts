@@ -4,13 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import { AuditChain } from '../../db/audit-chain.ts'
 import { EventStream } from '../../db/event-stream.ts'
-import { LedgerClosings } from '../../db/ledger-closings.ts'
-import { LedgerMonitor } from '../../db/ledger-monitor.ts'
-import { Retention } from '../../db/retention.ts'
-import { Archive } from '../../db/archive.ts'
-import { Months } from '../../db/months.ts'
 import type { Users } from '../../db/users.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Config } from '../config.ts'
@@ -20,7 +14,6 @@ import { systemWorld } from '../system-world.ts'
 import { openAccounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { openCommunity } from './community.ts'
-import { Erasures } from '../auth/erasures.ts'
 import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
 import type { Host } from '../features/feature.ts'
@@ -34,8 +27,8 @@ import { buildRealTime } from './real-time.ts'
 import { createBot, openLibrary } from './replays.ts'
 import { SchemaWatch } from './schema-watch.ts'
 import { openStores } from './stores.ts'
-import { watchReplica } from './replica-watch.ts'
-import { addTasks } from './tasks.ts'
+import { databaseTasks, ledgerTasks } from './storage-tasks.ts'
+import { addTasks, matchTasks, visitorTasks } from './tasks.ts'
 
 /** Parts that a test replaces. */
 export interface Overrides {
@@ -108,24 +101,13 @@ async function assemble(base: Base): Promise<Touchline> {
   const apps = await buildHttp(host, { schema, doors, wsServer, bot, watching, features })
   const addresses = addEndpoints(base, { apps, wsServer })
   addProvider(base, realTime)
-  addTasks(host, features, {
-    schema,
-    retention: new Retention(stores.db, world, () => ({
-      fullDays: market.settings.value('retention.full_ticks_days'),
-      days: market.settings.value('retention.ticks_days'),
-      journalDays: market.settings.value('retention.journal_days'),
-    })),
-    archive: new Archive(stores.db, world, () => market.settings.value('retention.archive_days')),
-    months: new Months(stores.db, world),
-    ledger: new LedgerMonitor(stores.db, world),
-    closings: new LedgerClosings(stores.db),
-    auditChain: new AuditChain(stores.db),
-    lookAtReplica: watchReplica(stores.connection, base.log),
-    visitors: doors.visitors,
-    bot,
-    watching,
-    erasures: new Erasures({ deletions: accounts.deletions, desk: realTime.desk, log: base.log }),
-  })
+  addTasks(host, [
+    ...databaseTasks(host, schema),
+    ...ledgerTasks(host),
+    ...visitorTasks(host, doors.visitors),
+    ...matchTasks(host, bot, watching),
+    ...features.flatMap(({ tasks = [] }) => tasks),
+  ])
   return {
     realTime,
     users: accounts.users,

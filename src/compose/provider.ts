@@ -1,10 +1,8 @@
 /** The live provider of match data, where one is configured. */
 import { FeedFaults } from '../../db/feed-faults.ts'
 import { Fixtures } from '../../db/fixtures.ts'
-import { Quarantine } from '../../db/quarantine.ts'
 import type { RealTime, RealTimeOptions } from '../../rooms/boot.ts'
 import { FEED_FAULTS } from '../../rooms/sources/provider.ts'
-import type { FeedDesk } from '../http/ports.ts'
 import { createProvider } from '../provider/client.ts'
 import type { Base } from './base.ts'
 import type { Stores } from './stores.ts'
@@ -18,16 +16,6 @@ export function providerContext({ config, world, log }: Base, { db }: Stores): R
     faults: new FeedFaults(db, FEED_FAULTS),
     pollMs,
     log: (event, facts) => log.info(event, facts),
-  }
-}
-
-/** What operators see of the feed's faults, and of matches that cannot be read. */
-export function feedDesk({ db }: Stores): FeedDesk {
-  const [faults, quarantine] = [new FeedFaults(db, FEED_FAULTS), new Quarantine(db)]
-  return {
-    faults: () => faults.recent(),
-    quarantined: () => quarantine.matches(),
-    openPositions: (matchId, page) => quarantine.openPositions(matchId, page),
   }
 }
 

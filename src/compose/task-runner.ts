@@ -2,6 +2,8 @@
 import type { Role } from '../variables.ts'
 import type { Log } from '../observe/log.ts'
 
+export const EVERYWHERE: readonly Role[] = ['api', 'rooms']
+
 export interface Task {
   readonly name: string
   /** A prime, so that tasks and processes do not fall into step. */

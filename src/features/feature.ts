@@ -12,7 +12,7 @@ import type { Observation } from '../compose/observation.ts'
 import type { Stores } from '../compose/stores.ts'
 import type { Task } from '../compose/task-runner.ts'
 import type { ApiPart } from '../http/api-part.ts'
-import type { LeaguePurses } from '../http/ports.ts'
+import type { LeaguePurses } from '../http/league-purses.ts'
 import type { RecordingLibrary } from '../replays/library.ts'
 
 /** The parts of the server that are there without any feature. */

@@ -9,7 +9,7 @@ import type { KeyClaims, PersonalKeys } from '../auth/personal-keys.ts'
 import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
-import type { Accounts } from './ports.ts'
+import type { CallerDeps } from './ports.ts'
 import type { Order, RateLimits } from './rate-limits.ts'
 
 export interface Caller {
@@ -122,7 +122,7 @@ export interface GatesOptions {
   readonly sessions: Pick<Sessions, 'verifyAccess'>
   readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify' | 'markBot'>
   readonly scopeOf: (c: Context) => Scope | null
-  readonly accounts: Pick<Accounts, 'find'>
+  readonly accounts: Pick<CallerDeps['accounts'], 'find'>
   readonly flags: () => Flags
   readonly limits: RateLimits
 }

@@ -2,7 +2,7 @@
 import { Gauge, type Metric } from 'prom-client'
 import type { PoolUse } from '../../db/postgres/pools.ts'
 import type { ReplicaState } from '../../db/postgres/replica.ts'
-import type { Readiness } from '../http/ports.ts'
+import type { Readiness } from '../http/edge-port.ts'
 import { readAtScrape } from './scraped.ts'
 
 export function poolMetrics(pools: () => readonly PoolUse[]): Metric[] {

@@ -62,8 +62,9 @@ export function adminPorts(user: User): Pick<
   | 'audit'
   | 'userList'
   | 'anchors'
-  | 'userFiles'
-  | 'feedDesk'
+  | 'connections'
+  | 'faults'
+  | 'quarantine'
   | 'recordings'
   | 'events'
   | 'bot'
@@ -182,8 +183,8 @@ export function adminPorts(user: User): Pick<
         yield [listed(user, { firstName: 'two\nlines', balance: null, role: '-user' })]
       },
     },
-    feedDesk: {
-      faults: async () => [
+    faults: {
+      recent: async () => [
         {
           reason: 'unreadable',
           matchId: 5,
@@ -193,7 +194,9 @@ export function adminPorts(user: User): Pick<
           lastAt: user.createdAt,
         },
       ],
-      quarantined: async () => [
+    },
+    quarantine: {
+      matches: async () => [
         {
           matchId: fixtureId(7),
           name: 'Harbour – Mill',
@@ -205,8 +208,8 @@ export function adminPorts(user: User): Pick<
       ],
       openPositions: async () => [],
     },
-    userFiles: {
-      connections: async () => [{ kind: 'invited', userId: user.id, username: 'bob' }],
+    connections: {
+      of: async () => [{ kind: 'invited', userId: user.id, username: 'bob' }],
       deeds: async () => [{ id: 8, at: user.createdAt, action: 'user.note', by: 'alice', text: 'asked for a refund' }],
       alerts: async () => [{ id: 7, at: user.createdAt, finding: 'lockstep' }],
     },

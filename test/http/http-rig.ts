@@ -372,7 +372,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       changeLimits: async (_id, wanted) => ({ ...ownLimits, limits: changeLimits(ownLimits.limits, wanted, NOW) }),
     },
     wallets: {
-      find: async (id, purse = 'main') => (users.has(id) ? { ...wallet, purse, openPositions: 1 } : null),
+      find: async (id, purse) => (users.has(id) ? { ...wallet, purse: purse ?? 'main', openPositions: 1 } : null),
       means: async () => ({ main: { available: wallet.balance, openPositions: 1 } }),
       ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
       auditLedger: async () => options.audit ?? BALANCED,

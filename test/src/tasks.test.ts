@@ -1,15 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Task, TaskRunner } from '../../src/compose/task-runner.ts'
-import { taskTable } from '../../src/compose/tasks.ts'
+import { databaseTasks, ledgerTasks } from '../../src/compose/storage-tasks.ts'
+import { matchTasks, visitorTasks } from '../../src/compose/tasks.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const log = createLog({ level: 'silent', world: new TestWorld() })
 
-describe('the table of tasks', () => {
-  const table = (env: Readonly<Record<string, string>> = {}) =>
-    taskTable({ config: readConfig(env), log } as never, {} as never)
+describe('the tables of tasks', () => {
+  const table = (env: Readonly<Record<string, string>> = {}) => {
+    const nothing = { world: new TestWorld(), stores: { connection: {} }, accounts: {}, market: {}, realTime: {} }
+    const [host, none] = [{ ...nothing, config: readConfig(env), log } as never, {} as never]
+    return [
+      ...databaseTasks(host, none),
+      ...ledgerTasks(host),
+      ...visitorTasks(host, none),
+      ...matchTasks(host, none, none),
+    ]
+  }
   const isPrime = (n: number) =>
     Array.from({ length: Math.floor(Math.sqrt(n)) - 1 }, (_, i) => n % (i + 2)).every(Boolean)
 

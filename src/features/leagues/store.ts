@@ -13,7 +13,7 @@ import { admit } from './members.ts'
 import { bigints } from '../../../db/postgres/arrays.ts'
 import { LEAGUE_TABLE } from '../../../db/postgres/league-table.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
-import type { LeagueTrading } from '../../http/ports.ts'
+import type { LeagueTrading } from '../../http/league-purses.ts'
 import type { LeagueScope } from '../../../db/postgres/schema/community.ts'
 
 /** 48 bits: a guess that is right once in 10¹³, at ten a minute. */

@@ -1,7 +1,8 @@
 /** `GET /health` and `GET /ready`, for supervisors and load balancers, on the REST and on the WebSocket address. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../answers.ts'
-import type { HttpDeps, Readiness, ReadyChecks } from '../ports.ts'
+import type { Readiness, ReadyChecks } from '../edge-port.ts'
+import type { HttpDeps } from '../ports.ts'
 import { json } from '../schemas.ts'
 import { PUBLIC_SECURITY } from '../gates.ts'
 

@@ -105,13 +105,169 @@ const LONGEST_PAUSE_MS = 3_000
 const NOTED_MS = 50
 
 /** The API client of one visitor; share it, because it renews the session once for all callers. */
-export function createApi({
+export function createApi(options: ApiOptions = {}) {
+  const { ask, renew } = createAsking(options)
+  return {
+    ask,
+    /** Renews the session; false when it is over. */
+    renew,
+    ...signingIn(ask),
+    ...market(ask),
+    ...trading(ask),
+    ...contests(ask),
+    ...community(ask),
+    ...ownAccount(ask),
+  }
+}
+
+type Ask = <Answer>(path: string, options?: RequestOptions) => Promise<Answer>
+
+/** Who the caller is, signing in and registering. */
+const signingIn = (ask: Ask) => ({
+  me: () => ask<Me>('/api/me'),
+  /** Development only: the same name is the same user. */
+  signInByName: (displayName: string, referralCode: string | null = null) =>
+    ask<SignedIn>('/api/auth/dev', {
+      method: 'POST',
+      body: { displayName, ...(referralCode === null ? {} : { referralCode }) },
+      isSigningIn: true,
+    }),
+  /** With the identity provider's token; 422 `NEEDS_PROFILE` brings a newcomer's registration ticket. */
+  signInWithToken: (idToken: string, nonce: string) =>
+    ask<SignedIn>('/api/auth/google', { method: 'POST', body: { idToken, nonce }, isSigningIn: true }),
+  verifyCode: (registrationTicket: string, otp: string) =>
+    ask<unknown>('/api/auth/verify-otp', { method: 'POST', body: { registrationTicket, otp }, isSigningIn: true }),
+  resendCode: (registrationTicket: string) =>
+    ask<{ resendInSecs: number }>('/api/auth/resend-otp', {
+      method: 'POST',
+      body: { registrationTicket },
+      isSigningIn: true,
+    }),
+  register: (registrationTicket: string, profile: Profile) =>
+    ask<SignedIn>('/api/auth/google/complete', {
+      method: 'POST',
+      body: { registrationTicket, ...profile },
+      isSigningIn: true,
+    }),
+  checkUsername: (username: string) =>
+    ask<{ available: boolean; valid: boolean; reason?: string }>('/api/users/check-username', {
+      method: 'POST',
+      body: { username },
+    }),
+  districts: () => ask<{ districts: District[] }>('/api/districts'),
+  signOut: () => ask<unknown>('/api/auth/logout', { method: 'POST', isSigningIn: true }),
+  socketToken: () => ask<{ token: string; wsUrl: string }>('/api/ws/token', { method: 'POST' }),
+})
+
+/** Matches, players and their prices. */
+const market = (ask: Ask) => ({
+  matches: () => ask<{ matches: Match[] }>('/api/matches'),
+  match: (id: number) => ask<Match>(`/api/matches/${id}`),
+  instrument: (id: string) => ask<Instrument>(`/api/instruments/${id}`),
+  /** Live matches, a little behind, without signing in. */
+  watched: () => ask<WatchedMatches>('/api/public/matches'),
+  watchedMatch: (id: number) => ask<WatchedMatch>(`/api/public/matches/${id}`),
+  invitation: (code: string) =>
+    ask<{ valid: boolean; invitedBy: string | null }>('/api/public/referral/validate', {
+      query: { code },
+    }),
+  tradeWindow: (fixtureId: number) => ask<TradeWindow>(`/api/matches/${fixtureId}/trade-window`),
+  matchEvents: (fixtureId: number) => ask<MatchEvents>(`/api/matches/${fixtureId}/events`),
+  squad: (fixtureId: number, team: 'home' | 'away') =>
+    ask<Squad>(`/api/matches/${fixtureId}/squad`, { query: { team } }),
+  instruments: () => ask<{ instruments: Instrument[] }>('/api/instruments'),
+  movers: () => ask<Movers>('/api/instruments/movers'),
+  priceHistory: (id: string, period: Period) =>
+    ask<PriceHistory>(`/api/instruments/${id}/price-history`, { query: { period } }),
+})
+
+/** Orders, positions and the wallet. */
+const trading = (ask: Ask) => ({
+  quote: (order: Order) => ask<Quote>('/api/positions/quote', { method: 'POST', body: order }),
+  /** Retry with the same key; a new key is another order. */
+  open: (order: OpenOrder, key: string) => ask<Trade>('/api/positions/open', { method: 'POST', body: order, key }),
+  change: (id: string, levels: Levels) => ask<Trade>(`/api/positions/${id}`, { method: 'PATCH', body: levels }),
+  /** Closes a position, or with `lotSize` a part of it. */
+  close: (id: string, key: string, lotSize?: number) =>
+    ask<Close>(`/api/positions/${id}/close`, {
+      method: 'POST',
+      body: lotSize === undefined ? {} : { lotSize },
+      key,
+    }),
+  positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
+    ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
+  why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
+  /** The newest entries, or those after `cursor`. */
+  ledger: (purse: Purse = 'main', limit = 50, cursor?: string) =>
+    ask<{ entries: LedgerEntry[]; nextCursor: string | null }>('/api/wallet/ledger', {
+      query: { purse, limit, cursor },
+    }),
+  wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
+  refill: (purse: 'main' | 'practice') => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
+})
+
+/** Leagues, seasons, tournaments and recaps. */
+const contests = (ask: Ask) => ({
+  leagues: () => ask<{ leagues: League[] }>('/api/leagues'),
+  league: (id: string, limit = 50) => ask<LeagueTable>(`/api/leagues/${id}`, { query: { limit } }),
+  leagueMatch: (id: string, matchId: number) => ask<LeagueMatchTable>(`/api/leagues/${id}/matches/${matchId}`),
+  leagueOutline: (code: string) => ask<LeagueOutline>(`/api/public/leagues/${encodeURIComponent(code)}`),
+  foundLeague: (league: NewLeague) => ask<League>('/api/leagues', { method: 'POST', body: league }),
+  joinLeague: (code: string) => ask<League>('/api/leagues/join', { method: 'POST', body: { code } }),
+  leaveLeague: (id: string) => ask<{ left: true }>(`/api/leagues/${id}/leave`, { method: 'POST' }),
+
+  season: () => ask<Season>('/api/seasons/current'),
+  pastSeasons: () => ask<{ seasons: PastSeason[] }>('/api/seasons'),
+  enterSeason: () => ask<League>('/api/seasons/enter', { method: 'POST' }),
+  tournaments: () => ask<{ tournaments: Tournament[] }>('/api/tournaments'),
+  enterTournament: (id: string) => ask<Tournament>(`/api/tournaments/${id}/enter`, { method: 'POST' }),
+  matchRecap: (matchId: number, purse: Purse = 'main') =>
+    ask<Recap>(`/api/recaps/matches/${matchId}`, { query: { purse } }),
+  /** `week` as in ISO 8601: `2026-W48`. */
+  weekRecap: (week: string, purse: Purse = 'main') => ask<Recap>(`/api/recaps/weeks/${week}`, { query: { purse } }),
+})
+
+/** Boards, notifications and other users. */
+const community = (ask: Ask) => ({
+  board: (board: BoardName, purse: Purse, limit = 50) =>
+    ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),
+  myRank: (purse: Purse) => ask<MyRank>('/api/leaderboard/me/context', { query: { purse } }),
+  standings: () => ask<{ districts: DistrictStanding[] }>('/api/districts/standings'),
+  notifications: () =>
+    ask<{ notifications: Notification[]; unreadCount: number }>('/api/notifications', { query: { limit: 50 } }),
+  push: () => ask<PushState>('/api/push'),
+  subscribePush: (browser: NewPush) => ask<unknown>('/api/push', { method: 'PUT', body: browser }),
+  unsubscribePush: (id: string) => ask<unknown>(`/api/push/${id}`, { method: 'DELETE' }),
+  unreadCount: () => ask<{ unreadCount: number }>('/api/notifications/unread-count'),
+  readAll: () => ask<unknown>('/api/notifications/read-all', { method: 'POST' }),
+  activity: () => ask<{ events: ActivityEvent[] }>('/api/activity', { query: { limit: 30 } }),
+  referrals: () => ask<Referrals>('/api/referrals'),
+  invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
+  achievements: () => ask<Achievements>('/api/achievements'),
+})
+
+/** Keys, limits and the account itself. */
+const ownAccount = (ask: Ask) => ({
+  keys: () => ask<{ keys: PersonalKey[] }>('/api/keys'),
+  /** The answer is the only one that shows the secret. */
+  newKey: (order: KeyOrder) => ask<{ key: PersonalKey; secret: string }>('/api/keys', { method: 'POST', body: order }),
+  limits: () => ask<OwnLimits>('/api/me/limits'),
+  /** Stricter limits bind at once, looser ones after 24 hours. */
+  setLimits: (wanted: WantedLimits) => ask<OwnLimits>('/api/me/limits', { method: 'PUT', body: wanted }),
+  hide: (hiddenFromBoards: boolean) =>
+    ask<{ hiddenFromBoards: boolean }>('/api/me', { method: 'PATCH', body: { hiddenFromBoards } }),
+  deleteAccount: (confirm: string) => ask<{ deletionDue: string }>('/api/me', { method: 'DELETE', body: { confirm } }),
+  deleteKey: (id: string) => ask<unknown>(`/api/keys/${id}`, { method: 'DELETE' }),
+})
+
+/** Requests with the session of one visitor, which is renewed when it has expired. */
+function createAsking({
   baseUrl = '',
   key: personalKey,
   fetch: send = (input, init) => fetch(input, init),
   onSignedOut = () => undefined,
   onUnreachable = () => undefined,
-}: ApiOptions = {}) {
+}: ApiOptions): { readonly ask: Ask; readonly renew: () => Promise<boolean> } {
   /** One rotation at a time, among all tabs: a second one with the same token would be refused. */
   let renewing: Promise<boolean> | null = null
   const renew = (before = lastRenewal()): Promise<boolean> => {
@@ -175,131 +331,7 @@ export function createApi({
     }
   }
 
-  return {
-    ask,
-    me: () => ask<Me>('/api/me'),
-    /** Development only: the same name is the same user. */
-    signInByName: (displayName: string, referralCode: string | null = null) =>
-      ask<SignedIn>('/api/auth/dev', {
-        method: 'POST',
-        body: { displayName, ...(referralCode === null ? {} : { referralCode }) },
-        isSigningIn: true,
-      }),
-    /** With the identity provider's token; 422 `NEEDS_PROFILE` brings a newcomer's registration ticket. */
-    signInWithToken: (idToken: string, nonce: string) =>
-      ask<SignedIn>('/api/auth/google', { method: 'POST', body: { idToken, nonce }, isSigningIn: true }),
-    verifyCode: (registrationTicket: string, otp: string) =>
-      ask<unknown>('/api/auth/verify-otp', { method: 'POST', body: { registrationTicket, otp }, isSigningIn: true }),
-    resendCode: (registrationTicket: string) =>
-      ask<{ resendInSecs: number }>('/api/auth/resend-otp', {
-        method: 'POST',
-        body: { registrationTicket },
-        isSigningIn: true,
-      }),
-    register: (registrationTicket: string, profile: Profile) =>
-      ask<SignedIn>('/api/auth/google/complete', {
-        method: 'POST',
-        body: { registrationTicket, ...profile },
-        isSigningIn: true,
-      }),
-    checkUsername: (username: string) =>
-      ask<{ available: boolean; valid: boolean; reason?: string }>('/api/users/check-username', {
-        method: 'POST',
-        body: { username },
-      }),
-    districts: () => ask<{ districts: District[] }>('/api/districts'),
-    /** Renews the session; false when it is over. */
-    renew,
-    signOut: () => ask<unknown>('/api/auth/logout', { method: 'POST', isSigningIn: true }),
-    socketToken: () => ask<{ token: string; wsUrl: string }>('/api/ws/token', { method: 'POST' }),
-
-    matches: () => ask<{ matches: Match[] }>('/api/matches'),
-    match: (id: number) => ask<Match>(`/api/matches/${id}`),
-    instrument: (id: string) => ask<Instrument>(`/api/instruments/${id}`),
-    /** Live matches, a little behind, without signing in. */
-    watched: () => ask<WatchedMatches>('/api/public/matches'),
-    watchedMatch: (id: number) => ask<WatchedMatch>(`/api/public/matches/${id}`),
-    invitation: (code: string) =>
-      ask<{ valid: boolean; invitedBy: string | null }>('/api/public/referral/validate', {
-        query: { code },
-      }),
-    tradeWindow: (fixtureId: number) => ask<TradeWindow>(`/api/matches/${fixtureId}/trade-window`),
-    matchEvents: (fixtureId: number) => ask<MatchEvents>(`/api/matches/${fixtureId}/events`),
-    squad: (fixtureId: number, team: 'home' | 'away') =>
-      ask<Squad>(`/api/matches/${fixtureId}/squad`, { query: { team } }),
-    instruments: () => ask<{ instruments: Instrument[] }>('/api/instruments'),
-    movers: () => ask<Movers>('/api/instruments/movers'),
-    priceHistory: (id: string, period: Period) =>
-      ask<PriceHistory>(`/api/instruments/${id}/price-history`, { query: { period } }),
-
-    quote: (order: Order) => ask<Quote>('/api/positions/quote', { method: 'POST', body: order }),
-    /** Retry with the same key; a new key is another order. */
-    open: (order: OpenOrder, key: string) => ask<Trade>('/api/positions/open', { method: 'POST', body: order, key }),
-    change: (id: string, levels: Levels) => ask<Trade>(`/api/positions/${id}`, { method: 'PATCH', body: levels }),
-    /** Closes a position, or with `lotSize` a part of it. */
-    close: (id: string, key: string, lotSize?: number) =>
-      ask<Close>(`/api/positions/${id}/close`, {
-        method: 'POST',
-        body: lotSize === undefined ? {} : { lotSize },
-        key,
-      }),
-    positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
-      ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
-    why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
-    /** The newest entries, or those after `cursor`. */
-    ledger: (purse: Purse = 'main', limit = 50, cursor?: string) =>
-      ask<{ entries: LedgerEntry[]; nextCursor: string | null }>('/api/wallet/ledger', {
-        query: { purse, limit, cursor },
-      }),
-    wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
-    refill: (purse: 'main' | 'practice') => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
-
-    leagues: () => ask<{ leagues: League[] }>('/api/leagues'),
-    league: (id: string, limit = 50) => ask<LeagueTable>(`/api/leagues/${id}`, { query: { limit } }),
-    leagueMatch: (id: string, matchId: number) => ask<LeagueMatchTable>(`/api/leagues/${id}/matches/${matchId}`),
-    leagueOutline: (code: string) => ask<LeagueOutline>(`/api/public/leagues/${encodeURIComponent(code)}`),
-    foundLeague: (league: NewLeague) => ask<League>('/api/leagues', { method: 'POST', body: league }),
-    joinLeague: (code: string) => ask<League>('/api/leagues/join', { method: 'POST', body: { code } }),
-    leaveLeague: (id: string) => ask<{ left: true }>(`/api/leagues/${id}/leave`, { method: 'POST' }),
-
-    season: () => ask<Season>('/api/seasons/current'),
-    pastSeasons: () => ask<{ seasons: PastSeason[] }>('/api/seasons'),
-    enterSeason: () => ask<League>('/api/seasons/enter', { method: 'POST' }),
-    tournaments: () => ask<{ tournaments: Tournament[] }>('/api/tournaments'),
-    enterTournament: (id: string) => ask<Tournament>(`/api/tournaments/${id}/enter`, { method: 'POST' }),
-    matchRecap: (matchId: number, purse: Purse = 'main') =>
-      ask<Recap>(`/api/recaps/matches/${matchId}`, { query: { purse } }),
-    /** `week` as in ISO 8601: `2026-W48`. */
-    weekRecap: (week: string, purse: Purse = 'main') => ask<Recap>(`/api/recaps/weeks/${week}`, { query: { purse } }),
-
-    board: (board: BoardName, purse: Purse, limit = 50) =>
-      ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),
-    myRank: (purse: Purse) => ask<MyRank>('/api/leaderboard/me/context', { query: { purse } }),
-    standings: () => ask<{ districts: DistrictStanding[] }>('/api/districts/standings'),
-    notifications: () =>
-      ask<{ notifications: Notification[]; unreadCount: number }>('/api/notifications', { query: { limit: 50 } }),
-    push: () => ask<PushState>('/api/push'),
-    subscribePush: (browser: NewPush) => ask<unknown>('/api/push', { method: 'PUT', body: browser }),
-    unsubscribePush: (id: string) => ask<unknown>(`/api/push/${id}`, { method: 'DELETE' }),
-    unreadCount: () => ask<{ unreadCount: number }>('/api/notifications/unread-count'),
-    readAll: () => ask<unknown>('/api/notifications/read-all', { method: 'POST' }),
-    activity: () => ask<{ events: ActivityEvent[] }>('/api/activity', { query: { limit: 30 } }),
-    referrals: () => ask<Referrals>('/api/referrals'),
-    invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
-    keys: () => ask<{ keys: PersonalKey[] }>('/api/keys'),
-    /** The answer is the only one that shows the secret. */
-    newKey: (order: KeyOrder) =>
-      ask<{ key: PersonalKey; secret: string }>('/api/keys', { method: 'POST', body: order }),
-    limits: () => ask<OwnLimits>('/api/me/limits'),
-    /** Stricter limits bind at once, looser ones after 24 hours. */
-    setLimits: (wanted: WantedLimits) => ask<OwnLimits>('/api/me/limits', { method: 'PUT', body: wanted }),
-    hide: (hiddenFromBoards: boolean) =>
-      ask<{ hiddenFromBoards: boolean }>('/api/me', { method: 'PATCH', body: { hiddenFromBoards } }),
-    deleteAccount: (confirm: string) =>
-      ask<{ deletionDue: string }>('/api/me', { method: 'DELETE', body: { confirm } }),
-    deleteKey: (id: string) => ask<unknown>(`/api/keys/${id}`, { method: 'DELETE' }),
-    achievements: () => ask<Achievements>('/api/achievements'),
-  }
+  return { ask, renew }
 }
 
 /** When a tab of this browser last renewed the session. */

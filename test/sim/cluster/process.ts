@@ -18,8 +18,7 @@ import type { Report } from '../../../rooms/report.ts'
 import { WriteDeadline } from '../../../rooms/sockets/write-deadline.ts'
 import { Lifecycle } from '../../../src/compose/lifecycle.ts'
 import { TaskRunner } from '../../../src/compose/task-runner.ts'
-import { taskTable } from '../../../src/compose/tasks.ts'
-import { readConfig } from '../../../src/config.ts'
+import { matchTasks } from '../../../src/compose/tasks.ts'
 import { createLog } from '../../../src/observe/log.ts'
 import type { SimulatedEnd } from './network.ts'
 import type { Schedule, VirtualTime } from './virtual-time.ts'
@@ -175,7 +174,7 @@ export class SimulatedProcess implements Schedule {
     })
     const log = createLog({ level: 'silent', world })
     const realTime = { desk, presence: { look: () => present(member.presence(), 'presence').look() } }
-    for (const task of taskTable({ config: readConfig({}), log, realTime } as never, {} as never)) {
+    for (const task of matchTasks({ realTime } as never, {} as never, {} as never)) {
       if (!TASKS.has(task.name)) continue
       const runner = new TaskRunner(task, { log, onFailure: () => undefined })
       this.#lifecycle.add({ name: task.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })

@@ -110,13 +110,13 @@ const positionsRoute = createRoute({
   },
 })
 
-export function adminFeed({ feedDesk }: Pick<HttpDeps, 'feedDesk'>, gates: Gates) {
+export function adminFeed({ faults, quarantine }: Pick<HttpDeps, 'faults' | 'quarantine'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...feedRoute, middleware: gates.admin }, async (c) => {
-      const [faults, matches] = await Promise.all([feedDesk.faults(), feedDesk.quarantined()])
+      const [recent, matches] = await Promise.all([faults.recent(), quarantine.matches()])
       return c.json(
         {
-          faults: faults.map((one) => ({ ...one, firstAt: timestamp(one.firstAt), lastAt: timestamp(one.lastAt) })),
+          faults: recent.map((one) => ({ ...one, firstAt: timestamp(one.firstAt), lastAt: timestamp(one.lastAt) })),
           quarantined: matches.map((one) => ({ ...one, since: timestamp(one.since), margin: decimal(one.margin) })),
         },
         200,
@@ -124,7 +124,7 @@ export function adminFeed({ feedDesk }: Pick<HttpDeps, 'feedDesk'>, gates: Gates
     })
     .openapi({ ...positionsRoute, middleware: gates.admin }, async (c) => {
       const { limit, cursor } = c.req.valid('query')
-      const found = await feedDesk.openPositions(c.req.valid('param').id, {
+      const found = await quarantine.openPositions(c.req.valid('param').id, {
         limit: limit + 1,
         after: cursor?.[0] ?? null,
       })

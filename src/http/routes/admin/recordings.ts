@@ -62,7 +62,7 @@ const download = createRoute({
     'player id. Each other line is something that the match heard, in order: the rules and the price model in force ' +
     '(`rules`), an update with the payload of the provider and the time at which it was heard (`update`), time that ' +
     'had an effect (`clock`), or an end by an operator (`end`). `n` numbers the commits and `epoch` the owners. ' +
-    'The tools `provider-mock` and `replay-chart` play it. Writes an audit entry.',
+    'The tool `provider-mock` plays it. Writes an audit entry.',
   security: ADMIN_READ_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: {

@@ -99,11 +99,11 @@ const note = createRoute({
 
 type Deps = Pick<
   HttpDeps,
-  'audit' | 'userList' | 'accounts' | 'wallets' | 'purses' | 'positions' | 'sessions' | 'keys' | 'userFiles'
+  'audit' | 'userList' | 'accounts' | 'wallets' | 'purses' | 'positions' | 'sessions' | 'keys' | 'connections'
 >
 
 export function adminUser(deps: Deps, gates: Gates) {
-  const { userList, accounts, wallets, purses, positions, sessions, keys, userFiles } = deps
+  const { userList, accounts, wallets, purses, positions, sessions, keys, connections } = deps
   const app = new OpenAPIHono<HttpEnv>()
   app.openapi({ ...note, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
@@ -136,9 +136,9 @@ export function adminUser(deps: Deps, gates: Gates) {
       purses: (await Promise.all([...PURSES, ...ids].map(inPurse))).flat(),
       sessions: (await sessions.list(id)).map(sessionJson),
       keys: (await keys.list(id)).map(keyJson),
-      connections: [...(await userFiles.connections(id))],
-      alerts: (await userFiles.alerts(id)).map((alert) => ({ ...alert, at: timestamp(alert.at) })),
-      deeds: (await userFiles.deeds(id)).map((deed) => ({ ...deed, at: timestamp(deed.at) })),
+      connections: [...(await connections.of(id))],
+      alerts: (await connections.alerts(id)).map((alert) => ({ ...alert, at: timestamp(alert.at) })),
+      deeds: (await connections.deeds(id)).map((deed) => ({ ...deed, at: timestamp(deed.at) })),
     }
     return c.json(body, 200)
   })

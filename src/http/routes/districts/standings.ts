@@ -8,7 +8,7 @@ import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { commonPurseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
-import type { Accounts, HttpDeps } from '../../ports.ts'
+import type { HttpDeps } from '../../ports.ts'
 import { districtNumber, json } from '../../schemas.ts'
 
 export const DistrictBody = z
@@ -43,7 +43,7 @@ export function listStandings({ accounts, community }: Pick<HttpDeps, 'accounts'
 }
 
 interface StandingsDeps {
-  readonly accounts: Pick<Accounts, 'districts'>
+  readonly accounts: Pick<HttpDeps['accounts'], 'districts'>
   readonly boards: Pick<CommunityPorts['boards'][CommonPurse], 'districts'>
 }
 

@@ -1,0 +1,64 @@
+/** Sending the order of the ticket. A large one is shown once more before it is sent. */
+import { useEffect, useState } from 'preact/hooks'
+import { open, tradePrice } from '../account.ts'
+import type { Instrument } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { isUnsure } from '../orders.ts'
+import { draft } from './order-draft.ts'
+import { leaguePurse } from './use-quote.ts'
+
+interface Sending {
+  readonly trouble: string | null
+  readonly setTrouble: (trouble: string | null) => void
+  readonly isBusy: boolean
+  readonly isReviewing: boolean
+  /** Back from the review to the ticket. */
+  readonly back: () => void
+  /** Sends the order, or shows it once more if it is large. `onDone`: it was carried out. */
+  readonly submit: (event: Event, isLarge: boolean, onDone: () => void) => void
+}
+
+export function useOrder(instrument: Instrument): Sending {
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [isReviewing, setReviewing] = useState(false)
+  const [direction, lots] = [draft.direction.value, draft.lots.value]
+  const [stopLoss, takeProfit] = [draft.stopLoss.value, draft.takeProfit.value]
+
+  useEffect(() => {
+    setTrouble(null)
+    setReviewing(false)
+  }, [direction, lots, stopLoss, takeProfit])
+
+  const send = async (onDone: () => void): Promise<void> => {
+    setReviewing(false)
+    setBusy(true)
+    setTrouble(null)
+    try {
+      const clientPrice = tradePrice(instrument.id)
+      const order = { instrumentId: instrument.id, direction, lotSize: Number(lots), stopLoss, takeProfit }
+      await open({ ...order, clientPrice, ...leaguePurse() })
+      draft.stopLoss.value = null
+      draft.takeProfit.value = null
+      onDone()
+    } catch (error) {
+      // What became of it is found out by its key: the notice says so.
+      if (!isUnsure(error)) setTrouble(messageFor(error))
+    }
+    setBusy(false)
+  }
+
+  return {
+    trouble,
+    setTrouble,
+    isBusy,
+    isReviewing,
+    back: () => setReviewing(false),
+    submit: (event, isLarge, onDone) => {
+      event.preventDefault()
+      if (isBusy) return
+      if (isLarge && !isReviewing) setReviewing(true)
+      else void send(onDone)
+    },
+  }
+}

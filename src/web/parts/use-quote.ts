@@ -1,0 +1,71 @@
+/** The quote of the order that is being written: requested after typing, and again when the price has moved far. */
+import { useEffect, useState } from 'preact/hooks'
+import { untracked } from '@preact/signals'
+import { tradePrice, wallet } from '../account.ts'
+import type { Instrument, Quote } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { isLeague, purse } from '../leagues.ts'
+import { connection } from '../live.ts'
+import { quoteOf, selectedMatch } from '../market.ts'
+import { api } from '../session.ts'
+import { draft } from './order-draft.ts'
+import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
+
+/** Pause after typing before a quote is requested. */
+const TYPING_MS = 250
+/** The shortest time between two requests while nobody edits: when the price has moved far, or after a refusal. */
+const REPEAT_MS = 20_000
+
+interface QuoteOfDraft {
+  /** Null while none is about what is written. */
+  readonly preview: Quote | null
+  /** Requests it again. */
+  readonly again: () => void
+}
+
+/** `onTrouble` is told why no quote came. */
+export function useQuote(instrument: Instrument, onTrouble: (trouble: string) => void): QuoteOfDraft {
+  const { id, contractSize } = instrument
+  const direction = draft.direction.value
+  const lots = Number(draft.lots.value)
+  const [stopLoss, takeProfit] = [draft.stopLoss.value, draft.takeProfit.value]
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const [turn, setTurn] = useState(0)
+  const again = (): void => setTurn((n) => n + 1)
+  const asOf = [connection.value, quoteOf(id).value.status, selectedMatch.value?.tradeWindow.status, purse.value]
+
+  useEffect(() => {
+    if (!Number.isFinite(lots) || lots <= 0 || connection.value !== 'live') return setAsked(null)
+    let isWanted = true
+    const asking = setTimeout(() => {
+      api
+        .quote({ instrumentId: id, direction, lotSize: lots, stopLoss, takeProfit, ...leaguePurse() })
+        .then((found) => {
+          const at = untracked(() => tradePrice(id))
+          if (isWanted) setAsked({ quote: found, at, instrumentId: id, direction, lots, contractSize })
+        })
+        .catch((error: unknown) => {
+          if (isWanted) onTrouble(messageFor(error))
+        })
+    }, TYPING_MS)
+    return () => {
+      isWanted = false
+      clearTimeout(asking)
+    }
+  }, [id, direction, lots, stopLoss, takeProfit, wallet.value?.freeMargin, turn, ...asOf])
+
+  useEffect(() => {
+    const repeating = setInterval(() => {
+      const at = untracked(() => tradePrice(id))
+      const isOld = asked !== null && (asked.quote.refusal !== null || isFar(asked, at))
+      if (document.visibilityState === 'visible' && isOld) again()
+    }, REPEAT_MS)
+    return () => clearInterval(repeating)
+  }, [asked])
+
+  const isCurrent = asked !== null && isAbout(asked, { instrumentId: id, direction, lots })
+  return { preview: isCurrent ? previewAt(asked, tradePrice(id)) : null, again }
+}
+
+/** Only an order in a league names its purse. */
+export const leaguePurse = () => (isLeague(purse.value) ? { purse: purse.value } : {})
