@@ -62,8 +62,6 @@ export default defineConfig({
     // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
     // what it changes.
     isolate: false,
-    // The checks of the conformance suite, which mostly wait.
-    maxConcurrency: 8,
     // The default of one second is a time that a busy machine exceeds.
     expect: { poll: { timeout: 30_000 } },
     setupFiles: ['test/support/processor-time.ts'],

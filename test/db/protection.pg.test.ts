@@ -142,8 +142,8 @@ eachDatabase((open) => {
         if (hasMoves(batch)) moves.push(batch.events.filter(({ kind }) => kind === 'fill_moved').length)
       },
     })
-    const names = Array.from({ length: holders }, (_, n) => `Holder ${n} of ${matches}`)
-    const users = (await season.users.createSyntheticMany(names)).map(({ user }) => user.id)
+    const usernames = Array.from({ length: holders }, (_, n) => `Holder ${n} of ${matches}`)
+    const users = (await season.users.createSyntheticMany(usernames)).map(({ user }) => user.id)
     const held: PositionId[] = []
     for (let round = 0; round < fills / holders; round++) {
       // On both sides, so that the price stays near what each has seen.
