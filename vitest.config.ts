@@ -25,15 +25,22 @@ const PROJECTS = {
   long: 'whole matches, browsers and tools',
 }
 
+/** Of a test or a hook, on a busy machine. They are not expectations: no test waits for them. */
+const BOUND_MS: Readonly<Record<keyof typeof PROJECTS, number>> = {
+  unit: 60_000,
+  data: 120_000,
+  server: 180_000,
+  long: 300_000,
+}
+
 const project = (name: keyof typeof PROJECTS, include: readonly string[], exclude: readonly string[] = []) => ({
   extends: true as const,
   test: {
     name,
     include: [...include],
     exclude: [...configDefaults.exclude, ...exclude],
-    // Bounds for a busy machine, not expectations: no test waits for them.
-    testTimeout: name === 'long' ? 300_000 : 60_000,
-    hookTimeout: name === 'long' ? 300_000 : 120_000,
+    testTimeout: BOUND_MS[name],
+    hookTimeout: BOUND_MS[name],
   },
 })
 
@@ -55,8 +62,6 @@ export default defineConfig({
     // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
     // what it changes.
     isolate: false,
-    // The checks of the conformance suite, which mostly wait.
-    maxConcurrency: 8,
     // The default of one second is a time that a busy machine exceeds.
     expect: { poll: { timeout: 30_000 } },
     setupFiles: ['test/support/processor-time.ts'],

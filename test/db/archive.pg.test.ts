@@ -95,36 +95,32 @@ eachDatabase((open) => {
     }
   }
 
-  it(
-    '[D18] what is history moves in any number of steps, and every reader sees the same between them',
-    { timeout: 60_000 },
-    async () => {
-      const users = [await season.user(`Past ${++names}`), await season.user(`Past ${++names}`)]
-      const past = await played(users, 5)
-      clock.now += (KEPT_DAYS - 1) * DAY_MS
-      const recent = await played(users, 2, 2)
-      const live = await season.match()
-      const held = await live.open(present(users[0], 'user'))
-      const before = await seen(users, [...past, ...recent, held])
-      expect(await archive().run(ALL)).toEqual({ positions: 0, events: 0 })
+  it('[D18] what is history moves in any number of steps, and every reader sees the same between them', async () => {
+    const users = [await season.user(`Past ${++names}`), await season.user(`Past ${++names}`)]
+    const past = await played(users, 5)
+    clock.now += (KEPT_DAYS - 1) * DAY_MS
+    const recent = await played(users, 2, 2)
+    const live = await season.match()
+    const held = await live.open(present(users[0], 'user'))
+    const before = await seen(users, [...past, ...recent, held])
+    expect(await archive().run(ALL)).toEqual({ positions: 0, events: 0 })
 
-      clock.now += 2 * DAY_MS
-      let moved = { positions: 0, events: 0 }
-      for (let n = 0; ; n++) {
-        expect(await seen(users, [...past, ...recent, held]), `after ${n} steps`).toEqual(before)
-        const step = await archive().run(1)
-        if (step.positions + step.events === 0) break
-        moved = { positions: moved.positions + step.positions, events: moved.events + step.events }
-      }
-      // An opening and a close are a commit each; the last of the match, its end, stays.
-      expect(moved).toEqual({ positions: past.length, events: 2 * past.length })
-      const of = sql`match_id = ${present(past[0], 'position').fixtureId}::bigint`
-      expect([await count('positions', of), await count('outbox', of)]).toEqual([0, 1])
-      expect(await count('positions_archive', of)).toBe(past.length)
-      expect((await positions().find(held.userId, held.id))?.position.close).toBeNull()
-      expect(await wallets().auditLedger({ whole: true })).toMatchObject(BALANCED)
-    },
-  )
+    clock.now += 2 * DAY_MS
+    let moved = { positions: 0, events: 0 }
+    for (let n = 0; ; n++) {
+      expect(await seen(users, [...past, ...recent, held]), `after ${n} steps`).toEqual(before)
+      const step = await archive().run(1)
+      if (step.positions + step.events === 0) break
+      moved = { positions: moved.positions + step.positions, events: moved.events + step.events }
+    }
+    // An opening and a close are a commit each; the last of the match, its end, stays.
+    expect(moved).toEqual({ positions: past.length, events: 2 * past.length })
+    const of = sql`match_id = ${present(past[0], 'position').fixtureId}::bigint`
+    expect([await count('positions', of), await count('outbox', of)]).toEqual([0, 1])
+    expect(await count('positions_archive', of)).toBe(past.length)
+    expect((await positions().find(held.userId, held.id))?.position.close).toBeNull()
+    expect(await wallets().auditLedger({ whole: true })).toMatchObject(BALANCED)
+  })
 
   it(
     '[D18] the positions of a crowd move once, whichever processes move them at the same time',
@@ -278,7 +274,7 @@ async function longAgo(connection: Connection) {
 }
 
 eachDatabase((open) => {
-  it('[D20] a month is detached once all of it is history, and comes back as it was', { timeout: 60_000 }, async () => {
+  it('[D20] a month is detached once all of it is history, and comes back as it was', async () => {
     const { db } = open()
     const { season, user, list, closeAndArchive, months } = await longAgo(open())
     const wallets = () => new Wallets(db, new WalletCache(null, () => undefined))
@@ -319,61 +315,57 @@ eachDatabase((open) => {
 })
 
 onPostgres((server) => {
-  it(
-    '[D20] detaching waits for a reader of the month, and trading waits for neither',
-    { timeout: 120_000 },
-    async () => {
-      const database = await createMigrated(server)
-      const connection = await connect({ databaseUrl: database.url, dataDir: null })
-      try {
-        const { season, user, list, closeAndArchive, months } = await longAgo(connection)
-        await closeAndArchive()
-        const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))
-        const reading = (work: () => Promise<void>) =>
-          connection.db.transaction().execute(async (reader) => {
-            // The ledger is detached last.
-            await sql`select count(*) from ledger_entries`.execute(reader)
-            await work()
-          })
-        let isDetached = false
-        let detaching: Promise<unknown> = Promise.resolve()
-        await reading(async () => {
-          detaching = months.detach(MONTH).then(() => (isDetached = true))
-          const match = await season.match()
-          for (let n = 0; n < 20; n++) await match.close(await match.open(user), 201)
-          await match.settle()
-          expect(isDetached).toBe(false)
+  it('[D20] detaching waits for a reader of the month, and trading waits for neither', async () => {
+    const database = await createMigrated(server)
+    const connection = await connect({ databaseUrl: database.url, dataDir: null })
+    try {
+      const { season, user, list, closeAndArchive, months } = await longAgo(connection)
+      await closeAndArchive()
+      const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))
+      const reading = (work: () => Promise<void>) =>
+        connection.db.transaction().execute(async (reader) => {
+          // The ledger is detached last.
+          await sql`select count(*) from ledger_entries`.execute(reader)
+          await work()
         })
-        await detaching
-        expect((await list())[0]).toHaveLength(1 + 20)
-        expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+      let isDetached = false
+      let detaching: Promise<unknown> = Promise.resolve()
+      await reading(async () => {
+        detaching = months.detach(MONTH).then(() => (isDetached = true))
+        const match = await season.match()
+        for (let n = 0; n < 20; n++) await match.close(await match.open(user), 201)
+        await match.settle()
+        expect(isDetached).toBe(false)
+      })
+      await detaching
+      expect((await list())[0]).toHaveLength(1 + 20)
+      expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
 
-        await months.attach(MONTH)
-        // The statement is cancelled while it waits for the reader: the month is half detached.
-        let attempt: Promise<string> = Promise.resolve('')
-        await reading(async () => {
-          attempt = months.detach(MONTH).then(
-            () => 'done',
-            () => 'cancelled',
-          )
-          await vi.waitUntil(async () => {
-            const { rows } = await sql`
+      await months.attach(MONTH)
+      // The statement is cancelled while it waits for the reader: the month is half detached.
+      let attempt: Promise<string> = Promise.resolve('')
+      await reading(async () => {
+        attempt = months.detach(MONTH).then(
+          () => 'done',
+          () => 'cancelled',
+        )
+        await vi.waitUntil(async () => {
+          const { rows } = await sql`
             select pg_cancel_backend(a.pid) from pg_stat_activity a
              where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%detach partition%'
                and exists (select from pg_inherits where inhdetachpending and inhparent = 'ledger_trades'::regclass)`.execute(
-              connection.db,
-            )
-            return rows.length > 0
-          }, PATIENCE)
-        })
-        expect(await attempt).toBe('cancelled')
-        expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
-        expect(await months.detach(MONTH)).toEqual(['ledger_trades_2026_03'])
-        expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
-      } finally {
-        await connection.close()
-        await database.drop()
-      }
-    },
-  )
+            connection.db,
+          )
+          return rows.length > 0
+        }, PATIENCE)
+      })
+      expect(await attempt).toBe('cancelled')
+      expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+      expect(await months.detach(MONTH)).toEqual(['ledger_trades_2026_03'])
+      expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+    } finally {
+      await connection.close()
+      await database.drop()
+    }
+  })
 })

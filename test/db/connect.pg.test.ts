@@ -68,7 +68,7 @@ describe('the embedded database', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('keeps its rows from one start to the next, and its folder to itself', { timeout: 60_000 }, async () => {
+  it('keeps its rows from one start to the next, and its folder to itself', async () => {
     const first = await connect({ databaseUrl: null, dataDir: folder })
     await sql`create table kept (x integer)`.execute(first.db)
     await sql`insert into kept values (7)`.execute(first.db)
@@ -125,7 +125,7 @@ describe('the embedded database', () => {
 })
 
 onPostgres((server) => {
-  it('runs work withoutTimeout that exceeds the statement timeout', { timeout: 20_000 }, async () => {
+  it('runs work withoutTimeout that exceeds the statement timeout', async () => {
     const slow = {
       name: '9999-slow',
       up: async (db: Transaction<Database>) => void (await sql`select pg_sleep(3)`.execute(db)),

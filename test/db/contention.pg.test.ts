@@ -177,61 +177,56 @@ onPostgres((server) => {
     expect(call.mock.calls.length).toBeLessThanOrEqual(ROUNDS_MAX)
   })
 
-  it(
-    '[D4] 100 users in eight matches of eight owners at once: no deadlock, no lost command, exact to the millionth',
-    { timeout: 60_000 },
-    async () => {
-      const matches = await Promise.all(
-        Array.from({ length: 8 }, async (_, n) => (await newOwner()).takes(n + 1, (reason) => stops.push(reason))),
-      )
-      const stops: StopReason[] = []
-      const acked = { opened: 0, closed: 0 }
-      const refusals = new Set<string>()
-      // Every user trades in several matches at the same time, one command at a time in each.
-      const hand = async (userId: UserId, n: number, seed: number): Promise<void> => {
-        const actor = present(matches[n - 1], 'match')
-        const chance = chanceFrom(seed)
-        const held: PositionId[] = []
-        for (let turn = 0; turn < 10; turn++) {
-          const closing =
-            held.length > 0 && chance.happens(0.45) ? held.splice(chance.below(held.length), 1)[0] : undefined
-          const outcome: Outcome<Trade> = await actor.submit(
-            closing === undefined
-              ? orderOf(n, userId, `${n} ${turn}`, {
-                  instrumentId: P(10 * n + 1 + chance.below(PLAYERS)),
-                  direction: chance.happens(0.5) ? 'long' : 'short',
-                  lots: lots(u((1 + chance.below(40)) / 10)),
-                })
-              : closeOrder(closing, {
-                  userId,
-                  idempotency: { id: commandId(userId, 'close', `${n} ${turn}`), fingerprint: closing },
-                }),
-          )
-          if (!outcome.ok) refusals.add(outcome.refusal.code)
-          else if (closing === undefined) held.push(outcome.value.position.id)
-          if (outcome.ok) acked[closing === undefined ? 'opened' : 'closed']++
-        }
+  it('[D4] 100 users in eight matches of eight owners at once: no deadlock, no lost command, exact to the millionth', async () => {
+    const matches = await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => (await newOwner()).takes(n + 1, (reason) => stops.push(reason))),
+    )
+    const stops: StopReason[] = []
+    const acked = { opened: 0, closed: 0 }
+    const refusals = new Set<string>()
+    // Every user trades in several matches at the same time, one command at a time in each.
+    const hand = async (userId: UserId, n: number, seed: number): Promise<void> => {
+      const actor = present(matches[n - 1], 'match')
+      const chance = chanceFrom(seed)
+      const held: PositionId[] = []
+      for (let turn = 0; turn < 10; turn++) {
+        const closing =
+          held.length > 0 && chance.happens(0.45) ? held.splice(chance.below(held.length), 1)[0] : undefined
+        const outcome: Outcome<Trade> = await actor.submit(
+          closing === undefined
+            ? orderOf(n, userId, `${n} ${turn}`, {
+                instrumentId: P(10 * n + 1 + chance.below(PLAYERS)),
+                direction: chance.happens(0.5) ? 'long' : 'short',
+                lots: lots(u((1 + chance.below(40)) / 10)),
+              })
+            : closeOrder(closing, {
+                userId,
+                idempotency: { id: commandId(userId, 'close', `${n} ${turn}`), fingerprint: closing },
+              }),
+        )
+        if (!outcome.ok) refusals.add(outcome.refusal.code)
+        else if (closing === undefined) held.push(outcome.value.position.id)
+        if (outcome.ok) acked[closing === undefined ? 'opened' : 'closed']++
       }
-      const hands = users.flatMap((userId, i) => matches.map((_, n) => hand(userId, n + 1, 1_000 * i + n)))
-      const clocks = matches.map(async (actor, n) => {
-        for (let seq = 2; seq < 8; seq++)
-          await actor.feed({ kind: 'feed_update', seq, snapshot: snapshotOf(n + 1, seq) })
-      })
-      await Promise.all([...hands, ...clocks])
-      await Promise.all(matches.map((actor) => actor.stop()))
+    }
+    const hands = users.flatMap((userId, i) => matches.map((_, n) => hand(userId, n + 1, 1_000 * i + n)))
+    const clocks = matches.map(async (actor, n) => {
+      for (let seq = 2; seq < 8; seq++) await actor.feed({ kind: 'feed_update', seq, snapshot: snapshotOf(n + 1, seq) })
+    })
+    await Promise.all([...hands, ...clocks])
+    await Promise.all(matches.map((actor) => actor.stop()))
 
-      expect(stops).toEqual([])
-      expect([...refusals.difference(new Set(['insufficient_margin', 'position_limit', 'busy']))]).toEqual([])
-      const counts = await sql<{ opened: number; closed: number; results: number; deadlocks: number }>`
+    expect(stops).toEqual([])
+    expect([...refusals.difference(new Set(['insufficient_margin', 'position_limit', 'busy']))]).toEqual([])
+    const counts = await sql<{ opened: number; closed: number; results: number; deadlocks: number }>`
         select (select count(*) from positions) as opened, (select count(*) from positions where closed_by = 'user') as closed,
                (select count(*) from command_results where result not like '{"refusal"%')
                  + (select count(answer_fingerprint) from positions) as results,
                (select deadlocks from pg_stat_database where datname = current_database()) as deadlocks`.execute(db())
-      expect(counts.rows).toEqual([{ ...acked, results: acked.opened + acked.closed, deadlocks: 0 }])
-      expect(acked.opened + acked.closed).toBeGreaterThan(3_000)
-      await expectExactBooks()
-    },
-  )
+    expect(counts.rows).toEqual([{ ...acked, results: acked.opened + acked.closed, deadlocks: 0 }])
+    expect(acked.opened + acked.closed).toBeGreaterThan(3_000)
+    await expectExactBooks()
+  })
 
   it('[D12] a wallet that is missing, full or changed by hand stops nobody: everybody else is paid, the match settles', async () => {
     const owner = await newOwner()
@@ -323,45 +318,41 @@ onPostgres((server) => {
     await expectExactBooks()
   })
 
-  it(
-    '[A4] a former owner writes no further row, even if it was overtaken in the middle of its work',
-    { timeout: 60_000 },
-    async () => {
-      const [old, next] = [await newOwner(), await newOwner()]
-      for (let round = 0; round < 10; round++) {
-        let stopped: StopReason | null = null
-        const former = await old.takes(1, (reason) => (stopped = reason))
-        const [hers, his] = [users.slice(0, 50), users.slice(50)]
-        let isOvertaken = false
-        let late = 0
-        const loads = hers.map(async (userId) => {
-          for (let n = 0; !isOvertaken || n < 3; n++) {
-            const sentAfter = isOvertaken
-            const done = await former.submit(orderOf(1, userId, `${round} old ${n}`)).then(
-              (outcome) => outcome.ok,
-              () => false,
-            )
-            if (done && sentAfter) late++
-            if (n > 200) return
-          }
-        })
-        await nextTurn()
-        const actor = await next.takes(1)
-        // The record contains all the former owner has committed; nothing it decides from here on may count.
-        const before = await rowsOf(hers)
-        isOvertaken = true
-        const now = await Promise.all(his.map((userId) => actor.submit(orderOf(1, userId, `${round} new`))))
-        expect(now.map(codeOf)).toEqual(his.map(() => 'ok'))
-        await Promise.all(loads)
-        await former.clock().catch(() => undefined)
-        expect(await rowsOf(hers)).toEqual(before)
-        expect(late).toBe(0)
-        expect(stopped).toBe('fenced')
-        await actor.stop()
-      }
-      await expectExactBooks()
-    },
-  )
+  it('[A4] a former owner writes no further row, even if it was overtaken in the middle of its work', async () => {
+    const [old, next] = [await newOwner(), await newOwner()]
+    for (let round = 0; round < 10; round++) {
+      let stopped: StopReason | null = null
+      const former = await old.takes(1, (reason) => (stopped = reason))
+      const [hers, his] = [users.slice(0, 50), users.slice(50)]
+      let isOvertaken = false
+      let late = 0
+      const loads = hers.map(async (userId) => {
+        for (let n = 0; !isOvertaken || n < 3; n++) {
+          const sentAfter = isOvertaken
+          const done = await former.submit(orderOf(1, userId, `${round} old ${n}`)).then(
+            (outcome) => outcome.ok,
+            () => false,
+          )
+          if (done && sentAfter) late++
+          if (n > 200) return
+        }
+      })
+      await nextTurn()
+      const actor = await next.takes(1)
+      // The record contains all the former owner has committed; nothing it decides from here on may count.
+      const before = await rowsOf(hers)
+      isOvertaken = true
+      const now = await Promise.all(his.map((userId) => actor.submit(orderOf(1, userId, `${round} new`))))
+      expect(now.map(codeOf)).toEqual(his.map(() => 'ok'))
+      await Promise.all(loads)
+      await former.clock().catch(() => undefined)
+      expect(await rowsOf(hers)).toEqual(before)
+      expect(late).toBe(0)
+      expect(stopped).toBe('fenced')
+      await actor.stop()
+    }
+    await expectExactBooks()
+  })
 
   async function rowsOf(some: readonly UserId[]) {
     const { rows } = await sql`
@@ -431,7 +422,7 @@ onPostgres((server) => {
     return { lost, repeated }
   }
 
-  it('[X9] connections cut during a commit lose no trade and repeat none', { timeout: 60_000 }, async () => {
+  it('[X9] connections cut during a commit lose no trade and repeat none', async () => {
     const { lost } = await tradesThroughHarm(database.url, async (isOver) => {
       for (let cut = 0; cut === 0 && !isOver();) {
         const { rows } = await sql`
@@ -444,20 +435,16 @@ onPostgres((server) => {
     expect(lost).toBeGreaterThan(0)
   })
 
-  it(
-    '[X9] a commit whose answer is lost has happened, and its retry repeats the answer',
-    { timeout: 60_000 },
-    async () => {
-      const relay = await DeafRelay.to(database.url)
-      try {
-        const { repeated } = await tradesThroughHarm(relay.url, async () => relay.deafen())
-        expect(repeated).toBeGreaterThan(0)
-      } finally {
-        for (const { connection } of owners.splice(1)) await connection.close()
-        await relay.close()
-      }
-    },
-  )
+  it('[X9] a commit whose answer is lost has happened, and its retry repeats the answer', async () => {
+    const relay = await DeafRelay.to(database.url)
+    try {
+      const { repeated } = await tradesThroughHarm(relay.url, async () => relay.deafen())
+      expect(repeated).toBeGreaterThan(0)
+    } finally {
+      for (const { connection } of owners.splice(1)) await connection.close()
+      await relay.close()
+    }
+  })
 })
 
 /** A proxy between client and database that can cut the connection at the next answer to a commit. */

@@ -152,7 +152,7 @@ onPostgres((server) => {
     }),
   )
 
-  it('[R2] reactions and the boards never wait for each other in a circle', { timeout: 120_000 }, () =>
+  it('[R2] reactions and the boards never wait for each other in a circle', () =>
     onDatabase(async ({ db }, season) => {
       const users = (await crowdOf(season, 600)).toSorted(() => chance.uniform() - 0.5)
       let isOver = false
@@ -181,8 +181,7 @@ onPostgres((server) => {
       await Promise.all(showing)
       const { rows } = await sql`select sum(closed) as closed from careers`.execute(db)
       expect(rows).toEqual([{ closed: 20 * (600 + 400 + 400) }])
-    }),
-  )
+    }))
 
   it('[R2] the boards are locked in the order of users, whether something was closed or voided', () =>
     onDatabase(async ({ db }, season) => {

@@ -134,7 +134,7 @@ eachDatabase((open) => {
     for (const { seq, payload } of updates) {
       expect(JSON.stringify(payload)).toBe(JSON.stringify(frames[Number(seq) - 1]))
     }
-  }, 60_000)
+  })
 
   it('[J2] every base comes out of the journal again to the micro, through new owners and new rules', async () => {
     const { connection, matchId, terms, own, play } = await stage()
@@ -178,7 +178,7 @@ eachDatabase((open) => {
     )
     expect(ticks.length).toBeGreaterThan(1_000)
     expect(missed).toEqual([])
-  }, 60_000)
+  })
 
   it('[V7] two runs at the anchors have the same bases, though the first has moved the last prices', async () => {
     const { matchId, own, updateOf } = await stage()
@@ -197,7 +197,7 @@ eachDatabase((open) => {
     const first = await run(matchId)
     expect(new Set(Object.values(first)).size).toBeGreaterThan(20)
     expect(await run(fixtureId(++matches))).toEqual(first)
-  }, 60_000)
+  })
 
   it('[J5] a settled match is a recording that plays the same updates from the same prices', async () => {
     const { connection, matchId, frames, own, play } = await stage()
@@ -225,7 +225,7 @@ eachDatabase((open) => {
     } finally {
       await rm(folder, { recursive: true })
     }
-  }, 60_000)
+  })
 
   it('[J3] a payload that is too deep or too large for the journal is kept as the snapshot that it gave', async () => {
     const { connection, matchId, own, play, updateOf } = await stage()
@@ -243,7 +243,7 @@ eachDatabase((open) => {
       for (const line of lines) if (line.kind === 'update') found.push('payload' in line ? 'payload' : 'snapshot')
     }
     expect(found).toEqual(['payload', 'payload', 'payload', 'snapshot', 'snapshot', 'payload', 'payload'])
-  }, 60_000)
+  })
 
   it('[J3] bases come out of a journal of snapshots too, from the first update to the last', async () => {
     const { connection, matchId, own, play, updateOf } = await stage()
@@ -270,7 +270,7 @@ eachDatabase((open) => {
     const stored = await basesOf(matchId)
     expect(Object.fromEntries(again.bases)).toEqual(stored)
     expect(new Set(Object.values(stored)).size).toBeGreaterThan(20)
-  }, 60_000)
+  })
 
   it('[J7] a match is shown as it was at any moment of its past, its prices to the micro', async () => {
     const { connection, matchId, own, updateOf } = await stage()
@@ -357,5 +357,5 @@ eachDatabase((open) => {
     )
     await expect(momentOf(connection.db, matchId, { n: 100_000 })).rejects.toThrow('ends with row')
     expect(await momentOf(connection.db, fixtureId(79_999), { n: 1 })).toBeNull()
-  }, 120_000)
+  })
 })

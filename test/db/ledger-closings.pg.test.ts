@@ -68,7 +68,7 @@ eachDatabase((open) => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(all + 4)
     expect(Math.max(...sizes.slice(1))).toBeLessThanOrEqual(12)
     expect((await closed())?.entries).toBe(sizes.reduce((sum, size) => sum + size, 0))
-  }, 60_000)
+  })
 
   it('several processes that close at once close each entry once', async () => {
     await played()
@@ -78,7 +78,7 @@ eachDatabase((open) => {
     const [byClosings, whole] = await audits()
     expect(byClosings).toMatchObject(BALANCED)
     expect(whole).toMatchObject(BALANCED)
-  }, 60_000)
+  })
 
   it('both find a changed wallet and a new entry that is wrong; the whole one an old entry, too', async () => {
     const { db } = open()
@@ -105,7 +105,7 @@ eachDatabase((open) => {
     expect(byClosings).toMatchObject({ imbalanceMicros: 3, unbalancedTransactions: 1, mismatchedWallets: 2 })
     // The wallet, and the closed sum.
     expect(whole).toMatchObject({ imbalanceMicros: 1, unbalancedTransactions: 2, mismatchedWallets: 4 })
-  }, 60_000)
+  })
 
   it('a transaction that did not add up when it was closed is told for ever', async () => {
     const { db } = open()
@@ -118,5 +118,5 @@ eachDatabase((open) => {
     const [byClosings, whole] = await audits()
     expect(byClosings).toMatchObject({ imbalanceMicros: 3, unbalancedTransactions: 1, mismatchedWallets: 1 })
     expect(byClosings).toEqual(whole)
-  }, 60_000)
+  })
 })

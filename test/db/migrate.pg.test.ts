@@ -48,7 +48,7 @@ describe('migrations', () => {
     expect(sums.join(''), 'databases that have run a migration will not run it again: add a new one').toBe(SUMS)
   })
 
-  it('[D6] run once each, in order, all or nothing', { timeout: 60_000 }, () =>
+  it('[D6] run once each, in order, all or nothing', () =>
     onEmpty(async ({ db }) => {
       const one = step('1', 'create table a (x integer)')
       const two = step('2', 'alter table a add column y integer')
@@ -64,10 +64,9 @@ describe('migrations', () => {
       expect(await migrate(db, [one, two, half], [])).toEqual(['3'])
 
       await expect(migrate(db, [one, half, two], [])).rejects.toThrow('2, 3 unknown here')
-    }),
-  )
+    }))
 
-  it('refuse a database of an unreleased version, in one line that says what to do', { timeout: 60_000 }, () =>
+  it('refuse a database of an unreleased version, in one line that says what to do', () =>
     onEmpty(async ({ db }) => {
       // As the oldest of them left it.
       await sql`create table schema_migrations (name text primary key, at timestamptz not null default now())`.execute(
@@ -79,8 +78,7 @@ describe('migrations', () => {
       await expect(refused).rejects.not.toThrow(/\n/)
       const { rows } = await sql`select to_regclass('wallets') as wallets`.execute(db)
       expect(rows).toEqual([{ wallets: null }])
-    }),
-  )
+    }))
 })
 
 describe('a function whose text is edited', () => {
@@ -88,7 +86,7 @@ describe('a function whose text is edited', () => {
     repeatable('answer', `-- ${n}\ncreate function answer(x integer) returns integer language sql as 'select x + ${n}'`)
   const [one, two, three] = [answering(1), answering(2), answering(3)]
 
-  it('has the edit after the next start, and an older process keeps its own', { timeout: 60_000 }, () =>
+  it('has the edit after the next start, and an older process keeps its own', () =>
     onEmpty(async (connection) => {
       const { db } = connection
       const answers = async (): Promise<(number | null)[]> =>
@@ -109,8 +107,7 @@ describe('a function whose text is edited', () => {
       // …nor is a dropped one missing when its version is started again.
       expect(await migrate(db, [], [two])).toEqual([two.installedAs])
       expect(await answers()).toEqual([null, 12, 13])
-    }),
-  )
+    }))
 
   it('must be created by its text exactly once', () => {
     expect(() => repeatable('answer', 'create function other() …')).toThrow('not exactly once')

@@ -232,40 +232,36 @@ eachDatabase((open) => {
     await booksBalance()
   })
 
-  it(
-    '[T38] the parts of a crowd add up to the whole, in memory, when it is loaded and at full time',
-    { timeout: 120_000 },
-    async () => {
-      const [holders, each] = [crowd(open(), 200), 50]
-      const people = Array.from({ length: holders }, (_, n) => `Sharer ${n}`)
-      const users = (await season.users.createSyntheticMany(people)).map(({ user }) => user.id)
-      const { actor, order, first, load } = await runningMatch(open(), world, 88_003)
-      const trades = await Promise.all(
-        users.map((user, n) =>
-          actor.submit(order(user, { lots: lots(u(0.51)), direction: n % 2 === 0 ? 'long' : 'short' })),
-        ),
+  it('[T38] the parts of a crowd add up to the whole, in memory, when it is loaded and at full time', async () => {
+    const [holders, each] = [crowd(open(), 200), 50]
+    const people = Array.from({ length: holders }, (_, n) => `Sharer ${n}`)
+    const users = (await season.users.createSyntheticMany(people)).map(({ user }) => user.id)
+    const { actor, order, first, load } = await runningMatch(open(), world, 88_003)
+    const trades = await Promise.all(
+      users.map((user, n) =>
+        actor.submit(order(user, { lots: lots(u(0.51)), direction: n % 2 === 0 ? 'long' : 'short' })),
+      ),
+    )
+    const wholes = trades.map((trade) => ok(trade).position)
+    for (let part = 0; part < each; part++) {
+      const closing = wholes.map(({ id, userId }) =>
+        actor.submit({ kind: 'close_part', userId, positionId: id, lots: lots(u(0.01)), idempotency: null }),
       )
-      const wholes = trades.map((trade) => ok(trade).position)
-      for (let part = 0; part < each; part++) {
-        const closing = wholes.map(({ id, userId }) =>
-          actor.submit({ kind: 'close_part', userId, positionId: id, lots: lots(u(0.01)), idempotency: null }),
-        )
-        expect((await Promise.all(closing)).filter((trade) => !trade.ok)).toEqual([])
-      }
-      const { openPositions } = await load()
-      for (const whole of wholes) {
-        const rest = present(actor.view.position(whole.id), 'rest')
-        expect(openPositions.find(({ id }) => id === whole.id)).toEqual(rest)
-        expect(rest).toMatchObject({ lots: u(0.01), parted: { lots: u(0.5), margin: whole.margin - rest.margin } })
-      }
-      const ended = { ...first, state: 'FINISHED', stateId: 8, periods: [], sourceAt: world.now() }
-      await actor.feed({ kind: 'feed_update', seq: 2, snapshot: ended })
-      await actor.stop()
-      const { rows } = await sql<{ parts: number; open: number }>`
+      expect((await Promise.all(closing)).filter((trade) => !trade.ok)).toEqual([])
+    }
+    const { openPositions } = await load()
+    for (const whole of wholes) {
+      const rest = present(actor.view.position(whole.id), 'rest')
+      expect(openPositions.find(({ id }) => id === whole.id)).toEqual(rest)
+      expect(rest).toMatchObject({ lots: u(0.01), parted: { lots: u(0.5), margin: whole.margin - rest.margin } })
+    }
+    const ended = { ...first, state: 'FINISHED', stateId: 8, periods: [], sourceAt: world.now() }
+    await actor.feed({ kind: 'feed_update', seq: 2, snapshot: ended })
+    await actor.stop()
+    const { rows } = await sql<{ parts: number; open: number }>`
       select count(part_of)::bigint as parts, count(*) filter (where closed_at is null)::bigint as open
         from positions where match_id = 88003`.execute(open().db)
-      expect(rows).toEqual([{ parts: holders * each, open: 0 }])
-      await booksBalance()
-    },
-  )
+    expect(rows).toEqual([{ parts: holders * each, open: 0 }])
+    await booksBalance()
+  })
 })

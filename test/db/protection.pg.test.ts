@@ -108,7 +108,6 @@ eachDatabase((open) => {
 
   it.each(['before', 'after'] as const)(
     '[N6] a fault %s the commit of the moves: the next owner moves each fill once',
-    { timeout: 30_000 },
     async (when) => {
       let isBroken = true
       const { actor, order, feed, known, isRemembered, takeOver, stopped } = await play({
@@ -134,38 +133,34 @@ eachDatabase((open) => {
     },
   )
 
-  it(
-    '[N1] the fills of a crowd on one player move with one piece of news, at once and in one commit',
-    { timeout: 120_000 },
-    async () => {
-      const fills = crowd(open(), 10_000)
-      const holders = fills / 20
-      const moves: number[] = []
-      const { actor, order, feed, known, isRemembered } = await play({
-        after: async (batch) => {
-          if (hasMoves(batch)) moves.push(batch.events.filter(({ kind }) => kind === 'fill_moved').length)
-        },
-      })
-      const names = Array.from({ length: holders }, (_, n) => `Holder ${n} of ${matches}`)
-      const users = (await season.users.createSyntheticMany(names)).map(({ user }) => user.id)
-      const held: PositionId[] = []
-      for (let round = 0; round < fills / holders; round++) {
-        // On both sides, so that the price stays near what each has seen.
-        const orders = users.map((user, n) =>
-          order(user, { direction: n % 2 === 0 ? 'long' : 'short', lots: lots(u(0.01)) }),
-        )
-        const trades = await Promise.all(orders.map((one) => actor.submit(one)))
-        held.push(...trades.map((trade) => ok(trade).position.id))
-      }
-      for (let half = 0; half < fills / 2; half += holders) {
-        await Promise.all(users.map((user, n) => actor.submit(closing(user, present(held[half + n], 'position')))))
-      }
-      await feed(actor, known)
-      expect(moves).toEqual([fills])
-      await isRemembered(actor)
-      await booksBalance()
-    },
-  )
+  it('[N1] the fills of a crowd on one player move with one piece of news, at once and in one commit', async () => {
+    const fills = crowd(open(), 10_000)
+    const holders = fills / 20
+    const moves: number[] = []
+    const { actor, order, feed, known, isRemembered } = await play({
+      after: async (batch) => {
+        if (hasMoves(batch)) moves.push(batch.events.filter(({ kind }) => kind === 'fill_moved').length)
+      },
+    })
+    const usernames = Array.from({ length: holders }, (_, n) => `Holder ${n} of ${matches}`)
+    const users = (await season.users.createSyntheticMany(usernames)).map(({ user }) => user.id)
+    const held: PositionId[] = []
+    for (let round = 0; round < fills / holders; round++) {
+      // On both sides, so that the price stays near what each has seen.
+      const orders = users.map((user, n) =>
+        order(user, { direction: n % 2 === 0 ? 'long' : 'short', lots: lots(u(0.01)) }),
+      )
+      const trades = await Promise.all(orders.map((one) => actor.submit(one)))
+      held.push(...trades.map((trade) => ok(trade).position.id))
+    }
+    for (let half = 0; half < fills / 2; half += holders) {
+      await Promise.all(users.map((user, n) => actor.submit(closing(user, present(held[half + n], 'position')))))
+    }
+    await feed(actor, known)
+    expect(moves).toEqual([fills])
+    await isRemembered(actor)
+    await booksBalance()
+  })
 
   it('[N1] with protection off a goal leaves no trace of it: no line of its SQL, no value in any row', async () => {
     const lines = COMMIT_BATCH.statement.split('\n').filter((line) => !line.trimStart().startsWith('--'))

@@ -19,7 +19,7 @@ onRedis(() => {
   let nodes: RedisNodes
   beforeAll(async () => {
     nodes = await RedisNodes.start()
-  }, 60_000)
+  })
   afterAll(() => nodes.stop())
 
   fastStoreContract('the fast store on a cluster', async () => {
@@ -86,7 +86,7 @@ const KEYS = Array.from({ length: 30 }, (_, n) => `key ${n}`)
 const CHANNELS = Array.from({ length: 12 }, (_, n) => `news ${n}`)
 
 onRedis(() =>
-  describe.each(['SIGKILL', 'SIGSTOP'] as const)('a master ends by %s', { timeout: 120_000 }, (signal) => {
+  describe.each(['SIGKILL', 'SIGSTOP'] as const)('a master ends by %s', (signal) => {
     let nodes: RedisNodes
     let parts: { readonly store: FastStore; readonly ours: ClusterPubSub; readonly theirs: ClusterPubSub }
     const received = new Set<string>()
@@ -104,7 +104,7 @@ onRedis(() =>
       ours.onGap(() => gaps++)
       for (const channel of CHANNELS)
         await ours.subscribe(channel, (message) => received.add(`${channel}: ${message.toString()}`))
-    }, 60_000)
+    })
     afterAll(async () => {
       await Promise.all([parts.store.close(), parts.ours.close(), parts.theirs.close()])
       await nodes.stop()

@@ -23,7 +23,7 @@ describe('an address of Redis', () => {
 })
 
 onRedis(() =>
-  describe.each(['SIGKILL', 'SIGSTOP'] as const)('behind Sentinels, %s', { timeout: 90_000 }, (signal) => {
+  describe.each(['SIGKILL', 'SIGSTOP'] as const)('behind Sentinels, %s', (signal) => {
     let sentinels: Sentinels
     let parts: { readonly store: FastStore; readonly ours: RedisPubSub; readonly theirs: RedisPubSub }
     const received: string[] = []
@@ -40,7 +40,7 @@ onRedis(() =>
       parts = { store, ours, theirs }
       ours.onGap(() => gaps++)
       await ours.subscribe('news', (message) => received.push(message.toString()))
-    }, 60_000)
+    })
     afterAll(async () => {
       await Promise.all([parts.store.close(), parts.ours.close(), parts.theirs.close()])
       await sentinels.stop()

@@ -185,104 +185,100 @@ eachDatabase((open) => {
     expect(receiver.together).toBe(1)
   })
 
-  it(
-    '[R20] fifty kills of each end leave no gap, and repeat only what has the same id',
-    { timeout: 120_000 },
-    async () => {
-      const { receiver } = await hook()
-      const matches = [await season.match(), await season.match(), await season.match()]
-      const user = await player()
-      const killed = { senders: 0, receivers: 0 }
-      /** A process that dies at a call, before or after it has taken effect: nothing ever comes back. */
-      const mortal = () => {
-        let die: () => void = () => undefined
-        let isDead = false
-        const died = new Promise<void>((resolve) => {
-          die = resolve
-        })
-        const call = async <T>(work: () => Promise<T>): Promise<T> => {
-          if (!isDead && chance.randomInt(9) === 0) {
-            isDead = true
-            killed.senders++
-            if (chance.randomInt(2) === 0) await work().catch(() => undefined)
-            die()
-          }
-          return isDead ? new Promise<never>(() => undefined) : work()
+  it('[R20] fifty kills of each end leave no gap, and repeat only what has the same id', async () => {
+    const { receiver } = await hook()
+    const matches = [await season.match(), await season.match(), await season.match()]
+    const user = await player()
+    const killed = { senders: 0, receivers: 0 }
+    /** A process that dies at a call, before or after it has taken effect: nothing ever comes back. */
+    const mortal = () => {
+      let die: () => void = () => undefined
+      let isDead = false
+      const died = new Promise<void>((resolve) => {
+        die = resolve
+      })
+      const call = async <T>(work: () => Promise<T>): Promise<T> => {
+        if (!isDead && chance.randomInt(9) === 0) {
+          isDead = true
+          killed.senders++
+          if (chance.randomInt(2) === 0) await work().catch(() => undefined)
+          die()
         }
-        const sender = senderWith({
-          webhooks: {
-            areActive: () => call(() => shortLeased.areActive()),
-            claim: () => call(() => shortLeased.claim()),
-            plan: (...args) => call(() => shortLeased.plan(...args)),
-            passed: (...args) => call(() => shortLeased.passed(...args)),
-            failed: (...args) => call(() => shortLeased.failed(...args)),
-          },
-          stream: { sweep: () => call(() => stream.sweep()), after: (...args) => call(() => stream.after(...args)) },
-          send: (post) => call(() => poster.send(post)),
-        })
-        return { sender, died }
+        return isDead ? new Promise<never>(() => undefined) : work()
       }
-      let asked = 0
-      receiver.conduct = () => {
-        asked++
-        const one = chance.randomInt(8)
-        if (one > 2) return 204
-        killed.receivers++
-        return one === 0 ? 'reset' : one === 1 ? 'lose' : 500
+      const sender = senderWith({
+        webhooks: {
+          areActive: () => call(() => shortLeased.areActive()),
+          claim: () => call(() => shortLeased.claim()),
+          plan: (...args) => call(() => shortLeased.plan(...args)),
+          passed: (...args) => call(() => shortLeased.passed(...args)),
+          failed: (...args) => call(() => shortLeased.failed(...args)),
+        },
+        stream: { sweep: () => call(() => stream.sweep()), after: (...args) => call(() => stream.after(...args)) },
+        send: (post) => call(() => poster.send(post)),
+      })
+      return { sender, died }
+    }
+    let asked = 0
+    receiver.conduct = () => {
+      asked++
+      const one = chance.randomInt(8)
+      if (one > 2) return 204
+      killed.receivers++
+      return one === 0 ? 'reset' : one === 1 ? 'lose' : 500
+    }
+    let isOver = false
+    const process = async (): Promise<void> => {
+      while (!isOver) {
+        const { sender, died } = mortal()
+        await Promise.race([died, sender.drain()])
+        await pause(2)
       }
-      let isOver = false
-      const process = async (): Promise<void> => {
-        while (!isOver) {
-          const { sender, died } = mortal()
-          await Promise.race([died, sender.drain()])
-          await pause(2)
-        }
+    }
+    const trade = async (): Promise<void> => {
+      while (!isOver) {
+        const match = present(matches[chance.randomInt(3)], 'match')
+        await match.close(await match.open(user, { lots: 0.01 }), 201)
+        await pause(10)
       }
-      const trade = async (): Promise<void> => {
-        while (!isOver) {
-          const match = present(matches[chance.randomInt(3)], 'match')
-          await match.close(await match.open(user, { lots: 0.01 }), 201)
-          await pause(10)
-        }
+    }
+    const restarts = async (): Promise<void> => {
+      for (let next = 10; !isOver; await pause(5)) {
+        if (asked < next) continue
+        await receiver.kill()
+        await receiver.listen()
+        next = asked + 10
       }
-      const restarts = async (): Promise<void> => {
-        for (let next = 10; !isOver; await pause(5)) {
-          if (asked < next) continue
-          await receiver.kill()
-          await receiver.listen()
-          next = asked + 10
-        }
-      }
-      const running = [process(), process(), trade(), restarts()]
-      while (killed.senders < 50 || killed.receivers < 50) await pause(20)
-      isOver = true
-      await Promise.all(running)
-      receiver.conduct = () => 204
-      await pause(SHORT_LEASE_MS)
-      await settle()
-      expect(receiver.problems).toEqual([])
-      const told = new Map<string, string>()
-      for (const { id, text } of receiver.taken) {
-        expect(told.get(id) ?? text).toBe(text)
-        told.set(id, text)
-      }
-      const first = [...new Map(receiver.taken.toReversed().map((each) => [each.id, each])).values()]
-      const order = receiver.taken.filter(({ id }, n) => receiver.taken.findIndex((each) => each.id === id) === n)
-      expect(order).toHaveLength(first.length)
-      const ids = order.flatMap(({ events }) => events.map(({ id }) => id))
-      expect(new Set(ids).size).toBe(ids.length)
-      for (const { id: match } of matches) {
-        const { last } = await open()
-          .db.selectFrom('outbox')
-          .select(({ fn }) => fn.max('seq').as('last'))
-          .where('match_id', '=', match)
-          .executeTakeFirstOrThrow()
-        expect(ids.filter((id) => id.startsWith(`${match}/`))).toEqual(
-          Array.from({ length: last }, (_, n) => `${match}/${n + 1}/0`),
-        )
-      }
-    },
-  )
+    }
+    const running = [process(), process(), trade(), restarts()]
+    while (killed.senders < 50 || killed.receivers < 50) await pause(20)
+    isOver = true
+    await Promise.all(running)
+    receiver.conduct = () => 204
+    await pause(SHORT_LEASE_MS)
+    await settle()
+    expect(receiver.problems).toEqual([])
+    const told = new Map<string, string>()
+    for (const { id, text } of receiver.taken) {
+      expect(told.get(id) ?? text).toBe(text)
+      told.set(id, text)
+    }
+    const first = [...new Map(receiver.taken.toReversed().map((each) => [each.id, each])).values()]
+    const order = receiver.taken.filter(({ id }, n) => receiver.taken.findIndex((each) => each.id === id) === n)
+    expect(order).toHaveLength(first.length)
+    const ids = order.flatMap(({ events }) => events.map(({ id }) => id))
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { id: match } of matches) {
+      const { last } = await open()
+        .db.selectFrom('outbox')
+        .select(({ fn }) => fn.max('seq').as('last'))
+        .where('match_id', '=', match)
+        .executeTakeFirstOrThrow()
+      expect(ids.filter((id) => id.startsWith(`${match}/`))).toEqual(
+        Array.from({ length: last }, (_, n) => `${match}/${n + 1}/0`),
+      )
+    }
+  })
 
   describe('operators', () => {
     it('[H10] pause, resume and delete a webhook; it goes on where it was', async () => {

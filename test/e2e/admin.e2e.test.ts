@@ -14,8 +14,6 @@ afterEach(async () => {
 })
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
-/** These tests open and close whole servers. */
-const SLOW = { timeout: 60_000 }
 const BOT = '/api/admin/gameplay-bot'
 
 async function open(settle: () => Promise<DataPlace>): Promise<ServerRig> {
@@ -60,7 +58,7 @@ const long = ({ id, currentPrice }: InstrumentSeen) =>
 
 eachDataPlace((settle) => {
   describe('an operator', () => {
-    it('[A12] changes a rule, and a running match applies it from the next command on', SLOW, async () => {
+    it('[A12] changes a rule, and a running match applies it from the next command on', async () => {
       const rig = await open(settle)
       const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
       const order = long(present((await bob.instruments())[0], 'player'))
@@ -89,42 +87,38 @@ eachDataPlace((settle) => {
       await rig.close()
     })
 
-    it(
-      '[R15] a recording that a user may have seen is practice: nothing of the main game follows from it',
-      SLOW,
-      async () => {
-        const rig = await open(settle)
-        const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
-        await set(ann, 'replays.practice', true)
-        await set(ann, 'trading.hold_secs', 0)
-        const cast = await castOf(bob, ann, await start(ann, { fixtureId: 'slow-burner', speed: 5 }))
-        const main = async () => ({
-          wallet: await bob.wallet(),
-          ranked: await bob.get('/api/leaderboard/me', z.looseObject({ ranked: z.boolean() })),
-          achievements: await bob.get('/api/achievements', z.unknown()),
-          referral: await bob.get('/api/referrals', z.unknown()),
-          ledger: await bob.get('/api/wallet/ledger', z.unknown()),
-        })
-        const before = await main()
-        const { position } = await bob.opens({ ...long(present(cast[0], 'player')), lotSize: 3 })
-        expect(position).toMatchObject({ purse: 'practice' })
-        await vi.waitUntil(async () => (await bob.close(position.id, 'sold')).status === 200, PATIENCE)
-        const ranked = z.looseObject({ ranked: z.boolean() })
-        await vi.waitUntil(async () => (await bob.get('/api/leaderboard/me?purse=practice', ranked)).ranked, PATIENCE)
-        const Held = z.looseObject({ realizedPnl: z.number() })
-        const held = await bob.get(`/api/positions/${position.id}`, Held)
-        const practice = await bob.get('/api/wallet?purse=practice', z.looseObject({ balance: z.number() }))
-        expect(practice.balance).toBeCloseTo(10_000 + held.realizedPnl, 6)
-        expect(await main()).toEqual(before)
-        const lists = await Promise.all(
-          ['main', 'practice'].map((purse) => bob.get(`/api/positions?status=all&purse=${purse}`, Listed)),
-        )
-        expect(lists.map(({ positions }) => positions.map(({ id }) => id))).toEqual([[], [position.id]])
-        await rig.close()
-      },
-    )
+    it('[R15] a recording that a user may have seen is practice: nothing of the main game follows from it', async () => {
+      const rig = await open(settle)
+      const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
+      await set(ann, 'replays.practice', true)
+      await set(ann, 'trading.hold_secs', 0)
+      const cast = await castOf(bob, ann, await start(ann, { fixtureId: 'slow-burner', speed: 5 }))
+      const main = async () => ({
+        wallet: await bob.wallet(),
+        ranked: await bob.get('/api/leaderboard/me', z.looseObject({ ranked: z.boolean() })),
+        achievements: await bob.get('/api/achievements', z.unknown()),
+        referral: await bob.get('/api/referrals', z.unknown()),
+        ledger: await bob.get('/api/wallet/ledger', z.unknown()),
+      })
+      const before = await main()
+      const { position } = await bob.opens({ ...long(present(cast[0], 'player')), lotSize: 3 })
+      expect(position).toMatchObject({ purse: 'practice' })
+      await vi.waitUntil(async () => (await bob.close(position.id, 'sold')).status === 200, PATIENCE)
+      const ranked = z.looseObject({ ranked: z.boolean() })
+      await vi.waitUntil(async () => (await bob.get('/api/leaderboard/me?purse=practice', ranked)).ranked, PATIENCE)
+      const Held = z.looseObject({ realizedPnl: z.number() })
+      const held = await bob.get(`/api/positions/${position.id}`, Held)
+      const practice = await bob.get('/api/wallet?purse=practice', z.looseObject({ balance: z.number() }))
+      expect(practice.balance).toBeCloseTo(10_000 + held.realizedPnl, 6)
+      expect(await main()).toEqual(before)
+      const lists = await Promise.all(
+        ['main', 'practice'].map((purse) => bob.get(`/api/positions?status=all&purse=${purse}`, Listed)),
+      )
+      expect(lists.map(({ positions }) => positions.map(({ id }) => id))).toEqual([[], [position.id]])
+      await rig.close()
+    })
 
-    it('[V6] starts replays, even several of one fixture, and stops them settled or void', SLOW, async () => {
+    it('[V6] starts replays, even several of one fixture, and stops them settled or void', async () => {
       const rig = await open(settle)
       const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
       const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
@@ -170,44 +164,40 @@ eachDataPlace((settle) => {
       await rig.close()
     })
 
-    it(
-      '[H16] ends a match without a feed, settled or void; a match that is over or unknown is refused',
-      SLOW,
-      async () => {
-        const place = await settle()
-        const rig = await ServerRig.open({ ...place, env: { ...place.env, ...ADMIN } }, { matches: 2 })
-        const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
-        const end = (match: number, outcome: string) =>
-          ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })
-        const listed = await bob.instruments()
-        const matches = (await bob.matches()).map(({ id }) => id).toSorted((a, b) => a - b)
-        const [first = 0, second = 0] = matches
-        for (const match of matches) {
-          await bob.opens(
-            long(
-              present(
-                listed.find((seen) => seen['fixtureId'] === match),
-                'player',
-              ),
+    it('[H16] ends a match without a feed, settled or void; a match that is over or unknown is refused', async () => {
+      const place = await settle()
+      const rig = await ServerRig.open({ ...place, env: { ...place.env, ...ADMIN } }, { matches: 2 })
+      const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
+      const end = (match: number, outcome: string) =>
+        ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })
+      const listed = await bob.instruments()
+      const matches = (await bob.matches()).map(({ id }) => id).toSorted((a, b) => a - b)
+      const [first = 0, second = 0] = matches
+      for (const match of matches) {
+        await bob.opens(
+          long(
+            present(
+              listed.find((seen) => seen['fixtureId'] === match),
+              'player',
             ),
-          )
-        }
-        expect(await end(first, 'settle')).toMatchObject({ status: 200, body: { matchId: first, outcome: 'settle' } })
-        expect(await end(second, 'void')).toMatchObject({ status: 200 })
-        const closed = await vi.waitUntil(async () => {
-          const all = await bob.positions('closed')
-          return all.length === 2 && all
-        }, PATIENCE)
-        const byMatch = new Map(closed.map((position) => [position['fixtureId'], position.closedBy]))
-        expect([byMatch.get(first), byMatch.get(second)]).toEqual(['full_time', 'void'])
-        expect(await end(first, 'void')).toMatchObject({ status: 409, body: { code: 'MATCH_OVER' } })
-        expect(await end(76_999, 'void')).toMatchObject({ status: 404 })
-        expect(await end(first, 'forget')).toMatchObject({ status: 400 })
-        await rig.close()
-      },
-    )
+          ),
+        )
+      }
+      expect(await end(first, 'settle')).toMatchObject({ status: 200, body: { matchId: first, outcome: 'settle' } })
+      expect(await end(second, 'void')).toMatchObject({ status: 200 })
+      const closed = await vi.waitUntil(async () => {
+        const all = await bob.positions('closed')
+        return all.length === 2 && all
+      }, PATIENCE)
+      const byMatch = new Map(closed.map((position) => [position['fixtureId'], position.closedBy]))
+      expect([byMatch.get(first), byMatch.get(second)]).toEqual(['full_time', 'void'])
+      expect(await end(first, 'void')).toMatchObject({ status: 409, body: { code: 'MATCH_OVER' } })
+      expect(await end(76_999, 'void')).toMatchObject({ status: 404 })
+      expect(await end(first, 'forget')).toMatchObject({ status: 400 })
+      await rig.close()
+    })
 
-    it('a replay continues after the process was killed, and can then be stopped', SLOW, async () => {
+    it('a replay continues after the process was killed, and can then be stopped', async () => {
       const place = await settle()
       cleanUp.push(() => place.remove())
       const env = { ...place.env, ...ADMIN, DEMO_REPLAY: 'none' }
@@ -243,7 +233,7 @@ eachDataPlace((settle) => {
 })
 
 onServers((settle) => {
-  it('[Q14] a setting changed in one process is in force in the matches of another', SLOW, async () => {
+  it('[Q14] a setting changed in one process is in force in the matches of another', async () => {
     const rig = await open(settle)
     const bob = await rig.user('Bob')
     const other = new Program({ ...rig.env, ...ADMIN, DEMO_REPLAY: 'none' })

@@ -117,27 +117,23 @@ onServers((settle) => {
     return { place, cluster: await Cluster.start(place) }
   }
 
-  it(
-    '[Q4] a process without matches serves the commands and prices of the match owner',
-    { timeout: 60_000 },
-    async () => {
-      const { cluster } = await clustered()
-      const { ada, feed } = await visitor(cluster)
-      const { order, trade } = await opensEventually(ada, 'one')
-      await shows(feed, ada, trade.position)
-      const again = await ada.open(order, 'one')
-      expect(again).toMatchObject({ status: 201, body: trade })
-      expect(again.headers.get('idempotent-replayed')).toBe('true')
-      const closing = await ada.close(trade.position.id, 'early')
-      expect(closing).toMatchObject({ status: 409, body: { error: 'cooldown_active' } })
-      expect(epochsOf(feed)).toHaveLength(1)
-      // Without snapshots, each number of the match arrives once, whichever process sends it.
-      const seqs = feed.prices.filter(({ flags }) => (flags & 5) === 0).map(({ seq }) => seq)
-      expect(new Set(seqs).size).toBe(seqs.length)
-    },
-  )
+  it('[Q4] a process without matches serves the commands and prices of the match owner', async () => {
+    const { cluster } = await clustered()
+    const { ada, feed } = await visitor(cluster)
+    const { order, trade } = await opensEventually(ada, 'one')
+    await shows(feed, ada, trade.position)
+    const again = await ada.open(order, 'one')
+    expect(again).toMatchObject({ status: 201, body: trade })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const closing = await ada.close(trade.position.id, 'early')
+    expect(closing).toMatchObject({ status: 409, body: { error: 'cooldown_active' } })
+    expect(epochsOf(feed)).toHaveLength(1)
+    // Without snapshots, each number of the match arrives once, whichever process sends it.
+    const seqs = feed.prices.filter(({ flags }) => (flags & 5) === 0).map(({ seq }) => seq)
+    expect(new Set(seqs).size).toBe(seqs.length)
+  })
 
-  it('[H17] an admin hears what a setting would move in matches of other processes', { timeout: 60_000 }, async () => {
+  it('[H17] an admin hears what a setting would move in matches of other processes', async () => {
     const { cluster } = await clustered()
     const { url } = await cluster.api.listening()
     await visitor(cluster)
@@ -157,30 +153,26 @@ onServers((settle) => {
     })
   })
 
-  it(
-    '[Q11] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',
-    { timeout: 90_000 },
-    async () => {
-      const { place, cluster } = await clustered()
-      const { ada, feed } = await visitor(cluster)
-      const first = await opensEventually(ada, 'before')
-      expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
-      const second = await opensEventually(ada, 'after')
-      const again = await ada.open(first.order, 'before')
-      expect(again).toMatchObject({ status: 201, body: first.trade })
-      const open = await ada.positions('open')
-      expect(new Set(open.map(({ id }) => id))).toEqual(new Set([first.trade.position.id, second.trade.position.id]))
-      // The same socket continues in a new epoch, which begins with a snapshot.
-      await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
-      await shows(feed, ada, second.trade.position)
-      expect(gapsIn(feed)).toBe(0)
-      await cluster.api.end('SIGTERM')
-      await killRemaining()
-      expect(await audit(place)).toMatchObject(BALANCED)
-    },
-  )
+  it('[Q11] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice', async () => {
+    const { place, cluster } = await clustered()
+    const { ada, feed } = await visitor(cluster)
+    const first = await opensEventually(ada, 'before')
+    expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
+    const second = await opensEventually(ada, 'after')
+    const again = await ada.open(first.order, 'before')
+    expect(again).toMatchObject({ status: 201, body: first.trade })
+    const open = await ada.positions('open')
+    expect(new Set(open.map(({ id }) => id))).toEqual(new Set([first.trade.position.id, second.trade.position.id]))
+    // The same socket continues in a new epoch, which begins with a snapshot.
+    await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
+    await shows(feed, ada, second.trade.position)
+    expect(gapsIn(feed)).toBe(0)
+    await cluster.api.end('SIGTERM')
+    await killRemaining()
+    expect(await audit(place)).toMatchObject(BALANCED)
+  })
 
-  it('[Q12] a stopping process hands its match over, and no client has to reconnect', { timeout: 90_000 }, async () => {
+  it('[Q12] a stopping process hands its match over, and no client has to reconnect', async () => {
     const { cluster } = await clustered()
     const { ada, feed } = await visitor(cluster)
     const { order } = await opensEventually(ada, 'before')
@@ -199,182 +191,158 @@ onServers((settle) => {
     expect(feed.ws.readyState).toBe(feed.ws.OPEN)
   })
 
-  it(
-    '[D7] a process keeps working after a newer version migrated its database, and others of its version can start',
-    { timeout: 90_000 },
-    async () => {
-      const { place, cluster } = await clustered()
-      const { ada } = await visitor(cluster)
-      const before = await opensEventually(ada, 'before')
-      // The next version may add columns and tables without a breaking migration.
-      const next = {
-        name: '9999-next',
-        up: async (db: Transaction<Database>) => {
-          for (const table of ['users', 'wallets', 'positions', 'instruments', 'matches', 'ledger_entries'])
-            await sql`alter table ${sql.table(table)} add column later integer default 1`.execute(db)
-          await sql`create table later (id integer primary key)`.execute(db)
-        },
-      }
-      expect(await place.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
-      expect((await opensEventually(ada, 'after')).refused).toBe(0)
-      expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
-      await cluster.addRooms()
-      await (await cluster.owner()).end('SIGTERM')
-      expect((await opensEventually(ada, 'elsewhere')).trade.position.status).toBe('open')
-      await cluster.api.end('SIGTERM')
-      await killRemaining()
-      expect(await audit(place)).toMatchObject(BALANCED)
-    },
-  )
+  it('[D7] a process keeps working after a newer version migrated its database, and others of its version can start', async () => {
+    const { place, cluster } = await clustered()
+    const { ada } = await visitor(cluster)
+    const before = await opensEventually(ada, 'before')
+    // The next version may add columns and tables without a breaking migration.
+    const next = {
+      name: '9999-next',
+      up: async (db: Transaction<Database>) => {
+        for (const table of ['users', 'wallets', 'positions', 'instruments', 'matches', 'ledger_entries'])
+          await sql`alter table ${sql.table(table)} add column later integer default 1`.execute(db)
+        await sql`create table later (id integer primary key)`.execute(db)
+      },
+    }
+    expect(await place.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
+    expect((await opensEventually(ada, 'after')).refused).toBe(0)
+    expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
+    await cluster.addRooms()
+    await (await cluster.owner()).end('SIGTERM')
+    expect((await opensEventually(ada, 'elsewhere')).trade.position.status).toBe('open')
+    await cluster.api.end('SIGTERM')
+    await killRemaining()
+    expect(await audit(place)).toMatchObject(BALANCED)
+  })
 
-  it(
-    '[Q13] while the bus is unavailable, trades in the owner process continue, and others are refused until it returns',
-    { timeout: 90_000 },
-    async () => {
-      const place = await settle()
-      const relays = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
-      const [near, far] = relays.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
-      cleanUp.push(async () => {
-        for (const relay of relays) await relay.close()
-        await place.remove()
-      })
-      const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
-      await owner.listening()
-      const other = new Program({ ...far, ROLES: 'api', DEMO_REPLAY: 'none' })
-      const [{ ada }, { ada: bob, feed }] = [await visitorOf(owner), await visitorOf(other, 'Bob')]
-      for (const user of [ada, bob]) await opensEventually(user, 'before')
-      for (const relay of relays) relay.cut()
-      for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
-      const order = await orderOf(bob)
-      const refusal = await bob.open(order, 'meanwhile')
-      expect(refusal).toMatchObject({ status: 503, body: { code: expect.stringMatching(/^(BUSY|UNKNOWN_OUTCOME)$/) } })
-      expect(await bob.positions('open')).toHaveLength(1)
-      for (const relay of relays) relay.mend()
-      const done = await outcomeOf(bob, order, 'meanwhile')
-      expect(await bob.positions('open')).toHaveLength(1 + done)
-      const { trade } = await opensEventually(ada, 'after')
-      await shows(feed, ada, trade.position)
-      expect(await ada.positions('open')).toHaveLength(5)
-      expect([epochsOf(feed).length, gapsIn(feed)]).toEqual([1, 0])
-    },
-  )
+  it('[Q13] while the bus is unavailable, trades in the owner process continue, and others are refused until it returns', async () => {
+    const place = await settle()
+    const relays = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
+    const [near, far] = relays.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
+    cleanUp.push(async () => {
+      for (const relay of relays) await relay.close()
+      await place.remove()
+    })
+    const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
+    await owner.listening()
+    const other = new Program({ ...far, ROLES: 'api', DEMO_REPLAY: 'none' })
+    const [{ ada }, { ada: bob, feed }] = [await visitorOf(owner), await visitorOf(other, 'Bob')]
+    for (const user of [ada, bob]) await opensEventually(user, 'before')
+    for (const relay of relays) relay.cut()
+    for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
+    const order = await orderOf(bob)
+    const refusal = await bob.open(order, 'meanwhile')
+    expect(refusal).toMatchObject({ status: 503, body: { code: expect.stringMatching(/^(BUSY|UNKNOWN_OUTCOME)$/) } })
+    expect(await bob.positions('open')).toHaveLength(1)
+    for (const relay of relays) relay.mend()
+    const done = await outcomeOf(bob, order, 'meanwhile')
+    expect(await bob.positions('open')).toHaveLength(1 + done)
+    const { trade } = await opensEventually(ada, 'after')
+    await shows(feed, ada, trade.position)
+    expect(await ada.positions('open')).toHaveLength(5)
+    expect([epochsOf(feed).length, gapsIn(feed)]).toEqual([1, 0])
+  })
 
-  it(
-    '[Q5] a request to a dead owner is BUSY and did not happen; one to a silent owner has an unknown outcome',
-    { timeout: 90_000 },
-    async () => {
-      const { cluster } = await clustered()
-      const { ada } = await visitor(cluster)
-      await opensEventually(ada, 'one')
-      await (await cluster.owner()).end('SIGKILL')
-      // The answer comes at once, though the lease is still valid; a timeout would answer UNKNOWN_OUTCOME.
-      expect(await ada.open(await orderOf(ada), 'two')).toMatchObject({ status: 503, body: { code: 'BUSY' } })
-      expect(await ada.positions('open')).toHaveLength(1)
-      await opensEventually(ada, 'three')
-      const owner = await cluster.owner()
-      owner.signal('SIGSTOP')
-      const order = await orderOf(ada)
-      expect(await ada.open(order, 'four')).toMatchObject({ status: 503, body: { code: 'UNKNOWN_OUTCOME' } })
-      owner.signal('SIGCONT')
-      const done = await outcomeOf(ada, order, 'four')
-      expect(await ada.positions('open')).toHaveLength(2 + done)
-    },
-  )
+  it('[Q5] a request to a dead owner is BUSY and did not happen; one to a silent owner has an unknown outcome', async () => {
+    const { cluster } = await clustered()
+    const { ada } = await visitor(cluster)
+    await opensEventually(ada, 'one')
+    await (await cluster.owner()).end('SIGKILL')
+    // The answer comes at once, though the lease is still valid; a timeout would answer UNKNOWN_OUTCOME.
+    expect(await ada.open(await orderOf(ada), 'two')).toMatchObject({ status: 503, body: { code: 'BUSY' } })
+    expect(await ada.positions('open')).toHaveLength(1)
+    await opensEventually(ada, 'three')
+    const owner = await cluster.owner()
+    owner.signal('SIGSTOP')
+    const order = await orderOf(ada)
+    expect(await ada.open(order, 'four')).toMatchObject({ status: 503, body: { code: 'UNKNOWN_OUTCOME' } })
+    owner.signal('SIGCONT')
+    const done = await outcomeOf(ada, order, 'four')
+    expect(await ada.positions('open')).toHaveLength(2 + done)
+  })
 
-  it(
-    '[A4] an owner that was frozen for longer than its lease writes and publishes nothing when it wakes',
-    { timeout: 90_000 },
-    async () => {
-      const { place, cluster } = await clustered()
-      const { ada, feed } = await visitor(cluster)
-      await opensEventually(ada, 'before')
-      const former = await cluster.owner()
-      former.signal('SIGSTOP')
-      await opensEventually(ada, 'meanwhile')
-      former.signal('SIGCONT')
-      for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
-      await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
-      expect(await ada.positions('open')).toHaveLength(5)
-      expect(gapsIn(feed)).toBe(0)
-      await cluster.api.end('SIGTERM')
-      await killRemaining()
-      expect(await audit(place)).toMatchObject(BALANCED)
-    },
-  )
+  it('[A4] an owner that was frozen for longer than its lease writes and publishes nothing when it wakes', async () => {
+    const { place, cluster } = await clustered()
+    const { ada, feed } = await visitor(cluster)
+    await opensEventually(ada, 'before')
+    const former = await cluster.owner()
+    former.signal('SIGSTOP')
+    await opensEventually(ada, 'meanwhile')
+    former.signal('SIGCONT')
+    for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
+    await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
+    expect(await ada.positions('open')).toHaveLength(5)
+    expect(gapsIn(feed)).toBe(0)
+    await cluster.api.end('SIGTERM')
+    await killRemaining()
+    expect(await audit(place)).toMatchObject(BALANCED)
+  })
 
-  it(
-    '[Q18] an owner that no longer hears the others is reached again, or replaced: trades go on within seconds',
-    { timeout: 120_000 },
-    async () => {
-      const place = await settle()
-      const relay = await Relay.to(place.env['REDIS_URL'] ?? '')
-      cleanUp.push(async () => {
-        await relay.close()
-        await place.remove()
-      })
-      const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
-      await api.listening()
-      const rooms = { ...place.env, ROLES: 'rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' }
-      const owner = new Program({ ...rooms, REDIS_URL: relay.url })
-      const { url, processId } = await owner.listening()
-      const { ada, feed } = await visitorOf(api)
-      const other = new Program(rooms)
-      await other.listening()
-      await opensEventually(ada, 'before')
-      const isOwner = async () => {
-        const leases = await place.look(({ db }) =>
-          db.selectFrom('match_leases').select(['owner', 'expires_at']).execute(),
-        )
-        return leases.some((lease) => lease.owner === processId && lease.expires_at > new Date())
-      }
-      const ready = async () => (await fetch(`${url}/ready`)).status
+  it('[Q18] an owner that no longer hears the others is reached again, or replaced: trades go on within seconds', async () => {
+    const place = await settle()
+    const relay = await Relay.to(place.env['REDIS_URL'] ?? '')
+    cleanUp.push(async () => {
+      await relay.close()
+      await place.remove()
+    })
+    const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
+    await api.listening()
+    const rooms = { ...place.env, ROLES: 'rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' }
+    const owner = new Program({ ...rooms, REDIS_URL: relay.url })
+    const { url, processId } = await owner.listening()
+    const { ada, feed } = await visitorOf(api)
+    const other = new Program(rooms)
+    await other.listening()
+    await opensEventually(ada, 'before')
+    const isOwner = async () => {
+      const leases = await place.look(({ db }) =>
+        db.selectFrom('match_leases').select(['owner', 'expires_at']).execute(),
+      )
+      return leases.some((lease) => lease.owner === processId && lease.expires_at > new Date())
+    }
+    const ready = async () => (await fetch(`${url}/ready`)).status
 
-      // Its connections are silent for ever, and new ones work.
-      relay.swallow()
-      await opensEventually(ada, 'in silence')
-      expect(await isOwner()).toBe(true)
+    // Its connections are silent for ever, and new ones work.
+    relay.swallow()
+    await opensEventually(ada, 'in silence')
+    expect(await isOwner()).toBe(true)
 
-      // New ones are silent as well.
-      relay.silence()
-      await opensEventually(ada, 'by another')
-      expect(await isOwner()).toBe(false)
-      await vi.waitUntil(async () => (await ready()) === 503, PATIENCE)
-      relay.mend()
-      await vi.waitUntil(async () => (await ready()) === 200, PATIENCE)
-      const { trade } = await opensEventually(ada, 'after')
-      await shows(feed, ada, trade.position)
-      expect(await ada.positions('open')).toHaveLength(4)
-      expect(gapsIn(feed)).toBe(0)
-      for (const program of [api, owner, other]) await program.end('SIGTERM')
-      expect(await audit(place)).toMatchObject(BALANCED)
-    },
-  )
+    // New ones are silent as well.
+    relay.silence()
+    await opensEventually(ada, 'by another')
+    expect(await isOwner()).toBe(false)
+    await vi.waitUntil(async () => (await ready()) === 503, PATIENCE)
+    relay.mend()
+    await vi.waitUntil(async () => (await ready()) === 200, PATIENCE)
+    const { trade } = await opensEventually(ada, 'after')
+    await shows(feed, ada, trade.position)
+    expect(await ada.positions('open')).toHaveLength(4)
+    expect(gapsIn(feed)).toBe(0)
+    for (const program of [api, owner, other]) await program.end('SIGTERM')
+    expect(await audit(place)).toMatchObject(BALANCED)
+  })
 
-  it(
-    '[R8] a process starts although another one died while it built the leaderboards',
-    { timeout: 60_000 },
-    async () => {
-      const place = await settle()
-      cleanUp.push(() => place.remove())
-      const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
-      const first = new Program(api)
-      const ada = new HttpClient((await first.listening()).url)
-      const { userId } = await ada.signIn('Ada E63')
-      await first.end('SIGTERM')
-      const boards = await place.look(async ({ db }) => {
-        await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
-        return keys.boards(await installationOf(db), 'main')
-      })
-      await place.redis.del(`${boards}:shown`)
-      await place.redis.set(`${boards}:coming`, 'a dead process', 'PX', 60_000)
-      const second = new Program(api)
-      const { url } = await second.listening()
-      expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
-      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
-    },
-  )
+  it('[R8] a process starts although another one died while it built the leaderboards', async () => {
+    const place = await settle()
+    cleanUp.push(() => place.remove())
+    const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+    const first = new Program(api)
+    const ada = new HttpClient((await first.listening()).url)
+    const { userId } = await ada.signIn('Ada E63')
+    await first.end('SIGTERM')
+    const boards = await place.look(async ({ db }) => {
+      await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
+      return keys.boards(await installationOf(db), 'main')
+    })
+    await place.redis.del(`${boards}:shown`)
+    await place.redis.set(`${boards}:coming`, 'a dead process', 'PX', 60_000)
+    const second = new Program(api)
+    const { url } = await second.listening()
+    expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
+    expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+  })
 
-  it('processes without matches share their addresses', { timeout: 60_000 }, async () => {
+  it('processes without matches share their addresses', async () => {
     const place = await settle()
     cleanUp.push(() => place.remove())
     const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }

@@ -12,7 +12,7 @@ const LOOKS = { timeout: 25_000, interval: 200 }
 const HOLD_SECS = 181
 
 onServers((settle) => {
-  it('[Y2][Y3][Y4] closes, erases, and leaves no row, key or log line with the name', { timeout: 90_000 }, async () => {
+  it('[Y2][Y3][Y4] closes, erases, and leaves no row, key or log line with the name', async () => {
     const place = await settle()
     const env = { ...place.env, ADMIN_EMAILS: 'eraser@synthetic.invalid' }
     const server = await ComposedServer.open({ ...place, env })

@@ -12,7 +12,7 @@ const UPLOADS = '/api/admin/uploads'
 const UPDATES = 60
 const PATIENCE = { timeout: 60_000, interval: 100 }
 
-describe('the library of recordings', { timeout: 180_000 }, () => {
+describe('the library of recordings', () => {
   let server: ComposedServer
   let boss: HttpClient
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('the library of recordings', { timeout: 180_000 }, () => {
       env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid', JWT_ACCESS_EXPIRY: '7d' },
     })
     boss = await server.user('Boss')
-  }, 60_000)
+  })
   afterAll(() => server.close())
 
   const send = (name: string, body: Uint8Array<ArrayBuffer>) =>

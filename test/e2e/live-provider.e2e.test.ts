@@ -172,7 +172,7 @@ eachDataPlace((settle) => {
 })
 
 onServers((settle) => {
-  it('[V3] has one poller; another process takes over when it releases the lease', { timeout: 60_000 }, async () => {
+  it('[V3] has one poller; another process takes over when it releases the lease', async () => {
     const place = await settle()
     const rehearsal = await Rehearsal.open(place, { matches: [{ recording: tie }], started: false })
     const poller = fixtureId(0)

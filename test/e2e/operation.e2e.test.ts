@@ -31,7 +31,7 @@ beforeAll(async () => {
   const answer = await ada.open({ instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice })
   read(answer, 201, TradeAnswer)
   requestId = present(answer.headers.get('x-request-id'), 'the request id')
-}, 60_000)
+})
 afterAll(async () => {
   await killRemaining()
   await place.remove()

@@ -14,7 +14,7 @@ const MODES = hasPgBouncer && keepsPrepared() ? (['off', 'on'] as const) : (['of
 describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   onServers((settle) => {
     const name = '[D13] with DATABASE_PREPARED=%s it starts, migrates, trades at once from many users, and settles'
-    it.each(MODES)(name, { timeout: 120_000 }, async (prepared) => {
+    it.each(MODES)(name, async (prepared) => {
       const place = await settle()
       const pooler = await startPgBouncer(place.env['DATABASE_URL'] ?? '', prepared)
       try {
@@ -44,7 +44,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
       }
     })
 
-    it('[D13] a slow statement is not taken for a silent connection', { timeout: 60_000 }, async () => {
+    it('[D13] a slow statement is not taken for a silent connection', async () => {
       const pooler = await startPgBouncer(process.env['TEST_DATABASE_URL'] ?? '', 'on')
       try {
         const connection = await connect({ databaseUrl: pooler.url, dataDir: null })

@@ -12,7 +12,6 @@ import { PATIENCE } from '../support/process.ts'
 import { ServerRig } from '../support/server-rig.ts'
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
-const SLOW = { timeout: 60_000 }
 /** Where to keep screenshots, for people to look at. */
 const SHOTS = process.env['SHOTS']
 
@@ -60,41 +59,37 @@ async function buys(user: HttpClient) {
 }
 
 eachDataPlace((settle) => {
-  it(
-    '[N2] opened and closed just before a goal: both prices are those after it, and the answer is repeated as given',
-    SLOW,
-    async () => {
-      const rig = await open(await settle(), 'on')
-      try {
-        const ada = await rig.user('Ada')
-        const { id } = await buys(ada)
-        const answer = await ada.close(id, id)
-        const pressed = z.looseObject({ position: Moved.partial() }).parse(answer.body).position
-        const before = await ada.wallet()
-        expect(before.freeMargin).toBeLessThan(before.balance)
-        const base = (await ada.instrument(P(11))).live_base_price
-        await scores(rig)
-        const by = (await ada.instrument(P(11))).live_base_price - base
-        expect(by).toBeGreaterThan(0)
+  it('[N2] opened and closed just before a goal: both prices are those after it, and the answer is repeated as given', async () => {
+    const rig = await open(await settle(), 'on')
+    try {
+      const ada = await rig.user('Ada')
+      const { id } = await buys(ada)
+      const answer = await ada.close(id, id)
+      const pressed = z.looseObject({ position: Moved.partial() }).parse(answer.body).position
+      const before = await ada.wallet()
+      expect(before.freeMargin).toBeLessThan(before.balance)
+      const base = (await ada.instrument(P(11))).live_base_price
+      await scores(rig)
+      const by = (await ada.instrument(P(11))).live_base_price - base
+      expect(by).toBeGreaterThan(0)
 
-        const now = await ada.get(`/api/positions/${id}`, Moved)
-        expect(now.moved.map(({ fill, reason }) => [fill, reason])).toEqual([
-          ['open', 'event'],
-          ['close', 'event'],
-        ])
-        for (const move of now.moved) expect(move.by).toBeCloseTo(by, 6)
-        expect(now.closePrice).toBeCloseTo(present(pressed.closePrice, 'close price') + by, 6)
-        expect(now.realizedPnl).toBeCloseTo((now.closePrice - now.openPrice) * 2 * 5, 5)
-        expect(Date.parse(now.movableUntil)).toBeGreaterThan(Date.now())
-        const repeated = await ada.close(id, id)
-        expect(repeated.body).toEqual(answer.body)
-      } finally {
-        await rig.close()
-      }
-    },
-  )
+      const now = await ada.get(`/api/positions/${id}`, Moved)
+      expect(now.moved.map(({ fill, reason }) => [fill, reason])).toEqual([
+        ['open', 'event'],
+        ['close', 'event'],
+      ])
+      for (const move of now.moved) expect(move.by).toBeCloseTo(by, 6)
+      expect(now.closePrice).toBeCloseTo(present(pressed.closePrice, 'close price') + by, 6)
+      expect(now.realizedPnl).toBeCloseTo((now.closePrice - now.openPrice) * 2 * 5, 5)
+      expect(Date.parse(now.movableUntil)).toBeGreaterThan(Date.now())
+      const repeated = await ada.close(id, id)
+      expect(repeated.body).toEqual(answer.body)
+    } finally {
+      await rig.close()
+    }
+  })
 
-  it('[N4] what a close before a goal gains is booked, its owner is told, and it opens nothing yet', SLOW, async () => {
+  it('[N4] what a close before a goal gains is booked, its owner is told, and it opens nothing yet', async () => {
     const rig = await open(await settle(), 'on')
     try {
       const ada = await rig.user('Ada')
@@ -128,7 +123,7 @@ eachDataPlace((settle) => {
     }
   })
 
-  it('[N1] with protection off nothing of it is shown or felt', SLOW, async () => {
+  it('[N1] with protection off nothing of it is shown or felt', async () => {
     const rig = await open(await settle(), 'off')
     try {
       const ada = await rig.user('Ada')
@@ -148,7 +143,7 @@ eachDataPlace((settle) => {
   })
 })
 
-it.skipIf(!hasBrowser)('the page says until when a close may move, and how far it has', SLOW, async () => {
+it.skipIf(!hasBrowser)('the page says until when a close may move, and how far it has', async () => {
   const [rig, browser] = [await open(await embeddedPlace(), 'on'), await launch()]
   try {
     const closers = await Promise.all(['en', 'es'].map((language) => rig.user(`Ada ${language}`)))
@@ -165,7 +160,7 @@ it.skipIf(!hasBrowser)('the page says until when a close may move, and how far i
       const cookies = ['game_access', 'game_refresh'].map((name) => ({ name, value: ada.cookie(name), url: rig.url }))
       await context.addCookies(cookies)
       const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(PATIENCE.timeout)
       const complaints = complaintsOf(page, [new URL(rig.url).origin])
       await page.goto(`${rig.url}/#/positions`)
       await page.getByRole('button', { name: /^(Closed|Cerradas)/ }).click()

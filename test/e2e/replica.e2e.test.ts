@@ -113,5 +113,5 @@ onServers(() => {
     expect(await asked()).not.toMatch(/ticks|recent_trades|ledger/)
     await standby.query('select pg_wal_replay_resume()')
     await vi.waitUntil(isUsed, PATIENCE)
-  }, 120_000)
+  })
 })

@@ -44,106 +44,98 @@ const viewOf = async (client: HttpClient) => ({
 const publishedBy = (feed: FeedClient) => new Map(feed.prices.map((frame) => [String(frame.instrumentId), frame.price]))
 
 eachDataPlace((settle) => {
-  it(
-    '[X11] killed during a match, the server restarts with every wallet, position and price, and the match continues',
-    { timeout: 90_000 },
-    async () => {
-      const place = await settled(settle)
-      const first = await start(place, { DEMO_SPEED: '8' })
-      const ada = new HttpClient((await first.listening()).url)
-      await ada.signIn('Ada')
-      const player = await vi.waitUntil(
-        async () => (await ada.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN'),
-        PATIENCE,
-      )
-      const feed = new FeedClient(await ada.socketUrl())
-      await feed.opened
-      await feed.subscribe((await ada.instruments()).map(({ id }) => id))
-      const order = {
-        instrumentId: player.id,
-        direction: 'long',
-        lotSize: 0.37,
-        clientPrice: player.currentPrice,
-      } as const
-      const trade = await ada.opens(order, 'kept')
+  it('[X11] killed during a match, the server restarts with every wallet, position and price, and the match continues', async () => {
+    const place = await settled(settle)
+    const first = await start(place, { DEMO_SPEED: '8' })
+    const ada = new HttpClient((await first.listening()).url)
+    await ada.signIn('Ada')
+    const player = await vi.waitUntil(
+      async () => (await ada.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN'),
+      PATIENCE,
+    )
+    const feed = new FeedClient(await ada.socketUrl())
+    await feed.opened
+    await feed.subscribe((await ada.instruments()).map(({ id }) => id))
+    const order = {
+      instrumentId: player.id,
+      direction: 'long',
+      lotSize: 0.37,
+      clientPrice: player.currentPrice,
+    } as const
+    const trade = await ada.opens(order, 'kept')
 
-      // After three frames; the next frame is then more than a second away.
-      const framesSeen = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
-      await vi.waitUntil(() => framesSeen() >= 3, PATIENCE)
-      const seen = await vi.waitUntil(async () => {
-        // A view takes several requests. If two in a row are equal, no frame arrived during the first.
-        const [view, again] = [await viewOf(ada), await viewOf(ada)]
-        const published = publishedBy(feed)
-        const isPublished = view.prices.every(([id, price]) => published.get(String(id)) === u(Number(price)))
-        return isPublished && isDeepStrictEqual(view, again) && view
-      }, PATIENCE)
-      expect(await first.end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
+    // After three frames; the next frame is then more than a second away.
+    const framesSeen = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
+    await vi.waitUntil(() => framesSeen() >= 3, PATIENCE)
+    const seen = await vi.waitUntil(async () => {
+      // A view takes several requests. If two in a row are equal, no frame arrived during the first.
+      const [view, again] = [await viewOf(ada), await viewOf(ada)]
+      const published = publishedBy(feed)
+      const isPublished = view.prices.every(([id, price]) => published.get(String(id)) === u(Number(price)))
+      return isPublished && isDeepStrictEqual(view, again) && view
+    }, PATIENCE)
+    expect(await first.end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
 
-      // Without a feed nothing moves, so the view is unchanged.
-      const second = await start(place, { DEMO_REPLAY: 'none' })
-      await visit(ada, second)
-      expect(await viewOf(ada)).toEqual(seen)
-      expect(seen.positions).toMatchObject([
-        { id: trade.position.id, openPrice: trade.position.openPrice, status: 'open' },
-      ])
-      const again = await ada.open(order, 'kept')
-      expect(again).toMatchObject({ status: 201, body: trade })
-      expect(again.headers.get('idempotent-replayed')).toBe('true')
-      const levels = { stopLoss: 1 }
-      const changed = await vi.waitUntil(async () => {
-        const answer = await ada.change(trade.position.id, levels)
-        return answer.status === 503 ? undefined : answer // the killed process may still hold the lease
-      }, PATIENCE)
-      expect(read(changed, 200, TradeAnswer)).toMatchObject({ position: levels, wallet: seen.wallet })
-      await second.end('SIGKILL')
+    // Without a feed nothing moves, so the view is unchanged.
+    const second = await start(place, { DEMO_REPLAY: 'none' })
+    await visit(ada, second)
+    expect(await viewOf(ada)).toEqual(seen)
+    expect(seen.positions).toMatchObject([
+      { id: trade.position.id, openPrice: trade.position.openPrice, status: 'open' },
+    ])
+    const again = await ada.open(order, 'kept')
+    expect(again).toMatchObject({ status: 201, body: trade })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const levels = { stopLoss: 1 }
+    const changed = await vi.waitUntil(async () => {
+      const answer = await ada.change(trade.position.id, levels)
+      return answer.status === 503 ? undefined : answer // the killed process may still hold the lease
+    }, PATIENCE)
+    expect(read(changed, 200, TradeAnswer)).toMatchObject({ position: levels, wallet: seen.wallet })
+    await second.end('SIGKILL')
 
-      // The match continues with the next frame; repeating the earlier ones would take long at this speed.
-      const third = await start(place, { DEMO_SPEED: '2' })
-      await visit(ada, third)
-      await vi.waitUntil(async () => !sameBases(await viewOf(ada), seen), PATIENCE)
-      expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
-      const next = await ada.instrument(player.id)
-      await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
-      expect(await third.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
-      expect(await audit(place)).toMatchObject(BALANCED)
-    },
-  )
+    // The match continues with the next frame; repeating the earlier ones would take long at this speed.
+    const third = await start(place, { DEMO_SPEED: '2' })
+    await visit(ada, third)
+    await vi.waitUntil(async () => !sameBases(await viewOf(ada), seen), PATIENCE)
+    expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
+    const next = await ada.instrument(player.id)
+    await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
+    expect(await third.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+    expect(await audit(place)).toMatchObject(BALANCED)
+  })
 
-  it(
-    'a stopping server sends clients the time to reconnect, finishes its work and exits with 0',
-    { timeout: 150_000 },
-    async () => {
-      const place = await settled(settle)
-      const program = await start(place, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
-      const ada = new HttpClient((await program.listening()).url)
-      await ada.signIn('Ada')
-      const player = await vi.waitUntil(
-        async () => (await ada.instruments()).find((i) => i.tradingStatus === 'OPEN'),
-        PATIENCE,
-      )
-      const feed = new FeedClient(await ada.socketUrl())
-      await feed.opened
-      await feed.subscribe([player.id])
-      const { position } = await ada.opens({
-        instrumentId: player.id,
-        direction: 'short',
-        lotSize: 1,
-        clientPrice: player.currentPrice,
-      })
-      const { code, stdout, stderr } = await program.end('SIGTERM')
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toContain('"event":"shutdown_completed"')
-      expect(stdout).not.toMatch(/"level":"(warn|error)"/)
-      expect(await feed.closed).toBe(1012)
-      expect(feed.said).toContainEqual({ type: 'shutdown', reconnectInMs: expect.any(Number) })
+  it('a stopping server sends clients the time to reconnect, finishes its work and exits with 0', async () => {
+    const place = await settled(settle)
+    const program = await start(place, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
+    const ada = new HttpClient((await program.listening()).url)
+    await ada.signIn('Ada')
+    const player = await vi.waitUntil(
+      async () => (await ada.instruments()).find((i) => i.tradingStatus === 'OPEN'),
+      PATIENCE,
+    )
+    const feed = new FeedClient(await ada.socketUrl())
+    await feed.opened
+    await feed.subscribe([player.id])
+    const { position } = await ada.opens({
+      instrumentId: player.id,
+      direction: 'short',
+      lotSize: 1,
+      clientPrice: player.currentPrice,
+    })
+    const { code, stdout, stderr } = await program.end('SIGTERM')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('"event":"shutdown_completed"')
+    expect(stdout).not.toMatch(/"level":"(warn|error)"/)
+    expect(await feed.closed).toBe(1012)
+    expect(feed.said).toContainEqual({ type: 'shutdown', reconnectInMs: expect.any(Number) })
 
-      expect(await audit(place)).toMatchObject(BALANCED)
-      const stored = await place.look(({ db }) =>
-        db.selectFrom('positions').select('id').where('closed_at', 'is', null).execute(),
-      )
-      expect(stored).toContainEqual({ id: position.id })
-    },
-  )
+    expect(await audit(place)).toMatchObject(BALANCED)
+    const stored = await place.look(({ db }) =>
+      db.selectFrom('positions').select('id').where('closed_at', 'is', null).execute(),
+    )
+    expect(stored).toContainEqual({ id: position.id })
+  })
 })
 
 type View = Awaited<ReturnType<typeof viewOf>>

@@ -76,7 +76,7 @@ const start = (place: DataPlace, settings: Readonly<Record<string, string>>): Pr
 describe('on one process', () => {
   it('[W20] coming_soon closes the sockets and seats of everybody but admins, and refuses new ones', async () => {
     await comingSoon([start(await embeddedPlace(), ADMIN)])
-  }, 120_000)
+  })
 
   it('[W20] a socket ends when its session expires; a socket of another session stays', async () => {
     const program = start(await embeddedPlace(), { JWT_REFRESH_EXPIRY: '6s', JWT_ACCESS_EXPIRY: '5s' })
@@ -93,7 +93,7 @@ describe('on one process', () => {
     await refreshing
     expect(code).toBe(4001)
     expect(staying.ws.readyState).toBe(staying.ws.OPEN)
-  }, 120_000)
+  })
 
   it('[W19] a user is limited in seats and handshakes, and slows nobody else; so is an address', async () => {
     const program = start(await embeddedPlace(), { TRUSTED_PROXIES: '1', RATE_LIMIT_PER_MIN: '200' })
@@ -116,7 +116,7 @@ describe('on one process', () => {
     expect((await many('/nowhere')).every((status) => status === 429)).toBe(true)
     // No crowd behind the address of a prober takes the process out of service.
     expect((await many('/ready')).every((status) => status === 200)).toBe(true)
-  }, 120_000)
+  })
 })
 
 onServers((settle) => {
@@ -125,5 +125,5 @@ onServers((settle) => {
     const first = start(place, ADMIN)
     await first.listening()
     await comingSoon([first, new Program({ ...place.env, ...ADMIN, DEMO_REPLAY: 'none' })])
-  }, 120_000)
+  })
 })

@@ -37,7 +37,7 @@ it('does not start on a data folder in use: one line names the folder, and the e
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
   expect(stderr).toContain(place.env['DATA_DIR'])
-}, 60_000)
+})
 
 it('does not start on a port in use or without its database', async () => {
   const port = await takenPort()
@@ -51,14 +51,14 @@ it('does not start on a port in use or without its database', async () => {
   const { code, stderr } = await new Program(nowhere).ended
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
-}, 60_000)
+})
 
 it('does not start on an address of another machine', async () => {
   const place = await settle()
   const { code, stderr } = await new Program({ ...place.env, HOST: '203.0.113.1' }).ended
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
-}, 60_000)
+})
 
 it('does not start with an unknown demo recording or without its Redis', async () => {
   const place = await settle()
@@ -68,7 +68,7 @@ it('does not start with an unknown demo recording or without its Redis', async (
   const alone = await new Program({ ...place.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
   expect(alone.code).toBe(1)
   expect(alone.stderr).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
-}, 60_000)
+})
 
 it('on SIGTERM /ready fails first, and requests are served until load balancers have noticed', async () => {
   const place = await settle()
@@ -84,7 +84,7 @@ it('on SIGTERM /ready fails first, and requests are served until load balancers 
   expect(await ready()).toMatchObject({ status: 503, body: { checks: { accepting: 'failed', database: 'ok' } } })
   expect((await fetch(`${url}/health`)).status).toBe(200)
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
-}, 60_000)
+})
 
 it('keeps serving when the reader of its log is gone', async () => {
   const place = await settle()
@@ -94,7 +94,7 @@ it('keeps serving when the reader of its log is gone', async () => {
   // Each of these requests writes a line to the log.
   for (let n = 0; n < 3; n++) expect((await fetch(`${url}/health`)).status).toBe(200)
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
-}, 60_000)
+})
 
 it('on SIGTERM during the start it finishes starting and exits with 0', async () => {
   const place = await settle('empty')
@@ -104,7 +104,7 @@ it('on SIGTERM during the start it finishes starting and exits with 0', async ()
   const again = new Program(place.env)
   await again.listening()
   expect(await again.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
-}, 60_000)
+})
 
 it('a part that fails to stop does not keep the others running, and is reported', async () => {
   const place = await settle()
@@ -122,4 +122,4 @@ it('a part that fails to stop does not keep the others running, and is reported'
   const next = await compose(config, { log }) // the folder is free
   await next.stop()
   await next.stop()
-}, 60_000)
+})

@@ -4,12 +4,12 @@ import { HttpClient } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program, type Settings } from '../support/process.ts'
 import { hasTlsServers, TlsServers } from '../support/tls-servers.ts'
 
-describe.skipIf(!hasTlsServers)('over TLS', { timeout: 120_000 }, () => {
+describe.skipIf(!hasTlsServers)('over TLS', () => {
   let servers: TlsServers
 
   beforeAll(async () => {
     servers = await TlsServers.start()
-  }, 60_000)
+  })
   afterEach(killRemaining)
   afterAll(() => servers.stop())
 

@@ -85,10 +85,10 @@ it('a traced request, its command and its commit are spans of the trace', async 
   const others = seen.spans.filter(({ traceId }) => traceId !== TRACE)
   expect(others.map(({ name }) => name)).toContain('GET /api/instruments')
   expect(others.map(({ name }) => name)).not.toContain('GET /health')
-}, 60_000)
+})
 
 onServers((settle) => {
-  it('the trace follows the command to the process that owns the match', { timeout: 60_000 }, async () => {
+  it('the trace follows the command to the process that owns the match', async () => {
     const [place, seen] = [await settle(), await collector()]
     cleanUp.push(() => place.remove())
     const api = await start(place, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
@@ -101,7 +101,7 @@ onServers((settle) => {
   })
 })
 
-it('a caller may decline tracing, and an unavailable collector fails no request', { timeout: 60_000 }, async () => {
+it('a caller may decline tracing, and an unavailable collector fails no request', async () => {
   const place = await embeddedPlace()
   cleanUp.push(() => place.remove())
   const seen = await collector()

@@ -35,53 +35,49 @@ const owners = (place: DataPlace) =>
 const Unready = z.object({ code: z.literal('NOT_READY'), checks: z.record(z.string(), z.string()) })
 
 onServers((settle) => {
-  it(
-    '[D15] a tolerated migration changes nothing; after a breaking one the process says so, hands over and ends with 75',
-    { timeout: 120_000 },
-    async () => {
-      const place = await settle()
-      cleanUp.push(() => place.remove())
-      const settings = { ...place.env, DEMO_TRADERS: '0', DEMO_SPEED: '2', DRAIN_SECS: '2' }
-      const program = new Program(settings)
-      const { url } = await program.listening()
-      const ada = new HttpClient(url)
-      await ada.signIn('Ada')
-      const player = await vi.waitUntil(
-        async () => (await ada.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
-        PATIENCE,
-      )
-      const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice }
-      const { position } = await ada.opens({ ...order, direction: 'long' }, 'kept')
+  it('[D15] a tolerated migration changes nothing; after a breaking one the process says so, hands over and ends with 75', async () => {
+    const place = await settle()
+    cleanUp.push(() => place.remove())
+    const settings = { ...place.env, DEMO_TRADERS: '0', DEMO_SPEED: '2', DRAIN_SECS: '2' }
+    const program = new Program(settings)
+    const { url } = await program.listening()
+    const ada = new HttpClient(url)
+    await ada.signIn('Ada')
+    const player = await vi.waitUntil(
+      async () => (await ada.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
+      PATIENCE,
+    )
+    const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice }
+    const { position } = await ada.opens({ ...order, direction: 'long' }, 'kept')
 
-      expect(await run(place, ADDED)).toEqual([ADDED.name])
-      // Two looks later it serves as before.
-      await new Promise((later) => setTimeout(later, 2_100))
-      expect((await fetch(`${url}/ready`)).status).toBe(200)
-      expect(await owners(place)).toHaveLength(1)
+    expect(await run(place, ADDED)).toEqual([ADDED.name])
+    // Two looks later it serves as before.
+    await new Promise((later) => setTimeout(later, 2_100))
+    expect((await fetch(`${url}/ready`)).status).toBe(200)
+    expect(await owners(place)).toHaveLength(1)
 
-      expect(await run(place, ADDED, BREAKING)).toEqual([BREAKING.name])
-      const begun = performance.now()
-      await program.logs('"event":"schema_newer"')
-      const unready = await fetch(`${url}/ready`)
-      expect(unready.status).toBe(503)
-      expect(Unready.parse(await unready.json()).checks).toMatchObject({ schema: 'failed', database: 'ok' })
-      const { code, stdout, stderr } = await program.ended
-      expect(performance.now() - begun).toBeLessThan(BOUND_MS)
-      expect({ code, stderr }).toEqual({ code: 75, stderr: '' })
-      const seen = stdout.split('\n').filter((line) => line.includes('schema_newer'))
-      expect(seen.map((line) => JSON.parse(line))).toMatchObject([{ level: 'warn', name: BREAKING.name }])
-      expect(stdout).toContain('"event":"shutdown_completed"')
-      // Its match waits for no lease to expire.
-      expect(await owners(place)).toEqual([])
+    expect(await run(place, ADDED, BREAKING)).toEqual([BREAKING.name])
+    const begun = performance.now()
+    await program.logs('"event":"schema_newer"')
+    const unready = await fetch(`${url}/ready`)
+    expect(unready.status).toBe(503)
+    expect(Unready.parse(await unready.json()).checks).toMatchObject({ schema: 'failed', database: 'ok' })
+    const { code, stdout, stderr } = await program.ended
+    expect(performance.now() - begun).toBeLessThan(BOUND_MS)
+    expect({ code, stderr }).toEqual({ code: 75, stderr: '' })
+    const seen = stdout.split('\n').filter((line) => line.includes('schema_newer'))
+    expect(seen.map((line) => JSON.parse(line))).toMatchObject([{ level: 'warn', name: BREAKING.name }])
+    expect(stdout).toContain('"event":"shutdown_completed"')
+    // Its match waits for no lease to expire.
+    expect(await owners(place)).toEqual([])
 
-      const again = await new Program(settings).ended
-      expect(again.code).toBe(75)
-      expect(again.stderr).toMatch(/^Touchline cannot start: the database .* 9998-adds, 9999-breaks unknown here.*\n$/)
-      expect(await audit(place)).toMatchObject(BALANCED)
-      const open = await place.look(({ db }) =>
-        db.selectFrom('positions').select('id').where('closed_at', 'is', null).execute(),
-      )
-      expect(open).toContainEqual({ id: position.id })
-    },
-  )
+    const again = await new Program(settings).ended
+    expect(again.code).toBe(75)
+    expect(again.stderr).toMatch(/^Touchline cannot start: the database .* 9998-adds, 9999-breaks unknown here.*\n$/)
+    expect(await audit(place)).toMatchObject(BALANCED)
+    const open = await place.look(({ db }) =>
+      db.selectFrom('positions').select('id').where('closed_at', 'is', null).execute(),
+    )
+    expect(open).toContainEqual({ id: position.id })
+  })
 })

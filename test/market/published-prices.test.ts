@@ -26,7 +26,7 @@ describe('the prices of the past', () => {
     const file = await readPublished()
     expect(file.recordings.length).toBe(103)
     expect(await check(file, recordings)).toEqual({ flaws: [], moved: 0, played: 3 + GENERATED })
-  }, 120_000)
+  })
 
   it('[J6] the changelog names the version of the price model', async () => {
     expect(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')).toContain(`Price model ${MODEL_VERSION}:`)
@@ -64,7 +64,7 @@ describe('the prices of the past', () => {
     const { flaws } = await check(await readPublished(), [recorded('generated-2')], undefined, withBase({ goal: 2.41 }))
     expect(flaws).toHaveLength(1)
     expect(flaws[0]).toMatch(/^generated-2, update \d+ of \d+: the prices differ of .*\(within 32 updates\)$/)
-  }, 120_000)
+  })
 
   it('[J6] another version, another match and a recording that is not published are each said', async () => {
     const file = await readPublished()
@@ -76,5 +76,5 @@ describe('the prices of the past', () => {
     const unknown = { ...recording, name: 'unknown', frames: [] }
     expect((await check(file, [unknown])).flaws).toEqual(['unknown: nothing is published about it'])
     expect(PublishedFile.parse(JSON.parse(textOf(file)))).toEqual(file)
-  }, 120_000)
+  })
 })

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,6 @@ import { price } from '../../actors/kernel/micros.ts'
 import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
 import { Program } from '../../ops/rehearse/rig/program.ts'
 import { Histogram } from '../../ops/rehearse/load/histogram.ts'
-import { htmlReport } from '../../ops/rehearse/load/html.ts'
 import { limitOf, nextTry } from '../../ops/rehearse/load/limit.ts'
 import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/rehearse/load/report.ts'
@@ -33,7 +32,6 @@ describe('a histogram', () => {
     const sum = Histogram.from(JSON.parse(JSON.stringify(odd)))
     sum.merge(even.toJSON())
     expect([sum.total, sum.max, sum.percentile(99)]).toEqual([all.total, all.max, all.percentile(99)])
-    expect(all.bars(0.1, 1.25).reduce((total, { count }) => total + count, 0)).toBe(10_000)
     expect(new Histogram().percentile(99)).toBe(0)
   })
 })
@@ -110,17 +108,14 @@ describe('the tally of a worker', () => {
 })
 
 describe('the report', () => {
-  it('says what is wrong, and its page is self-contained', () => {
+  it('says what is wrong', () => {
     expect(describeRun(outcome())).toContain('all is well')
-    expect(htmlReport(outcome())).toContain('All is well')
-    const bad = outcome({ books: { balanced: false, whole: 0, violations: ['<b>1 > 2</b>'] } })
+    const bad = outcome({ books: { balanced: false, whole: 0, violations: ['1 > 2'] } })
     bad.measured.tally.counts.gaps = 3
     bad.measured.tally.fail('connect: refused')
     for (const said of ['3 gaps in price sequences', '1 errors', 'does not balance', '1 accounts do not add up']) {
       expect(describeRun(bad)).toContain(said)
-      expect(htmlReport(bad)).toContain(said)
     }
-    expect(htmlReport(bad)).not.toMatch(/<b>|<script|<link|src=|url\(|https?:\/\/(?!here)/)
   })
 
   it('names the limit between success and failure, from any start', () => {
@@ -137,7 +132,7 @@ describe('the report', () => {
     expect(search(30_000, Infinity)).toMatchObject({ tried: [30_000], limit: 'above 30,000' })
     expect(limitOf([])).toBeNull()
     const { steps } = search(100, 200)
-    for (const report of [describeRun, htmlReport]) expect(report(outcome({ steps }))).toContain('150 to 225')
+    expect(describeRun(outcome({ steps }))).toContain('150 to 225')
   })
 })
 
@@ -156,34 +151,27 @@ function run(
 
 describe('a run', () => {
   it('signs in, trades, disconnects and reconnects without a gap, and balances the books', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchline-load-'))
-    const html = join(folder, 'report.html')
-    try {
-      const small = ['--users', '5', '--sockets', '10', '--seconds', '5', '--trades', '10', '--drop-every', '3']
-      const { code, out } = await run([...small, '--html', html, '--json'])
-      const { measured, books } = JSON.parse(out)
-      const { counts, errors } = measured.tally
-      expect({ code, errors, gaps: [counts.gaps, counts.accountGaps, counts.damaged] }).toEqual({
-        code: 0,
-        errors: {},
-        gaps: [0, 0, 0],
-      })
-      expect(books).toEqual({ balanced: true, whole: 5, violations: [] })
-      for (const count of ['opened', 'prices', 'accountEvents', 'returns'])
-        expect(counts[count], count).toBeGreaterThan(0)
-      expect(counts.connections).toBe(10)
-      expect(readFileSync(html, 'utf8')).toContain('All is well')
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  }, 60_000)
+    const small = ['--users', '5', '--sockets', '10', '--seconds', '5', '--trades', '10', '--drop-every', '3']
+    const { code, out } = await run([...small, '--json'])
+    const { measured, books } = JSON.parse(out)
+    const { counts, errors } = measured.tally
+    expect({ code, errors, gaps: [counts.gaps, counts.accountGaps, counts.damaged] }).toEqual({
+      code: 0,
+      errors: {},
+      gaps: [0, 0, 0],
+    })
+    expect(books).toEqual({ balanced: true, whole: 5, violations: [] })
+    for (const count of ['opened', 'prices', 'accountEvents', 'returns'])
+      expect(counts[count], count).toBeGreaterThan(0)
+    expect(counts.connections).toBe(10)
+  })
 
   it('also loads a remote server, and audits its ledger if allowed', async () => {
     const place = await folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
     const program = new Program({ ...place.settings, ...settings })
     try {
-      const small = ['--users', '2', '--sockets', '2', '--seconds', '2', '--json', '--html', '/dev/null']
+      const small = ['--users', '2', '--sockets', '2', '--seconds', '2', '--json']
       const { code, out } = await run([...small, '--url', await program.listening])
       expect({ code, books: JSON.parse(out).books }).toEqual({
         code: 0,
@@ -193,7 +181,7 @@ describe('a run', () => {
       await program.stop()
       await place.remove([])
     }
-  }, 60_000)
+  })
 
   it('loads a server with personal keys alone, as in production', async () => {
     const place = await folderPlace()
@@ -204,19 +192,7 @@ describe('a run', () => {
       const file = join(mkdtempSync(join(tmpdir(), 'touchline-keys-')), 'keys')
       const keys = [await personalKey(url, 'Load One', ['trade']), await personalKey(url, 'Load Two', ['trade'])]
       writeFileSync(file, `${keys.join('\n')}\n`)
-      const small = [
-        '--users',
-        '2',
-        '--sockets',
-        '2',
-        '--seconds',
-        '3',
-        '--trades',
-        '10',
-        '--json',
-        '--html',
-        '/dev/null',
-      ]
+      const small = ['--users', '2', '--sockets', '2', '--seconds', '3', '--trades', '10', '--json']
       const env = { TOUCHLINE_KEY: await personalKey(url, 'Boss', ['admin:read']) }
       const { code, out } = await run([...small, '--url', url, '--keys', file], 'load/main.ts', env)
       const { books, measured } = JSON.parse(out)
@@ -227,7 +203,7 @@ describe('a run', () => {
       await program.stop()
       await place.remove([])
     }
-  }, 180_000)
+  })
 
   it('refuses invalid options', async () => {
     for (const args of [

@@ -66,7 +66,7 @@ class Pair {
 
 const network = process.env['TEST_NETWORKS'] === 'on' ? Network.open() : null
 
-describe.skipIf(network === null)('a machine in a network namespace', { timeout: 60_000 }, () => {
+describe.skipIf(network === null)('a machine in a network namespace', () => {
   let pairs: Pair[] = []
 
   afterEach(() => {

@@ -122,7 +122,7 @@ describe('preflight', () => {
       const strangerKey = { ...settings, DATA_DIR: join(env['DATA_DIR'] ?? '', 'another') }
       const refused = await preflight(strangerKey, [wsUrl])
       expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*4001 invalid token/m)
-    }, 60_000)
+    })
 
     it('refuses every Redis that may drop keys', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))
@@ -139,7 +139,7 @@ describe('preflight', () => {
       }
     })
 
-    it('asks every node of a cluster', { timeout: 60_000 }, async () => {
+    it('asks every node of a cluster', async () => {
       const nodes = await RedisNodes.start()
       cleanUp.push(() => nodes.stop())
       const check = async (url: string) =>

@@ -41,12 +41,12 @@ const Described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(
 const Board = z.looseObject({ entries: z.array(z.unknown()) })
 const Profile = z.looseObject({ wallet: z.looseObject({ balance: z.number() }) })
 
-describe('a tournament', { timeout: 180_000 }, () => {
+describe('a tournament', () => {
   let server: ComposedServer
   beforeAll(async () => {
     const settings = { ADMIN_EMAILS: 'operator@synthetic.invalid', JWT_ACCESS_EXPIRY: '7d' }
     server = await ComposedServer.open(await embeddedPlace(), settings)
-  }, 60_000)
+  })
   afterAll(() => server.close())
 
   const found = async (client: HttpClient, id: string) =>

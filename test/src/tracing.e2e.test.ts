@@ -12,7 +12,7 @@ for (const name of ['api', 'core', 'resources', 'sdk-trace', 'exporter-trace-otl
   })
 }
 
-it('OpenTelemetry is not loaded without a configured collector', { timeout: 60_000 }, async () => {
+it('OpenTelemetry is not loaded without a configured collector', async () => {
   const site = await embeddedPlace()
   const env = { ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' }
   const log = createLog({ level: 'silent', world: systemWorld() })

@@ -7,14 +7,14 @@ import { embeddedPlace } from '../support/data-place.ts'
 
 const SHOTS = process.env['TEST_SCREENSHOTS']
 
-describe.skipIf(!hasBrowser)('the account in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)('the account in a browser', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     const place = await embeddedPlace()
     server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
     browser = await launch()
-  }, 60_000)
+  })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()

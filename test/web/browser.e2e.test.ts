@@ -16,14 +16,14 @@ const isOpen = ({ tradingStatus }: z.output<typeof Listed>): boolean => tradingS
 
 const SHOTS = process.env['TEST_SCREENSHOTS']
 
-describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     const place = await embeddedPlace()
     server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
     browser = await launch()
-  }, 60_000)
+  })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()

@@ -10,14 +10,14 @@ import { embeddedPlace } from '../support/data-place.ts'
 const PRESSES_MAX = 6
 const HOLD_SECS = 181
 
-describe.skipIf(!hasBrowser)('journeys', { timeout: 90_000 }, () => {
+describe.skipIf(!hasBrowser)('journeys', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     const place = await embeddedPlace()
     server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'olga@synthetic.invalid' } })
     browser = await launch()
-  }, 60_000)
+  })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()

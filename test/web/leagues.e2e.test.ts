@@ -7,13 +7,13 @@ import { embeddedPlace } from '../support/data-place.ts'
 
 const HOLD_SECS = 181
 
-describe.skipIf(!hasBrowser)('a private league', { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)('a private league', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     server = await ComposedServer.open(await embeddedPlace())
     browser = await launch()
-  }, 60_000)
+  })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()

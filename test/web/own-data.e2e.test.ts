@@ -11,13 +11,13 @@ const SIZES = [
   { width: 360, height: 740 },
 ]
 
-describe.skipIf(!hasBrowser)('the account page', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)('the account page', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     server = await ComposedServer.open(await embeddedPlace())
     browser = await launch()
-  }, 60_000)
+  })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('the account page', { timeout: 60_000 }, () => {
     await page.getByText('Your account stays').waitFor()
   })
 
-  it('fits every width and passes axe in dark and light', { timeout: 120_000 }, async () => {
+  it('fits every width and passes axe in dark and light', async () => {
     for (const viewport of SIZES) {
       for (const colorScheme of ['dark', 'light'] as const) {
         const { page } = await visit(`Ada ${viewport.width} ${colorScheme}`, { viewport, colorScheme })

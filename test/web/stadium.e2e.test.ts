@@ -13,13 +13,13 @@ const KEYS = {
   auth: 'BTBZMqHH6r4Tts7J_aSIgg',
 }
 
-describe.skipIf(!hasBrowser)('in a stadium', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)('in a stadium', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     server = await ComposedServer.open(await embeddedPlace())
     browser = await launch()
-  }, 60_000)
+  })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()

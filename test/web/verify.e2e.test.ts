@@ -10,7 +10,7 @@ import type { HttpClient } from '../support/http-client.ts'
 const HOLD_SECS = 200
 const PATIENCE = { timeout: 30_000, interval: 200 }
 
-describe.skipIf(!hasBrowser)('the page that proves a match', { timeout: 90_000 }, () => {
+describe.skipIf(!hasBrowser)('the page that proves a match', () => {
   let server: ComposedServer
   let browser: Browser
   let page: Page
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('the page that proves a match', { timeout: 90_000 }
     const boss = await server.user('Boss')
     await boss.request('POST', '/api/admin/gameplay-bot/stop', {})
     await vi.waitUntil(async () => (await tape()).headers.get('cache-control')?.includes('immutable'), PATIENCE)
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser.close()
     await server.close()

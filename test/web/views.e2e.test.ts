@@ -36,14 +36,14 @@ const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
   ['/api/docs', '#quickstart'],
 ]
 
-describe.skipIf(!hasBrowser)('every view', { timeout: 180_000 }, () => {
+describe.skipIf(!hasBrowser)('every view', () => {
   let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
     const place = await embeddedPlace()
     server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'axel@synthetic.invalid' } })
     browser = await launch()
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser.close()
     await server.close()

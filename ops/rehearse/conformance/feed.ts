@@ -9,7 +9,7 @@ import { type PriceFrame, readPriceFrame } from './price-frame.ts'
 
 export type Message = Readonly<Record<string, unknown>> & { readonly type: string }
 
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 30_000
 const LOOK_MS = 5
 /** Before what was "busy" is asked for again, with an id of its own. */
 const BUSY_MS = 1_000

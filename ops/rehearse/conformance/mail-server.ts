@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 import { listen } from './listen.ts'
 
 /** Mail is sent in the background, so a code can take this long to arrive. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 30_000
 const LOOK_MS = 10
 
 export class MailServer {

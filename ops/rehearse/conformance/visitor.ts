@@ -21,7 +21,7 @@ export interface Ask {
 }
 
 /** The longest time that any answer may take. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 60_000
 const LIMITED_TRIES = 3
 
 let visits = Math.floor(Math.random() * 0xff_ffff)

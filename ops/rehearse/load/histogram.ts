@@ -49,18 +49,6 @@ export class Histogram {
     return sum / this.total
   }
 
-  /** Counts by duration, in bars that are each `factor` times as long as the one before, from `fromMs`. */
-  bars(fromMs: number, factor: number): { readonly upToMs: number; readonly count: number }[] {
-    const bars: { upToMs: number; count: number }[] = []
-    for (const [us, count] of this.#recorded()) {
-      const n = Math.max(0, Math.ceil(Math.log(us / 1_000 / fromMs) / Math.log(factor)))
-      while (bars.length <= n) bars.push({ upToMs: fromMs * factor ** bars.length, count: 0 })
-      const bar = bars[n]
-      if (bar !== undefined) bar.count += count
-    }
-    return bars
-  }
-
   toJSON(): { counts: Counts; max: number } {
     return { counts: [...this.#recorded()], max: this.#max }
   }

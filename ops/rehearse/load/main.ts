@@ -2,7 +2,7 @@
  * Loads a server with simulated users and reports how it performed:
  *
  *   npm run ops -- load [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
- *                   [--url http://host:port] [--keys file] [--html load-report.html] [--json] [--find-limit]
+ *                   [--url http://host:port] [--keys file] [--json] [--find-limit]
  *
  * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL if they are set (in a database made for
  * it), otherwise embedded. The users of a remote server sign in by its dev routes; one in production has none, and
@@ -14,7 +14,6 @@
  * something fails; if the first step is too much, it tries half as many. The exit code is 1 if a sequence has a gap,
  * the books do not balance, or something failed.
  */
-import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
@@ -23,7 +22,6 @@ import { Program } from '../rig/program.ts'
 import { whole } from '../rig/options.ts'
 import { auditBooks } from './books.ts'
 import { ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
-import { htmlReport } from './html.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
 import { describe, type Outcome, perSecond, secondLine, stepLine, verdicts } from './report.ts'
 import { Rest } from './rest.ts'
@@ -39,7 +37,6 @@ const { values } = parseArgs({
     'drop-every': { type: 'string', default: '60' },
     url: { type: 'string' },
     keys: { type: 'string' },
-    html: { type: 'string', default: 'load-report.html' },
     json: { type: 'boolean', default: false },
     'find-limit': { type: 'boolean', default: false },
   },
@@ -138,8 +135,7 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
 }
 
 function conclude(outcome: Outcome): number {
-  writeFileSync(values.html, htmlReport(outcome))
-  process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n\n${values.html}\n`)
+  process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n`)
   return verdicts(outcome).length === 0 ? 0 : 1
 }
 

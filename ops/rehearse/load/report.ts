@@ -13,7 +13,7 @@ export interface Outcome {
   readonly steps: readonly Step[]
 }
 
-export const DURATION_NAMES: Readonly<Record<Duration, string>> = {
+const DURATION_NAMES: Readonly<Record<Duration, string>> = {
   trade: 'trade, order to answer',
   tick: 'tick, decided to received',
   connect: 'connect, to the first message',
@@ -54,7 +54,7 @@ export function verdicts({ measured: { tally }, books }: Outcome): string[] {
   ]
 }
 
-export function booksLine({ balanced, whole, violations }: Books): string {
+function booksLine({ balanced, whole, violations }: Books): string {
   const accounts = `${whole} of ${whole + violations.length} accounts add up to their wallets`
   const ledger =
     balanced === null ? 'ledger not asked (no admin)' : `ledger ${balanced ? 'balances' : 'DOES NOT BALANCE'}`
