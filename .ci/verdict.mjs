@@ -1,9 +1,9 @@
 /**
  * Sums up the test reports (JSON of vitest, JUnit of the conformance suite):
  *
- *   verdict.mjs repeated report.json LIST                  the files with a failure that LIST allows to run again
+ *   verdict.mjs repeated report.json   the files with a failure, if they are few enough to run again
  *   verdict.mjs verdict STATUS TESTS report.json again.json suite.xml…
- *                                                          names what failed and ends with "N passed, N failed"
+ *                                      names what failed and ends with "N passed, N failed"
  *
  * TESTS is the status of the tests, STATUS that of everything else. If one is not 0 the run failed, even when no report
  * has a failure: types, lint, format, a leak after the tests, or a deployment that did not start. TESTS does not count
@@ -12,7 +12,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-const REPEATED_MAX = 5
+/** With more failed files something is wrong, and not late. */
+const REPEATED_MAX = 3
 
 const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 const filesOf = (path) => JSON.parse(textOf(path) || '{ "testResults": [] }').testResults
@@ -25,24 +26,10 @@ const testsOf = (files, wanted) =>
   )
 const nameOf = (check) => /\bname="([^"]*)"/.exec(check)?.[1] ?? check
 
-/** The files of the list. Throws if it is longer than it may be, or an entry lacks its date or reason. */
-function listed(path) {
-  const lines = textOf(path)
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-  if (lines.length > REPEATED_MAX) throw new Error(`${path} has ${lines.length} files; it may have ${REPEATED_MAX}`)
-  return lines.map((line) => {
-    const [, file] = /^(\S+) \d{4}-\d\d-\d\d \S.{20,}$/.exec(line) ?? []
-    if (file === undefined) throw new Error(`${path}: "${line}" is not a file, a date and a reason`)
-    return file
-  })
-}
-
 const [, , what, ...rest] = process.argv
 if (what === 'repeated') {
-  const [allowed, failed] = [listed(rest[1]), failedFiles(filesOf(rest[0]))]
-  // One that may not fail makes the run fail, whatever the others do.
-  if (failed.every((file) => allowed.includes(file))) console.log(failed.join('\n'))
+  const failed = failedFiles(filesOf(rest[0]))
+  if (failed.length <= REPEATED_MAX) console.log(failed.join('\n'))
 } else {
   const [status, tests, first, second, ...suites] = rest
   const [files, again] = [filesOf(first), filesOf(second)]
