@@ -4,7 +4,7 @@ import type { ScoringModel } from '../../market/pricing.ts'
 
 /**
  * The model in which a goal counts in full at once. Fills follow what is taken back of goals, so the chance that a goal
- * stands would be a gift: whoever opens after it would keep the rise and get back the fall.
+ * stands would be a gift: a user who opens after it would keep the rise and get back the fall.
  */ // N8
 export const inFull = (model: ScoringModel): ScoringModel => ({
   ...model,

@@ -72,7 +72,7 @@ function extended(view: MatchView, last: NewsMemory, shown: PlayerNews, update: 
   }
 }
 
-/** Whether news that named no player turned out to be about somebody: later news is another matter. */
+/** Whether news without a name has its answer by now. Later news is another matter. */
 const isAnswered = ({ names, eventIds }: NewsWindow, { memory: { incidents } }: Pricing): boolean =>
   !names && !incidents.some((row) => eventIds.includes(row.firstId) && row.standing !== 'cancelled' && concernsAll(row))
 
