@@ -60,8 +60,8 @@ export function markdown(runs: readonly Run[]): string {
 }
 
 const HEAD = [
-  'Written by `npm run ops -- conformance --mode all --slow --markdown docs/conformance.md`. Each row quotes the',
-  'specification and says what was tried for it, from outside, with the answers that made it pass or fail. The quotes are',
+  'Written by `npm run ops -- conformance --mode all --markdown docs/conformance.md`; `--slow` adds the checks that take',
+  'minutes. Each row quotes the specification and says what was tried, with the answers that decided it. The quotes are',
   'compared with the text of the specification, and every sentence of it is quoted here or listed under "Not checked". The',
   'column "sent → answered" was noted by the clients as they asked, in the first deployment; with `--exchanges FILE` the',
   'same run writes down the bodies, too.',
