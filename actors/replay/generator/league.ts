@@ -9,7 +9,7 @@ const GOALS = { home: 1.46, away: 1.16, spread: 0.35 } as const
 /** In this share of matches a goal is taken back; of the others this share is reviewed and stands. */
 export const ANNULLED = 0.3
 const REVIEWED = 0.13
-/** A review begins within so many seconds. */
+/** A review begins within this many seconds. */
 export const REVIEW_WITHIN_SECS = 60
 
 interface LeagueDraw extends Pick<MatchPlan, 'moments' | 'reviews'> {

@@ -64,7 +64,7 @@ export interface MatchPlan {
   /** How lively the match is from each of these minutes on; 1 is ordinary. */
   readonly tempo?: readonly { readonly fromMinute: number; readonly factor: number }[]
   readonly moments?: readonly Moment[]
-  /** The part of the goals from open play that is reviewed and stands, within so many seconds. */
+  /** The part of the goals from open play that is reviewed and stands, within this many seconds. */
   readonly reviews?: { readonly share: number; readonly withinSecs: number }
 }
 

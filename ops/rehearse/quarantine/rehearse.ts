@@ -1,6 +1,6 @@
 /**
  * Breaks each stored document of matches with open positions in turn, starts the program again, and lets an operator
- * end every match. Nobody may get an error, and the books must balance.
+ * end every match. No user may get an error, and the books must balance.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
