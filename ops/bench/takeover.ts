@@ -48,7 +48,7 @@ const folder = mkdtempSync(join(tmpdir(), 'touchline-takeover-'))
 const redis = await OwnRedis.start(folder)
 const place = await serverPlace(server, redis.url)
 const cluster = new Cluster({
-  ...place.settings,
+  ...place.env,
   BUS_KEY: randomBytes(32).toString('hex'),
   DEMO_SPEED: '10',
   DEMO_TRADERS: '0',
@@ -120,7 +120,7 @@ try {
 } finally {
   watcher.stop()
   await cluster.end()
-  await place.remove([])
+  await place.remove()
   await redis.kill()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -14,16 +14,16 @@ export interface Demo {
 /** Throws if there is no Chromium. */
 export async function openDemo(settings: Settings = {}): Promise<Demo> {
   const place = await folderPlace()
-  const server = new Program({ ...place.settings, ...settings })
+  const server = new Program({ ...place.env, ...settings })
   const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] })
-  const url = await server.listening
+  const { url } = await server.listening
   return {
     url,
     browser,
     async close() {
       await browser.close()
       await server.stop()
-      await place.remove([])
+      await place.remove()
     },
   }
 }

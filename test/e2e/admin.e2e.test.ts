@@ -202,7 +202,7 @@ eachDataPlace((settle) => {
       cleanUp.push(() => place.remove())
       const env = { ...place.env, ...ADMIN, DEMO_REPLAY: 'none' }
       const client = async (program: Program, name: string) => {
-        const signedIn = new HttpClient((await program.listening()).url)
+        const signedIn = new HttpClient((await program.listening).url)
         await signedIn.signIn(name)
         return signedIn
       }
@@ -215,7 +215,7 @@ eachDataPlace((settle) => {
         'a midfielder',
       )
       const { position } = await before.bob.opens(long(player))
-      await first.end('SIGKILL')
+      await first.kill()
 
       const second = new Program(env)
       const [ann, bob] = [await client(second, 'Ann'), await client(second, 'Bob')]
@@ -226,7 +226,7 @@ eachDataPlace((settle) => {
       await ann.request('POST', `${BOT}/stop`, { id })
       await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
       expect(await bob.positions('closed')).toMatchObject([{ id: position.id, closedBy: 'full_time' }])
-      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+      expect(await second.stop()).toMatchObject({ code: 0, stderr: '' })
       expect(await audit(place)).toMatchObject(BALANCED)
     })
   })
@@ -237,7 +237,7 @@ onServers((settle) => {
     const rig = await open(settle)
     const bob = await rig.user('Bob')
     const other = new Program({ ...rig.env, ...ADMIN, DEMO_REPLAY: 'none' })
-    const ann = new HttpClient((await other.listening()).url)
+    const ann = new HttpClient((await other.listening).url)
     await ann.signIn('Ann')
     const order = long(present((await bob.instruments())[0], 'player'))
     await set(ann, 'trading.mode', 'halted')
@@ -252,7 +252,7 @@ onServers((settle) => {
     await here.request('POST', `${BOT}/stop`, {})
     await vi.waitUntil(async () => (await replays(here)).length === 0, PATIENCE)
     expect(await bob.positions('closed')).toMatchObject([{ replay: true, closedBy: 'full_time' }])
-    expect(await other.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+    expect(await other.stop()).toMatchObject({ code: 0, stderr: '' })
     await rig.close()
   })
 })

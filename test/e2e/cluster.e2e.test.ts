@@ -36,7 +36,7 @@ class Cluster {
 
   static async start(place: ServerPlace): Promise<Cluster> {
     const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none', ADMIN_EMAILS: 'ann@synthetic.invalid' })
-    await api.listening() // creates the schema and the signing key that all processes share
+    await api.listening // creates the schema and the signing key that all processes share
     const cluster = new Cluster(place, api)
     await Promise.all([cluster.addRooms(), cluster.addRooms()])
     return cluster
@@ -44,7 +44,7 @@ class Cluster {
 
   async addRooms(): Promise<void> {
     const program = new Program({ ...this.#place.env, ROLES: 'rooms', DEMO_TRADERS: '4', DEMO_SPEED: '8' })
-    const { processId } = await program.listening()
+    const { processId } = await program.listening
     this.#rooms.set(processId, program)
   }
 
@@ -61,7 +61,7 @@ async function visitorOf(
   program: Program,
   name = 'Ada',
 ): Promise<{ readonly ada: HttpClient; readonly feed: FeedClient }> {
-  const ada = new HttpClient((await program.listening()).url)
+  const ada = new HttpClient((await program.listening).url)
   await ada.signIn(name)
   const players = await vi.waitUntil(async () => {
     const all = await ada.instruments()
@@ -135,7 +135,7 @@ onServers((settle) => {
 
   it('[H17] an admin hears what a setting would move in matches of other processes', async () => {
     const { cluster } = await clustered()
-    const { url } = await cluster.api.listening()
+    const { url } = await cluster.api.listening
     await visitor(cluster)
     const ann = new HttpClient(url)
     await ann.signIn('Ann')
@@ -157,7 +157,7 @@ onServers((settle) => {
     const { place, cluster } = await clustered()
     const { ada, feed } = await visitor(cluster)
     const first = await opensEventually(ada, 'before')
-    expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
+    expect(await (await cluster.owner()).kill()).toMatchObject({ code: null, stderr: '' })
     const second = await opensEventually(ada, 'after')
     const again = await ada.open(first.order, 'before')
     expect(again).toMatchObject({ status: 201, body: first.trade })
@@ -167,7 +167,7 @@ onServers((settle) => {
     await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
     await shows(feed, ada, second.trade.position)
     expect(gapsIn(feed)).toBe(0)
-    await cluster.api.end('SIGTERM')
+    await cluster.api.stop()
     await killRemaining()
     expect(await audit(place)).toMatchObject(BALANCED)
   })
@@ -176,7 +176,7 @@ onServers((settle) => {
     const { cluster } = await clustered()
     const { ada, feed } = await visitor(cluster)
     const { order } = await opensEventually(ada, 'before')
-    const ended = (await cluster.owner()).end('SIGTERM')
+    const ended = (await cluster.owner()).stop()
     let epochs = 1
     const isHandedOver = vi.waitUntil(() => (epochs = epochsOf(feed).length) === 2, PATIENCE)
     // During the handover a request may find that the price has moved, but never that the match has no owner.
@@ -208,9 +208,9 @@ onServers((settle) => {
     expect((await opensEventually(ada, 'after')).refused).toBe(0)
     expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
     await cluster.addRooms()
-    await (await cluster.owner()).end('SIGTERM')
+    await (await cluster.owner()).stop()
     expect((await opensEventually(ada, 'elsewhere')).trade.position.status).toBe('open')
-    await cluster.api.end('SIGTERM')
+    await cluster.api.stop()
     await killRemaining()
     expect(await audit(place)).toMatchObject(BALANCED)
   })
@@ -224,7 +224,7 @@ onServers((settle) => {
       await place.remove()
     })
     const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
-    await owner.listening()
+    await owner.listening
     const other = new Program({ ...far, ROLES: 'api', DEMO_REPLAY: 'none' })
     const [{ ada }, { ada: bob, feed }] = [await visitorOf(owner), await visitorOf(other, 'Bob')]
     for (const user of [ada, bob]) await opensEventually(user, 'before')
@@ -247,16 +247,16 @@ onServers((settle) => {
     const { cluster } = await clustered()
     const { ada } = await visitor(cluster)
     await opensEventually(ada, 'one')
-    await (await cluster.owner()).end('SIGKILL')
+    await (await cluster.owner()).kill()
     // The answer comes at once, though the lease is still valid; a timeout would answer UNKNOWN_OUTCOME.
     expect(await ada.open(await orderOf(ada), 'two')).toMatchObject({ status: 503, body: { code: 'BUSY' } })
     expect(await ada.positions('open')).toHaveLength(1)
     await opensEventually(ada, 'three')
     const owner = await cluster.owner()
-    owner.signal('SIGSTOP')
+    owner.freeze()
     const order = await orderOf(ada)
     expect(await ada.open(order, 'four')).toMatchObject({ status: 503, body: { code: 'UNKNOWN_OUTCOME' } })
-    owner.signal('SIGCONT')
+    owner.wake()
     const done = await outcomeOf(ada, order, 'four')
     expect(await ada.positions('open')).toHaveLength(2 + done)
   })
@@ -266,14 +266,14 @@ onServers((settle) => {
     const { ada, feed } = await visitor(cluster)
     await opensEventually(ada, 'before')
     const former = await cluster.owner()
-    former.signal('SIGSTOP')
+    former.freeze()
     await opensEventually(ada, 'meanwhile')
-    former.signal('SIGCONT')
+    former.wake()
     for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
     await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
     expect(await ada.positions('open')).toHaveLength(5)
     expect(gapsIn(feed)).toBe(0)
-    await cluster.api.end('SIGTERM')
+    await cluster.api.stop()
     await killRemaining()
     expect(await audit(place)).toMatchObject(BALANCED)
   })
@@ -286,13 +286,13 @@ onServers((settle) => {
       await place.remove()
     })
     const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
-    await api.listening()
+    await api.listening
     const rooms = { ...place.env, ROLES: 'rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' }
     const owner = new Program({ ...rooms, REDIS_URL: relay.url })
-    const { url, processId } = await owner.listening()
+    const { url, processId } = await owner.listening
     const { ada, feed } = await visitorOf(api)
     const other = new Program(rooms)
-    await other.listening()
+    await other.listening
     await opensEventually(ada, 'before')
     const isOwner = async () => {
       const leases = await place.look(({ db }) =>
@@ -318,7 +318,7 @@ onServers((settle) => {
     await shows(feed, ada, trade.position)
     expect(await ada.positions('open')).toHaveLength(4)
     expect(gapsIn(feed)).toBe(0)
-    for (const program of [api, owner, other]) await program.end('SIGTERM')
+    for (const program of [api, owner, other]) await program.stop()
     expect(await audit(place)).toMatchObject(BALANCED)
   })
 
@@ -327,9 +327,9 @@ onServers((settle) => {
     cleanUp.push(() => place.remove())
     const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
     const first = new Program(api)
-    const ada = new HttpClient((await first.listening()).url)
+    const ada = new HttpClient((await first.listening).url)
     const { userId } = await ada.signIn('Ada E63')
-    await first.end('SIGTERM')
+    await first.stop()
     const boards = await place.look(async ({ db }) => {
       await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
       return keys.boards(await installationOf(db), 'main')
@@ -337,9 +337,9 @@ onServers((settle) => {
     await place.redis.del(`${boards}:shown`)
     await place.redis.set(`${boards}:coming`, 'a dead process', 'PX', 60_000)
     const second = new Program(api)
-    const { url } = await second.listening()
+    const { url } = await second.listening
     expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
-    expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+    expect(await second.stop()).toMatchObject({ code: 0, stderr: '' })
   })
 
   it('processes without matches share their addresses', async () => {
@@ -347,10 +347,10 @@ onServers((settle) => {
     cleanUp.push(() => place.remove())
     const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
     const first = new Program(api)
-    const { url, wsUrl } = await first.listening()
+    const { url, wsUrl } = await first.listening
     const second = new Program({ ...api, PORT: new URL(url).port, WS_PORT: new URL(wsUrl).port })
-    expect(await second.listening()).toMatchObject({ url, wsUrl })
-    await first.end('SIGKILL')
+    expect(await second.listening).toMatchObject({ url, wsUrl })
+    await first.kill()
     const ada = new HttpClient(url)
     await ada.signIn('Ada W94')
     const feed = new FeedClient(await ada.socketUrl())

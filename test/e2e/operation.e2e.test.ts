@@ -17,7 +17,7 @@ let requestId: string
 beforeAll(async () => {
   place = await embeddedPlace()
   server = new Program({ ...place.env, LOG_LEVEL: 'debug', DEMO_TRADERS: '0' })
-  addresses = await server.listening()
+  addresses = await server.listening
   ada = new HttpClient(addresses.url)
   await ada.signIn('Ada')
   const players = await vi.waitUntil(async () => {
@@ -71,7 +71,7 @@ it('every metric that an alert or a dashboard names exists', async () => {
 })
 
 it('the log links a request to the commit that carried it out', async () => {
-  const { stdout } = await server.end('SIGTERM')
+  const { stdout } = await server.stop()
   const lines = stdout.split('\n').filter((line) => line.includes(requestId))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { event: 'batch_committed', verdict: 'committed', requests: [requestId] },

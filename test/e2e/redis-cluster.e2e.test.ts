@@ -38,9 +38,9 @@ onServers((settle) => {
       ADMIN_EMAILS: 'ann@synthetic.invalid',
     }
     const owner = new Program({ ...env, ROLES: 'api,rooms', DEMO_TRADERS: '4', DEMO_SPEED: '8' })
-    const near = (await owner.listening()).url
+    const near = (await owner.listening).url
     const other = new Program({ ...env, ROLES: 'api', DEMO_REPLAY: 'none' })
-    const far = (await other.listening()).url
+    const far = (await other.listening).url
     for (const url of [near, far]) expect((await fetch(`${url}/ready`)).status).toBe(200)
 
     const ann = new HttpClient(near)
@@ -92,7 +92,7 @@ onServers((settle) => {
       return answer.status === 200 && JSON.stringify(answer.body).includes(userId)
     }, PATIENCE)
 
-    const ends = [await other.end('SIGTERM'), await owner.end('SIGTERM')]
+    const ends = [await other.stop(), await owner.stop()]
     expect(ends).toMatchObject([
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },

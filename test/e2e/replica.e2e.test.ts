@@ -33,8 +33,8 @@ onServers(() => {
       ADMIN_EMAILS: 'ann@synthetic.invalid',
       DEMO_TRADERS: '0',
     })
-    const { url } = await program.listening()
-    cleanUp.push(() => program.end('SIGTERM'))
+    const { url } = await program.listening
+    cleanUp.push(() => program.stop())
     const standby = new pg.Client({ connectionString: pair.standby.url, application_name: 'the test' })
     await standby.connect()
     cleanUp.push(() => standby.end())

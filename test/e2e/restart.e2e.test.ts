@@ -17,7 +17,7 @@ const QUIET = { DEMO_TRADERS: '0' }
 
 async function start(place: DataPlace, settings: Settings): Promise<Program> {
   const program = new Program({ ...place.env, ...QUIET, ...settings })
-  await program.listening()
+  await program.listening
   return program
 }
 
@@ -29,7 +29,7 @@ async function settled(settle: () => Promise<DataPlace>): Promise<DataPlace> {
 
 /** Points the client at the address where the program listens now. */
 async function visit(client: HttpClient, program: Program): Promise<void> {
-  client.url = (await program.listening()).url
+  client.url = (await program.listening).url
 }
 
 /** What a user can see of their money and of the market. */
@@ -47,7 +47,7 @@ eachDataPlace((settle) => {
   it('[X11] killed during a match, the server restarts with every wallet, position and price, and the match continues', async () => {
     const place = await settled(settle)
     const first = await start(place, { DEMO_SPEED: '8' })
-    const ada = new HttpClient((await first.listening()).url)
+    const ada = new HttpClient((await first.listening).url)
     await ada.signIn('Ada')
     const player = await vi.waitUntil(
       async () => (await ada.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN'),
@@ -74,7 +74,7 @@ eachDataPlace((settle) => {
       const isPublished = view.prices.every(([id, price]) => published.get(String(id)) === u(Number(price)))
       return isPublished && isDeepStrictEqual(view, again) && view
     }, PATIENCE)
-    expect(await first.end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
+    expect(await first.kill()).toMatchObject({ code: null, stderr: '' })
 
     // Without a feed nothing moves, so the view is unchanged.
     const second = await start(place, { DEMO_REPLAY: 'none' })
@@ -92,7 +92,7 @@ eachDataPlace((settle) => {
       return answer.status === 503 ? undefined : answer // the killed process may still hold the lease
     }, PATIENCE)
     expect(read(changed, 200, TradeAnswer)).toMatchObject({ position: levels, wallet: seen.wallet })
-    await second.end('SIGKILL')
+    await second.kill()
 
     // The match continues with the next frame; repeating the earlier ones would take long at this speed.
     const third = await start(place, { DEMO_SPEED: '2' })
@@ -101,14 +101,14 @@ eachDataPlace((settle) => {
     expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
     const next = await ada.instrument(player.id)
     await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
-    expect(await third.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+    expect(await third.stop()).toMatchObject({ code: 0, stderr: '' })
     expect(await audit(place)).toMatchObject(BALANCED)
   })
 
   it('a stopping server sends clients the time to reconnect, finishes its work and exits with 0', async () => {
     const place = await settled(settle)
     const program = await start(place, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
-    const ada = new HttpClient((await program.listening()).url)
+    const ada = new HttpClient((await program.listening).url)
     await ada.signIn('Ada')
     const player = await vi.waitUntil(
       async () => (await ada.instruments()).find((i) => i.tradingStatus === 'OPEN'),
@@ -123,7 +123,7 @@ eachDataPlace((settle) => {
       lotSize: 1,
       clientPrice: player.currentPrice,
     })
-    const { code, stdout, stderr } = await program.end('SIGTERM')
+    const { code, stdout, stderr } = await program.stop()
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('"event":"shutdown_completed"')
     expect(stdout).not.toMatch(/"level":"(warn|error)"/)

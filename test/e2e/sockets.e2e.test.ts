@@ -20,7 +20,7 @@ const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
 const UNKNOWN_MATCH = 4_000_000_000
 
 async function signedIn(program: Program, name: string): Promise<HttpClient> {
-  const client = new HttpClient((await program.listening()).url)
+  const client = new HttpClient((await program.listening).url)
   await client.signIn(name)
   return client
 }
@@ -105,7 +105,7 @@ describe('on one process', () => {
     expect(await new FeedClient(await eve.socketUrl()).closed).toBe(4029)
     expect(await seat(other, UNKNOWN_MATCH)).toBe(404)
 
-    const { wsUrl } = await program.listening()
+    const { wsUrl } = await program.listening
     const from = (address: string, path: string, method = 'GET'): Promise<number> =>
       fetch(`${wsUrl.replace(/^ws/, 'http')}${path}`, { method, headers: { 'x-forwarded-for': address } }).then(
         ({ status }) => status,
@@ -123,7 +123,7 @@ onServers((settle) => {
   it('[W20] coming_soon closes the sockets and seats of everybody but admins, at every process', async () => {
     const place = await settle()
     const first = start(place, ADMIN)
-    await first.listening()
+    await first.listening
     await comingSoon([first, new Program({ ...place.env, ...ADMIN, DEMO_REPLAY: 'none' })])
   })
 })

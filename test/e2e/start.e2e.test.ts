@@ -32,7 +32,7 @@ async function takenPort(): Promise<string> {
 it('does not start on a data folder in use: one line names the folder, and the exit code is 1', async () => {
   const place = await settle()
   const first = new Program({ ...place.env, DEMO_REPLAY: 'none' })
-  await first.listening()
+  await first.listening
   const { code, stderr } = await new Program(place.env).ended
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
@@ -73,13 +73,13 @@ it('does not start with an unknown demo recording or without its Redis', async (
 it('on SIGTERM /ready fails first, and requests are served until load balancers have noticed', async () => {
   const place = await settle()
   const program = new Program({ ...place.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
-  const { url } = await program.listening()
+  const { url } = await program.listening
   const ready = async () => {
     const answer = await fetch(`${url}/ready`)
     return { status: answer.status, body: await answer.json() }
   }
   expect(await ready()).toMatchObject({ status: 200, body: { checks: { accepting: 'ok' } } })
-  const ended = program.end('SIGTERM')
+  const ended = program.stop()
   await program.logs('"event":"shutdown_started"')
   expect(await ready()).toMatchObject({ status: 503, body: { checks: { accepting: 'failed', database: 'ok' } } })
   expect((await fetch(`${url}/health`)).status).toBe(200)
@@ -89,21 +89,21 @@ it('on SIGTERM /ready fails first, and requests are served until load balancers 
 it('keeps serving when the reader of its log is gone', async () => {
   const place = await settle()
   const program = new Program({ ...place.env, DEMO_REPLAY: 'none' })
-  const { url } = await program.listening()
+  const { url } = await program.listening
   program.stopReading()
   // Each of these requests writes a line to the log.
   for (let n = 0; n < 3; n++) expect((await fetch(`${url}/health`)).status).toBe(200)
-  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+  expect(await program.stop()).toMatchObject({ code: 0 })
 })
 
 it('on SIGTERM during the start it finishes starting and exits with 0', async () => {
   const place = await settle('empty')
   const program = new Program(place.env)
   await program.logs('"event":"schema_migrated"')
-  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' })
   const again = new Program(place.env)
-  await again.listening()
-  expect(await again.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+  await again.listening
+  expect(await again.stop()).toMatchObject({ code: 0, stderr: '' })
 })
 
 it('a part that fails to stop does not keep the others running, and is reported', async () => {

@@ -28,7 +28,7 @@ describe.skipIf(!hasTlsServers)('over TLS', () => {
 
   it('[D17] it starts with PostgreSQL and Redis over TLS, with passwords, is ready, and trades', async () => {
     const program = new Program({ ...addresses(), DEMO_TRADERS: '2' })
-    const { url } = await program.listening()
+    const { url } = await program.listening
     const ready = await fetch(`${url}/ready`)
     const checks = { database: 'ok', fastStore: 'ok', bus: 'ok' }
     expect([ready.status, await ready.json()]).toMatchObject([200, { checks }])

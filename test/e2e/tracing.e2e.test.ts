@@ -23,13 +23,13 @@ async function collector(): Promise<Collector> {
 
 async function start(place: DataPlace, settings: Settings): Promise<Program> {
   const program = new Program({ ...place.env, ...settings })
-  await program.listening()
+  await program.listening
   return program
 }
 
 /** Opens a position within the caller's trace. */
 async function tradeAt(program: Program, traceparent: string): Promise<void> {
-  const ada = new HttpClient((await program.listening()).url)
+  const ada = new HttpClient((await program.listening).url)
   await ada.signIn('Ada')
   const players = await vi.waitUntil(async () => {
     const all = await ada.instruments()
@@ -61,7 +61,7 @@ it('a traced request, its command and its commit are spans of the trace', async 
   cleanUp.push(() => place.remove())
   const program = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(program, `00-${TRACE}-${CALLER}-01`)
-  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' })
   const { mine, request, desk, commit } = tradeIn(seen.spans)
   expect(mine).toHaveLength(3)
   expect([request, desk, commit].map(({ name, kind }) => [name, kind])).toEqual([
@@ -94,8 +94,8 @@ onServers((settle) => {
     const api = await start(place, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
     const rooms = await start(place, { ROLES: 'rooms', ...DEMO, ...settings(seen) })
     await tradeAt(api, `00-${TRACE}-${CALLER}-01`)
-    const ids = [(await api.listening()).processId, (await rooms.listening()).processId]
-    for (const program of [api, rooms]) await program.end('SIGTERM')
+    const ids = [(await api.listening).processId, (await rooms.listening).processId]
+    for (const program of [api, rooms]) await program.stop()
     const { request, desk, commit } = tradeIn(seen.spans)
     expect([request, desk, commit].map(({ instance }) => ids.indexOf(instance))).toEqual([0, 0, 1])
   })
@@ -107,13 +107,13 @@ it('a caller may decline tracing, and an unavailable collector fails no request'
   const seen = await collector()
   const traced = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(traced, `00-${TRACE}-${CALLER}-00`)
-  expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+  expect(await traced.stop()).toMatchObject({ code: 0, stderr: '' })
   expect(seen.spans.length).toBeGreaterThan(0)
   expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
 
   const untraced = await start(place, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   await tradeAt(untraced, `00-${TRACE}-${CALLER}-01`)
-  const { code, stdout } = await untraced.end('SIGTERM')
+  const { code, stdout } = await untraced.stop()
   expect(code).toBe(0)
   expect(stdout).toContain('trace_export_failed')
 })

@@ -40,7 +40,7 @@ onServers((settle) => {
     cleanUp.push(() => place.remove())
     const settings = { ...place.env, DEMO_TRADERS: '0', DEMO_SPEED: '2', DRAIN_SECS: '2' }
     const program = new Program(settings)
-    const { url } = await program.listening()
+    const { url } = await program.listening
     const ada = new HttpClient(url)
     await ada.signIn('Ada')
     const player = await vi.waitUntil(

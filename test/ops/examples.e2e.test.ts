@@ -32,13 +32,13 @@ describe('an example', () => {
       WS_PORT: String(wsPort),
       PUBLIC_WS_URL: relay.url.replace(/\/$/, ''),
     })
-    url = (await program.listening()).url
+    url = (await program.listening).url
     visitor = new HttpClient(url)
     await visitor.signIn('Visitor')
     await vi.waitUntil(async () => (await visitor.instruments()).some((i) => i.tradingStatus === 'OPEN'), PATIENCE)
   })
   afterAll(async () => {
-    await program.end('SIGTERM')
+    await program.stop()
     await relay.close()
     rmSync(folder, { recursive: true })
   })

@@ -45,7 +45,7 @@ describe('requests made from the API description', () => {
       const place = await folderPlace()
       const port = await freePort()
       const program = new Program({
-        ...place.settings,
+        ...place.env,
         ...inspectable(port),
         TRUSTED_PROXIES: '1',
         DEMO_TRADERS: '5',
@@ -53,7 +53,7 @@ describe('requests made from the API description', () => {
       })
       const campaign = new Campaign({ seed: 7, atOnce: 16 })
       try {
-        const url = await program.listening
+        const { url } = await program.listening
         const inspector = await Inspector.connect(port)
         const found = await campaign.run({ url, requests: REQUESTS, inspector, program, say: () => undefined })
         inspector.close()
@@ -63,7 +63,7 @@ describe('requests made from the API description', () => {
         expect(found.statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 10)
       } finally {
         await program.stop()
-        await place.remove([])
+        await place.remove()
       }
     },
   )

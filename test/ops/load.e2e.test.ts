@@ -169,26 +169,26 @@ describe('a run', () => {
   it('also loads a remote server, and audits its ledger if allowed', async () => {
     const place = await folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
-    const program = new Program({ ...place.settings, ...settings })
+    const program = new Program({ ...place.env, ...settings })
     try {
       const small = ['--users', '2', '--sockets', '2', '--seconds', '2', '--json']
-      const { code, out } = await run([...small, '--url', await program.listening])
+      const { code, out } = await run([...small, '--url', (await program.listening).url])
       expect({ code, books: JSON.parse(out).books }).toEqual({
         code: 0,
         books: { balanced: true, whole: 2, violations: [] },
       })
     } finally {
       await program.stop()
-      await place.remove([])
+      await place.remove()
     }
   })
 
   it('loads a server with personal keys alone, as in production', async () => {
     const place = await folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'boss@synthetic.invalid' }
-    const program = new Program({ ...place.settings, ...settings })
+    const program = new Program({ ...place.env, ...settings })
     try {
-      const url = await program.listening
+      const { url } = await program.listening
       const file = join(mkdtempSync(join(tmpdir(), 'touchline-keys-')), 'keys')
       const keys = [await personalKey(url, 'Load One', ['trade']), await personalKey(url, 'Load Two', ['trade'])]
       writeFileSync(file, `${keys.join('\n')}\n`)
@@ -201,7 +201,7 @@ describe('a run', () => {
       expect((await run(['--users', '3', '--url', url, '--keys', file])).code).toBe(1)
     } finally {
       await program.stop()
-      await place.remove([])
+      await place.remove()
     }
   })
 

@@ -112,7 +112,7 @@ describe('preflight', () => {
       cleanUp.push(() => identity.stop())
       const settings = { ...env, IDP_JWKS_URL: identity.keysUrl }
       const program = new Program({ ...settings, DEMO_REPLAY: 'none' })
-      const { url, wsUrl } = await program.listening()
+      const { url, wsUrl } = await program.listening
       const { code, said } = await preflight(settings, [url, wsUrl])
       expect(said).not.toContain('FAIL')
       expect(said).toMatch(/^ok {4}ws:\/\/.* lets our token in, answers in \d+ ms$/m)

@@ -21,14 +21,14 @@ describe('npm run ops -- probe', () => {
 
   beforeAll(async () => {
     program = new Program({ DATA_DIR: folder, DEMO_SPEED: '30', DEMO_TRADERS: '5', ...ADMIN })
-    ;({ url } = await program.listening())
+    ;({ url } = await program.listening)
     const ann = new HttpClient(url)
     await ann.signIn('Ann')
     await ann.request('PUT', '/api/admin/settings/trading.hold_secs', { value: 0 })
     probe = new Probe({ url, key: await personalKey(url, 'Canary', ['trade']) })
   }, BUSY_MACHINE_MS)
   afterAll(async () => {
-    await program.end('SIGTERM')
+    await program.stop()
     rmSync(folder, { recursive: true })
   })
 
@@ -50,7 +50,7 @@ describe('npm run ops -- probe', () => {
     const refused = await stranger.round()
     expect(endsOf(refused)).toEqual({ ready: 'ok', wallet: 'failed', feed: 'failed', open: 'failed', close: 'failed' })
     expect(refused[1]?.reason).toMatch(/GET \/api\/wallet: 401/)
-    await program.end('SIGKILL')
+    await program.kill()
     const gone = await probe.round()
     expect(new Set(gone.map(({ end }) => end))).toEqual(new Set(['failed']))
   })

@@ -53,9 +53,9 @@ export class Member {
   }
 
   /** Asks it to end, and waits until it has. Its exit code; null if it had to be killed. */
-  stop(): Promise<number | null> {
+  async stop(): Promise<number | null> {
     this.#isDismissed = true
-    return this.program.stop()
+    return (await this.program.stop()).code
   }
 
   /** Every packet between it and the stores is lost until it is healed. */

@@ -80,7 +80,7 @@ const chance = chanceFrom(seed)
 const network = values.relays ? null : Network.open()
 const cluster = new Cluster(
   {
-    ...place.settings,
+    ...place.env,
     DEMO_SPEED: String(speed),
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',
@@ -195,7 +195,7 @@ async function end(): Promise<void> {
 
 async function endAtOnce(): Promise<void> {
   await cluster.end()
-  await place.remove([])
+  await place.remove()
   await end()
   rmSync(folder, { recursive: true, force: true })
 }
@@ -213,7 +213,7 @@ try {
     say(`a watcher saw ${frames} frames of ${epochs} epochs on ${connections} connections, without a gap`)
   say('\nNo promise was broken.')
   await cluster.end()
-  await place.remove([])
+  await place.remove()
 } catch (error) {
   say(`\n${tally.trading()}\n\nBROKEN in ${current} (seed ${seed}, ${place.description}, ${folder})`)
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))

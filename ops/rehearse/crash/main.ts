@@ -78,7 +78,7 @@ class CrashRun {
   /** Throws a Violation as soon as a promise is found broken. */
   async run(): Promise<void> {
     while (this.#tally.kills < kills) {
-      const program = new Program({ ...SETTINGS, ...this.#place.settings })
+      const program = new Program({ ...SETTINGS, ...this.#place.env })
       try {
         const isEarly = this.#tally.kills > 0 && this.#chance.below(EARLY_KILLS) === 0
         if (isEarly) await this.#killStarting(program)
@@ -112,7 +112,7 @@ class CrashRun {
 
   /** Waits until trading works. All users sign in the first time. */
   async #welcome(program: Program): Promise<string> {
-    const url = await program.listening
+    const { url } = await program.listening
     this.#tally.listeningMs.push(performance.now() - program.startedAt)
     if (this.#admin.userId === '') {
       await this.#admin.signIn(url)
@@ -135,7 +135,7 @@ class CrashRun {
 
   /** Derives all bases again from what the matches heard, and runs each match again from its tape. */
   async #prove(): Promise<void> {
-    const env = { PATH: process.env['PATH'], ...this.#place.settings }
+    const env = { PATH: process.env['PATH'], ...this.#place.env }
     for (const proof of PROOFS) {
       const { stdout } = await execute(process.execPath, [proof], { env, cwd: tmpdir() }).catch(
         (error: { stdout?: string; message: string }) => ({ stdout: `BROKEN ${error.stdout ?? ''}${error.message}` }),
@@ -147,13 +147,13 @@ class CrashRun {
 
   /** A last check of everything, and an orderly stop. */
   async #end(): Promise<void> {
-    const program = new Program({ ...SETTINGS, DEMO_REPLAY: 'none', ...this.#place.settings })
+    const program = new Program({ ...SETTINGS, DEMO_REPLAY: 'none', ...this.#place.env })
     try {
-      const url = await program.listening
+      const { url } = await program.listening
       await checkConsistency(url, this.#traders, this.#admin)
       const counts = await Promise.all(this.#traders.map((trader) => trader.compareAll(url)))
       process.stdout.write(`${counts.reduce((sum, n) => sum + n, 0)} positions compared one by one\n`)
-      const code = await program.stop()
+      const { code } = await program.stop()
       demand(code === 0, () => `asked to stop, it ended with ${code}`)
       await this.#prove()
     } finally {
@@ -179,7 +179,7 @@ const run = new CrashRun(place)
 try {
   await run.run()
   process.stdout.write(`\n${run.table}\n\nNo promise was broken.\n`)
-  await place.remove(run.userIds)
+  await place.remove()
 } catch (error) {
   // The data is kept for inspection.
   process.stdout.write(`\n${run.table}\n\nBROKEN (seed ${seed}, ${place.description})\n`)

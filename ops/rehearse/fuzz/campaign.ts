@@ -104,7 +104,7 @@ export class Campaign {
       say(`${done} requests, ${this.#failures.length} failures`)
     }
     const seconds = (performance.now() - beganAt) / 1_000
-    if (program.isGone) fail(`the server is gone: ${await program.gone}`)
+    if (program.isGone) fail(`the server is gone: ${(await program.ended).code}`)
     const memory = await this.#conclude({ program, reset, inspector, warm, fail })
     this.#agent.destroy()
     const { seed } = this.#options

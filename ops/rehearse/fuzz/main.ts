@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   const place = await ownPlace()
   const port = await freePort()
   const program = new Program({
-    ...place.settings,
+    ...place.env,
     ...inspectable(port),
     TRUSTED_PROXIES: '1',
     DEMO_SPEED: '10',
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   process.once('SIGTERM', () => campaign.end())
   try {
     process.stderr.write(`starting a server on ${place.description}\n`)
-    const url = await program.listening
+    const { url } = await program.listening
     const inspector = await Inspector.connect(port)
     const found = await campaign.run({
       url,
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
     return found.failures.length === 0 ? 0 : 1
   } finally {
     await program.stop()
-    await place.remove(campaign.userIds)
+    await place.remove()
   }
 }
 

@@ -87,11 +87,11 @@ function rowOf(name: string, measured: Measured, { calm, growthMiB = 0, ends = {
 
 async function main(): Promise<number> {
   const place = await ownPlace()
-  const settings = { ...place.settings, TRUSTED_PROXIES: '1', DEMO_SPEED: '10', DEMO_TRADERS: '0' }
+  const settings = { ...place.env, TRUSTED_PROXIES: '1', DEMO_SPEED: '10', DEMO_TRADERS: '0' }
   const program = new Program(settings)
   const ids: string[] = []
   try {
-    const url = await program.listening
+    const { url } = await program.listening
     const rest = new Rest(url, 16, fromAnywhere)
     const signedIn = await signIn(rest, users + Math.max(attackers, ACCOUNTS))
     ids.push(...signedIn.ids)
@@ -140,7 +140,7 @@ async function main(): Promise<number> {
     return harm === 0 && !program.isGone ? 0 : 1
   } finally {
     await program.stop()
-    await place.remove(ids)
+    await place.remove()
   }
 }
 

@@ -67,7 +67,7 @@ async function main(): Promise<number> {
   if (values.url !== undefined) return load(values.url, null)
   const place = await ownPlace()
   const program = new Program({
-    ...place.settings,
+    ...place.env,
     RATE_LIMIT_PER_MIN: '0',
     DEMO_SPEED: '10',
     DEMO_TRADERS: '0',
@@ -76,10 +76,10 @@ async function main(): Promise<number> {
   const userIds: string[] = []
   try {
     say(`starting a server on ${place.description}`)
-    return await load(await program.listening, userIds)
+    return await load((await program.listening).url, userIds)
   } finally {
     await program.stop()
-    await place.remove(userIds)
+    await place.remove()
   }
 }
 

@@ -22,10 +22,10 @@ async function findPlace() {
 }
 
 const place = await findPlace()
-const { DATABASE_URL: databaseUrl = null, DATA_DIR: dataDir = null } = place.settings
+const { DATABASE_URL: databaseUrl = null, DATA_DIR: dataDir = null } = place.env
 const { damages, readable, positions } = await rehearseQuarantine(
   {
-    settings: place.settings,
+    settings: place.env,
     look: async (at) => {
       const connection = await connect({ databaseUrl, dataDir })
       try {
@@ -39,4 +39,4 @@ const { damages, readable, positions } = await rehearseQuarantine(
 )
 console.log(`${damages} documents were broken, ${damages - readable} of them beyond reading, on ${place.description}.`)
 console.log(`Every match ended, all ${positions} positions were paid, and the books balance.`)
-await place.remove([])
+await place.remove()

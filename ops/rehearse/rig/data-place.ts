@@ -4,25 +4,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { userId } from '../../../actors/kernel/ids.ts'
+import { PURSES } from '../../../actors/kernel/purse.ts'
 import { keys } from '../../../db/fast/fast-store.ts'
+import { installationOf } from '../../../db/installation.ts'
+import { type Connection, connect } from '../../../db/postgres/connect.ts'
 import { createMigrated, putMigrated } from './migrated.ts'
 import type { Settings } from './program.ts'
 
 export interface DataPlace {
   /** The settings that make the program use this place. */
-  readonly settings: Settings
+  readonly env: Settings
   readonly description: string
-  /** Removes everything, including the cached wallets of these users. */
-  remove(users: readonly string[]): Promise<void>
+  /** Opens the database. The embedded one can be opened only while no program uses it. */
+  look<T>(at: (connection: Connection) => Promise<T>): Promise<T>
+  /** Removes everything that a program left here. */
+  remove(): Promise<void>
 }
 
-/** The embedded database, migrated, in a new folder. */
-export async function folderPlace(): Promise<DataPlace> {
-  const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
-  await putMigrated(folder)
+/** The embedded database in a new folder, migrated unless it is to be `empty`. */
+export async function folderPlace(content: 'migrated' | 'empty' = 'migrated'): Promise<DataPlace> {
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-place-'))
+  if (content === 'migrated') await putMigrated(folder)
   return {
-    settings: { DATA_DIR: folder },
+    env: { DATA_DIR: folder },
     description: `PGlite in ${folder}`,
+    look: (at) => look({ databaseUrl: null, dataDir: folder }, at),
     remove: async () => rmSync(folder, { recursive: true }),
   }
 }
@@ -31,20 +37,41 @@ export async function folderPlace(): Promise<DataPlace> {
 export async function serverPlace(server: string, redisUrl: string | null): Promise<DataPlace> {
   const { name, url, drop } = await createMigrated(server)
   // Signing keys are kept here.
-  const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-place-'))
+  const shared = redisUrl === null ? {} : { REDIS_URL: redisUrl, BUS_KEY: 'a key of 32 characters, all test' }
+  const lookHere: DataPlace['look'] = (at) => look({ databaseUrl: url, dataDir: null }, at)
   return {
-    settings: { DATA_DIR: folder, DATABASE_URL: url, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) },
+    env: { DATA_DIR: folder, DATABASE_URL: url, ...shared },
     description: `PostgreSQL database ${name}${redisUrl === null ? '' : ' and Redis'}`,
-    async remove(users) {
-      if (redisUrl !== null) await forgetWallets(redisUrl, users)
+    look: lookHere,
+    async remove() {
+      if (redisUrl !== null) await lookHere((connection) => forget(redisUrl, connection))
       await drop()
       rmSync(folder, { recursive: true })
     },
   }
 }
 
-async function forgetWallets(redisUrl: string, users: readonly string[]): Promise<void> {
+/** Removes what the users of a database have in Redis. */
+async function forget(redisUrl: string, { db }: Connection): Promise<void> {
   const redis = new Redis(redisUrl)
-  if (users.length > 0) await redis.unlink(users.map((id) => keys.wallet(userId(id))))
+  const users = await db.selectFrom('users').select('id').execute()
+  if (users.length > 0) await redis.unlink(users.map(({ id }) => keys.wallet(userId(id))))
+  const installation = await installationOf(db)
+  for (const purse of PURSES) {
+    for await (const found of redis.scanStream({ match: `${keys.boards(installation, purse)}:*`, count: 1_000 })) {
+      const left: string[] = found
+      if (left.length > 0) await redis.unlink(left)
+    }
+  }
   await redis.quit()
+}
+
+async function look<T>(where: Parameters<typeof connect>[0], at: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await connect(where)
+  try {
+    return await at(connection)
+  } finally {
+    await connection.close()
+  }
 }

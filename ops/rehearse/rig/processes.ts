@@ -21,7 +21,7 @@ export class Processes {
   static async start(settings: Settings): Promise<Processes> {
     const own = { ROLES: 'api', DEMO_REPLAY: 'none', PORT: String(await freePort()) }
     const api = new Program({ ...settings, ...own })
-    return new Processes(await api.listening, settings, api)
+    return new Processes((await api.listening).url, settings, api)
   }
 
   async startRooms(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The real program as a process of its own: started, asked for its address, and killed without warning. */
+/** The real program as a process of its own: started, asked for its addresses, and killed without warning. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ export const THIS_TREE = join(import.meta.dirname, '../../..')
 const START_MS = 180_000
 /** The last lines of output are enough to see how far it got. */
 const LAST_LINES = 5
+/** Characters of its output that are kept. */
+const OUTPUT_MAX = 4 * 1024 * 1024
 const STOP_MS = 20_000
 
 /** Without it each start of a program compiles the same files again, which is half of its processor time. */
@@ -21,24 +23,38 @@ export const compileCacheOf = (tree: string): string => join(tree, 'node_modules
 
 export type Settings = Readonly<Record<string, string>>
 
+const running = new Set<Program>()
+
+export interface Addresses {
+  /** Of the REST API. */
+  readonly url: string
+  /** Of the sockets. */
+  readonly wsUrl: string
+  /** The owner id of its leases; empty when it logs nothing but errors. */
+  readonly processId: string
+}
+
+export interface Ending {
+  /** Null if a signal killed it. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
 export class Program {
   readonly pid: number
-  /**
-   * Resolves with the address of the REST API once it listens; rejects when the process ends before, or takes too long.
-   */
-  readonly listening: Promise<string>
-  /** Resolves when the process is gone: with its exit code, null when a signal ended it. */
-  readonly gone: Promise<number | null>
+  /** Resolves once it listens; rejects when the process ends before, or takes too long. */
+  readonly listening: Promise<Addresses>
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<Ending>
   readonly startedAt = performance.now()
   readonly #child: ChildProcess
   /** Lines that it logged as errors. */
   readonly errors: string[] = []
-  /** The owner id of its leases; empty before it listens, and when it logs nothing but errors. */
+  /** As in its addresses; empty before it listens. */
   processId = ''
-  /** The address of its sockets; null under the same conditions. */
-  wsUrl: string | null = null
-  #complained = ''
-  #said: readonly string[] = []
+  #stdout = ''
+  #stderr = ''
 
   /**
    * Starts the program with exactly these settings, and options of Node, in a folder without a `.env`. Another `tree`
@@ -53,10 +69,16 @@ export class Program {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    running.add(this)
     this.pid = this.#child.pid ?? 0
-    this.#child.stderr?.on('data', (data) => (this.#complained += String(data)))
-    this.gone = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)))
-    this.listening = this.#address()
+    this.#child.stderr?.on('data', (data) => (this.#stderr += String(data)))
+    this.ended = new Promise((resolve) => {
+      this.#child.once('close', (code) => {
+        running.delete(this)
+        resolve({ code, stdout: this.#stdout, stderr: this.#stderr })
+      })
+    })
+    this.listening = this.#addresses()
     // A caller that kills it during its start does not wait for its address.
     this.listening.catch(() => undefined)
   }
@@ -65,15 +87,20 @@ export class Program {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
+  /** What it has written so far. */
+  get stdout(): string {
+    return this.#stdout
+  }
+
   /** Why it ended unasked, as far as it reported, and its last output. */
   get complaint(): string {
-    return [this.#complained.trim(), ...this.#said].join('\n')
+    return [this.#stderr.trim(), ...this.#stdout.trimEnd().split('\n').slice(-LAST_LINES)].join('\n')
   }
 
   /** `kill -9`, and waits for the end. */
-  async kill(): Promise<void> {
+  async kill(): Promise<Ending> {
     this.#child.kill('SIGKILL')
-    await this.gone
+    return this.ended
   }
 
   /** Freezes it until it is woken. */
@@ -85,36 +112,48 @@ export class Program {
     this.#child.kill('SIGCONT')
   }
 
-  /** Asks it to stop. Its exit code; null if it had to be killed. */
-  async stop(): Promise<number | null> {
+  /** Asks it to stop. The exit code is null if it had to be killed. */
+  async stop(): Promise<Ending> {
     this.#child.kill('SIGTERM')
     const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
-    const code = await this.gone
+    const ending = await this.ended
     clearTimeout(late)
-    return code
+    return ending
   }
 
-  #address(): Promise<string> {
+  /** Closes the pipes that read its output. */
+  stopReading(): void {
+    this.#child.stdout?.destroy()
+    this.#child.stderr?.destroy()
+  }
+
+  #addresses(): Promise<Addresses> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => reject(new Error(`it did not start: ${this.complaint}`)), START_MS)
-      let line = ''
+      let [line, wsUrl] = ['', '']
       this.#child.stdout?.on('data', (data) => {
+        this.#stdout = (this.#stdout + String(data)).slice(-OUTPUT_MAX)
         const lines = (line + String(data)).split('\n')
         line = lines.pop() ?? ''
-        this.#said = [...this.#said, ...lines].slice(-LAST_LINES)
         for (const whole of lines) {
-          const url = /REST +(\S+)\/api\b/.exec(whole)?.[1]
-          if (url !== undefined) resolve(url)
           if (whole.includes('"level":"error"')) this.errors.push(whole)
-          this.wsUrl ??= /"wsUrl":"([^"]+)"/.exec(whole)?.[1] ?? null
+          // It logs its addresses; in development it also prints a welcome, whatever it logs.
+          wsUrl ||= (/"wsUrl":"([^"]+)"/.exec(whole) ?? /WebSocket +(\S+)\/\?token/.exec(whole))?.[1] ?? ''
           this.processId ||= /"processId":"([\w-]+)"/.exec(whole)?.[1] ?? ''
+          const url = /"event":"listening".*"url":"([^"]+)"/.exec(whole) ?? /Docs +(\S+)\/api\/docs\b/.exec(whole)
+          if (url !== null) resolve({ url: url[1] ?? '', wsUrl, processId: this.processId })
         }
       })
-      void this.gone.then(() => {
+      void this.ended.then(() => {
         clearTimeout(late)
         reject(new Error(`it ended: ${this.complaint}`))
       })
       this.#child.stdout?.once('close', () => clearTimeout(late))
     })
   }
+}
+
+/** Kills the programs that are left, as a failed test leaves them. */
+export async function killRemaining(): Promise<void> {
+  await Promise.all([...running].map((program) => program.kill()))
 }

@@ -57,13 +57,13 @@ export class Cluster {
   }
 
   /** Asks a process to stop. Resolves with its exit code, null if it had to be killed. */
-  stop(name: Name): Promise<number | null> {
-    return this.#at(name).program.stop()
+  async stop(name: Name): Promise<number | null> {
+    return (await this.#at(name).program.stop()).code
   }
 
   /** Resolves with the exit code of a process when it has ended by itself. */
-  gone(name: Name): Promise<number | null> {
-    return this.#at(name).program.gone
+  async gone(name: Name): Promise<number | null> {
+    return (await this.#at(name).program.ended).code
   }
 
   /** Starts it again at the same address, and waits until it listens. */

@@ -84,7 +84,7 @@ const rotation = await keyRotation()
 let cluster: Cluster | null = null
 try {
   const settings = {
-    ...place.settings,
+    ...place.env,
     DEMO_SPEED: values.speed,
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',
@@ -104,7 +104,7 @@ try {
   load.end()
   await cluster?.end()
   if (process.exitCode !== 1) {
-    await place.remove(load.traders.map(({ client }) => client.userId))
+    await place.remove()
     rmSync(folder, { recursive: true, force: true })
   }
 }

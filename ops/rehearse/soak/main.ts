@@ -56,7 +56,7 @@ async function main(): Promise<number> {
   const place = await ownPlace()
   const port = await freePort()
   const program = new Program({
-    ...place.settings,
+    ...place.env,
     ...inspectable(port),
     RATE_LIMIT_PER_MIN: '0',
     JWT_ACCESS_EXPIRY: '24h',
@@ -67,7 +67,7 @@ async function main(): Promise<number> {
   const userIds: string[] = []
   try {
     say(`starting a server on ${place.description}`)
-    const url = await program.listening
+    const { url } = await program.listening
     const inspector = await Inspector.connect(port)
     const soaked = await soak(url, inspector, userIds)
     inspector.close()
@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     return conclusion(soaked).length === 1 ? 0 : 1
   } finally {
     await program.stop()
-    await place.remove(userIds)
+    await place.remove()
   }
 }
 

@@ -97,7 +97,7 @@ const ms = (time: number): string => `${Math.round(time)} ms`
 
 /** Runs a tool of a tree, as a Job of that version would. */
 async function tool(tree: string, ...args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env['PATH'], ...place.settings }
+  const env = { PATH: process.env['PATH'], ...place.env }
   const main = join(tree, 'ops/main.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { cwd: tmpdir(), env })
   return stdout.trim()
@@ -168,7 +168,7 @@ try {
   copyThisTree(breaking, [ADDS, BREAKS])
   say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}; from ${version} to this tree`)
   const settings = {
-    ...place.settings,
+    ...place.env,
     DEMO_SPEED: values.speed,
     DEMO_TRADERS: '0',
     RATE_LIMIT_PER_MIN: '0',
@@ -189,7 +189,7 @@ try {
   await cluster?.end()
   if (isCheckedOut) removeCheckout(before)
   if (process.exitCode !== 1) {
-    await place.remove(load.traders.map(({ client }) => client.userId))
+    await place.remove()
     rmSync(folder, { recursive: true, force: true })
   }
 }
