@@ -19,7 +19,7 @@ const OUTPUT_MAX = 4 * 1024 * 1024
 const STOP_MS = 20_000
 
 /** Without it each start of a program compiles the same files again, which is half of its processor time. */
-export const compileCacheOf = (tree: string): string => join(tree, 'node_modules/.cache/touchline/compiled')
+const compileCacheOf = (tree: string): string => join(tree, 'node_modules/.cache/touchline/compiled')
 
 export type Settings = Readonly<Record<string, string>>
 

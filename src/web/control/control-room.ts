@@ -13,7 +13,6 @@ import { Person } from './person.ts'
 import { Runbook } from './runbook.ts'
 import { RiskView } from './risk.ts'
 import { Users } from './users.ts'
-import { Webhooks } from './webhooks.ts'
 
 const PARTS: readonly (readonly [key: string, label: string, part: ComponentType])[] = [
   ['', 'Health', Health],
@@ -24,7 +23,6 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
   ),
   ['users', 'Users', () => (item.value === '' ? html`<${Users} />` : html`<${Person} id=${item.value} />`)],
   ['risk', 'Risk', RiskView],
-  ['webhooks', 'Webhooks', Webhooks],
   ['audit', 'Audit', AuditLog],
   ['runbook', 'Runbook', Runbook],
 ]

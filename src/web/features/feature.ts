@@ -5,10 +5,24 @@ import type { ComponentType } from 'preact'
 export interface PageFeature {
   /** A view of its own, at `#/` and its name. */
   readonly view?: FeatureView
-  /** Cards of the league view, beside the boards. */
-  readonly cards?: readonly ComponentType[]
+  /** Cards of other views. */
+  readonly cards?: {
+    /** Beside the boards. */
+    readonly league?: readonly ComponentType[]
+    /** Below the boards. */
+    readonly ranks?: readonly ComponentType[]
+    readonly account?: readonly ComponentType[]
+  }
+  /** What it adds to notices that are about it. */
+  readonly notices?: readonly ComponentType<NoticeProps>[]
   /** Sections of the control room. */
   readonly sections?: readonly ControlSection[]
+}
+
+export interface NoticeProps {
+  readonly type: string
+  /** Facts of the notice, by its type. */
+  readonly data: Readonly<Record<string, unknown>>
 }
 
 export interface FeatureView {

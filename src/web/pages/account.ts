@@ -1,13 +1,15 @@
 /** The account: own limits and data, keys for programs, and signing out, for which a phone has no room at the top. */
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { LanguageSwitch } from '../parts/language.ts'
 import { OwnData } from '../parts/own-data.ts'
 import { OwnLimitsCard } from '../parts/own-limits.ts'
 import { Keys } from '../parts/keys.ts'
-import { PushCard } from '../parts/push.ts'
 import { Statement } from '../parts/statement.ts'
 import { signOut, user } from '../session.ts'
 import { rich, words } from '../words.ts'
+
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.account ?? [])
 
 export const Account = () => html`
   <div class="page">
@@ -19,7 +21,7 @@ export const Account = () => html`
     <p class="line"><${LanguageSwitch} /></p>
     <div class="columns">
       <div><${Statement} /><${OwnLimitsCard} /><${OwnData} /></div>
-      <div><${PushCard} /><${Keys} /></div>
+      <div>${CARDS.map((Card) => html`<${Card} />`)}<${Keys} /></div>
     </div>
   </div>
 `

@@ -1,19 +1,15 @@
 /** Notifications, newest first; opening the page marks them as read. */
 import { useEffect } from 'preact/hooks'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
 import { arrived, unread } from '../notifications.ts'
-import { MatchRecapButton } from '../parts/recap.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
 import { noticeWords } from '../served.ts'
 import { words } from '../words.ts'
 
-/** Notices of before say no match. */
-const Card = ({ data: { matchId, purse } }: { data: Readonly<Record<string, unknown>> }) =>
-  typeof matchId === 'number'
-    ? html`<${MatchRecapButton} matchId=${matchId} purse=${typeof purse === 'string' ? purse : 'main'} />`
-    : null
+const ADDED = PAGE_FEATURES.flatMap(({ notices = [] }) => notices)
 
 export function Inbox() {
   const { answer, trouble } = useRequest(() => api.notifications(), [arrived.value])
@@ -41,7 +37,7 @@ export function Inbox() {
                         <div>
                           <b>${told.title}</b>${read ? null : html` <em>${words.inbox.new}</em>`}
                           <p>${told.body}</p>
-                          ${type === 'settlement' ? html`<${Card} data=${data} />` : null}
+                          ${ADDED.map((Added) => html`<${Added} type=${type} data=${data} />`)}
                         </div>
                         <small>${dayTime(createdAt)}</small>
                       </li>

@@ -6,9 +6,6 @@ import { PAGE_FEATURES } from '../features/index.ts'
 import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { LeagueTable, PrivateLeagues } from '../parts/private-leagues.ts'
-import { WeekRecap } from '../parts/recap.ts'
-import { Season } from '../parts/season.ts'
-import { Tournaments } from '../parts/tournaments.ts'
 import { section } from '../route.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
@@ -45,18 +42,17 @@ function boardName(): BoardName {
   }
 }
 
-const CARDS = PAGE_FEATURES.flatMap(({ cards = [] }) => cards)
+const cardsIn = (place: 'league' | 'ranks') =>
+  PAGE_FEATURES.flatMap(({ cards }) => cards?.[place] ?? []).map((Card) => html`<${Card} />`)
 
 export const League = () => html`
   <div class="page">
     <h1>${words.league.title}</h1>
     <div class="columns">
       <div>
-        ${section.value === '' ? html`<${MyRank} /><${Boards} /><${WeekRecap} />` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
+        ${section.value === '' ? html`<${MyRank} /><${Boards} />${cardsIn('ranks')}` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
       </div>
-      <div>
-        <${Season} /><${Tournaments} /><${PrivateLeagues} />${CARDS.map((Card) => html`<${Card} />`)}<${Districts} />
-      </div>
+      <div>${cardsIn('league')}<${PrivateLeagues} /><${Districts} /></div>
     </div>
   </div>
 `

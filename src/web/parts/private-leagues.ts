@@ -143,7 +143,7 @@ function Join() {
     await refreshLeagues()
     toast({
       tone: 'good',
-      title: say(words.tournaments.youAreIn, { name: league.name }),
+      title: say(words.leagues.youAreIn, { name: league.name }),
       text: say(words.leagues.youBegin, { n: units(league.startingBalance) }),
     })
     location.hash = `#/league/${league.id}`

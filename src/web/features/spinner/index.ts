@@ -2,4 +2,4 @@
 import type { PageFeature } from '../feature.ts'
 import { Spinner } from './card.ts'
 
-export const spinner: PageFeature = { cards: [Spinner] }
+export const spinner: PageFeature = { cards: { league: [Spinner] } }

@@ -1,11 +1,11 @@
 /** Webhooks: where they lead, how far they are behind, and what operators do with them. */
 import { useState } from 'preact/hooks'
-import { messageFor } from '../error-messages.ts'
-import { html } from '../html.ts'
-import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
-import { toast } from '../toasts.ts'
-import { runAction } from './run-action.ts'
-import { operations, type Webhook } from './operations.ts'
+import { messageFor } from '../../error-messages.ts'
+import { html } from '../../html.ts'
+import { useRequest, useRepeated, Waiting } from '../../parts/use-request.ts'
+import { toast } from '../../toasts.ts'
+import { runAction } from '../../control/run-action.ts'
+import { operations, type Webhook } from '../../control/operations.ts'
 
 export function Webhooks() {
   const { answer, trouble, again } = useRequest(() => operations.webhooks())

@@ -1,20 +1,23 @@
 /** Messages on this device when the page is closed: a switch for each kind. */
 import { useEffect, useState } from 'preact/hooks'
-import type { PushKind } from '../client/wire.ts'
-import { messageFor } from '../error-messages.ts'
-import { html } from '../html.ts'
-import { api } from '../session.ts'
-import { canBeTold, forgetThisDevice, ownSubscription } from '../this-device.ts'
-import { toast } from '../toasts.ts'
-import { useRequest } from './use-request.ts'
-import { words } from '../words.ts'
+import type { PushKind } from '../../client/wire.ts'
+import { messageFor } from '../../error-messages.ts'
+import { html } from '../../html.ts'
+import { api } from '../../session.ts'
+import { canBeTold, forgetThisDevice, ownSubscription } from '../../this-device.ts'
+import { toast } from '../../toasts.ts'
+import { useRequest } from '../../parts/use-request.ts'
+import { words, wordsOf } from '../../words.ts'
+import { said } from './words.ts'
+
+const own = wordsOf(said)
 
 const KINDS: readonly (readonly [PushKind, string])[] = [
-  ['warning', words.push.warning],
-  ['washout', words.push.washout],
-  ['stop', words.push.stop],
-  ['settlement', words.push.settlement],
-  ['league', words.push.league],
+  ['warning', own.warning],
+  ['washout', own.washout],
+  ['stop', own.stop],
+  ['settlement', own.settlement],
+  ['league', own.league],
 ]
 
 export function PushCard() {
@@ -28,34 +31,34 @@ export function PushCard() {
       .catch(() => undefined)
   }, [answer])
   if (!canBeTold || answer === null) return null
-  const own = answer.subscriptions.find((one) => one.endpoint === endpoint)
+  const mine = answer.subscriptions.find((one) => one.endpoint === endpoint)
   const turn = async (kind: PushKind): Promise<void> => {
-    const had = own?.kinds ?? []
+    const had = mine?.kinds ?? []
     const kinds = had.includes(kind) ? had.filter((one) => one !== kind) : [...had, kind]
     setBusy(true)
     try {
-      if (kinds.length === 0 && own !== undefined) await forgetThisDevice(api)
+      if (kinds.length === 0 && mine !== undefined) await forgetThisDevice(api)
       else setEndpoint(await subscribe(answer.publicKey, kinds))
       again()
     } catch (error) {
       const isRefused = Notification.permission === 'denied'
-      const text = isRefused ? words.push.notAllowed : messageFor(error)
+      const text = isRefused ? own.notAllowed : messageFor(error)
       toast({ tone: 'bad', title: words.common.notChanged, text })
     }
     setBusy(false)
   }
   return html`
     <section class="card" aria-labelledby="push-title">
-      <header><h2 id="push-title">${words.push.title}</h2></header>
+      <header><h2 id="push-title">${own.title}</h2></header>
       <div class="inside">
-        <p class="hint">${words.push.hint}</p>
+        <p class="hint">${own.hint}</p>
         ${KINDS.map(
           ([kind, label]) => html`
             <label key=${kind} class="choice">
               <input
                 type="checkbox"
                 disabled=${isBusy}
-                checked=${own?.kinds.includes(kind) ?? false}
+                checked=${mine?.kinds.includes(kind) ?? false}
                 onChange=${() => void turn(kind)}
               />
               ${label}

@@ -1,13 +1,16 @@
 /** Tournaments: matches from secret seeds, played once. */
-import type { Tournament } from '../client/wire.ts'
-import { messageFor } from '../error-messages.ts'
-import { dayTime, units } from '../format.ts'
-import { html } from '../html.ts'
-import { refreshLeagues } from '../leagues.ts'
-import { api } from '../session.ts'
-import { toast } from '../toasts.ts'
-import { useRepeated, useRequest } from './use-request.ts'
-import { plural, say, words } from '../words.ts'
+import type { Tournament } from '../../client/wire.ts'
+import { messageFor } from '../../error-messages.ts'
+import { dayTime, units } from '../../format.ts'
+import { html } from '../../html.ts'
+import { refreshLeagues } from '../../leagues.ts'
+import { api } from '../../session.ts'
+import { toast } from '../../toasts.ts'
+import { useRepeated, useRequest } from '../../parts/use-request.ts'
+import { plural, say, words, wordsOf } from '../../words.ts'
+import { said } from './words.ts'
+
+const own = wordsOf(said)
 
 const EVERY_MS = 15_000
 /** Of those that have ended. */
@@ -24,8 +27,8 @@ export function Tournaments() {
   const shown = [...answer.tournaments.filter(({ state }) => state !== 'decided'), ...ended]
   return html`
     <section class="card" aria-labelledby="tournaments-title">
-      <header><h2 id="tournaments-title">${words.tournaments.title}</h2></header>
-      <p class="hint inside">${words.tournaments.about}</p>
+      <header><h2 id="tournaments-title">${own.title}</h2></header>
+      <p class="hint inside">${own.about}</p>
       <ul class="rows inside leagues">
         ${shown.map((one) => html`<${Row} key=${one.id} tournament=${one} again=${again} />`)}
       </ul>
@@ -41,33 +44,32 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
       await refreshLeagues()
       toast({
         tone: 'good',
-        title: say(words.tournaments.youAreIn, { name }),
-        text: say(words.season.youBegin, { n: units(startingBalance) }),
+        title: say(words.leagues.youAreIn, { name }),
+        text: say(words.leagues.youBegin, { n: units(startingBalance) }),
       })
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: words.season.notEntered, text: messageFor(error) })
+      toast({ tone: 'bad', title: words.leagues.notEntered, text: messageFor(error) })
     }
   }
   const when = {
-    upcoming: say(words.tournaments.begins, { when: dayTime(startsAt) }),
-    running: words.tournaments.running,
-    decided: words.tournaments.over,
+    upcoming: say(own.begins, { when: dayTime(startsAt) }),
+    running: own.running,
+    decided: own.over,
   }[state]
   return html`
     <li>
       ${isEntered ? html`<a href="#/league/${id}"><b>${name}</b></a>` : html`<b>${name}</b>`}
       <small>
-        ${when} ·
-        ${plural(entrants, words.tournaments.entrants)}${speed === 1 ? '' : ` · ${say(words.tournaments.speed, { n: speed })}`}
-        · ${seed === null ? words.tournaments.commitment : words.tournaments.seed}${' '}
+        ${when} · ${plural(entrants, own.entrants)}${speed === 1 ? '' : ` · ${say(own.speed, { n: speed })}`} ·
+        ${seed === null ? own.commitment : own.seed}${' '}
         <code title=${seed ?? commitment}>${(seed ?? commitment).slice(0, SHOWN_DIGITS)}…</code>
       </small>
       ${
         isEntered || state === 'decided'
           ? null
           : html`<button class="small" onClick=${() => void enter()}>
-              ${words.tournaments.enter}<span class="sr-only"> ${name}</span>
+              ${own.enter}<span class="sr-only"> ${name}</span>
             </button>`
       }
     </li>

@@ -1,14 +1,18 @@
 /** What a match or a week made of the user's positions, as a card that can be shared. */
 import { useRef, useState } from 'preact/hooks'
-import type { Purse, Recap, RecapTrade } from '../client/wire.ts'
-import { arrow, signed, way } from '../format.ts'
-import { html } from '../html.ts'
-import { now } from '../server-clock.ts'
-import { api } from '../session.ts'
-import { toast } from '../toasts.ts'
-import { useRequest, Waiting } from './use-request.ts'
-import { moveSentence } from '../served.ts'
-import { plural, say, words } from '../words.ts'
+import type { Purse, Recap, RecapTrade } from '../../client/wire.ts'
+import type { NoticeProps } from '../feature.ts'
+import { arrow, signed, way } from '../../format.ts'
+import { html } from '../../html.ts'
+import { now } from '../../server-clock.ts'
+import { api } from '../../session.ts'
+import { toast } from '../../toasts.ts'
+import { useRequest, Waiting } from '../../parts/use-request.ts'
+import { moveSentence } from '../../served.ts'
+import { plural, say, wordsOf } from '../../words.ts'
+import { said } from './words.ts'
+
+const own = wordsOf(said)
 
 function Card({ recap, address }: { recap: Recap; address: string }) {
   const { title, result, trades, wins, best, worst, rank, final } = recap
@@ -18,32 +22,32 @@ function Card({ recap, address }: { recap: Recap; address: string }) {
     try {
       await shareCard(recap, address)
     } catch {
-      toast({ tone: 'bad', title: words.recap.notShared, text: words.recap.noPicture })
+      toast({ tone: 'bad', title: own.notShared, text: own.noPicture })
     }
     setBusy(false)
   }
   return html`
-    <section class="full-time" aria-label=${recap.week === null ? words.recap.yourMatch : words.recap.yourWeek}>
+    <section class="full-time" aria-label=${recap.week === null ? own.yourMatch : own.yourWeek}>
       <p class="score">${title}</p>
       <p class="total num ${way(result)}"><i aria-hidden="true">${arrow(result)}</i> ${signed(result)}</p>
       <p class="hint">
-        ${plural(trades, words.recap.count, { wins })}${final ? '' : words.recap.soFar}
+        ${plural(trades, own.count, { wins })}${final ? '' : own.soFar}
         ${rank === null ? null : html` · ${rankWords(rank)}`}
       </p>
       <${Curve} recap=${recap} />
       <dl>
-        ${best === null ? null : html`<${Line} what=${words.recap.best} trade=${best} />`}
-        ${worst === null ? null : html`<${Line} what=${words.recap.worst} trade=${worst} />`}
+        ${best === null ? null : html`<${Line} what=${own.best} trade=${best} />`}
+        ${worst === null ? null : html`<${Line} what=${own.worst} trade=${worst} />`}
       </dl>
-      <button class="small" disabled=${isBusy} onClick=${() => void share()}>${words.recap.share}</button>
+      <button class="small" disabled=${isBusy} onClick=${() => void share()}>${own.share}</button>
     </section>
   `
 }
 
 function rankWords({ before, after }: NonNullable<Recap['rank']>): string {
-  if (after === null) return words.recap.notRanked
-  if (before === null) return say(words.recap.rank, { n: after })
-  return before === after ? say(words.recap.still, { n: after }) : say(words.recap.rankTo, { before, after })
+  if (after === null) return own.notRanked
+  if (before === null) return say(own.rank, { n: after })
+  return before === after ? say(own.still, { n: after }) : say(own.rankTo, { before, after })
 }
 
 const Line = ({ what, trade: { player, pnl, moved } }: { what: string; trade: RecapTrade }) => html`
@@ -102,13 +106,19 @@ function MatchRecap({ matchId, purse }: { matchId: number; purse: Purse }) {
   return html`<${Card} recap=${answer} address=${`/api/recaps/matches/${matchId}`} />`
 }
 
+/** Beside a notice: the card of its match. Notices of before say no match. */
+export const MatchOf = ({ type, data: { matchId, purse } }: NoticeProps) =>
+  type === 'settlement' && typeof matchId === 'number'
+    ? html`<${MatchRecapButton} matchId=${matchId} purse=${typeof purse === 'string' ? purse : 'main'} />`
+    : null
+
 /** The card of a match behind a button, for lists. */
-export function MatchRecapButton({ matchId, purse }: { matchId: number; purse: Purse }) {
+function MatchRecapButton({ matchId, purse }: { matchId: number; purse: Purse }) {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   return html`
     <button ref=${button} class="small" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-      ${isOpen ? words.recap.closeCard : words.recap.showCard}
+      ${isOpen ? own.closeCard : own.showCard}
     </button>
     ${isOpen ? html`<${MatchRecap} matchId=${matchId} purse=${purse} />` : null}
   `
@@ -133,10 +143,10 @@ export function WeekRecap() {
   return html`
     <section class="card" aria-labelledby="week-title">
       <header>
-        <h2 id="week-title">${words.recap.yourWeek}</h2>
-        <div class="choice" role="group" aria-label=${words.recap.whichWeek}>
-          <button aria-pressed=${weeksAgo === 0} onClick=${() => setWeeksAgo(0)}>${words.recap.this}</button>
-          <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>${words.recap.last}</button>
+        <h2 id="week-title">${own.yourWeek}</h2>
+        <div class="choice" role="group" aria-label=${own.whichWeek}>
+          <button aria-pressed=${weeksAgo === 0} onClick=${() => setWeeksAgo(0)}>${own.this}</button>
+          <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>${own.last}</button>
         </div>
       </header>
       <div class="inside"><${Card} recap=${answer} address=${`/api/recaps/weeks/${week}`} /></div>

@@ -1,0 +1,23 @@
+/** The words of messages on a device. */
+export const said = {
+  en: {
+    warning: 'Half or more of a margin is lost',
+    washout: 'A position is washed out',
+    stop: 'A stop or target closes a position',
+    settlement: 'Full time settles your positions',
+    league: 'A league is decided',
+    notAllowed: 'Your browser does not allow messages from this page.',
+    title: 'Messages on this device',
+    hint: 'Also while Touchline is closed. They are encrypted on the way, and at most 15 minutes old.',
+  },
+  es: {
+    warning: 'Se ha perdido la mitad o más de un margen',
+    washout: 'Se agota el margen de una posición',
+    stop: 'Un stop o un objetivo cierra una posición',
+    settlement: 'El final del partido liquida tus posiciones',
+    league: 'Se decide una liga',
+    notAllowed: 'Tu navegador no permite mensajes de esta página.',
+    title: 'Mensajes en este dispositivo',
+    hint: 'También con Touchline cerrado. Viajan cifrados y tienen como mucho 15 minutos.',
+  },
+}

@@ -1,0 +1,31 @@
+/** The words of tournaments. */
+export const said = {
+  en: {
+    title: 'Tournaments',
+    about:
+      'A match from a secret seed. The hash of the seed is known before, the seed afterwards: anybody can make the ' +
+      'match again and compare. Everybody begins with the same money.',
+    begins: 'begins {when}',
+    running: 'being played',
+    over: 'over',
+    entrants: { one: '{n} entrant', other: '{n} entrants' },
+    speed: '{n}× speed',
+    commitment: 'hash of the seed',
+    seed: 'seed',
+    enter: 'Enter',
+  },
+  es: {
+    title: 'Torneos',
+    about:
+      'Un partido hecho a partir de una semilla secreta. Su hash se conoce antes y la semilla después: cualquiera puede ' +
+      'volver a crear el partido y compararlo. Todo el mundo empieza con el mismo dinero.',
+    begins: 'empieza el {when}',
+    running: 'en juego',
+    over: 'terminado',
+    entrants: { one: '{n} participante', other: '{n} participantes' },
+    speed: 'a velocidad {n}×',
+    commitment: 'hash de la semilla',
+    seed: 'semilla',
+    enter: 'Entrar',
+  },
+}
