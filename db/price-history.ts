@@ -1,4 +1,4 @@
-/** A player's price history: the ticks of a period, thinned evenly. Takes milliseconds for any number of ticks. */
+/** A player's price history: the ticks of a period, thinned. Takes milliseconds for any number of ticks. */
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
@@ -7,7 +7,7 @@ import { oneOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type Cause, CAUSES } from '../actors/market/instrument.ts'
 import { readReason } from '../actors/market/move-reason.ts'
-import { type TickReason, tickReason } from '../actors/market/reason-words.ts'
+import { SEVERAL, type TickReason, tickReason } from '../actors/market/reason-words.ts'
 import { instants } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './recent-trades.ts'
@@ -34,6 +34,8 @@ export interface History {
 export const HISTORY_TICKS_MAX = 500
 /** Up to this many ticks are counted and thinned exactly. Counting more would take too long for a chart. */
 const COUNTED_MAX = 10_000
+/** Of the ticks that tell of something so many stay, the latest: a season's goals and cards. */
+const TOLD_MAX = 120
 /** With more ticks, time without any is skipped in steps of this fraction of the whole. */
 const SLICES = 1_000
 
@@ -49,7 +51,12 @@ interface TickRow {
   readonly cause: string
   readonly provider_event_id: number
   readonly why: string | null
+  /** It ends a step over ticks of which none moved more than the others together. */
+  readonly is_several: boolean
 }
+
+/** Ticks that are never thinned away: of an event, and the first and the last of a match. */
+const TELLS = sql`(t.provider_event_id <> 0 or t.cause in ('listing', 'settlement'))`
 
 export class PriceHistory {
   readonly #db: Kysely<Database>
@@ -86,7 +93,7 @@ export class PriceHistory {
       .limit(1)
       .executeTakeFirst()
     if (row === undefined) return null
-    return { ...tickFrom({ ...row, at: new Date(at), provider_event_id: 0 }), at }
+    return { ...tickFrom({ ...row, at: new Date(at), provider_event_id: 0, is_several: false }), at }
   }
 
   async #ticks(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
@@ -96,34 +103,71 @@ export class PriceHistory {
     return rows.length === 0 ? this.#thinned(id, since) : this.#sampled(id, since)
   }
 
-  /** All ticks; or the first, the last, and as many at equal distances between them as an answer holds. */
+  /**
+   * All ticks; or those that tell of something, and as many at equal distances between the first and the last as an
+   * answer still holds. A step over several ticks has the reason of its largest if that moved more than the others.
+   */
   async #thinned(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const { rows } = await sql<TickRow>`
       with held as (
-        select at, price_micros, cause, provider_event_id, why, row_number() over (order by at) - 1 as n, count(*) over () as total
-          from ticks where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
+        select at, price_micros, cause, provider_event_id, why, row_number() over by_time - 1 as n, count(*) over () as total,
+               coalesce(price_micros - lag(price_micros) over by_time, 0) as moved, ${TELLS} as tells
+          from ticks t where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
+        window by_time as (order by at)
+      ), counted as (
+        select *, tells and row_number() over (partition by tells order by n desc) <= ${TOLD_MAX}::integer as is_told from held
+      ), paired as (
+        -- The tick before one that tells of something stays, too: so the step between them is its move alone.
+        select *, is_told or coalesce(lead(is_told) over by_n, false) as is_marked from counted window by_n as (order by n)
+      ), roomy as (
+        select *, ${HISTORY_TICKS_MAX - 1}::integer - count(*) filter (where is_marked) over () as room from paired
+      ), chosen as (
+        select *, total <= ${HISTORY_TICKS_MAX}::integer or n = 0 or is_marked
+                  or n * room / (total - 1) > (n - 1) * room / (total - 1) as is_kept from roomy
+      ), stepped as (
+        select *, count(*) filter (where is_kept) over (order by n desc) as step from chosen
+      ), weighed as (
+        select *, sum(moved) over of_step as all_moved, count(*) over of_step as ticks,
+               first_value(moved) over largest as most, first_value(why) over largest as most_why,
+               first_value(cause) over largest as most_cause
+          from stepped window of_step as (partition by step), largest as (partition by step order by abs(moved) desc, n desc)
       )
-      select at, price_micros, cause, provider_event_id, why from held
-       where total <= ${HISTORY_TICKS_MAX}::integer or n = 0
-          or n * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1) > (n - 1) * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1)
-       order by n`.execute(this.#db)
+      select at, price_micros, provider_event_id,
+             ticks > 1 and (sign(most) <> sign(all_moved) or abs(most) * 2 < abs(all_moved)) as is_several,
+             case when ticks > 1 then most_cause else cause end as cause,
+             case when ticks > 1 then most_why else why end as why
+        from weighed where is_kept order by n`.execute(this.#db)
     return rows
   }
 
   /**
    * The ticks at even distances over the time in which there were any: a season's matches, without the days between
-   * them. Each period and each moment takes a step or two into the index.
+   * them; and the latest that tell of something, each with the tick before it. Each period and each moment takes a step
+   * or two into an index.
    */
   async #sampled(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
-    const moments = spread(await this.#stretches(id, since), HISTORY_TICKS_MAX)
+    const told = await this.#told(id, since)
+    const moments = spread(await this.#stretches(id, since), HISTORY_TICKS_MAX - 2 * told.length)
     const { rows } = await sql<TickRow>`
-      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause, tick.provider_event_id, tick.why
-        from unnest(${instants(moments)}::timestamptz[]) moment, lateral (
+      with moments as (
+        select unnest(${instants(moments)}::timestamptz[]) as at, false as tells
+        union all select unnest(${instants(told)}::timestamptz[]), true
+        union all select unnest(${instants(told)}::timestamptz[]) - interval '1 microsecond', false
+      )
+      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause, tick.provider_event_id, tick.why, not m.tells as is_several
+        from moments m, lateral (
           select t.at, t.price_micros, t.cause, t.provider_event_id, t.why from ticks t
-           where t.instrument_id = ${id}::uuid and t.at <= moment
+           where t.instrument_id = ${id}::uuid and t.at <= m.at and t.at >= ${since}::timestamptz
            order by t.at desc limit 1) tick
-       order by tick.at`.execute(this.#db)
+       order by tick.at, m.tells desc`.execute(this.#db)
     return rows
+  }
+
+  async #told(id: InstrumentId, since: string): Promise<readonly Instant[]> {
+    const { rows } = await sql<{ at: Date }>`
+      select distinct at from ticks t where instrument_id = ${id}::uuid and at >= ${since}::timestamptz and ${TELLS}
+       order by at desc limit ${TOLD_MAX}::integer`.execute(this.#db)
+    return rows.map(({ at }) => instant(at.getTime()))
   }
 
   /** The periods in which there are ticks, in order; none is longer than a slice. */
@@ -190,6 +234,6 @@ function tickFrom(row: TickRow): Tick {
     price: price(row.price_micros),
     cause,
     eventId: row.provider_event_id === 0 ? null : row.provider_event_id,
-    reason: tickReason(cause, parts),
+    reason: row.is_several ? SEVERAL : tickReason(cause, parts),
   }
 }

@@ -7,8 +7,19 @@ import type { DiscreteAction } from './scoring.ts'
 /**
  * `event`: what the player did, or conceded. `minutes`: less than expected for the time on the pitch. `statistics`:
  * passes, duels and the rating. `crowd`: orders. `whistle`: full time was shown or taken back. `rules`: an operator.
+ * `several`: more than one of them, in a step of a thinned history.
  */
-export const REASONS = ['event', 'minutes', 'statistics', 'crowd', 'whistle', 'rules', 'listing', 'settlement'] as const
+export const REASONS = [
+  'event',
+  'minutes',
+  'statistics',
+  'crowd',
+  'whistle',
+  'rules',
+  'listing',
+  'settlement',
+  'several',
+] as const
 export type ReasonKind = (typeof REASONS)[number]
 
 export interface TickReason {
@@ -52,7 +63,11 @@ const WORDS: Readonly<Record<ReasonKind, string>> = {
   rules: 'A change of the rules by an operator',
   listing: 'First price in this match',
   settlement: 'Settled at the end of the match',
+  several: 'Several moves together',
 }
+
+/** The reason of a step over several ticks. */
+export const SEVERAL: TickReason = { kind: 'several', event: null, words: WORDS.several }
 
 /** What happened, and the same as a noun for what is taken back. */
 const EVENT_WORDS: Readonly<Record<DiscreteAction, readonly [string, string]>> = {

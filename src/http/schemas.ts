@@ -130,7 +130,8 @@ export const PriceHistoryBody = z
     instrumentId: instrumentIdText,
     period: z.enum(PERIODS),
     ticks: z.array(TickBody).openapi({
-      description: 'Oldest first; at most 500, thinned evenly if the period holds more.',
+      description:
+        'Oldest first, at most 500. A longer period is thinned evenly, but for the ticks of events of the match.',
     }),
     stats: z
       .object({

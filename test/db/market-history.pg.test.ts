@@ -143,6 +143,30 @@ eachDatabase((open) => {
       expect(Math.abs(early / ticks.length - 0.5)).toBeLessThan(0.1)
     })
 
+    it.each([2_000, 12_000])(
+      '[R25] of %i ticks keeps those of events, each as a step of its own; a longer step says what moved most of it',
+      async (count) => {
+        await fill(count)
+        // A goal is worth ten units in the midst of moves of a thousandth.
+        await sql`update ticks set price_micros = (200 + n * 0.001 + 10 * (n / 400)) * 1000000,
+                    provider_event_id = case when n % 400 = 0 then n else 0 end, cause = case when n % 400 = 0 then 'event' else 'match' end
+                    from (select at as moment, row_number() over (order by at) as n from ticks) counted
+                   where ticks.at = moment`.execute(connection.db)
+        const { ticks } = await history().of(P(1), null)
+        expect(ticks.length).toBeLessThanOrEqual(HISTORY_TICKS_MAX)
+        expect(ticks.length).toBeGreaterThan(HISTORY_TICKS_MAX / 2 - 2)
+        const steps = ticks.slice(1).map((tick, n) => ({ ...tick, moved: tick.price - (ticks[n]?.price ?? 0) }))
+        const goals = steps.filter(({ eventId }) => eventId !== null)
+        expect(goals.map(({ eventId }) => eventId)).toEqual(
+          Array.from({ length: count / 400 }, (_, n) => 400 * (n + 1)),
+        )
+        for (const { moved } of goals) expect(moved).toBe(u(10.001))
+        const others = steps.filter(({ eventId }) => eventId === null)
+        expect(others.filter(({ moved }) => moved > u(1))).toEqual([])
+        for (const { moved, reason } of others) if (moved > u(0.0021)) expect(reason.kind).toBe('several')
+      },
+    )
+
     it('counts what was traded since its beginning', async () => {
       await entry(now - 2 * HOUR_MS, u(5), '[[1,1,1,1]]')
       await entry(now - HOUR_MS, u(7), '[[1,1,1,1]]')

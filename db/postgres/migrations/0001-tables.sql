@@ -363,6 +363,8 @@ create table ticks (
   why text
 );
 create index ticks_instrument_at on ticks (instrument_id, at);
+-- What a thinned price history never leaves out.
+create index ticks_told on ticks (instrument_id, at) where provider_event_id <> 0 or cause in ('listing', 'settlement');
 create index ticks_at on ticks using brin (at);
 
 -- One row per player and commit, not per trade, so that writing it costs next to nothing. `traded_micros` is a running

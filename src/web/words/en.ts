@@ -643,6 +643,7 @@ export const en = {
     rules: 'A change of the rules by an operator',
     listing: 'First price in this match',
     settlement: 'Settled at the end of the match',
+    several: 'Several moves together',
   },
   actions: {
     goal: 'Goal',

@@ -649,6 +649,7 @@ export const es: Words = {
     rules: 'Un cambio de reglas de un operador',
     listing: 'Primer precio de este partido',
     settlement: 'Liquidado al final del partido',
+    several: 'Varios movimientos juntos',
   },
   actions: {
     goal: 'Gol',

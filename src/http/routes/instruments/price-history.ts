@@ -15,8 +15,9 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'The prices of an instrument over a period that ends now',
   description:
-    'At most 500 ticks; a longer history is thinned evenly. Open, high, low and change are computed over the ticks ' +
-    'returned, the volume over the whole period.',
+    'At most 500 ticks; a longer history is thinned evenly, but keeps the ticks of events of the match. A step over ' +
+    'several ticks has the reason of the largest, or `several`. Open, high, low and change are computed over the ' +
+    'ticks returned, the volume over the whole period.',
   security: READ_SECURITY,
   request: {
     params: z.object({ id: InstrumentIdInput }),
