@@ -1,26 +1,40 @@
 /** The user's private leagues, and the purse they have chosen to trade with. */
 import { computed, signal } from '@preact/signals'
 import type { League, Match, Purse } from './client/wire.ts'
-import { selectedMatch } from './market.ts'
+import { matches, selectedMatch } from './market.ts'
 import { api } from './session.ts'
-import { words } from './words.ts'
+import { toast } from './toasts.ts'
+import { say, words } from './words.ts'
 
 export const leagues = signal<readonly League[]>([])
 /** The league that pays for orders where it can; null for the purse of the match. */
 const chosen = signal<string | null>(null)
 
-/** The matches of tournaments that have begun. */
-const tournamentMatches = signal<ReadonlySet<number>>(new Set())
+/** The matches in which the user has chosen the purse of the match instead of their tournament's. */
+const declined = signal<ReadonlySet<number>>(new Set())
+
+/** The tournaments that have begun, by their match. A tournament has the id of its league. */
+const tournamentOf = signal<ReadonlyMap<number, string>>(new Map())
 
 export async function refreshLeagues(): Promise<void> {
   const [own, { tournaments }] = await Promise.all([api.leagues(), api.tournaments()])
-  tournamentMatches.value = new Set(tournaments.flatMap(({ matchId }) => (matchId === null ? [] : [matchId])))
+  tournamentOf.value = new Map(tournaments.flatMap(({ id, matchId }) => (matchId === null ? [] : [[matchId, id]])))
   leagues.value = own.leagues
+}
+
+/** Learns which leagues take new matches, and says that a tournament has begun which the user has entered. */
+export async function takeNewMatches(ids: readonly number[]): Promise<void> {
+  await refreshLeagues()
+  for (const id of ids) {
+    const entered = leagues.peek().find((league) => league.id === tournamentOf.peek().get(id))
+    if (entered === undefined) continue
+    toast({ tone: 'good', title: say(words.leagues.begun, { name: entered.name }), text: words.leagues.begunHint })
+  }
 }
 
 const takes = (league: League, match: Match): boolean => {
   if (league.matches === 'chosen') return league.matchIds.includes(match.id)
-  if (league.matches === 'tournaments') return tournamentMatches.value.has(match.id)
+  if (league.matches === 'tournaments') return tournamentOf.value.has(match.id)
   return match.purse === (league.matches === 'all' ? 'main' : 'practice')
 }
 
@@ -30,14 +44,28 @@ export const leaguesHere = computed<readonly League[]>(() => {
   return match === null ? [] : leagues.value.filter((league) => league.state === 'running' && takes(league, match))
 })
 
-/** The league that pays for the next order, or null. */
-export const leagueHere = computed<League | null>(() => leaguesHere.value.find(({ id }) => id === chosen.value) ?? null)
+/** The league that pays for the next order, or null: the chosen one, else the tournament of the match. */
+export const leagueHere = computed<League | null>(() => {
+  const match = selectedMatch.value
+  if (match === null) return null
+  const own = declined.value.has(match.id) ? undefined : tournamentOf.value.get(match.id)
+  const named = (wanted: string | null | undefined) => leaguesHere.value.find(({ id }) => id === wanted)
+  return named(chosen.value) ?? named(own) ?? null
+})
+
+/** A match of the league that takes orders now: the one on the screen, or the first. Null if there is none. */
+export function matchOf(league: League): Match | null {
+  const open = matches.value.filter((match) => match.tradeWindow.status !== 'CLOSED' && takes(league, match))
+  return open.find(({ id }) => id === selectedMatch.value?.id) ?? open[0] ?? null
+}
 
 /** What the next order is paid from. */
 export const purse = computed<Purse>(() => leagueHere.value?.id ?? selectedMatch.value?.purse ?? 'main')
 
 export function choosePurse(league: string | null): void {
   chosen.value = league
+  const match = selectedMatch.peek()
+  if (league === null && match !== null) declined.value = new Set([...declined.peek(), match.id])
 }
 
 export const isLeague = (of: Purse): boolean => of !== 'main' && of !== 'practice'
@@ -62,6 +90,7 @@ export const forgetLeagueCode = (): void => sessionStorage.removeItem(CODE)
 
 export function forgetLeagues(): void {
   leagues.value = []
-  tournamentMatches.value = new Set()
+  tournamentOf.value = new Map()
+  declined.value = new Set()
   chosen.value = null
 }

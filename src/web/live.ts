@@ -2,12 +2,13 @@
 import { computed, effect, signal } from '@preact/signals'
 import { ApiError } from './client/api.ts'
 import { Feed, type FeedState } from './client/feed.ts'
-import { refreshLeagues } from './leagues.ts'
+import { refreshLeagues, takeNewMatches } from './leagues.ts'
 import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } from './account.ts'
 import { now, setClock } from './server-clock.ts'
 import {
   isLoaded,
   keepHeld,
+  matches,
   matchInstruments,
   refreshInstruments,
   refreshMatches,
@@ -109,6 +110,14 @@ export function startLive(): void {
     void begin()
   })
   effect(() => feed.follow(followed.value))
+  let known: ReadonlySet<number> | null = null
+  effect(() => {
+    const ids = matches.value.map(({ id }) => id)
+    const added = known === null ? [] : ids.filter((id) => known?.has(id) === false)
+    // None are known before the first answer, and after signing out.
+    known = ids.length === 0 ? null : new Set(ids)
+    if (added.length > 0 && user.peek() !== null) void takeNewMatches(added).catch(() => undefined)
+  })
   effect(() => keepHeld(new Set(Array.from(positions.value.values(), ({ instrumentId }) => instrumentId))))
   addEventListener('online', () => feed.reconnectNow())
   addEventListener('offline', () => feed.networkGone())

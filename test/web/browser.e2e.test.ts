@@ -62,6 +62,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   }
 
   const goLong = (page: Page) => page.getByRole('button', { name: /^Go long/ }).click()
+  const enabled = (page: Page, name: RegExp) => page.getByRole('button', { name }).and(page.locator(':enabled'))
   const openCount = (page: Page, count: number) =>
     page.getByRole('button', { name: `Open ${count}`, exact: true }).waitFor()
   const me = async (context: BrowserContext) =>
@@ -321,17 +322,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await accessProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'Change it' }).click()
     await page.getByRole('heading', { name: /^Look again/ }).waitFor({ state: 'detached' })
-    await goLong(page)
-    await page.getByRole('heading', { name: /^Look again/ }).waitFor()
+    await enabled(page, /^Go long/).dblclick()
+    await enabled(page, /^Yes, go long/).waitFor()
     expect(await page.locator('.held > li').count(), 'nothing is sent yet').toBe(0)
-    await page.getByRole('button', { name: /^Yes, go long/ }).click()
+    await enabled(page, /^Yes, go long/).dblclick()
     await openCount(page, 1)
+    await enabled(page, /^Go long/).waitFor()
+    expect(await page.locator('.held > li').count(), 'the second press meets nothing').toBe(1)
   })
 
   it('opening a position costs nothing of the account value, and equity stays with the API', async () => {
     const { page } = await visit('Ada U36', { viewport: SMALL })
     const value = () => page.locator('.money > div').first().innerText()
-    expect(await value()).toMatch(/^Account value\s+10,000\.00$/)
+    await expect.poll(value).toMatch(/^Account value\s+10,000\.00$/)
     await page.getByLabel('Stake in units').fill('2000')
     await page.locator('button.send:enabled').getByText(/units/).waitFor()
     await goLong(page)

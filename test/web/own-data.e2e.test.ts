@@ -51,6 +51,7 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     await page.getByRole('button', { name: 'Set', exact: true }).click()
     await page.getByText(/^\s*900\.00 from/).waitFor()
     await page.getByLabel('How long').selectOption('7')
+    page.once('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Start' }).click()
     await page.getByText(/^You open nothing until/).waitFor()
     expect(complaints).toEqual([])

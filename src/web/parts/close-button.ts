@@ -8,6 +8,7 @@ import { connection } from '../live.ts'
 import { instruments } from '../market.ts'
 import { now } from '../server-clock.ts'
 import { say, words } from '../words.ts'
+import { isResting, rest } from './rest.ts'
 import { lotsOf, type Portion, PORTIONS } from './portion.ts'
 
 /** Where a player is not listed any more. */
@@ -59,8 +60,11 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
       }
       <button
         class="close"
-        disabled=${isBusy || connection.value !== 'live'}
-        onClick=${() => onClose(each === 1 ? undefined : size)}
+        disabled=${isBusy || isResting.value || connection.value !== 'live'}
+        onClick=${() => {
+          rest()
+          onClose(each === 1 ? undefined : size)
+        }}
       >
         ${each === 1 ? words.positions.close : words.positions.closePart}
       </button>

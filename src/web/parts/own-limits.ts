@@ -117,6 +117,7 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
   const submit = (event: Event): void => {
     event.preventDefault()
     const end = new Date(Date.now() + days * DAY_MS).toISOString()
+    if (!confirm(say(words.limits.sure, { when: dayTime(end) }))) return
     void set(days <= COOL_OFF_DAYS ? { coolOffUntil: end } : { excludedUntil: end }, words.limits.onBreak)
   }
   const lift = (): void => {

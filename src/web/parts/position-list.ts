@@ -10,6 +10,7 @@ import {
   history,
   liveExit,
   livePnl,
+  locked,
   marginUsed,
   positions,
   refreshHistory,
@@ -71,6 +72,14 @@ const Worth = () =>
             <dt>${words.positions.free}</dt>
             <dd class="num">${units(wallet.value.freeMargin)}</dd>
           </div>
+          ${
+            locked.value > 0
+              ? html`<div title=${words.nav.lockedHint}>
+                  <dt>${words.nav.locked}</dt>
+                  <dd class="num">${units(locked.value)}</dd>
+                </div>`
+              : null
+          }
           <div>
             <dt>${words.positions.inPositions}</dt>
             <dd class="num">${units(marginUsed.value)}</dd>

@@ -4,8 +4,8 @@ import type { League, LeaguePlace } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { dayTime, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
-import { choosePurse, forgetLeagueCode, leagueCode, leagues, refreshLeagues } from '../leagues.ts'
-import { matches } from '../market.ts'
+import { choosePurse, forgetLeagueCode, leagueCode, leagues, matchOf, refreshLeagues } from '../leagues.ts'
+import { matches, showMatch } from '../market.ts'
 import { go } from '../route.ts'
 import { now } from '../server-clock.ts'
 import { api } from '../session.ts'
@@ -229,7 +229,10 @@ const Place = ({ place: { rank, username, value, gainPct, openPositions, isMe } 
 
 function Trading({ league }: { league: League }) {
   if (league.state !== 'running') return null
+  const match = matchOf(league)
+  if (match === null) return html`<p class="hint inside first">${words.leagues.noMatch}</p>`
   const trade = (): void => {
+    showMatch(match.id)
     choosePurse(league.id)
     go('trade')
   }

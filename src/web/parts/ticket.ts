@@ -16,6 +16,7 @@ import { Explained, Help } from './help.ts'
 import { LevelField } from './level-field.ts'
 import { draft } from './order-draft.ts'
 import { PurseBadge, PurseSwitch } from './purse.ts'
+import { isResting } from './rest.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
 import { useOrder } from './use-order.ts'
 import { useQuote } from './use-quote.ts'
@@ -71,7 +72,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
               />`
             : null
         }
-        <button class="send" disabled=${isBlocked && !isBusy} aria-busy=${isBusy}>
+        <button class="send" disabled=${(isBlocked || isResting.value) && !isBusy} aria-busy=${isBusy}>
           ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way: words.common[direction] })}
           <small>${preview === null ? '' : marginWords(preview)}${isSized ? ` · ${lotWords(lots)}` : ''}</small>
         </button>

@@ -5,6 +5,7 @@ import type { Instrument } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { isUnsure } from '../orders.ts'
 import { draft } from './order-draft.ts'
+import { isResting, rest } from './rest.ts'
 import { leaguePurse } from './use-quote.ts'
 
 interface Sending {
@@ -40,6 +41,7 @@ export function useOrder(instrument: Instrument): Sending {
       await open({ ...order, clientPrice, ...leaguePurse() })
       draft.stopLoss.value = null
       draft.takeProfit.value = null
+      rest()
       onDone()
     } catch (error) {
       // What became of it is found out by its key: the notice says so.
@@ -56,7 +58,8 @@ export function useOrder(instrument: Instrument): Sending {
     back: () => setReviewing(false),
     submit: (event, isLarge, onDone) => {
       event.preventDefault()
-      if (isBusy) return
+      if (isBusy || isResting.peek()) return
+      rest()
       if (isLarge && !isReviewing) setReviewing(true)
       else void send(onDone)
     },

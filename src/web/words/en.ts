@@ -413,6 +413,7 @@ export const en = {
     set: 'Set',
     removed: 'Limit removed',
     remove: 'Remove',
+    sure: 'Take a break until {when}? Until then you open no position. It cannot be ended at once: ending it early takes 24 hours.',
     onBreak: 'You are taking a break',
     endsEarly: 'The break will end early',
     break: 'Take a break',
@@ -521,6 +522,9 @@ export const en = {
   },
   leagues: {
     youAreIn: 'You are in: {name}',
+    noMatch: 'No match of this league is on now.',
+    begun: '{name} has kicked off',
+    begunHint: 'Orders in its match are paid from the money of the tournament.',
     notEntered: 'Not entered',
     upcoming: 'begins {when}',
     running: 'ends {when}',

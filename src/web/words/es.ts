@@ -419,6 +419,7 @@ export const es: Words = {
     set: 'Poner',
     removed: 'Límite quitado',
     remove: 'Quitar',
+    sure: '¿Tomarte un descanso hasta el {when}? Hasta entonces no abres ninguna posición. No puede terminar enseguida: acortarlo tarda 24 horas.',
     onBreak: 'Te has tomado una pausa',
     endsEarly: 'La pausa terminará antes',
     break: 'Tómate una pausa',
@@ -527,6 +528,9 @@ export const es: Words = {
   },
   leagues: {
     youAreIn: 'Ya estás dentro: {name}',
+    noMatch: 'Ahora no se juega ningún partido de esta liga.',
+    begun: 'Ha empezado {name}',
+    begunHint: 'Las órdenes en su partido se pagan con el dinero del torneo.',
     notEntered: 'No has entrado',
     upcoming: 'empieza el {when}',
     running: 'termina el {when}',
