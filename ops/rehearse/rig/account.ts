@@ -25,12 +25,23 @@ export interface Holding {
   marginUsed: number
 }
 
+/** What a purse held after an event. */
+interface Moment extends Readonly<Holding> {
+  readonly purse: string
+  readonly marker: number
+}
+
+/** An answer is compared long before so many events have followed. */
+const MOMENTS_MAX = 10_000
+
 export class Account {
   readonly open = new Map<string, PositionSeen>()
   readonly closed = new Map<string, PositionSeen>()
   /** The last event that was read. */
   marker = 0
   readonly #holdings = new Map<string, Holding>()
+  /** In the order of the events. */
+  readonly #moments: Moment[] = []
 
   /** What is in a purse. Every purse begins with 10,000 units. */
   holding(purse: string): Holding {
@@ -39,8 +50,27 @@ export class Account {
     return holding
   }
 
+  /** Whether a purse held this much after the event of this marker, or after a later one. */
+  hasHeldSince(purse: string, marker: number, { balance, marginUsed }: Readonly<Holding>): boolean {
+    const matches = (then: Moment): boolean =>
+      then.purse === purse && then.balance === balance && then.marginUsed === marginUsed
+    for (let n = this.#moments.length - 1; n >= 0; n--) {
+      const then = this.#moments[n]
+      if (then === undefined || then.marker < marker) return false
+      if (matches(then)) return true
+    }
+    return false
+  }
+
   /** Applies the next event. Throws a Violation if one is missing, repeated, or contradicts those before. */
   apply(event: EventSeen): void {
+    this.#take(event)
+    const { purse } = event.position
+    this.#moments.push({ purse, marker: event.marker, ...this.holding(purse) })
+    if (this.#moments.length > MOMENTS_MAX) this.#moments.shift()
+  }
+
+  #take(event: EventSeen): void {
     const { marker, type, position } = event
     demand(marker === this.marker + 1, () => `event ${marker} follows event ${this.marker}`)
     this.marker = marker

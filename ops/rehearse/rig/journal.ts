@@ -1,9 +1,10 @@
 /**
  * The commands of one user, in order, with their answers. The account's events must agree: every acknowledged command
- * appears once and in order, every other command at most once, and nothing else appears.
+ * appears once and in order, every other command at most once, and nothing else appears. The wallet of an answer is one
+ * that the account had from then on. Knows nothing of the server, and takes linear time: markers order the events.
  */
 import { performance } from 'node:perf_hooks'
-import { brief, demand, isLeague, sameClose, sameTerms, Violation } from './account.ts'
+import { type Account, brief, demand, type Holding, isLeague, sameClose, sameTerms, Violation } from './account.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
 export interface Order {
@@ -35,8 +36,12 @@ export interface Entry {
   state: 'unknown' | 'done' | 'refused'
   /** The position in the answer. */
   answer: PositionSeen | null
+  /** The wallet in the answer. */
+  wallet: Readonly<Holding> | null
   /** The position in the event. */
   event: PositionSeen | null
+  /** Of the event; 0 before it is read. */
+  marker: number
 }
 
 export class Journal {
@@ -44,6 +49,8 @@ export class Journal {
   #ahead: Entry[] = []
   /** The last command, while its outcome is unknown. */
   #unsure: Entry | null = null
+  /** Acknowledged commands whose wallet has not been compared yet. */
+  #told: Entry[] = []
 
   /** The last command, if it has a key to find out with. */
   get unsure(): Entry | null {
@@ -51,15 +58,26 @@ export class Journal {
   }
 
   begin(command: Command): Entry {
-    const entry: Entry = { command, begunAt: performance.now(), state: 'unknown', answer: null, event: null }
+    const entry: Entry = {
+      command,
+      begunAt: performance.now(),
+      state: 'unknown',
+      answer: null,
+      wallet: null,
+      event: null,
+      marker: 0,
+    }
     this.#ahead.push(entry)
     this.#unsure = command.kind === 'change' ? null : entry
     return entry
   }
 
-  acknowledge(entry: Entry, answer: PositionSeen): void {
+  /** `wallet`: of the purse of the position, as the answer shows it. */
+  acknowledge(entry: Entry, answer: PositionSeen, wallet: Readonly<Holding>): void {
+    if (entry.wallet === null) this.#told.push(entry)
     entry.state = 'done'
     entry.answer = answer
+    entry.wallet = wallet
     this.#unsure = null
     if (entry.event !== null) agree(entry, answer, entry.event)
   }
@@ -78,6 +96,7 @@ export class Journal {
         throw new Violation(`no command accounts for event ${event.marker}: ${brief(event.position)}`)
       if (entry.state !== 'refused' && accountsFor(entry.command, event)) {
         entry.event = event.position
+        entry.marker = event.marker
         if (entry.answer !== null) agree(entry, entry.answer, event.position)
         return
       }
@@ -88,8 +107,20 @@ export class Journal {
     }
   }
 
-  /** Call it when all existing events have been read. Throws if an acknowledged command is not among them. */
-  settle(): void {
+  /**
+   * Call it when all existing events have been read. Throws if an acknowledged command is not among them, or its wallet
+   * is none that the account has had since.
+   */
+  settle(account: Account): void {
+    for (const entry of this.#told.splice(0)) {
+      const { event, wallet, marker } = entry
+      if (event === null || wallet === null) continue
+      demand(
+        account.hasHeldSince(event.purse, marker, wallet),
+        () =>
+          `${described(entry)} was answered with a wallet that the account has not had since: ${JSON.stringify(wallet)}`,
+      )
+    }
     const lost = this.#ahead.find((entry) => entry.state === 'done')
     demand(lost === undefined, () => `${lost === undefined ? '' : described(lost)} was acknowledged, but left no event`)
     // Commands that may still be retried stay. Any other that has not happened by now never will.

@@ -103,7 +103,7 @@ export class SimulatedTrader {
       demand(page.marker === this.account.marker, () => `marker ${page.marker} after event ${this.account.marker}`)
       if (!page.more) break
     }
-    this.#journal.settle()
+    this.#journal.settle(this.account)
     return this.account.marker - before
   }
 
@@ -315,8 +315,9 @@ export class SimulatedTrader {
   /** Records an answer. Throws a Violation for a forbidden one. */
   #record(entry: Entry, { status, body }: Answer): void {
     if (status === 200 || status === 201) {
-      const { position } = Trade.parse(body)
-      this.#journal.acknowledge(entry, position)
+      const { position, wallet } = Trade.parse(body)
+      const { balance, marginUsed } = wallet
+      this.#journal.acknowledge(entry, position, { balance, marginUsed })
       if (position.status === 'open') this.#held.set(position.id, position)
       else this.#held.delete(position.id)
       if (entry.command.kind === 'change') return
