@@ -12,7 +12,7 @@ import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
-import { canFollow, type Details, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
+import { canFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -260,6 +260,7 @@ function detailsAfter(
   const withNews = hasNews(before, now)
   const believed: Record<number, number> = {}
   const doubts: Record<number, number> = {}
+  let isSudden = false
   for (const [key, value] of Object.entries(now)) {
     const type = Number(key)
     const [last, first] = [before[type] ?? startOf(type, value), waiting[type]]
@@ -269,7 +270,10 @@ function detailsAfter(
     const isBelieved = follows(last) || isRepeated || (isExplained && isLower)
     if (isBelieved) believed[type] = value
     else doubts[type] = value
+    isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
   }
+  // The rating that goes with a fall of goals waits for it: the price holds what is taken back until then.
+  if (isSudden) delete believed[STATISTIC.rating]
   for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value
   return { believed: { ...before, ...believed }, doubts: Object.keys(doubts).length === 0 ? null : doubts }
 }

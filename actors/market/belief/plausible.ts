@@ -12,7 +12,7 @@ const RATING_STEP_WITH_NEWS = 2.5
 const RISE = { passes: 60, discrete: 2, other: 15 } as const
 
 const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
-const DISCRETE: ReadonlySet<number> = new Set([
+export const DISCRETE: ReadonlySet<number> = new Set([
   STATISTIC.goals,
   STATISTIC.penaltyGoals,
   STATISTIC.penaltiesMissed,
