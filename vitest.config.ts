@@ -9,6 +9,13 @@ const report = process.env['TEST_REPORT']
 
 /** They need a database, a Redis, a composed program or the simulator. */
 const WITH_NEEDS = 'test/**/*.{pg,redis,e2e,sim}.test.ts'
+/** They play whole matches, start threads as the server does, or read everything. */
+const HEAVY = [
+  'test/tidy.test.ts',
+  'test/http/{description,what-if}.test.ts',
+  'test/src/{gameplay-bot,uploads}.test.ts',
+  'test/verify/verify.test.ts',
+]
 /** Whole matches, the journeys of whole browsers, and tests of tools. */
 const LONG = [
   'test/**/*.long.*.ts',
@@ -50,9 +57,9 @@ process.env['NODE_COMPILE_CACHE'] ??= 'node_modules/.cache/touchline/compiled'
 export default defineConfig({
   test: {
     projects: [
-      project('unit', ['test/**/*.test.ts'], [WITH_NEEDS, ...LONG]),
+      project('unit', ['test/**/*.test.ts'], [WITH_NEEDS, ...HEAVY, ...LONG]),
       project('data', ['test/**/*.{pg,redis}.test.ts'], LONG),
-      project('server', ['test/**/*.{e2e,sim}.test.ts'], LONG),
+      project('server', ['test/**/*.{e2e,sim}.test.ts', ...HEAVY], LONG),
       project('long', LONG),
     ],
     pool: 'forks',

@@ -119,11 +119,13 @@ export class PriceHistory {
       ), paired as (
         -- The tick before one that tells of something stays, too: so the step between them is its move alone.
         select *, is_told or coalesce(lead(is_told) over by_n, false) as is_marked from counted window by_n as (order by n)
-      ), roomy as (
-        select *, ${HISTORY_TICKS_MAX - 1}::integer - count(*) filter (where is_marked) over () as room from paired
+      ), ranked as (
+        select *, row_number() over (partition by is_marked order by n) - 1 as rank,
+               greatest(1, count(*) filter (where not is_marked) over () - 1) as last,
+               ${HISTORY_TICKS_MAX - 1}::integer - count(*) filter (where is_marked) over () as steps from paired
       ), chosen as (
-        select *, total <= ${HISTORY_TICKS_MAX}::integer or n = 0 or is_marked
-                  or n * room / (total - 1) > (n - 1) * room / (total - 1) as is_kept from roomy
+        select *, total <= ${HISTORY_TICKS_MAX}::integer or is_marked or rank = 0
+                  or rank * steps / last > (rank - 1) * steps / last as is_kept from ranked
       ), stepped as (
         select *, count(*) filter (where is_kept) over (order by n desc) as step from chosen
       ), weighed as (

@@ -18,20 +18,14 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'test/http/access.test.ts': 'asks every operation with every kind of credentials',
   'test/http/admin.test.ts': 'asks every operation of the control room',
   'test/http/boards.test.ts': 'opens a server for each board',
-  'test/http/description.test.ts': 'asks every operation',
   'test/http/feed-description.test.ts': 'compiles the schema of AsyncAPI',
   'test/http/leagues.test.ts': 'opens a server for each order',
   'test/http/sign-in.test.ts': 'opens a server for each failure',
   'test/http/trading.test.ts': 'tries many numbers',
-  'test/http/what-if.test.ts': 'plays matches in threads, as the server does',
   'test/provider/feed-faults.test.ts': 'tries many payloads',
   'test/provider/odds.test.ts': 'makes a match of its own',
   'test/provider/snapshot.test.ts': 'parses every update of a match twice',
   'test/rooms/fan-out.test.ts': 'has ten thousand subscriptions',
-  'test/src/gameplay-bot.test.ts': 'makes the match of a tournament three times',
-  'test/src/uploads.test.ts': 'checks recordings in threads, as the server does',
-  'test/tidy.test.ts': 'reads every file of the repository',
-  'test/verify/verify.test.ts': 'runs a whole match again, in two engines',
 }
 
 export class SlowTests implements Reporter {

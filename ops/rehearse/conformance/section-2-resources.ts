@@ -551,7 +551,7 @@ check(
   '2.4.8',
   'describe only the returned tick window (at most 500), not the lifetime … Price-history ticks | at most 500',
   'Of more than 500 ticks 500 are returned; `open`, `high` and `low` are of these, `firstTickAt` is of the very first.',
-  { takes: 120 },
+  { takes: 240 },
   async (t) => {
     const player = await t.player('GK')
     const crowd = await Promise.all(Array.from({ length: TRADERS }, () => t.user()))
