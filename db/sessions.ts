@@ -158,7 +158,8 @@ export class Sessions {
     if (row === undefined || !isLiving(row, now)) return { kind: 'ended' }
     if (generation === row.generation - 1) {
       const agoMs = now - row.rotated_at.getTime()
-      if (key !== null && key === row.rotation_key && agoMs <= REPEAT_MS) {
+      // A clock that was put back makes no repetition of an old one, and ends no session.
+      if (key !== null && key === row.rotation_key && Math.abs(agoMs) <= REPEAT_MS) {
         return { kind: 'rotated', session: sessionFrom(row) }
       }
       if (agoMs <= RACE_MS) return { kind: 'superseded' }
@@ -280,7 +281,7 @@ export const keptUntil = (now: Instant) =>
 const ending = (db: Kysely<Database>, world: Pick<World, 'now'>) =>
   db
     .updateTable('sessions')
-    .set({ ended_at: new Date(world.now()), expires_at: keptUntil(world.now()) })
+    .set({ ended_at: sql<Date>`clock_timestamp()`, expires_at: keptUntil(world.now()) })
     .where('ended_at', 'is', null)
 
 const isLiving = (row: Row, now: number): boolean => row.ended_at === null && row.expires_at.getTime() > now

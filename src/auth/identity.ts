@@ -29,7 +29,7 @@ export interface IdentityProviderOptions {
   readonly clientId: string
   readonly issuer: string
   readonly keysUrl: string
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'now' | 'steady'>
   readonly log: Log
   /** Pause between two fetches of the keys because of unknown ones in tokens; only tests set it. */
   readonly cooldownMs?: number
@@ -92,13 +92,13 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   let refreshAt = -Infinity
 
   const refreshKeys = async (): Promise<void> => {
-    if (world.now() < refreshAt) return
+    if (world.steady.now() < refreshAt) return
     try {
       await keys.reload()
-      refreshAt = world.now() + KEYS_TTL_MS
+      refreshAt = world.steady.now() + KEYS_TTL_MS
     } catch (error) {
       if (keys.jwks() === undefined) throw error
-      refreshAt = world.now() + RETRY_MS
+      refreshAt = world.steady.now() + RETRY_MS
       log.warn('identity_keys_refresh_failed', { error })
     }
   }

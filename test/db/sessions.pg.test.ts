@@ -228,6 +228,26 @@ eachDatabase((open) => {
     expect(await process(fast).ended.look()).toContainEqual({ id: mine.id, userId: mine.userId }) // after a restart
   })
 
+  it.each([-86_400_000, -600_000, 600_000, 86_400_000])(
+    '[X15] a process whose clock is %d ms off ends sessions for the others, and takes no rotation for a copy',
+    async (jump) => {
+      const { sessions, ended } = settle()
+      const [mine, other] = [await begin(sessions, 'Hal X15'), await begin(sessions, 'Hal X15')]
+      await ended.look()
+      maxDays = 100_000
+      await rotate(sessions, other, 1, 'hers')
+      world.pass(jump)
+      try {
+        await sessions.end(mine.id)
+        expect(await process(new MortalStore(world)).ended.look()).toContainEqual({ id: mine.id, userId: mine.userId })
+        if (jump < 0) expect(await rotate(sessions, other, 1)).toEqual({ kind: 'superseded' })
+      } finally {
+        world.pass(-jump)
+        maxDays = 60
+      }
+    },
+  )
+
   it("[S11] a user sees their sessions, and ends one or all of them, and no other user's", async () => {
     const { sessions, ended } = settle()
     const [mine, other] = [await begin(sessions, 'Hal S11'), await begin(sessions, 'Hal S11')]

@@ -21,7 +21,7 @@ function open(send: MailQueueOptions['send'], world = new TestWorld()) {
     world.pass(ms)
   }
   const events = () => lines.map((line) => JSON.parse(line).event)
-  return { queue: new MailQueue({ send, world, log, pause }), world, lines, events, pauses }
+  return { queue: new MailQueue({ send, clock: world, log, pause }), world, lines, events, pauses }
 }
 
 describe('mail over SMTP', () => {

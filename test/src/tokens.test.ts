@@ -78,6 +78,22 @@ describe('tokens', () => {
     expect(await tokens.verifyWs(token)).toBeNull()
   })
 
+  it('[X15] a clock that was put back prolongs no token by more than its lifetime', async () => {
+    const { world, tokens } = open()
+    const access = await tokens.issueAccess(user, session.id)
+    const [refresh, ws] = [
+      await tokens.issueRefresh(session),
+      await tokens.issueWs({ userId: user.id, sid: session.id }),
+    ]
+    expect(await tokens.verifyAccess(access)).not.toBeNull()
+    world.pass(-600_000)
+    expect(await tokens.verifyAccess(access)).not.toBeNull()
+    expect(await tokens.verifyWs(ws)).toBeNull()
+    world.pass(-86_400_000)
+    expect(await tokens.verifyAccess(access)).toBeNull()
+    expect(await tokens.verifyRefresh(refresh)).not.toBeNull()
+  })
+
   it('rejects malformed tokens', async () => {
     const { tokens } = open()
     for (const text of ['', '.', '..', 'a.b.c', '{}', '\u0000', 'x'.repeat(10_000)]) {
