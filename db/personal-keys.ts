@@ -92,6 +92,7 @@ export class PersonalKeys {
         rotated_at: new Date(now),
         expires_at: new Date(expiresAt),
         ended_at: null,
+        authenticated_at: null,
         user_agent: null,
         address_prefix: addressPrefix,
       }
@@ -178,7 +179,7 @@ export class PersonalKeys {
         .where('ended_at', 'is', null)
         .executeTakeFirstOrThrow()
       if (numUpdatedRows === 0n) return false
-      const before = { name: row.name, scopes: row.scopes }
+      const before = { scopes: row.scopes }
       await audit.record({ actor: user, action: 'key.delete', subject: id, before, after: null }, tx)
       return true
     })

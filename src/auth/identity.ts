@@ -17,6 +17,8 @@ export interface Identified {
   readonly identity: Identity
   /** From then on the token has expired. */
   readonly until: Instant
+  /** When the user has proved who they are; null if the provider does not say. */
+  readonly authenticatedAt: Instant | null
 }
 
 /** The provider's keys cannot be fetched, so no token can be verified. */
@@ -67,6 +69,7 @@ const Claims = z.object({
     .max(320),
   email_verified: z.literal(true),
   nonce: z.string(),
+  auth_time: z.number().optional(),
   name: z
     .string()
     .regex(/^\P{C}{1,200}$/u)
@@ -138,9 +141,10 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
       const claims = Claims.safeParse(await verified(idToken)).data
       if (claims === undefined || claims.nonce !== nonce) return null
       if (claims.azp !== undefined && claims.azp !== clientId) return null
-      const { exp, sub, email, name = email, picture = null } = claims
+      const { exp, auth_time: at, sub, email, name = email, picture = null } = claims
       const until = instant((Math.ceil(exp) + TOLERANCE_SECS) * SECOND_MS)
-      return { identity: { sub, email, name, picture }, until }
+      const authenticatedAt = at === undefined ? null : instant(at * SECOND_MS)
+      return { identity: { sub, email, name, picture }, until, authenticatedAt }
     },
   }
 }

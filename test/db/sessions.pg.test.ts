@@ -7,6 +7,7 @@ import { type FastStore, keys } from '../../db/fast/fast-store.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
 import { type Device, endSessionsOf, type Session, Sessions } from '../../db/sessions.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { Users } from '../../db/users.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -247,6 +248,19 @@ eachDatabase((open) => {
       }
     },
   )
+
+  it('[S23] a session is fresh for 15 minutes from the proof of who its user is, whatever it is rotated', async () => {
+    const { sessions } = settle()
+    const [now] = [await begin(sessions, 'Hal S23')]
+    const [before] = await sessions.start([now.userId], PHONE, instant(world.now() - 600_000))
+    const fresh = () => Promise.all([now.id, present(before, 'session').id].map((id) => sessions.isFresh(id)))
+    expect(await fresh()).toEqual([true, true])
+    world.pass(300_000)
+    await rotate(sessions, now, 1)
+    expect(await fresh()).toEqual([true, false])
+    world.pass(600_000)
+    expect(await fresh()).toEqual([false, false])
+  })
 
   it("[S11] a user sees their sessions, and ends one or all of them, and no other user's", async () => {
     const { sessions, ended } = settle()
