@@ -149,8 +149,8 @@ async function openSignIn(
 
 /** Sends mail to the configured server, or appends it to a file. */
 function openMail({ config, world, log, lifecycle }: Base): MailQueue {
-  const { mail, dataDir } = config
-  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl.reveal(), from: mail.from })
+  const { mail, dataDir, production: demandsTls } = config
+  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl.reveal(), from: mail.from, demandsTls })
   if (smtp !== null) lifecycle.add({ name: 'mail-server', kind: 'store', stop: () => smtp.close() })
   const send = smtp?.send ?? outboxMailer({ dataDir, world, log })
   const queue = new MailQueue({

@@ -6,7 +6,7 @@ import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { FRESH_MS } from '../../actors/kernel/limits.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
-import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
+import { ACCESS_COOKIE, type CookiePolicy, readCookie } from '../auth/cookies.ts'
 import type { KeyClaims, PersonalKeys } from '../auth/personal-keys.ts'
 import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
@@ -128,6 +128,7 @@ export interface Gates {
 export interface GatesOptions {
   readonly sessions: Pick<Sessions, 'verifyAccess' | 'isFresh'>
   readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify' | 'markBot'>
+  readonly cookies: CookiePolicy
   readonly scopeOf: (c: Context) => Scope | null
   readonly accounts: Pick<CallerDeps['accounts'], 'find'>
   readonly flags: () => Flags
@@ -140,13 +141,13 @@ interface Asking {
   readonly var: Pick<HttpEnv['Variables'], 'key'>
 }
 
-export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
+export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
   const callerFrom = async (c: Asking): Promise<Caller | null> => {
     const { key } = c.var
     if (key !== undefined) {
       return key === null ? null : { userId: key.userId, role: key.role, sid: key.sid, keyId: key.sid }
     }
-    const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE)
+    const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE, cookies)
     const claims = token === undefined ? null : await sessions.verifyAccess(token)
     return claims === null ? null : { userId: claims.userId, role: claims.role, sid: claims.sid }
   }

@@ -151,9 +151,10 @@ describe('signing keys', () => {
 
 describe('session cookies', () => {
   const cookie = { name: 'game_access', value: 'a.b.c', maxAgeSecs: 900 } as const
+  const DEVELOPMENT = { production: false, domain: null }
 
   it('are HttpOnly and Lax in development', () => {
-    const text = setCookie(cookie, { production: false, domain: null })
+    const text = setCookie(cookie, DEVELOPMENT)
     expect(text).toBe('game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; SameSite=Lax')
   })
 
@@ -162,6 +163,14 @@ describe('session cookies', () => {
     expect(text).toBe(
       'game_access=a.b.c; Path=/; Max-Age=900; Domain=.touchline.example; HttpOnly; Secure; SameSite=None; Partitioned',
     )
+  })
+
+  it('[S24] cannot be set by another site, in production without a domain', () => {
+    const policy = { production: true, domain: null }
+    const text = setCookie(cookie, policy)
+    expect(text).toBe('__Host-game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; Secure; SameSite=None; Partitioned')
+    expect(readCookie('game_access=forged; __Host-game_access=a.b.c', 'game_access', policy)).toBe('a.b.c')
+    expect(readCookie('game_access=forged', 'game_access', policy)).toBeUndefined()
   })
 
   it('are found among the other cookies of a browser', () => {
@@ -177,7 +186,8 @@ describe('session cookies', () => {
       ';;;': undefined,
       '': undefined,
     }
-    for (const [header, value] of Object.entries(found)) expect(readCookie(header, 'game_access'), header).toBe(value)
-    expect(readCookie(undefined, 'game_access')).toBeUndefined()
+    for (const [header, value] of Object.entries(found))
+      expect(readCookie(header, 'game_access', DEVELOPMENT), header).toBe(value)
+    expect(readCookie(undefined, 'game_access', DEVELOPMENT)).toBeUndefined()
   })
 })
