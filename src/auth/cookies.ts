@@ -18,8 +18,8 @@ export interface SessionCookie {
 }
 
 /**
- * A browser takes a name with `__Host-` from this very host alone, and over TLS: no other site under the same domain can
- * set such a cookie. Cookies for a domain, or without TLS, cannot have it.
+ * A browser takes a name with `__Host-` from this very host alone, and over TLS: no other site under the same domain
+ * can set such a cookie. Cookies for a domain, or without TLS, cannot have it.
  */
 const nameIn = (name: SessionCookie['name'], { production, domain }: CookiePolicy): string =>
   production && domain === null ? `__Host-${name}` : name
