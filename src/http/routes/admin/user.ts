@@ -110,8 +110,8 @@ export function adminUser(deps: Deps, gates: Gates) {
     const { id } = c.req.valid('param')
     if ((await userList.find(id)) === null) return fail(c, notFound('user'))
     const words = { field: 'text', about: id, words: c.req.valid('json').text } as const
-    const note = { action: 'user.note', subject: id, before: null, after: {}, words }
-    await deps.audit.record({ actor: c.var.caller.userId, ...note })
+    const entry = { action: 'user.note', subject: id, before: null, after: {}, words }
+    await deps.audit.record({ actor: c.var.caller.userId, ...entry })
     return c.json({ noted: true as const }, 200)
   })
   return app.openapi({ ...route, middleware: gates.admin }, async (c) => {
