@@ -48,7 +48,9 @@ export function usernameFlaw(username: string): UsernameFlaw | null {
 }
 
 const isReserved = (username: string): boolean =>
-  RESERVED.has(username) || RESERVED.has(username.replace(/s$/, '')) || IMPERSONATING.some((form) => form.test(username))
+  RESERVED.has(username) ||
+  RESERVED.has(username.replace(/s$/, '')) ||
+  IMPERSONATING.some((form) => form.test(username))
 
 /**
  * An e-mail address as it is compared: only A to Z are lowered. Unicode lowers the Kelvin sign to a k, which would make
