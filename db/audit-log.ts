@@ -1,8 +1,10 @@
 /**
  * The audit log: who did what, with the values before and after. Rows are never changed or removed; `audit-chain.ts`
- * seals them.
+ * seals them. What an operator writes about a person is beside it, and erased with the person: the entry keeps a
+ * salted digest, so that other words in its place are found.
  */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
@@ -18,9 +20,11 @@ export interface ControlAction {
   readonly after: unknown
   /** `ok`, or the code of the refusal. Left out: `ok`. */
   readonly outcome?: string
+  /** What is written about a person; `after` has it in this field. */
+  readonly words?: { readonly field: 'reason' | 'text'; readonly about: UserId; readonly words: string }
 }
 
-export interface AuditEntry extends ControlAction {
+export interface AuditEntry extends Omit<ControlAction, 'words'> {
   readonly id: number
   readonly at: Instant
   /** The actor's username; null when the account no longer exists. */
@@ -49,15 +53,19 @@ export class AuditLog {
   async recordAll(actions: readonly ControlAction[], db: Kysely<Database> = this.#db): Promise<void> {
     if (actions.length === 0) return
     const at = new Date(this.#world.now())
-    const rows = actions.map(({ actor, action, subject, before, after, outcome = 'ok' }) => ({
-      at,
-      actor_id: actor,
-      action,
-      subject,
-      before: before === null ? null : JSON.stringify(before),
-      after: after === null ? null : JSON.stringify(after),
-      outcome,
-    }))
+    const rows = []
+    for (const { actor, action, subject, before, after: plain, outcome = 'ok', words } of actions) {
+      const after = words === undefined ? plain : { ...Object(plain), [words.field]: await keptBeside(words, db) }
+      rows.push({
+        at,
+        actor_id: actor,
+        action,
+        subject,
+        before: before === null ? null : JSON.stringify(before),
+        after: after === null ? null : JSON.stringify(after),
+        outcome,
+      })
+    }
     await db.insertInto('audit_log').values(rows).execute()
   }
 
@@ -68,8 +76,9 @@ export class AuditLog {
     )
       .selectFrom('audit_log')
       .leftJoin('users', 'users.id', 'audit_log.actor_id')
+      .leftJoin('audit_words', (join) => join.on('audit_words.digest', '=', digestIn('audit_log')))
       .selectAll('audit_log')
-      .select('users.username')
+      .select(['users.username', 'audit_words.words'])
       .$if(before !== null, (query) => query.where('audit_log.id', '<', before))
       .orderBy('audit_log.id', 'desc')
       .limit(limit)
@@ -82,7 +91,7 @@ export class AuditLog {
       action: row.action,
       subject: row.subject,
       before: row.before,
-      after: row.after,
+      after: withWords(row.after, row.words),
       outcome: row.outcome,
     }))
   }
@@ -93,4 +102,24 @@ export class AuditLog {
     const known = await this.#reads.selectFrom('audit_log').select('id').where('id', '=', before).executeTakeFirst()
     return known === undefined ? this.#db : this.#reads
   }
+}
+
+/** The digest in an entry, which finds its words. */
+export const digestIn = (entry: string) =>
+  sql<string>`coalesce(${sql.ref(`${entry}.after`)} ->> 'text', ${sql.ref(`${entry}.after`)} ->> 'reason')`
+
+/** Keeps the words, and returns the digest that stands for them. */
+async function keptBeside({ about, words }: { about: UserId; words: string }, db: Kysely<Database>): Promise<string> {
+  const { rows } = await sql<{ digest: string }>`
+    insert into audit_words (digest, about, salt, words)
+      select encode(sha256(convert_to(salt || ${words}::text, 'UTF8')), 'hex'), ${about}::uuid, salt, ${words}::text
+        from (select gen_random_uuid()::text as salt) s
+      returning digest`.execute(db)
+  return present(rows[0], 'digest').digest
+}
+
+/** An entry's new value with its words, if there are any left. */
+function withWords(after: unknown, words: string | null): unknown {
+  if (words === null || typeof after !== 'object' || after === null || Array.isArray(after)) return after
+  return { ...after, ['text' in after ? 'text' : 'reason']: words }
 }

@@ -122,6 +122,13 @@ export const SECTIONS: readonly Section[] = [
     by: [['t.id', 'bigint']],
     without: ['n', 'hash'],
   },
+  {
+    name: 'auditWords',
+    table: 'audit_words',
+    from: ownRows('audit_words', 'about'),
+    by: [['t.digest', 'text']],
+    without: ['salt'],
+  },
 ]
 
 /** Tables without a section, and why. */

@@ -211,6 +211,7 @@ export class Deletions {
       .set({ name: null, code: null })
       .where((eb) => eb.or([eb('referrer_id', '=', id), eb('referee_id', '=', id)]))
       .execute()
+    await tx.deleteFrom('audit_words').where('about', '=', id).execute()
     // Told to the user who had invited this one. A username has no blanks.
     await sql`
       update notifications set body = regexp_replace(body, '^\\S+', 'A friend'), data = data - 'refereeName'

@@ -4,7 +4,8 @@
  * has lost the mark too. Each process also reads the recent ends from the database all the time, so that one which the
  * fast store never received is known everywhere within a second.
  */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FastOrElse } from './fast/fast-or-else.ts'
@@ -21,14 +22,14 @@ interface EndedSessionsOptions {
   readonly ask: FastOrElse
   /** Tells this database's sessions from those of others that share the fast store. */
   readonly installation: string
-  readonly world: Pick<World, 'now' | 'newId'>
+  readonly world: Pick<World, 'steady' | 'newId'>
   /** The longest life of an access or WebSocket token: how long an ended session is remembered. */
   readonly tokenLifeMs: number
 }
 
 /** The fast store holds every recent end. */
 const COMPLETE = 'complete'
-/** How far the clocks of two processes may differ; ends this much older than the last look are read again. */
+/** An end may be committed this long after it was written: ends this much older than the last look are read again. */
 const OVERLAP_MS = 30 * SECOND_MS
 /** How long a store keeps the mark of the process that fills it. */
 const FILLING_MS = 60 * SECOND_MS
@@ -36,17 +37,17 @@ const FILLING_MS = 60 * SECOND_MS
 export class EndedSessions {
   readonly #options: EndedSessionsOptions
   readonly #key: string
-  /** The ends that this process knows of, with the instant from which no token of theirs can count. */
+  /** The ends that this process knows of, with the steady instant from which no token of theirs can count. */
   readonly #known = new Map<SessionId, Instant>()
   /** Not yet written to the fast store, which was unavailable. */
   readonly #unwritten = new Set<SessionId>()
-  #lookedAt: Instant
+  /** By the database's clock, as are the ends: those of processes may differ. */
+  #lookedAt: Date | null = null
   #filling: Promise<void> | null = null
 
   constructor(options: EndedSessionsOptions) {
     this.#options = options
     this.#key = keys.ended(options.installation)
-    this.#lookedAt = instant(options.world.now() - options.tokenLifeMs)
   }
 
   /** Makes known that these sessions have ended. The database must have them already. */
@@ -84,10 +85,9 @@ export class EndedSessions {
    * twice a second, and once before anything is asked.
    */
   async look(): Promise<readonly EndedSession[]> {
-    const { world, tokenLifeMs } = this.#options
-    const now = world.now()
-    const ended = await this.#endedSince(Math.max(this.#lookedAt - OVERLAP_MS, now - tokenLifeMs))
-    this.#lookedAt = now
+    const now = this.#options.world.steady.now()
+    const { at, ended } = await this.#endedSince(this.#lookedAt)
+    this.#lookedAt = at
     for (const [id, until] of this.#known) if (until <= now) this.#known.delete(id)
     const found = ended.filter(({ id }) => !this.#known.has(id))
     for (const { id } of found) this.#know(id)
@@ -100,7 +100,7 @@ export class EndedSessions {
     // The store lost everything at some instant before this mark. An end that it lost is in the database by now.
     const witness = `filling:${world.newId()}`
     await fast.mark(this.#key, [witness], FILLING_MS)
-    const ended = await this.#endedSince(world.now() - tokenLifeMs)
+    const { ended } = await this.#endedSince(null)
     await fast.mark(this.#key, [COMPLETE, ...ended.map(({ id }) => id)], tokenLifeMs, witness)
   }
 
@@ -110,13 +110,16 @@ export class EndedSessions {
     for (const id of ids) this.#unwritten.delete(id)
   }
 
-  async #endedSince(since: number): Promise<readonly EndedSession[]> {
-    const rows = await this.#options.db
-      .selectFrom('sessions')
-      .select(['id', 'user_id'])
-      .where('ended_at', '>', new Date(since))
-      .execute()
-    return rows.map((row) => ({ id: sessionId(row.id), userId: userId(row.user_id) }))
+  /** Those that ended since a look, or all whose tokens may still count. */
+  async #endedSince(look: Date | null): Promise<{ readonly at: Date; readonly ended: readonly EndedSession[] }> {
+    const { rows } = await sql<{ id: string | null; user_id: string; at: Date }>`
+      select s.id, s.user_id, now.at from (select clock_timestamp() as at) now left join sessions s on s.ended_at >
+             greatest(least(coalesce(${look}::timestamptz, '-infinity'), now.at) - ${interval(OVERLAP_MS)},
+                      now.at - ${interval(this.#options.tokenLifeMs)})`.execute(this.#options.db)
+    const ended = rows.flatMap(({ id, user_id: user }) =>
+      id === null ? [] : [{ id: sessionId(id), userId: userId(user) }],
+    )
+    return { at: present(rows[0], 'an instant').at, ended }
   }
 
   async #hasInDatabase(id: SessionId): Promise<boolean> {
@@ -125,6 +128,8 @@ export class EndedSessions {
   }
 
   #know(id: SessionId): void {
-    this.#known.set(id, instant(this.#options.world.now() + this.#options.tokenLifeMs + OVERLAP_MS))
+    this.#known.set(id, instant(this.#options.world.steady.now() + this.#options.tokenLifeMs + OVERLAP_MS))
   }
 }
+
+const interval = (ms: number) => sql`make_interval(secs => ${ms / SECOND_MS}::float8)`

@@ -27,10 +27,7 @@ const CONNECTION = /^(0800[013467]|57P0[1-5])$/
  */
 const TRANSIENT = /^(53...|58...|57014|25P03|40001|40P01|55P03)$/
 
-/**
- * Messages without a code, from pg and its pool, PGlite, ioredis, and a Redis that is loading, full or read-only, or a
- * cluster of which a part is missing.
- */
+/** Messages without a code, from pg and its pool, PGlite, ioredis, and the fast store in memory when it is full. */
 const MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -42,17 +39,29 @@ const MESSAGES = [
   'Connection is closed',
   'Command timed out',
   'Reached the max retries per request',
-  'LOADING ',
   'OOM ',
-  'READONLY ',
-  'MASTERDOWN ',
-  'CLUSTERDOWN ',
-  'TRYAGAIN ',
   'Too many Cluster redirections',
   'None of startup nodes is available',
   'Failed to refresh slots cache',
   'Cluster is ended',
 ]
+
+/** Redis 6.2 puts what was refused inside a script behind this; later versions say it as elsewhere. */
+const IN_SCRIPT = /^ERR Error running script \(call to \w+\): @user_script:\d+: @user_script: ?\d+: -?/
+
+/** Redis objects to the script or command itself: a mistake of this program. */
+const OWN_MISTAKE =
+  /^ERR (Error (compiling|running) script|user_script:|wrong number of arguments|syntax error|value is not|invalid expire|Write commands are not allowed)/
+
+/**
+ * Anything else that Redis answers with an error is a refusal, whatever its words: it is full, loading, read-only,
+ * short of replicas, forbids the command or wants a password. The words differ between versions and proxies.
+ */
+const isRedisRefusal = ({ name, message }: Error): boolean =>
+  REDIS_ERRORS.has(name) && !OWN_MISTAKE.test(message.replace(IN_SCRIPT, ''))
+
+/** `ParserError`: what answers does not speak the protocol. `AbortError`: the connection broke before the answer. */
+const REDIS_ERRORS = new Set(['ReplyError', 'ParserError', 'AbortError', 'InterruptError'])
 
 /**
  * Whether an error means that the database or the fast store did not answer, whatever it was asked. Also looks at the
@@ -64,6 +73,7 @@ export function isAway(error: unknown): boolean {
     (one) =>
       SOCKET_CODES.has(codeOf(one)) ||
       CONNECTION.test(codeOf(one)) ||
+      isRedisRefusal(one) ||
       MESSAGES.some((message) => one.message.startsWith(message)),
   )
 }

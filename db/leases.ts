@@ -32,7 +32,7 @@ export class SqlLeases implements Leases {
         values (${matchId}::bigint, ${owner}::text, 1, clock_timestamp() + make_interval(secs => ${ttlMs / 1000}::float8))
         on conflict (match_id) do update
            set owner = excluded.owner, epoch = match_leases.epoch + 1, expires_at = excluded.expires_at
-         where match_leases.expires_at <= clock_timestamp() or match_leases.owner = excluded.owner or ${alone}::boolean
+         where not ${this.#runs('match_leases')} or match_leases.owner = excluded.owner or ${alone}::boolean
         returning epoch`.execute(this.#db)
     return rows[0]?.epoch ?? null
   }
@@ -55,9 +55,7 @@ export class SqlLeases implements Leases {
   /** The owner of a match's running lease, or null. */
   async ownerOf(matchId: FixtureId): Promise<string | null> {
     const { rows } = await sql<{ owner: string }>`
-      select owner from match_leases where match_id = ${matchId}::bigint and expires_at > clock_timestamp()`.execute(
-      this.#db,
-    )
+      select l.owner from match_leases l where match_id = ${matchId}::bigint and ${this.#runs('l')}`.execute(this.#db)
     return rows[0]?.owner ?? null
   }
 
@@ -70,7 +68,7 @@ export class SqlLeases implements Leases {
     const { rows } = await sql<{ id: number }>`
       select m.id from matches m left join match_leases l on l.match_id = m.id
        where m.settled_at is null and m.id <> all (${bigints(running)}::bigint[])
-         and (l.match_id is null or l.expires_at <= clock_timestamp() or l.owner = ${owner}::text or ${alone}::boolean)
+         and (l.match_id is null or not ${this.#runs('l')} or l.owner = ${owner}::text or ${alone}::boolean)
        order by m.id limit ${ORPHANS_MAX}`.execute(this.#db)
     return rows.map((row) => fixtureId(row.id))
   }
@@ -81,9 +79,19 @@ export class SqlLeases implements Leases {
     if (alone) return []
     const { rows } = await sql<{ id: number }>`
       select m.id from matches m join match_leases l on l.match_id = m.id
-       where m.settled_at is null and l.expires_at > clock_timestamp() and l.owner <> ${owner}::text
+       where m.settled_at is null and ${this.#runs('l')} and l.owner <> ${owner}::text
        order by m.id`.execute(this.#db)
     return rows.map((row) => fixtureId(row.id))
+  }
+
+  /**
+   * Whether a lease runs. One that ends later than any renewal could make it was written before the database's clock
+   * was put back; its owner renews it within a second, if there still is one.
+   */
+  #runs(lease: 'match_leases' | 'l') {
+    const end = sql.ref(`${lease}.expires_at`)
+    const latest = sql`clock_timestamp() + make_interval(secs => ${(2 * this.#options.ttlMs) / 1000}::float8)`
+    return sql<boolean>`(${end} > clock_timestamp() and ${end} <= ${latest})`
   }
 }
 

@@ -59,8 +59,10 @@ export class LedgerMonitor {
 
   /** Adds up the entries since the last sample, each of them once. Must not be called again before it resolves. */
   async books(): Promise<BooksSample> {
-    const from = this.#lookedUntil
-    const until = instant(Math.max(from, Math.min(this.#world.now() - SETTLED_AFTER_MS, from + WINDOW_MAX_MS)))
+    const now = this.#world.now()
+    // Entries of a clock that was put back would not be looked at until it is where it was.
+    const from = this.#lookedUntil > now ? instant(now - MINUTE_MS) : this.#lookedUntil
+    const until = instant(Math.max(from, Math.min(now - SETTLED_AFTER_MS, from + WINDOW_MAX_MS)))
     const { rows } = await sql<BooksSample>`
       with recent as materialized (
         select tx, user_id, purse, amount_micros from ledger_entries

@@ -3,7 +3,7 @@
  * proof of an e-mail address. They are in the database: a fast store that loses them would let each be used again.
  */
 import { createHash } from 'node:crypto'
-import type { Kysely } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { CODE_PAUSE_MS, CODE_TTL_MS, NONCE_TTL_MS } from '../actors/kernel/limits.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
@@ -23,22 +23,39 @@ const REPEAT_MS = MINUTE_MS
 /** Codes are small, so that expired ones may stay a while. */
 const REMOVED_PER_CODE = 2
 
+interface Claim {
+  readonly what: SingleUse
+  readonly text: string
+  readonly until: Instant
+  /** Given where a clock that was put back must not prolong the claim. */
+  readonly windowMs?: number
+}
+
 /** True for exactly one of several claimants, until this instant. In a transaction: unless it is rolled back. */
 export async function claimOnce(
   db: Kysely<Database>,
   world: Pick<World, 'now'>,
-  { what, text, until }: { readonly what: SingleUse; readonly text: string; readonly until: Instant },
+  { what, text, until, windowMs }: Claim,
 ): Promise<boolean> {
   const expires_at = new Date(until)
   const claimed = await db
     .insertInto('single_use')
     .values({ digest: digestOf(what, text), expires_at })
     .onConflict((conflict) =>
-      conflict.column('digest').doUpdateSet({ expires_at }).where('single_use.expires_at', '<=', new Date(world.now())),
+      conflict
+        .column('digest')
+        .doUpdateSet({ expires_at })
+        .where(sql<boolean>`not ${isPendingAt(world.now(), sql.ref('single_use.expires_at'), windowMs)}`),
     )
     .returning('digest')
     .executeTakeFirst()
   return claimed !== undefined
+}
+
+/** `isPending` of a column; without a window a claim lasts until its instant, wherever the clock has been. */
+function isPendingAt(now: Instant, column: RawBuilder<unknown>, windowMs?: number) {
+  const latest = windowMs === undefined ? 'infinity' : new Date(now + 2 * windowMs)
+  return sql<boolean>`(${column} > ${new Date(now)}::timestamptz and ${column} <= ${latest}::timestamptz)`
 }
 
 const digestOf = (what: SingleUse, text: string): string =>
@@ -74,8 +91,8 @@ export class OneTime {
    * milliseconds left.
    */
   async startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }> {
-    if (await this.#claim('code mail', subject, this.#in(CODE_PAUSE_MS)))
-      return { started: true, leftMs: CODE_PAUSE_MS }
+    const pause = { what: 'code mail', text: subject, until: this.#in(CODE_PAUSE_MS), windowMs: CODE_PAUSE_MS } as const
+    if (await claimOnce(this.#db, this.#world, pause)) return { started: true, leftMs: CODE_PAUSE_MS }
     const row = await this.#db
       .selectFrom('single_use')
       .select('expires_at')
@@ -101,7 +118,7 @@ export class OneTime {
       .selectFrom('email_codes')
       .select(['code_id as id', 'digest'])
       .where('subject', '=', subject)
-      .where('expires_at', '>', this.#now())
+      .where(this.#isPending('expires_at', CODE_TTL_MS))
       .executeTakeFirst()
     return row ?? null
   }
@@ -130,7 +147,7 @@ export class OneTime {
       .set((eb) => ({ guesses: eb('guesses', '+', 1) }))
       .where('subject', '=', subject)
       .where('code_id', '=', id)
-      .where('expires_at', '>', this.#now())
+      .where(this.#isPending('expires_at', CODE_TTL_MS))
       .returning('guesses')
       .executeTakeFirst()
     return row?.guesses ?? Infinity
@@ -152,7 +169,7 @@ export class OneTime {
       .selectFrom('email_codes')
       .select('verified_email')
       .where('subject', '=', subject)
-      .where('verified_until', '>', this.#now())
+      .where(this.#isPending('verified_until', this.#verifiedMs))
       .executeTakeFirst()
     return row?.verified_email ?? null
   }
@@ -170,6 +187,10 @@ export class OneTime {
       .deleteFrom('email_codes')
       .where('subject', 'in', nothingProved.limit(REMOVED_PER_CODE).forUpdate().skipLocked())
       .execute()
+  }
+
+  #isPending(column: 'expires_at' | 'verified_until', windowMs: number) {
+    return isPendingAt(this.#world.now(), sql.ref(column), windowMs)
   }
 
   #in(ms: number): Instant {

@@ -2,7 +2,7 @@
  * Personal keys of programs. A key is a session without refresh tokens: whatever ends the sessions of a user, such as a
  * demotion, ends their keys in every process within a second, and the sockets that were opened with them.
  */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -92,6 +92,7 @@ export class PersonalKeys {
         rotated_at: new Date(now),
         expires_at: new Date(expiresAt),
         ended_at: null,
+        authenticated_at: null,
         user_agent: null,
         address_prefix: addressPrefix,
       }
@@ -173,12 +174,12 @@ export class PersonalKeys {
       if (row === undefined) return false
       const { numUpdatedRows } = await tx
         .updateTable('sessions')
-        .set({ ended_at: new Date(now), expires_at: keptUntil(now) })
+        .set({ ended_at: sql<Date>`clock_timestamp()`, expires_at: keptUntil(now) })
         .where('id', '=', id)
         .where('ended_at', 'is', null)
         .executeTakeFirstOrThrow()
       if (numUpdatedRows === 0n) return false
-      const before = { name: row.name, scopes: row.scopes }
+      const before = { scopes: row.scopes }
       await audit.record({ actor: user, action: 'key.delete', subject: id, before, after: null }, tx)
       return true
     })

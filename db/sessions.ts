@@ -1,7 +1,8 @@
 /** Sessions: one row per sign-in, which lasts while its refresh tokens are rotated, until it is ended. */
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { FRESH_MS } from '../actors/kernel/limits.ts'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, instant, isPending, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import type { Database } from './postgres/schema.ts'
 import type { SessionsTable } from './postgres/schema/users.ts'
@@ -81,8 +82,15 @@ export class Sessions {
     this.#options = options
   }
 
-  /** Creates a session for each of these users, in their order. Removes up to twice as many expired ones. */
-  async start(users: readonly UserId[], { userAgent, addressPrefix }: Device): Promise<readonly Session[]> {
+  /**
+   * Creates a session for each of these users, in their order. They have proved who they are at `authenticatedAt`, or
+   * now. Removes up to twice as many expired ones.
+   */
+  async start(
+    users: readonly UserId[],
+    { userAgent, addressPrefix }: Device,
+    authenticatedAt: Instant | null = null,
+  ): Promise<readonly Session[]> {
     if (users.length === 0) return []
     const { db, world } = this.#options
     const now = world.now()
@@ -95,6 +103,7 @@ export class Sessions {
       rotated_at: new Date(now),
       expires_at: this.#expiry(now, now),
       ended_at: null,
+      authenticated_at: new Date(Math.min(now, authenticatedAt ?? now)),
       user_agent: userAgent,
       address_prefix: addressPrefix,
     }))
@@ -158,13 +167,20 @@ export class Sessions {
     if (row === undefined || !isLiving(row, now)) return { kind: 'ended' }
     if (generation === row.generation - 1) {
       const agoMs = now - row.rotated_at.getTime()
-      if (key !== null && key === row.rotation_key && agoMs <= REPEAT_MS) {
+      // A clock that was put back makes no repetition of an old one, and ends no session.
+      if (key !== null && key === row.rotation_key && Math.abs(agoMs) <= REPEAT_MS) {
         return { kind: 'rotated', session: sessionFrom(row) }
       }
       if (agoMs <= RACE_MS) return { kind: 'superseded' }
     }
     await this.end(id)
     return { kind: 'reused' }
+  }
+
+  /** Whether the user of a session has proved who they are less than 15 minutes ago. */ // S23
+  async isFresh(id: SessionId): Promise<boolean> {
+    const at = (await this.#find(id))?.authenticated_at
+    return at !== undefined && at !== null && isPending(at.getTime() + FRESH_MS, this.#options.world.now(), FRESH_MS)
   }
 
   /** The user's sessions that last, without keys, the one used last first; at most 100. */
@@ -280,7 +296,7 @@ export const keptUntil = (now: Instant) =>
 const ending = (db: Kysely<Database>, world: Pick<World, 'now'>) =>
   db
     .updateTable('sessions')
-    .set({ ended_at: new Date(world.now()), expires_at: keptUntil(world.now()) })
+    .set({ ended_at: sql<Date>`clock_timestamp()`, expires_at: keptUntil(world.now()) })
     .where('ended_at', 'is', null)
 
 const isLiving = (row: Row, now: number): boolean => row.ended_at === null && row.expires_at.getTime() > now

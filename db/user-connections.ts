@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
+import { digestIn } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 
 export type ConnectionKind = 'same_network' | 'invited_by' | 'invited'
@@ -66,8 +67,8 @@ export class UserConnections {
   /** What was last done about the user, newest first. */
   async deeds(user: UserId): Promise<readonly UserDeed[]> {
     const { rows } = await sql<{ id: number; at: Date; action: string; by: string | null; text: string | null }>`
-      select a.id, a.at, a.action, u.username as by, coalesce(a.after ->> 'text', a.after ->> 'reason') as text
-        from audit_log a left join users u on u.id = a.actor_id
+      select a.id, a.at, a.action, u.username as by, w.words as text
+        from audit_log a left join users u on u.id = a.actor_id left join audit_words w on w.digest = ${digestIn('a')}
        where a.subject = ${user}::text order by a.id desc limit ${LISTED_MAX}::integer`.execute(this.#db)
     return rows.map(({ at, ...deed }) => ({ ...deed, at: instant(at.getTime()) }))
   }

@@ -59,7 +59,8 @@ export interface StatusChange {
   readonly status: UserStatus
   /** In plain words, for the audit log and the user. */
   readonly reason: string
-  readonly by: UserId
+  /** Null for the server itself. */
+  readonly by: UserId | null
 }
 
 export type StatusOutcome =
@@ -171,7 +172,8 @@ export class UserList {
           action: 'user.status',
           subject: id,
           before: outcome.kind === 'changed' ? { status: outcome.before } : null,
-          after: { status, reason },
+          after: { status },
+          ...(outcome.kind === 'unknown' ? {} : { words: { field: 'reason', about: id, words: reason } }),
           outcome: done ? 'ok' : outcome.kind === 'unknown' ? 'NOT_FOUND' : 'OWN_STATUS',
         },
         tx,

@@ -161,7 +161,7 @@ function partsOf(options: RealTimeOptions) {
   const connectionLimit = new ConnectionLimit(options.limits)
   const hosted = new Map<FixtureId, HostedMatch>()
   const refusedUpdates = { clock_behind: 0, before_kick_off: 0 }
-  const fanOut = new FanOut({ world, report })
+  const fanOut = new FanOut({ clock: world.steady, report })
   const account = new AccountStream({ read: options.readAccounts, report })
   const cluster =
     options.cluster === null ? null : clusterMember({ ...options, ...options.cluster, fanOut, account, hosted })
@@ -172,7 +172,7 @@ function partsOf(options: RealTimeOptions) {
       fanOut,
       account,
       deadline,
-      share: new FairShare(world),
+      share: new FairShare(world.steady),
       refusedUpdates,
       relay: cluster?.prices.relay ?? null,
     },
@@ -182,12 +182,12 @@ function partsOf(options: RealTimeOptions) {
     followRemote: async (matchId) => (await cluster?.prices.follow(matchId)) ?? false,
   })
   const wake: Wake = (id) => desk.activateFor(id)
-  const wakes = new WakeLimiter(world)
-  const door = new Door({ limits: options.doorLimits, world, report })
+  const wakes = new WakeLimiter(world.steady)
+  const door = new Door({ limits: options.doorLimits, clock: world.steady, report })
   const common = { connectionLimit, fanOut, account, deadline, world, report }
   const feed = new PriceFeed({ verify, door, wake, wakes, ...common })
   const replays = new Replays({ context: options.replay, desk, world, report })
-  const transport = new RoomTransport(deadline, world)
+  const transport = new RoomTransport(deadline, world.steady)
   return {
     deadline,
     door,
@@ -241,7 +241,7 @@ const pollerStats = (
   polling,
   answered: polls - failures,
   failed: failures,
-  answerAgeMs: polling && answeredAt !== null ? world.now() - answeredAt : null,
+  answerAgeMs: polling && answeredAt !== null ? world.steady.now() - answeredAt : null,
   faults,
   quotaLeft: polling ? quotaLeft : null,
 })

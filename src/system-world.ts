@@ -7,8 +7,12 @@ import { instant, type World } from '../actors/kernel/world.ts'
 const COUNTER_START_BELOW = 0x800
 const COUNTER_MAX = 0xfff
 
-/** A World over the system clock. `clock` yields milliseconds; it may jump back without ids losing their order. */
-export function systemWorld(clock: () => number = Date.now): World {
+/**
+ * A World over the system's clocks. `clock` yields milliseconds; it may jump back without ids losing their order. A
+ * clock that a test moves also measures durations, unless it is given another for them.
+ */
+export function systemWorld(given?: () => number, steady: () => number = given ?? monotonicMs): World {
+  const clock = given ?? Date.now
   let lastMs = 0
   let counter = 0
   const entropy = pooledHex()
@@ -30,6 +34,7 @@ export function systemWorld(clock: () => number = Date.now): World {
 
   return {
     now: () => instant(clock()),
+    steady: { now: () => instant(steady()) },
     newId,
     randomInt: (below) => randomInt(below),
     secret: (bytes) => randomBytes(bytes).toString('hex'),

@@ -236,7 +236,7 @@ export const Environment = z.object({
   }),
   SMTP_URL: optionalSecret((url) => hasScheme(url, ['smtp:', 'smtps:']), 'must be an smtp:// or smtps:// address', {
     otherwise: 'mails are appended to `outbox.jsonl` in `DATA_DIR`',
-    meaning: 'the mail server',
+    meaning: 'the mail server; in production one on another machine must be smtps or offer STARTTLS',
     isRequiredInProduction: true,
   }),
   MAIL_FROM: variable(
@@ -246,7 +246,9 @@ export const Environment = z.object({
   ),
   COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name', {
     otherwise: 'the host that was called',
-    meaning: 'the domain of the cookies',
+    meaning:
+      'the domain of the cookies, which every host under it then gets and can set; without one their names begin with ' +
+      '`__Host-` in production',
   }),
   CORS_ORIGINS: variable(
     list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),

@@ -26,9 +26,16 @@ const RESERVED: ReadonlySet<string> = new Set([
   'undefined',
 ])
 
-/** Reserved as a part, too: `admin_1` and `touchline_team` would be taken for us. */
-const IMPERSONATING =
-  /(^|_)(admin|administrator|deleted|moderator|official|root|security|staff|support|system|touchline)[0-9]*(_|$)/
+/**
+ * Names that would be taken for us: with one of these words anywhere, with one at the end of a part (`sysadmins`), at
+ * its beginning (`staffteam`; `supporter` and `stafford` are other words), or as a part (`ada_support`).
+ */
+const IMPERSONATING = [
+  /touchline|administrator|moderator/,
+  /admins?[0-9]*(_|$)/,
+  /(^|_)(admin|official|security|staff(?!ord)|support(?!er|ing|ive))/,
+  /(^|_)(deleted|root|system|team)s?[0-9]*(_|$)/,
+]
 
 export type UsernameFlaw = 'too_short' | 'too_long' | 'characters' | 'reserved'
 
@@ -37,8 +44,13 @@ export function usernameFlaw(username: string): UsernameFlaw | null {
   if (!/^[a-z][a-z0-9_]*$/.test(username)) return username === '' ? 'too_short' : 'characters'
   if (username.length < LENGTH_MIN) return 'too_short'
   if (username.length > LENGTH_MAX) return 'too_long'
-  return RESERVED.has(username) || IMPERSONATING.test(username) ? 'reserved' : null
+  return isReserved(username) ? 'reserved' : null
 }
+
+const isReserved = (username: string): boolean =>
+  RESERVED.has(username) ||
+  RESERVED.has(username.replace(/s$/, '')) ||
+  IMPERSONATING.some((form) => form.test(username))
 
 /**
  * An e-mail address as it is compared: only A to Z are lowered. Unicode lowers the Kelvin sign to a k, which would make

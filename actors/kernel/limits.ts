@@ -156,6 +156,8 @@ export const XP_FIRST_TRADE_OF_DAY = 50
 export const REFERRAL_REWARD: Money = money(units(100))
 /** The most credits to one referrer in a week, by default. */
 export const REFERRALS_WEEKLY_MAX = 10
+/** So long ago may an admin have signed in who does what cannot be undone. */
+export const FRESH_MS = 15 * MINUTE_MS
 /** The most that a balance changed from outside in the fast store adds to a wallet at once, by default: no bound. */
 export const ADOPTION_MAX: Money = money(MICROS_MAX)
 /** Above this it raises an alert, by default. */

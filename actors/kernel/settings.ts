@@ -142,6 +142,12 @@ export const SETTINGS = {
     'An alert is raised when a balance changed from outside in the fast store adds more than this to a wallet at once, ' +
       'in units. Every adoption is in the audit log.',
   ),
+  'trading.adoption_day_max': numberSetting(
+    decimal(ADOPTION_MAX),
+    [0, 1_000_000_000, WHOLE],
+    'A user is frozen when balances changed from outside in the fast store have added more than this to their wallet on ' +
+      'a day (UTC), in units. The default is the most that a wallet can hold: no bound.',
+  ),
   'watch.delay_secs': numberSetting(
     45,
     [0, 600, WHOLE],

@@ -110,7 +110,7 @@ export class MatchActor {
    */
   submit(
     command: UserCommand,
-    deadline: Instant = instant(this.#options.world.now() + COMMAND_DEADLINE_MS),
+    deadline: Instant = instant(this.#options.world.steady.now() + COMMAND_DEADLINE_MS),
   ): Promise<Outcome<Trade>> {
     const key = keyOf(command)
     if (key !== null && this.#keysInFlight.has(key)) return Promise.resolve(refused({ code: 'key_in_flight' }))
@@ -323,7 +323,7 @@ export class MatchActor {
       const news = proceed(draft, entry.command, terms)
       return { kind: 'proceeded', news, effect: draft.events.length > length, after: length }
     }
-    if (terms.at > entry.deadline) return { kind: 'refused', refusal: BUSY.refusal }
+    if (this.#options.world.steady.now() > entry.deadline) return { kind: 'refused', refusal: BUSY.refusal }
     const outcome = decide(draft, entry.command, terms)
     return outcome.ok ? { kind: 'allowed', allowed: outcome.value } : { kind: 'refused', refusal: outcome.refusal }
   }

@@ -13,7 +13,7 @@ import {
   price,
 } from '../kernel/micros.ts'
 import { isCommon, type Purse } from '../kernel/purse.ts'
-import { type Instant, SECOND_MS } from '../kernel/world.ts'
+import { type Instant, isPending, SECOND_MS } from '../kernel/world.ts'
 
 export type Direction = 'long' | 'short'
 
@@ -199,5 +199,5 @@ export function levelsValid(direction: Direction, levels: Levels, at: Price): bo
 }
 
 /** Whole seconds until the owner may close, 0 when they already may. */
-export const holdSecsLeft = (p: Pick<Position, 'closableAt'>, now: Instant): number =>
-  Math.max(0, Math.ceil((p.closableAt - now) / SECOND_MS))
+export const holdSecsLeft = (p: Pick<Position, 'openedAt' | 'closableAt'>, now: Instant): number =>
+  isPending(p.closableAt, now, p.closableAt - p.openedAt) ? Math.ceil((p.closableAt - now) / SECOND_MS) : 0

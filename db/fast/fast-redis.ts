@@ -47,15 +47,23 @@ const PROBE_TTL_MS = 1_000
 /** A master with one slot in a hundred is still found. */
 const PROBES_TRIED = 1_000
 
+/** A window that would last longer than it can was begun before the server's clock was put back: it begins again. */
 const HIT = `
-  local count = redis.call('incr', KEYS[1])
-  if count == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
-  return { count, redis.call('pttl', KEYS[1]) }`
+  local count, left = redis.call('incr', KEYS[1]), redis.call('pttl', KEYS[1])
+  if left < 0 or left > tonumber(ARGV[1]) then
+    redis.call('set', KEYS[1], 1, 'px', ARGV[1])
+    return { 1, tonumber(ARGV[1]) }
+  end
+  return { count, left }`
 
-/** A list of the instants of the calls that count, the oldest last. ARGV: the calls allowed, and the window. */
+/**
+ * A list of the instants of the calls that count, the oldest last. ARGV: the calls allowed, and the window. Calls of
+ * the future were counted before the server's clock was put back.
+ */
 const SPEND = `
   local time = redis.call('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  if tonumber(redis.call('lindex', KEYS[1], 0) or now) > now then redis.call('del', KEYS[1]) end
   local oldest = tonumber(redis.call('lindex', KEYS[1], -1) or now)
   while oldest <= now - ARGV[2] do
     redis.call('rpop', KEYS[1])

@@ -53,10 +53,14 @@ async function startFloor({ matches, instruments, follow, port }: ServerOrder): 
 async function startFeed({ matches, instruments, port }: ServerOrder): Promise<Publisher> {
   const world = systemWorld()
   const report = (event: string, error: unknown): void => void process.stderr.write(`${event}: ${String(error)}\n`)
-  const fanOut = new FanOut({ world, report })
+  const fanOut = new FanOut({ clock: world.steady, report })
   const feed = new PriceFeed({
     verify: async (token) => ({ userId: userId(token), sessionId: sessionId(token) }),
-    door: new Door({ limits: { admitsAddress: async () => true, admitsUser: async () => true }, world, report }),
+    door: new Door({
+      limits: { admitsAddress: async () => true, admitsUser: async () => true },
+      clock: world.steady,
+      report,
+    }),
     connectionLimit: new ConnectionLimit({ connectionsMax: 30_000, perUserMax: 30_000 }),
     fanOut,
     account: new AccountStream({ read: async (asked) => asked.map(() => null), report }),

@@ -51,8 +51,8 @@ async function startFeed({ clients, instruments }: StormOrder): Promise<StormSer
     admitsAddress: () => isWithin('handshakes', '127.0.0.1'), // all come from one, which no limit would let through
     admitsUser: (user: string) => isWithin('handshakes-user', user),
   }
-  const fanOut = new FanOut({ world, report })
-  const door = new Door({ limits, world, report })
+  const fanOut = new FanOut({ clock: world.steady, report })
+  const door = new Door({ limits, clock: world.steady, report })
   const feed = new PriceFeed({
     verify: async (token) => {
       const claims = await tokens.verifyWs(token)

@@ -36,8 +36,9 @@ ${signing}
 REG_TICKET_SECRET=${randomBytes(32).toString('base64url')}
 # Signs the messages between processes. The same holds for it.
 BUS_KEY=${randomBytes(32).toString('base64url')}
-# Of the PostgreSQL and the Redis that ops/deploy/compose.yaml starts.
+# Of the PostgreSQL that ops/deploy/compose.yaml starts, of the server's role in it, and of the Redis.
 POSTGRES_PASSWORD=${randomBytes(32).toString('hex')}
+DATABASE_PASSWORD=${randomBytes(32).toString('hex')}
 REDIS_PASSWORD=${randomBytes(32).toString('hex')}
 # Encrypts backups (ops/deploy/backup). Keep a copy elsewhere: without it no backup can be restored.
 BACKUP_KEY=${randomBytes(32).toString('base64url')}`)

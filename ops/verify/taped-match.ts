@@ -88,6 +88,7 @@ export async function tapedMatch({ recording, traders, seed, takeOvers = [] }: T
   const rules: TradingRules = DEFAULT_RULES
   const world = {
     now: () => now,
+    steady: { now: () => now },
     newId: () => `00000000-0000-7000-8000-${String((ids += 1)).padStart(12, '0')}`,
     randomInt: () => 0,
     secret: () => SECRET,

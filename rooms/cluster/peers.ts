@@ -43,7 +43,7 @@ export interface Ownership {
 export interface PeersOptions {
   readonly bus: ClusterBus
   readonly ownership: Pick<Ownership, 'ownerOf'>
-  readonly world: Pick<World, 'now' | 'randomInt'>
+  readonly world: Pick<World, 'steady' | 'randomInt'>
 }
 
 /** The group of the processes that run matches. */
@@ -126,17 +126,17 @@ export class Peers {
   async ask<K extends OwnerKind>(kind: K, request: RequestOf<K>, withinMs: number): Promise<Asked<AnswerOf<K>>> {
     const { bus, world } = this.#options
     const { matchId } = request
-    const deadline = world.now() + withinMs
+    const deadline = world.steady.now() + withinMs
     let gone = 0
-    for (let tries = 0; tries < HANDOVER.tries && world.now() <= deadline; tries++) {
+    for (let tries = 0; tries < HANDOVER.tries && world.steady.now() <= deadline; tries++) {
       // One miss means that the remembered owner was wrong. Two mean that the owner is handing the match over.
       if (tries > 1) {
         await pause(HANDOVER.pauseMs)
-        if (deadline - world.now() < HANDOVER.answerMs) break
+        if (deadline - world.steady.now() < HANDOVER.answerMs) break
       }
       const owner = await this.#find(matchId)
       if (typeof owner !== 'string') return owner
-      const reply = await bus.ask(owner, kind, request, Math.max(1, deadline - world.now()))
+      const reply = await bus.ask(owner, kind, request, Math.max(1, deadline - world.steady.now()))
       if (reply.kind === 'answered' && reply.answer !== null) return { kind: 'answered', answer: reply.answer }
       this.#owners.delete(matchId)
       if (reply.kind === 'silent') return { kind: 'silent' }

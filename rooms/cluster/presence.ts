@@ -41,7 +41,7 @@ export interface PresenceOptions {
   readonly bus: ClusterBus
   readonly registry: Registry
   readonly matches: Matches
-  readonly world: Pick<World, 'now' | 'randomInt'>
+  readonly world: Pick<World, 'steady' | 'randomInt'>
   readonly report: Report
 }
 
@@ -104,13 +104,13 @@ export class Presence {
     await pubSub.subscribe(pulseOf(own), (from) => {
       if (from.toString() === own) this.#unheard = 0
     })
-    bus.onGap(() => (this.#gapAt = this.#options.world.now()))
+    bus.onGap(() => (this.#gapAt = this.#options.world.steady.now()))
     await bus.subscribe('missed', (id) => void this.#confirm(id))
     await bus.subscribe('orphaned', (id) => {
       this.#passOver(id, PASSED_OVER_MS.orphaned)
       this.#lookForOrphans()
     })
-    this.#gapAt = this.#options.world.now()
+    this.#gapAt = this.#options.world.steady.now()
     this.#timers = [setInterval(() => this.#beat(), BEAT_MS), setInterval(() => void this.#probe(), PROBE_MS)]
   }
 
@@ -126,7 +126,8 @@ export class Presence {
     if (this.#isCutOff && !wasCutOff) report('bus_unheard', new Error('cut off from the other processes'), {})
     if (isDeaf && this.#others.some(({ runsMatches }) => runsMatches)) await matches.giveBack()
     else matches.resume()
-    for (const [id, until] of this.#passedOver) if (until <= this.#options.world.now()) this.#passedOver.delete(id)
+    for (const [id, until] of this.#passedOver)
+      if (until <= this.#options.world.steady.now()) this.#passedOver.delete(id)
   }
 
   async close(): Promise<void> {
@@ -178,7 +179,7 @@ export class Presence {
   }
 
   #passOver(id: ProcessId, ms: number): void {
-    this.#passedOver.set(id, this.#options.world.now() + ms)
+    this.#passedOver.set(id, this.#options.world.steady.now() + ms)
   }
 
   /** Another process misses a third. */
@@ -209,7 +210,7 @@ export class Presence {
   }
 
   get #isWitness(): boolean {
-    return this.#unheard <= 1 && this.#options.world.now() - this.#gapAt > SETTLED_MS
+    return this.#unheard <= 1 && this.#options.world.steady.now() - this.#gapAt > SETTLED_MS
   }
 
   /** Whether nothing receives messages to that process. Unknown is no. */

@@ -8,7 +8,7 @@
  */
 import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
 import { PUBLISH_INTERVAL_MS } from '../../actors/kernel/limits.ts'
-import type { World } from '../../actors/kernel/world.ts'
+import type { Clock } from '../../actors/kernel/world.ts'
 import { noTraffic, type Traffic } from '../stats.ts'
 import type { CatchUp } from './history.ts'
 import { PriceBoard, type Topic } from './price-board.ts'
@@ -35,7 +35,7 @@ export interface PriceSource {
 export type FollowRefusal = 'not_found' | 'limit'
 
 export interface FanOutOptions {
-  readonly world: Pick<World, 'now'>
+  readonly clock: Clock
   readonly report: Report
 }
 
@@ -181,7 +181,7 @@ export class FanOut {
 
   #beatOnce(): void {
     if (this.#beat === 'stopped') return
-    const beganAt = this.#options.world.now()
+    const beganAt = this.#options.clock.now()
     for (const source of this.#moved) this.#collect(source)
     this.#moved.clear()
     const topics = [...this.#changed].toSorted((a, b) => a.stamp - b.stamp)
@@ -219,7 +219,7 @@ export class FanOut {
     this.#beat = 'resting'
     this.#servedUpTo = beat.to
     // However long writing takes, a third of the time is left for everything else.
-    const took = this.#options.world.now() - beat.beganAt
+    const took = this.#options.clock.now() - beat.beganAt
     this.#rest = setTimeout(
       () => {
         if (this.#beat !== 'resting') return

@@ -146,7 +146,7 @@ export class PriceFeed {
     ws.on('error', () => undefined) // a `close` follows
     deadline.guard(ws, netSocket)
     const subscriber = new Subscriber({ ws, socket: netSocket, deadline, traffic: fanOut.traffic, pack: asMessage })
-    const subscriptions = new Subscriptions({ subscriber, userId, fanOut, account, world })
+    const subscriptions = new Subscriptions({ subscriber, userId, fanOut, account, clock: world.steady })
     const socket = new FeedSocket({ ws, visitor: { userId, sessionId }, subscriptions })
     this.#sockets.add(socket)
     ws.on('message', (data, isBinary) => {
@@ -167,7 +167,7 @@ export class PriceFeed {
   #isWithinRate(socket: FeedSocket): boolean {
     if (!socket.isOpen) return false
     socket.alive = true
-    if (socket.rate.admits(this.#options.world.now())) return true
+    if (socket.rate.admits(this.#options.world.steady.now())) return true
     socket.ws.close(CLOSE.tooMany, 'too many messages')
     return false
   }
@@ -222,7 +222,7 @@ export class PriceFeed {
     for (const id of socket.subscriptions.unpublished(ids)) {
       // The lookup of one player activates the match of all its players.
       if (fanOut.publishes(id) || !couldBeInstrument(id) || wakes.isUnknown(id)) continue
-      if (!socket.mayLookUp(world.now()) || (await wakes.wake(id, wake)) === 'busy') busy.add(id)
+      if (!socket.mayLookUp(world.steady.now()) || (await wakes.wake(id, wake)) === 'busy') busy.add(id)
     }
     return busy
   }

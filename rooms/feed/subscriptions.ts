@@ -1,6 +1,6 @@
 /** The subscriptions of one client, to prices and account events. Both endpoints use them. */
 import { type FixtureId, type InstrumentId, instrumentId, type UserId } from '../../actors/kernel/ids.ts'
-import { instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Clock, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { AccountListener, AccountStream } from './account-stream.ts'
 import type { FanOut } from './fan-out.ts'
 import type { FollowAccount, Rejection, Unfollow } from './feed-protocol.ts'
@@ -13,7 +13,7 @@ export interface SubscriptionsOptions {
   readonly userId: UserId
   readonly fanOut: FanOut
   readonly account: AccountStream
-  readonly world: Pick<World, 'now'>
+  readonly clock: Clock
 }
 
 export interface FollowTerms {
@@ -90,9 +90,9 @@ export class Subscriptions {
    * ago: each costs a query.
    */
   followAccount({ since }: FollowAccount, send: Pick<AccountListener, 'page' | 'notice'>): boolean {
-    const { account, userId, world } = this.#options
-    if (world.now() < this.#accountAskedAt + SECOND_MS) return false
-    this.#accountAskedAt = world.now()
+    const { account, userId, clock } = this.#options
+    if (clock.now() < this.#accountAskedAt + SECOND_MS) return false
+    this.#accountAskedAt = clock.now()
     this.#stopAccount?.()
     const listener: AccountListener = { ...send, userId, isReady: () => this.subscriber.isReady }
     this.#stopAccount = account.listen(listener, since === undefined ? null : Number(since))

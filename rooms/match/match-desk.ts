@@ -90,7 +90,7 @@ export class MatchDesk implements Host {
    * have happened, and a retry with the same idempotency key finds out. Rejects with a fault of the database.
    */
   submit(command: UserCommand): Promise<Outcome<Trade>> {
-    const deadline = instant(this.#options.context.world.now() + COMMAND_DEADLINE_MS)
+    const deadline = instant(this.#options.context.world.steady.now() + COMMAND_DEADLINE_MS)
     return withinDeadline(this.#carryOut(command, deadline))
   }
 
@@ -234,7 +234,7 @@ export class MatchDesk implements Host {
     if ('actor' in destination) return destination.actor.submit(command, deadline)
     let refusal: Outcome<Trade>
     if ('remote' in destination) {
-      const leftMs = Math.max(0, deadline - this.#options.context.world.now())
+      const leftMs = Math.max(0, deadline - this.#options.context.world.steady.now())
       const request = { matchId: destination.remote, command, leftMs }
       const asked = await this.#asked('command', request)
       refusal = answerOr('command', request, asked)
@@ -272,7 +272,7 @@ export class MatchDesk implements Host {
   async #matchOf(id: InstrumentId): Promise<FixtureId | null> {
     const { directory, peers, context } = this.#options
     if (peers === null) return directory.matchOfInstrument(id)
-    const now = context.world.now()
+    const now = context.world.steady.now()
     const known = this.#matches.get(id)
     if (known !== undefined && known.until > now) return known.matchId
     const matchId = await directory.matchOfInstrument(id)

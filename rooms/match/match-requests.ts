@@ -8,7 +8,7 @@ import { type Asked, NOT_HERE, SETTLED, type Unanswered } from '../cluster/peers
 import type { AnswerOf, MatchKind, RequestOf } from '../cluster/protocol.ts'
 
 export interface HandlingOptions {
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'steady'>
   /** The rules that a setting would bring into force; null if it is not valid. */
   readonly rulesWith: (setting: ConsideredSetting) => PriceRules | null
 }
@@ -29,7 +29,7 @@ const COMMIT_MS = 5 * SECOND_MS
 
 const REQUESTS: { readonly [K in MatchKind]: Handling<K> } = {
   command: {
-    here: (actor, { command, leftMs }, { world }) => actor.submit(command, instant(world.now() + leftMs)),
+    here: (actor, { command, leftMs }, { world }) => actor.submit(command, instant(world.steady.now() + leftMs)),
     withinMs: ({ leftMs }) => leftMs,
     unanswered: (why, { command }) =>
       refused(

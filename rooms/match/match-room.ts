@@ -13,7 +13,7 @@ import { WebSocketClient } from '@colyseus/ws-transport'
 import { z } from 'zod'
 import { assert, present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
-import { MINUTE_MS } from '../../actors/kernel/world.ts'
+import { isPending, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { Follow, FollowAccount, Unfollow } from '../feed/feed-protocol.ts'
@@ -250,8 +250,8 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       if (state === 'reserved' && !this.hasReservedSeat(sessionId)) this.#free(sessionId)
     }
     const { settledAt } = this.actor.view.info
-    const now = this.#context.world.now()
-    if (settledAt !== null && this.clients.length === 0 && now - settledAt > RETIRE_AFTER_MS) void this.retire()
+    if (settledAt === null || this.clients.length > 0) return
+    if (!isPending(settledAt + RETIRE_AFTER_MS, this.#context.world.now(), RETIRE_AFTER_MS)) void this.retire()
   }
 
   /** One at a time: while the database stalls, the renewals of all matches would queue up there. */
@@ -280,7 +280,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       pack: priceMessage,
       hasJoined: () => client.state === ClientState.JOINED,
     })
-    const subscriptions = new Subscriptions({ subscriber, userId: slot.userId, fanOut, account, world })
+    const subscriptions = new Subscriptions({ subscriber, userId: slot.userId, fanOut, account, clock: world.steady })
     this.#seats.set(client.sessionId, { state: 'connected', slot, client, subscriptions })
     return subscriptions
   }

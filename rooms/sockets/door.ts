@@ -6,7 +6,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Clock, type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { Report } from '../report.ts'
 import { CLOSE, type CloseCode, type Closing } from './close-codes.ts'
 import { MESSAGE_BYTES_MAX, SUBPROTOCOL } from './limits.ts'
@@ -27,7 +27,7 @@ export interface DoorLimits {
 
 export interface DoorOptions {
   readonly limits: DoorLimits
-  readonly world: Pick<World, 'now'>
+  readonly clock: Clock
   readonly report: Report
 }
 
@@ -57,7 +57,7 @@ export class Door {
 
   constructor(options: DoorOptions) {
     this.#options = options
-    this.#pacer = new Pacer(options.world)
+    this.#pacer = new Pacer(options.clock)
   }
 
   /** Resolves true when a handshake may go on. Otherwise it has been refused, or its client has gone. */
@@ -110,7 +110,7 @@ export class Door {
   }
 
   #mayTell(): boolean {
-    const now = this.#options.world.now()
+    const now = this.#options.clock.now()
     if (now >= this.#reasonsUntil) {
       this.#reasonsUntil = instant(now + SECOND_MS)
       this.#reasons = 0

@@ -3,7 +3,7 @@
  * client sends first; ten thousand in one turn of the event loop would keep those who are connected waiting for
  * seconds.
  */
-import type { World } from '../../actors/kernel/world.ts'
+import type { Clock } from '../../actors/kernel/world.ts'
 
 /** The number of clients admitted at once. */
 const TOGETHER_MAX = 10
@@ -19,12 +19,12 @@ export class Pacer {
   /** Turns are taken from the front of `#calling`; those that come meanwhile wait behind it. */
   #calling: (() => void)[] = []
   #waiting: (() => void)[] = []
-  readonly #world: Pick<World, 'now'>
+  readonly #clock: Clock
   #left = TOGETHER_MAX
   #timer: NodeJS.Timeout | undefined
 
-  constructor(world: Pick<World, 'now'>) {
-    this.#world = world
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
   /** The number of waiting clients. */
@@ -52,10 +52,10 @@ export class Pacer {
 
   #rest(ms: number): void {
     if (this.#timer !== undefined) return
-    const dueAt = this.#world.now() + ms
+    const dueAt = this.#clock.now() + ms
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      const lateMs = this.#world.now() - dueAt
+      const lateMs = this.#clock.now() - dueAt
       if (lateMs > PAUSE_MS && this.waiting > 0) return this.#rest(Math.min(lateMs, 10 * PAUSE_MS))
       this.#letIn()
     }, ms)

@@ -174,7 +174,7 @@ export class ProviderPoller {
     const failed = this.#failed
     this.#retryAfterMs = null
     await this.#poll(this.#polls++)
-    if (this.#streak('in play') === 0) this.#answeredAt = world.now()
+    if (this.#streak('in play') === 0) this.#answeredAt = world.steady.now()
     if (this.#failed > failed) this.#failures++
     await this.#keepFaults()
     if (this.#polls % STATUS_EVERY === 0) log('provider_status', { ...this.status() })

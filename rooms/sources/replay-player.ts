@@ -139,12 +139,12 @@ export class ReplayPlayer {
   #continueFrom(frame: number): void {
     const { order, world } = this.#options
     this.#played = frame - 1
-    this.#startedAt = instant(world.now() - frame * frameIntervalMs(order.speed))
+    this.#startedAt = instant(world.steady.now() - frame * frameIntervalMs(order.speed))
   }
 
   /** One step at a time: while the match is busy, frames are skipped or wait for the next turn, and none is queued. */
   #takeStep(): void {
-    if (this.#step !== null || this.#ended || this.#options.world.now() < this.#idleUntil) return
+    if (this.#step !== null || this.#ended || this.#options.world.steady.now() < this.#idleUntil) return
     this.#step = (this.#ending === null ? this.#play() : this.#finish(this.#ending))
       .catch((error: unknown) => this.#report('replay_frame_failed', error, { frame: this.#played + 1 }))
       .finally(() => (this.#step = null))
@@ -154,7 +154,7 @@ export class ReplayPlayer {
     const { order, context, desk, world } = this.#options
     // After a restart the position in the recording is known only once the match runs here.
     if (this.#accepted > this.#played + 1) this.#continueFrom(this.#accepted)
-    const elapsedMs = world.now() - this.#startedAt
+    const elapsedMs = world.steady.now() - this.#startedAt
     const newest = frameDue(order.recording, elapsedMs, order.speed)
     const due = order.lossless ? Math.min(newest, this.#played + 1) : newest
     if (due > this.#played) {
@@ -199,7 +199,7 @@ export class ReplayPlayer {
   }
 
   #standBy(): void {
-    this.#idleUntil = instant(this.#options.world.now() + STAND_BY_MS)
+    this.#idleUntil = instant(this.#options.world.steady.now() + STAND_BY_MS)
   }
 
   #end(): void {

@@ -15,7 +15,7 @@ export interface AccountMailsOptions {
   readonly users: { find(id: UserId): Promise<User | null> }
   /** Read each time, so that a changed setting takes effect at once. */
   readonly isOn: () => boolean
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'now' | 'steady'>
   readonly log: Log
 }
 
@@ -37,7 +37,7 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
   const send = async (id: UserId, notice: Notice): Promise<void> => {
     const user = await users.find(id)
     if (user === null || NO_MAILBOX.test(user.email)) return
-    mail.post({ to: user.email, ...notice, before: world.now() + SENT_WITHIN_MS })
+    mail.post({ to: user.email, ...notice, before: world.steady.now() + SENT_WITHIN_MS })
   }
   const tell = (user: UserId, notice: Notice): void => {
     send(user, notice).catch((error: unknown) => log.warn('account_mail_failed', { userId: user, error }))

@@ -17,6 +17,13 @@ export interface SessionCookie {
   readonly maxAgeSecs: number
 }
 
+/**
+ * A browser takes a name with `__Host-` from this very host alone, and over TLS: no other site under the same domain
+ * can set such a cookie. Cookies for a domain, or without TLS, cannot have it.
+ */
+const nameIn = (name: SessionCookie['name'], { production, domain }: CookiePolicy): string =>
+  production && domain === null ? `__Host-${name}` : name
+
 /** The `Set-Cookie` header that deletes a session cookie. */
 export const clearCookie = (name: SessionCookie['name'], policy: CookiePolicy): string =>
   setCookie({ name, value: '', maxAgeSecs: 0 }, policy)
@@ -26,7 +33,7 @@ export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
   const domain = policy.domain === null ? [] : [`Domain=${policy.domain}`]
   const site = policy.production ? ['Secure', 'SameSite=None', 'Partitioned'] : ['SameSite=Lax']
   const parts = [
-    `${cookie.name}=${cookie.value}`,
+    `${nameIn(cookie.name, policy)}=${cookie.value}`,
     'Path=/',
     `Max-Age=${cookie.maxAgeSecs}`,
     ...domain,
@@ -40,8 +47,13 @@ export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
  * Reads a session cookie from a `Cookie` header; the first one if there are two. Ours need no decoding. Parsing every
  * cookie, as `hono/cookie` does, costs 10 µs per request: more than verifying the token.
  */
-export function readCookie(header: string | undefined, name: SessionCookie['name']): string | undefined {
+export function readCookie(
+  header: string | undefined,
+  cookie: SessionCookie['name'],
+  policy: CookiePolicy,
+): string | undefined {
   if (header === undefined) return undefined
+  const name = nameIn(cookie, policy)
   for (let from = 0; from < header.length;) {
     const semicolon = header.indexOf(';', from)
     const end = semicolon < 0 ? header.length : semicolon

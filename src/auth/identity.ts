@@ -17,6 +17,8 @@ export interface Identified {
   readonly identity: Identity
   /** From then on the token has expired. */
   readonly until: Instant
+  /** When the user has proved who they are; null if the provider does not say. */
+  readonly authenticatedAt: Instant | null
 }
 
 /** The provider's keys cannot be fetched, so no token can be verified. */
@@ -29,7 +31,7 @@ export interface IdentityProviderOptions {
   readonly clientId: string
   readonly issuer: string
   readonly keysUrl: string
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'now' | 'steady'>
   readonly log: Log
   /** Pause between two fetches of the keys because of unknown ones in tokens; only tests set it. */
   readonly cooldownMs?: number
@@ -67,6 +69,7 @@ const Claims = z.object({
     .max(320),
   email_verified: z.literal(true),
   nonce: z.string(),
+  auth_time: z.number().optional(),
   name: z
     .string()
     .regex(/^\P{C}{1,200}$/u)
@@ -92,13 +95,13 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   let refreshAt = -Infinity
 
   const refreshKeys = async (): Promise<void> => {
-    if (world.now() < refreshAt) return
+    if (world.steady.now() < refreshAt) return
     try {
       await keys.reload()
-      refreshAt = world.now() + KEYS_TTL_MS
+      refreshAt = world.steady.now() + KEYS_TTL_MS
     } catch (error) {
       if (keys.jwks() === undefined) throw error
-      refreshAt = world.now() + RETRY_MS
+      refreshAt = world.steady.now() + RETRY_MS
       log.warn('identity_keys_refresh_failed', { error })
     }
   }
@@ -138,9 +141,10 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
       const claims = Claims.safeParse(await verified(idToken)).data
       if (claims === undefined || claims.nonce !== nonce) return null
       if (claims.azp !== undefined && claims.azp !== clientId) return null
-      const { exp, sub, email, name = email, picture = null } = claims
+      const { exp, auth_time: at, sub, email, name = email, picture = null } = claims
       const until = instant((Math.ceil(exp) + TOLERANCE_SECS) * SECOND_MS)
-      return { identity: { sub, email, name, picture }, until }
+      const authenticatedAt = at === undefined ? null : instant(at * SECOND_MS)
+      return { identity: { sub, email, name, picture }, until, authenticatedAt }
     },
   }
 }

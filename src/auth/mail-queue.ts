@@ -2,14 +2,14 @@
  * The queue of outgoing mail: accepts a mail at once and retries until the mail server takes it. Waiting mails are lost
  * with the process, because codes must not be stored; a user who waits for one can request another.
  */
-import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Clock, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
 
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
-  /** When its content expires: it is not sent after that. */
+  /** When its content expires, by the steady clock: it is not sent after that. */
   readonly before: number
 }
 
@@ -23,7 +23,7 @@ export class PermanentFailure extends Error {
 
 export interface MailQueueOptions {
   readonly send: SendMail
-  readonly world: Pick<World, 'now'>
+  readonly clock: Clock
   readonly log: Log
   /** Resolves after `ms`; rejects when the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<unknown>
@@ -57,12 +57,12 @@ export class MailQueue {
   }
 
   async #deliver(mail: Mail): Promise<void> {
-    const { send, world, log, pause } = this.#options
+    const { send, clock, log, pause } = this.#options
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, RETRY_MAX_MS)) {
       try {
         return await send(mail)
       } catch (error) {
-        if (error instanceof PermanentFailure || world.now() + retryMs >= mail.before) return this.#giveUp(mail, error)
+        if (error instanceof PermanentFailure || clock.now() + retryMs >= mail.before) return this.#giveUp(mail, error)
         log.warn('mail_delayed', { to: mail.to, subject: mail.subject, retryMs, error })
       }
       try {

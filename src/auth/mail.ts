@@ -14,13 +14,21 @@ export interface SmtpOptions {
   /** `smtp://` or `smtps://`, with user and password if the server requires them. */
   readonly url: string
   readonly from: string
+  /** Send nothing over a connection that is neither TLS nor made so by STARTTLS, except within this machine. */
+  readonly demandsTls: boolean
 }
 
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
 /** Sends over a few connections, which stay open between mails. */
-export function smtpMailer({ url, from }: SmtpOptions): { readonly send: SendMail; readonly close: () => void } {
+export function smtpMailer({ url, from, demandsTls }: SmtpOptions): {
+  readonly send: SendMail
+  readonly close: () => void
+} {
   const transport = createTransport({
     url,
     pool: true,
+    requireTLS: demandsTls && !LOOPBACK.test(new URL(url).hostname),
     maxConnections: CONNECTIONS,
     connectionTimeout: PATIENCE_MS,
     greetingTimeout: PATIENCE_MS,

@@ -45,7 +45,7 @@ export interface OneTimeCodesOptions {
   readonly store: CodeStore
   /** Keys the digest: all six-digit codes could be tried against a plain one. */
   readonly secret: string
-  readonly world: Pick<World, 'now' | 'newId' | 'secret'>
+  readonly world: Pick<World, 'steady' | 'newId' | 'secret'>
   /** Returns at once; see `MailQueue`. */
   readonly post: (mail: Mail) => void
 }
@@ -73,7 +73,7 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
       const code = oneTimeCode(world.secret(8))
       const id = world.newId()
       await store.putCode(sub, { id, digest: digestOf(id, sub, code).toString('base64url') })
-      post({ to: email, ...codeMail(code), before: world.now() + CODE_TTL_MS })
+      post({ to: email, ...codeMail(code), before: world.steady.now() + CODE_TTL_MS })
       return { sent: true, nextInMs: leftMs }
     },
     check: async (who, guess) => {

@@ -26,7 +26,7 @@ export interface KeyClaims {
   /** The key's id. It is a session's, so that it ends as sessions do. */
   readonly sid: SessionId
   readonly scopes: readonly Scope[]
-  /** When these claims are read again. */
+  /** When these claims are read again, by the steady clock. */
   readonly exp: Instant
 }
 
@@ -62,7 +62,7 @@ export interface PersonalKeys {
 export interface PersonalKeysOptions {
   readonly rows: KeyRows
   readonly ended: { has(id: SessionId): Promise<boolean> }
-  readonly world: Pick<World, 'now' | 'secret'>
+  readonly world: Pick<World, 'now' | 'steady' | 'secret'>
   /** Tells a user of a new key. Returns at once. */
   readonly onCreated: (user: UserId, key: PersonalKey, addressPrefix: string) => void
 }
@@ -77,7 +77,7 @@ export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKe
     const found = await rows.find(digestOfKey(secret))
     if (found === null) return null
     const { userId, role, id, expiresAt } = found
-    const exp = instant(Math.min(expiresAt, world.now() + CACHED_MS))
+    const exp = instant(world.steady.now() + Math.min(expiresAt - world.now(), CACHED_MS))
     const claims = { userId, role, sid: id, scopes: scopesFrom(found), exp }
     cached.put(secret, claims)
     return claims
@@ -94,10 +94,10 @@ export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKe
     list: async (user) => (await rows.list(user)).map(keyFrom),
     delete: (user, id) => rows.delete(user, id),
     markBot: (user) => rows.markBot(user),
-    needsLookup: (secret) => isKeySecret(secret) && cached.get(secret, world.now()) === null,
+    needsLookup: (secret) => isKeySecret(secret) && cached.get(secret, world.steady.now()) === null,
     verify: async (secret) => {
       if (!isKeySecret(secret)) return null
-      const claims = cached.get(secret, world.now()) ?? (await find(secret))
+      const claims = cached.get(secret, world.steady.now()) ?? (await find(secret))
       return claims === null || (await ended.has(claims.sid)) ? null : claims
     },
   }

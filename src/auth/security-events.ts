@@ -5,7 +5,7 @@
  * network only.
  */
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
+import { type Clock, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { ControlAction } from '../../db/audit-log.ts'
 
 /** Why a sign-in failed, as the code of its answer. */
@@ -20,7 +20,7 @@ export type SignInFailure =
 
 export interface SecurityEventsOptions {
   readonly audit: { recordAll(actions: readonly ControlAction[]): Promise<void> }
-  readonly world: Pick<World, 'now'>
+  readonly clock: Clock
   /** Called for every sign-in: `ok`, or why it failed. */
   readonly onSignIn: (outcome: 'ok' | SignInFailure) => void
 }
@@ -74,7 +74,7 @@ export class SecurityEvents {
 
   answered({ status, from }: Answered): void {
     if (!REFUSALS.has(status)) return
-    const minute = Math.floor(this.#options.world.now() / MINUTE_MS)
+    const minute = Math.floor(this.#options.clock.now() / MINUTE_MS)
     if (minute !== this.#minute) {
       this.#minute = minute
       this.#refusals = new Map()

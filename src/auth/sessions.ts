@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { present, unreachable } from '../../actors/kernel/assert.ts'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
 import type { EndedSession } from '../../db/ended-sessions.ts'
 import type { Device, ListedSession, Presented, Rotation, Session } from '../../db/sessions.ts'
 import type { Log } from '../observe/log.ts'
@@ -9,7 +10,8 @@ import type { AccessClaims, Bearer, Lifetimes, TokenPair, Tokens, TokenUser, WsC
 
 /** Stored sessions; see `db/sessions.ts`. */
 export interface SessionRows {
-  start(users: readonly UserId[], device: Device): Promise<readonly Session[]>
+  start(users: readonly UserId[], device: Device, authenticatedAt?: Instant | null): Promise<readonly Session[]>
+  isFresh(id: SessionId): Promise<boolean>
   rotate(presented: Presented): Promise<Rotation>
   end(id: SessionId): Promise<void>
   endOne(user: UserId, id: SessionId): Promise<boolean>
@@ -38,8 +40,13 @@ export interface Sessions {
   readonly lifetimes: Lifetimes
   /** A new session for each of these users, in their order. */
   readonly start: (users: readonly TokenUser[], device: Device) => Promise<readonly TokenPair[]>
-  /** A new session for a person, who is told of it if their earlier sessions were not begun from this device. */
-  readonly signIn: (user: TokenUser, device: Device) => Promise<TokenPair>
+  /**
+   * A new session for a person, who is told of it if their earlier sessions were not begun from this device. The
+   * identity provider has seen proof of who they are at `authenticatedAt`; null if it does not say: now.
+   */
+  readonly signIn: (user: TokenUser, device: Device, authenticatedAt?: Instant | null) => Promise<TokenPair>
+  /** Whether the user of a session has proved who they are less than 15 minutes ago. */
+  readonly isFresh: (id: SessionId) => Promise<boolean>
   /** The claims of a valid token whose session has not ended, or null. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
   /** The same for a token that opens sockets. */
@@ -91,20 +98,22 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
   const lasting = async <Claims extends Bearer>(claims: Claims | null): Promise<Claims | null> =>
     claims === null || (await ended.has(claims.sid)) ? null : claims
-  const start: Sessions['start'] = async (users, device) => {
+  const start = async (users: readonly TokenUser[], device: Device, authenticatedAt: Instant | null = null) => {
     const sessions = await rows.start(
       users.map(({ id }) => id),
       device,
+      authenticatedAt,
     )
     return Promise.all(users.map((user, n) => tokens.issuePair(user, present(sessions[n], 'session'))))
   }
 
   return {
     lifetimes: tokens.lifetimes,
-    start,
-    signIn: async (user, device) => {
+    start: (users, device) => start(users, device),
+    isFresh: (id) => rows.isFresh(id),
+    signIn: async (user, device, authenticatedAt) => {
       const known = (await rows.devices(user.id)).map(nameOf)
-      const [pair] = await start([user], device)
+      const [pair] = await start([user], device, authenticatedAt)
       if (known.length > 0 && !known.includes(nameOf(device))) onNewDevice(user.id, device)
       return present(pair, 'tokens of a new session')
     },

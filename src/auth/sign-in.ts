@@ -29,7 +29,12 @@ export type Begun =
   | { readonly kind: 'invalid_token' }
   | { readonly kind: 'nonce_used' }
   /** `kept`: the user had deleted the account, and it stays because they have signed in. */
-  | { readonly kind: 'signed_in'; readonly user: User; readonly kept: boolean }
+  | {
+      readonly kind: 'signed_in'
+      readonly user: User
+      readonly kept: boolean
+      readonly authenticatedAt: Instant | null
+    }
   | { readonly kind: 'new'; readonly ticket: string; readonly identity: Identity; readonly nextCodeInMs: number }
 
 export type InvalidTicket = { readonly kind: 'invalid_ticket' }
@@ -75,12 +80,13 @@ export function createSignIn({ identities, once, tickets, codes, people }: SignI
     begin: async (idToken, nonce) => {
       const identified = await identities.identify(idToken, nonce)
       if (identified === null) return { kind: 'invalid_token' }
-      const { identity, until } = identified
+      const { identity, until, authenticatedAt } = identified
       if (!(await once.claimNonce(nonce))) return { kind: 'nonce_used' }
       // A nonce is remembered for 300 seconds from its use, a token for as long as it counts.
       if (!(await once.claimIdToken(idToken, until))) return { kind: 'invalid_token' }
       const known = await people.signIn(identity)
-      if (known.kind === 'user') return { kind: 'signed_in', user: known.user, kept: known.kept === true }
+      if (known.kind === 'user')
+        return { kind: 'signed_in', user: known.user, kept: known.kept === true, authenticatedAt }
       const [ticket, { nextInMs }] = await Promise.all([tickets.issue(identity), codes.send(identity)])
       return { kind: 'new', ticket, identity, nextCodeInMs: nextInMs }
     },

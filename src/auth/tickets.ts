@@ -4,7 +4,7 @@
  */
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Instant, instant, isPending, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Identity } from './identity.ts'
 
 const ALGORITHM = 'HS256'
@@ -60,6 +60,7 @@ export function createTickets({ secret, ttlSecs, world }: TicketsOptions): Ticke
         const claims = Claims.safeParse((await jwtVerify(ticket, key, options)).payload).data
         if (claims === undefined) return null
         const { jti, exp, ...identity } = claims
+        if (!isPending(exp * SECOND_MS, currentDate.getTime(), ttlSecs * SECOND_MS)) return null
         return { id: jti, expiresAt: instant(exp * SECOND_MS), identity }
       } catch (error) {
         if (error instanceof errors.JOSEError) return null

@@ -3,7 +3,7 @@ import { hash, type KeyObject } from 'node:crypto'
 import { errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { type DistrictId, districtId, type SessionId, sessionId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Instant, instant, isPending, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Session } from '../../db/sessions.ts'
 import type { SigningKeys } from './keys.ts'
 import { TokenCache } from './token-cache.ts'
@@ -124,10 +124,12 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     if (key === undefined) throw new errors.JWKSNoMatchingKey()
     return key
   }
-  const verify = async <Claims>(token: string, schema: z.ZodType<Claims>, at: number): Promise<Claims | null> => {
+  const read = async <Claims>(token: string, schema: z.ZodType<Claims>, at: number): Promise<Claims | null> => {
     const currentDate = new Date(at)
     try {
       const verified = await jwtVerify(token, keyNamed, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate })
+      const { exp = 0, iat = 0 } = verified.payload
+      if (at > 0 && !isPending(exp * SECOND_MS, at, (exp - iat) * SECOND_MS)) return null
       return schema.safeParse(verified.payload).data ?? null
     } catch (error) {
       if (error instanceof errors.JOSEError) return null
@@ -137,9 +139,10 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
 
   const verified = new TokenCache<AccessClaims>(cachedTokensMax)
   const verifyAccess = async (token: string): Promise<AccessClaims | null> => {
-    const known = verified.get(token, world.now())
-    if (known !== null) return known
-    const claims = await verify(token, AccessClaims, world.now())
+    const at = world.now()
+    const known = verified.get(token, at)
+    if (known !== null && isPending(known.exp, at, lifetimes.accessSecs * SECOND_MS)) return known
+    const claims = await read(token, AccessClaims, at)
     if (claims !== null) verified.put(token, claims)
     return claims
   }
@@ -162,9 +165,9 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     issueRefresh: (session) => sign(refreshClaims(session), lifetimes.refreshSecs),
     issueWs: ({ userId: user, sid }) => sign({ typ: 'ws', userId: user, sid }, lifetimes.wsSecs),
     verifyAccess,
-    verifyRefresh: (token) => verify(token, RefreshClaims, world.now()),
-    verifyWs: (token) => verify(token, WsClaims, world.now()),
+    verifyRefresh: (token) => read(token, RefreshClaims, world.now()),
+    verifyWs: (token) => read(token, WsClaims, world.now()),
     // Verified as of 1970, when no token had expired.
-    bearerOf: (token) => verify(token, SessionBearer, 0),
+    bearerOf: (token) => read(token, SessionBearer, 0),
   }
 }

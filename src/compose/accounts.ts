@@ -91,7 +91,7 @@ interface AccountParts {
 }
 
 function watchDoors({ world, lifecycle }: Base, { audit }: Market, { measuring }: Observation): SecurityEvents {
-  const security = new SecurityEvents({ audit, world, onSignIn: measuring.signIn })
+  const security = new SecurityEvents({ audit, clock: world.steady, onSignIn: measuring.signIn })
   lifecycle.add({ name: 'security-events', kind: 'store', stop: () => security.flush() })
   return security
 }
@@ -149,11 +149,16 @@ async function openSignIn(
 
 /** Sends mail to the configured server, or appends it to a file. */
 function openMail({ config, world, log, lifecycle }: Base): MailQueue {
-  const { mail, dataDir } = config
-  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl.reveal(), from: mail.from })
+  const { mail, dataDir, production: demandsTls } = config
+  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl.reveal(), from: mail.from, demandsTls })
   if (smtp !== null) lifecycle.add({ name: 'mail-server', kind: 'store', stop: () => smtp.close() })
   const send = smtp?.send ?? outboxMailer({ dataDir, world, log })
-  const queue = new MailQueue({ send, world, log, pause: (ms, signal) => pause(ms, undefined, { signal }) })
+  const queue = new MailQueue({
+    send,
+    clock: world.steady,
+    log,
+    pause: (ms, signal) => pause(ms, undefined, { signal }),
+  })
   lifecycle.add({ name: 'mail-queue', kind: 'store', stop: () => queue.stop() })
   return queue
 }

@@ -21,7 +21,7 @@ export interface Doors {
 
 export function buildDoors({ config, world }: Base, { accounts, market }: Parts): Doors {
   const { perMinute, trustedProxies } = config.limits
-  const rates = new Rates((_shared, alone) => alone(), world)
+  const rates = new Rates((_shared, alone) => alone(), world.steady)
   const isWithin = async (name: string, caller: string, limit: number): Promise<boolean> => {
     if (perMinute === 0) return true
     try {

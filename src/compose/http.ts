@@ -118,7 +118,7 @@ function callerDeps(host: Host, { wsServer, features }: HttpParts): CallerDeps {
   return {
     sessions: accounts.sessions,
     keys: accounts.keys,
-    limits: { ...config.limits, rates: new Rates(stores.askFast, world) },
+    limits: { ...config.limits, rates: new Rates(stores.askFast, world.steady) },
     wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${wsServer.port}`,
     flags: () => settings.flags,
     accounts: accounts.users,
@@ -163,7 +163,7 @@ function adminPorts({ world, lifecycle, stores, market, realTime, stream }: Host
     recordings: new Recordings(stores.db),
     events: new EventFeed({
       stream,
-      world,
+      clock: world.steady,
       isStopping: () => lifecycle.isStopping,
       pause,
     }),

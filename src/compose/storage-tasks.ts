@@ -1,10 +1,13 @@
 /** The background work that keeps the books and the database. */
+import { microsNearest, money } from '../../actors/kernel/micros.ts'
+import { AdoptionGuard } from '../../db/adoption-guard.ts'
 import { AuditChain } from '../../db/audit-chain.ts'
 import { Archive } from '../../db/archive.ts'
 import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { Months } from '../../db/months.ts'
 import { Retention } from '../../db/retention.ts'
+import { UserList } from '../../db/user-list.ts'
 import { timelineOf } from '../../db/wallet-cache.ts'
 import type { Host } from '../features/feature.ts'
 import { largeAdoptions } from '../observe/security-metrics.ts'
@@ -32,6 +35,13 @@ export function ledgerTasks({
   const ledger = new LedgerMonitor(db, world)
   const closings = new LedgerClosings(db)
   const auditChain = new AuditChain(db)
+  const adoptionGuard = new AdoptionGuard({
+    db,
+    world,
+    audit: market.audit,
+    users: new UserList(db, market.audit, world),
+    dayMax: () => money(microsNearest(market.settings.value('trading.adoption_day_max'))),
+  })
   return [
     {
       // About six hours, and before anything is traded: without a month's partition its trades could not be booked.
@@ -73,6 +83,7 @@ export function ledgerTasks({
         if (head !== null) log.info('audit_sealed', { ...head })
         const large = largeAdoptions(entries, market.settings.value('trading.adoption_alert'))
         for (const { subject, after } of large) log.warn('large_balance_adopted', { userId: subject, after })
+        for (const user of await adoptionGuard.freeze(entries)) log.warn('adopting_user_frozen', { userId: user })
         observation.measuring.audited(entries, large.length)
       },
     },

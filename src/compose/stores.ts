@@ -27,12 +27,12 @@ export async function openStores({ config, world, log, lifecycle }: Base): Promi
   if (migrations.length > 0) log.info('schema_migrated', { migrations })
   await seedDistricts(db)
 
-  const fast = config.redisUrl === null ? new FastMemory(world) : await reachRedis(config.redisUrl.reveal())
+  const fast = config.redisUrl === null ? new FastMemory(world.steady) : await reachRedis(config.redisUrl.reveal())
   lifecycle.add({ name: 'fast-store', kind: 'store', stop: () => fast.close() })
   const shared = config.redisUrl === null ? null : fast
   const walletCache = new WalletCache(shared, (error) => log.warn('wallet_cache_failed', { error }))
   walletCache.timeline = await timelineOf(db)
-  return { connection, db, fast, askFast: fastOrElse(fast, world), walletCache }
+  return { connection, db, fast, askFast: fastOrElse(fast, world.steady), walletCache }
 }
 
 async function reachRedis(url: string): Promise<FastStore> {

@@ -193,7 +193,9 @@ function registerComponents(registry: OpenAPIHono['openAPIRegistry'], { body }: 
     type: 'apiKey',
     in: 'cookie',
     name: ACCESS_COOKIE,
-    description: 'Set at sign-in; valid for 15 minutes by default.',
+    description:
+      'Set at sign-in; valid for 15 minutes by default. In production without `COOKIE_DOMAIN` the names of both cookies ' +
+      'begin with `__Host-`.',
   })
   registry.registerComponent('securitySchemes', 'refreshCookie', {
     type: 'apiKey',

@@ -160,7 +160,7 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   for (const path of described.deprecated) app.use(path, announced)
   for (const [path, cacheControl] of Object.entries(described.cached)) app.use(path, validated(cacheControl))
   app.use(limits.perAddress)
-  app.use('/api/*', knownParameters(app.openAPIRegistry))
+  app.use('/api/*', knownParameters(app.openAPIRegistry, deps.cookies))
   for (const [path, options] of Object.entries(SIGNING)) app.use(path, queue(options))
   for (const routes of [...API, ...parts.flatMap((part) => part.routes ?? [])]) app.route('/', routes(deps, gates))
   if (!deps.cookies.production) app.route('/', syntheticUsers(deps))

@@ -43,7 +43,7 @@ export interface RequestFacts {
 export type ObserveRequest = (facts: RequestFacts) => void
 
 export interface RequestLineOptions {
-  readonly world: Pick<World, 'now' | 'newId'>
+  readonly world: Pick<World, 'steady' | 'newId'>
   readonly log: Log
   /** Called for every answered request. */
   readonly observe: ObserveRequest
@@ -64,7 +64,7 @@ export function requestLine({
 }: RequestLineOptions): MiddlewareHandler<HttpEnv> {
   const headers = production ? [...SAFE_HEADERS, TLS_ONLY] : SAFE_HEADERS
   return async (c, next) => {
-    const startedAt = world.now()
+    const startedAt = world.steady.now()
     const requestId = world.newId()
     const ofRequest = log.with({ requestId })
     c.set('requestId', requestId)
@@ -79,7 +79,7 @@ export function requestLine({
     if (span !== null) c.set('trace', span.traceparent)
     await next()
     const { status } = c.res
-    const ms = world.now() - startedAt
+    const ms = world.steady.now() - startedAt
     // A middleware for all paths may come after the route that answered.
     const route = matchedRoutes(c).findLast((matched) => !matched.path.endsWith('*'))?.path ?? 'none'
     const { userId, keyId } = c.var.caller ?? {}

@@ -65,6 +65,13 @@ export const ERROR_CODES = {
     error: 'the key does not allow this',
     when: 'The key lacks the scope `required`; null where no key is accepted, so that a browser must be used.',
   },
+  SIGN_IN_AGAIN: {
+    status: 403,
+    error: 'sign in again',
+    when:
+      'What the caller wants needs a proof of who they are that is at most `maxAgeSecs` old: sign in with the identity ' +
+      'provider again, with `prompt=login` and `max_age`, and repeat it.',
+  },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     error: 'origin not allowed',
@@ -333,6 +340,8 @@ export const BODY = [...INPUT, ...CHANGE, 'MALFORMED_JSON', 'UNSUPPORTED_MEDIA_T
 export const SIGNED_IN = ['UNAUTHORIZED', 'SCOPE_MISSING', 'COMING_SOON'] as const
 /** … behind the gate `admin`. */
 export const ADMIN = [...SIGNED_IN, 'FORBIDDEN'] as const
+/** … behind the gate `freshAdmin`. */
+export const FRESH_ADMIN = [...ADMIN, 'SIGN_IN_AGAIN'] as const
 
 export type AlwaysCode = (typeof ALWAYS)[number]
 

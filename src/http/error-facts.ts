@@ -60,6 +60,7 @@ const FACTS = {
     ),
   },
   INVALID_CODE: { attemptsRemaining: count(2) },
+  SIGN_IN_AGAIN: { maxAgeSecs: count(900) },
   SCOPE_MISSING: { required: z.enum(SCOPES).nullable().openapi({ example: 'trade' }) },
   NOT_FOUND: {
     what: z.string().optional(),

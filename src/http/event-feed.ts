@@ -1,6 +1,6 @@
 /** The event stream as lines for HTTP: a bounded stretch of it, or what comes for some minutes. */
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
+import { type Clock, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { EventStream, StreamPlace } from '../../db/event-stream.ts'
 import { eventLine } from './event-lines.ts'
 
@@ -19,7 +19,7 @@ const PAGE = 200
 
 export interface EventFeedOptions {
   readonly stream: Pick<EventStream, 'sweep' | 'after' | 'end'>
-  readonly world: Pick<World, 'now'>
+  readonly clock: Clock
   readonly isStopping: () => boolean
   readonly pause: (ms: number) => Promise<unknown>
 }
@@ -43,7 +43,7 @@ export class EventFeed {
 
   /** The lines that are wanted; null while too many answers are open. */
   lines(wanted: Wanted): AsyncGenerator<string> | null {
-    const now = this.#options.world.now()
+    const now = this.#options.clock.now()
     // A client that stops reading is not counted for ever.
     for (const each of this.#open) if (each.until <= now) this.#open.delete(each)
     const own = [...this.#open].filter(({ by }) => by === wanted.by).length
@@ -54,25 +54,25 @@ export class EventFeed {
   }
 
   async *#read(wanted: Wanted, entry: { readonly by: UserId; readonly until: number }): AsyncGenerator<string> {
-    const { stream, world, isStopping, pause } = this.#options
+    const { stream, clock, isStopping, pause } = this.#options
     try {
       await stream.sweep()
       let place = wanted.after === 'latest' ? await stream.end() : wanted.after
       let left = wanted.limit
-      let spokenAt = world.now()
-      while (left > 0 && world.now() < entry.until && !isStopping()) {
+      let spokenAt = clock.now()
+      while (left > 0 && clock.now() < entry.until && !isStopping()) {
         const events = await stream.after(place, Math.min(left, PAGE))
         const last = events.at(-1)
         if (last !== undefined) {
           place = last.after
           left -= events.length
-          spokenAt = world.now()
+          spokenAt = clock.now()
           yield events.map(eventLine).join('')
           continue
         }
         if (!wanted.follow) return
-        if (world.now() - spokenAt >= QUIET_MS) {
-          spokenAt = world.now()
+        if (clock.now() - spokenAt >= QUIET_MS) {
+          spokenAt = clock.now()
           yield '\n'
         }
         await pause(LOOK_MS)

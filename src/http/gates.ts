@@ -3,8 +3,10 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
+import { FRESH_MS } from '../../actors/kernel/limits.ts'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
-import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
+import { ACCESS_COOKIE, type CookiePolicy, readCookie } from '../auth/cookies.ts'
 import type { KeyClaims, PersonalKeys } from '../auth/personal-keys.ts'
 import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
@@ -28,6 +30,7 @@ const ADMIN = 'admin'
 /** A client asks again after a minute whether the game has opened. */
 const COMING_SOON = answerWith('COMING_SOON', { retryAfterSecs: 60 })
 const FORBIDDEN = answerWith('FORBIDDEN')
+export const SIGN_IN_AGAIN = answerWith('SIGN_IN_AGAIN', { facts: { maxAgeSecs: FRESH_MS / SECOND_MS } })
 
 /** Behind a gate the caller is known. A handler that reads it without a gate does not compile. */
 export interface SignedInEnv {
@@ -107,6 +110,10 @@ export interface Gates {
   readonly signedIn: MiddlewareHandler<SignedInEnv>
   /** Like `signedIn`, and 403 unless both the token and the database say that the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>
+  /** Like `admin`, and 403 unless the caller's sign-in is fresh: for what cannot be undone, or makes more admins. */
+  readonly freshAdmin: MiddlewareHandler<SignedInEnv>
+  /** Whether the caller has signed in less than 15 minutes ago. A key, which took that to be made, counts. */
+  readonly isFresh: (caller: Caller) => Promise<boolean>
   /** Passes every request. */
   readonly optional: MiddlewareHandler<OptionalEnv>
   /**
@@ -119,8 +126,9 @@ export interface Gates {
 }
 
 export interface GatesOptions {
-  readonly sessions: Pick<Sessions, 'verifyAccess'>
+  readonly sessions: Pick<Sessions, 'verifyAccess' | 'isFresh'>
   readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify' | 'markBot'>
+  readonly cookies: CookiePolicy
   readonly scopeOf: (c: Context) => Scope | null
   readonly accounts: Pick<CallerDeps['accounts'], 'find'>
   readonly flags: () => Flags
@@ -133,13 +141,13 @@ interface Asking {
   readonly var: Pick<HttpEnv['Variables'], 'key'>
 }
 
-export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
+export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
   const callerFrom = async (c: Asking): Promise<Caller | null> => {
     const { key } = c.var
     if (key !== undefined) {
       return key === null ? null : { userId: key.userId, role: key.role, sid: key.sid, keyId: key.sid }
     }
-    const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE)
+    const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE, cookies)
     const claims = token === undefined ? null : await sessions.verifyAccess(token)
     return claims === null ? null : { userId: claims.userId, role: claims.role, sid: claims.sid }
   }
@@ -154,7 +162,21 @@ export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }
     return flags().coming_soon && caller.role !== ADMIN ? COMING_SOON : null
   }
 
+  const isFresh = async ({ keyId, sid }: Caller): Promise<boolean> =>
+    keyId !== undefined || (await sessions.isFresh(sid))
+  const adminRefusal = async (c: Context<SignedInEnv>) => {
+    const caller = await callerFrom(c)
+    if (caller === null) return UNAUTHORIZED
+    c.set('caller', caller)
+    const refused = refusal(caller, c.var.key, c)
+    if (refused !== null) return refused
+    // The token may be 15 minutes old: a demoted admin could restore their own role.
+    const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
+    return isAdmin ? null : FORBIDDEN
+  }
+
   return {
+    isFresh,
     signedIn: async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
@@ -163,14 +185,12 @@ export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }
       return refused === null ? next() : fail(c, refused)
     },
     admin: async (c, next) => {
-      const caller = await callerFrom(c)
-      if (caller === null) return fail(c, UNAUTHORIZED)
-      c.set('caller', caller)
-      const refused = refusal(caller, c.var.key, c)
-      if (refused !== null) return fail(c, refused)
-      // The token may be 15 minutes old: a demoted admin could restore their own role.
-      const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
-      return isAdmin ? next() : fail(c, FORBIDDEN)
+      const refused = await adminRefusal(c)
+      return refused === null ? next() : fail(c, refused)
+    },
+    freshAdmin: async (c, next) => {
+      const refused = (await adminRefusal(c)) ?? ((await isFresh(c.var.caller)) ? null : SIGN_IN_AGAIN)
+      return refused === null ? next() : fail(c, refused)
     },
     ordering: (order) => async (c, next) => {
       const caller = await callerFrom(c)

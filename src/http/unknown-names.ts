@@ -1,7 +1,7 @@
 /** Unknown fields and parameters: each is refused by name, with the known name that it most resembles. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
+import { ACCESS_COOKIE, type CookiePolicy, readCookie } from '../auth/cookies.ts'
 import { answerWith, fail, type HttpEnv } from './answers.ts'
 
 /** The most edits between an unknown name and the known one that is suggested. */
@@ -20,14 +20,17 @@ export const strictBody = <const Shape extends z.core.$ZodShape>(shape: Shape) =
 /**
  * Refuses query parameters that the route of a request does not describe. `definitions` are read at the first request.
  */
-export function knownParameters(registry: OpenAPIHono['openAPIRegistry']): MiddlewareHandler<HttpEnv> {
+export function knownParameters(
+  registry: OpenAPIHono['openAPIRegistry'],
+  cookies: CookiePolicy,
+): MiddlewareHandler<HttpEnv> {
   let known: ReturnType<typeof parametersByPath> | null = null
   return async (c, next) => {
     if (c.req.url.includes('?')) {
       known ??= parametersByPath(registry)
       const route = known(c.req.method, c.req.path)
       // Without a session the route answers 401, whatever else is wrong.
-      const isBare = c.var.key === undefined && readCookie(c.req.header('cookie'), ACCESS_COOKIE) === undefined
+      const isBare = c.var.key === undefined && readCookie(c.req.header('cookie'), ACCESS_COOKIE, cookies) === undefined
       const isRefused = route?.isProtected === true && (isBare || c.var.key === null)
       const of = isRefused ? null : (route?.names ?? null)
       const issues = Object.keys(c.req.query())

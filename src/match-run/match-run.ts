@@ -41,6 +41,7 @@ export class MatchRun {
     this.#till = new Till(histories, balance)
     const world = {
       now: () => this.#now,
+      steady: { now: () => this.#now },
       newId: () => `00000000-0000-7000-8000-${String((this.#ids += 1)).padStart(12, '0')}`,
       randomInt: () => 0,
       secret: () => '',

@@ -11,7 +11,7 @@ export interface CommitFacts {
 }
 
 export interface ObservedStoreOptions {
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'steady'>
   readonly log: Log
   readonly observe: (facts: CommitFacts) => void
 }
@@ -29,14 +29,14 @@ export function observedStore(store: MatchStore, { world, log, observe }: Observ
     histories: (ids) => store.histories(ids),
     recall: (userId, idempotency) => store.recall(userId, idempotency),
     async commit(batch) {
-      const startedAt = world.now()
+      const startedAt = world.steady.now()
       let verdict: CommitFacts['verdict'] = 'fault'
       try {
         const result = await store.commit(batch)
         verdict = result.kind
         return result
       } finally {
-        record({ batch, verdict, ms: world.now() - startedAt })
+        record({ batch, verdict, ms: world.steady.now() - startedAt })
       }
     },
   }

@@ -30,6 +30,7 @@ const WATCHED = [
   'match.void',
   'wallet.adopt',
   LARGE_ADOPTION,
+  'wallet.adopt_freeze',
   'wallet.restored',
   'integrity.alert',
 ]

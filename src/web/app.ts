@@ -15,6 +15,7 @@ import { SignIn } from './pages/sign-in.ts'
 import { Trade } from './pages/trade.ts'
 import { Loaded } from './parts/loaded.ts'
 import { Toasts } from './parts/toast-list.ts'
+import { backFromProvider } from './provider.ts'
 import { BottomNav, TopBar } from './parts/navigation.ts'
 import { watchedId } from './parts/watch.ts'
 import { go, isTrading, view } from './route.ts'
@@ -50,6 +51,7 @@ export function App() {
   useEffect(() => {
     const id = watchedId()
     if (!isSignedIn) return
+    void backFromProvider()
     if (leagueCode() !== null) {
       history.replaceState(null, '', '/')
       return go('league')

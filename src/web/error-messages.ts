@@ -59,6 +59,7 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
     return first === undefined ? sentence(error) : sentence(`${first.path} ${first.message}`.trim())
   },
   UNAUTHORIZED: () => words.errors.UNAUTHORIZED,
+  SIGN_IN_AGAIN: () => words.errors.SIGN_IN_AGAIN,
 }
 
 const number = (facts: ErrorBody, name: string): string => units(Number(facts[name]))

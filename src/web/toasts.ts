@@ -6,6 +6,8 @@ export interface Toast {
   readonly tone: 'plain' | 'good' | 'bad'
   readonly title: string
   readonly text: string
+  /** What the user can do about it; the message then stays until it is dismissed. */
+  readonly action?: { readonly label: string; readonly run: () => void }
 }
 
 const STAY_MS = 6_000
@@ -17,7 +19,7 @@ let count = 0
 export function toast(news: Omit<Toast, 'id'>): void {
   const id = ++count
   toasts.value = [...toasts.peek(), { ...news, id }].slice(-SHOWN_MAX)
-  setTimeout(() => dismiss(id), STAY_MS)
+  if (news.action === undefined) setTimeout(() => dismiss(id), STAY_MS)
 }
 
 export function dismiss(id: number): void {

@@ -3,7 +3,18 @@ import { oneTimeCode, usernameFlaw } from '../../actors/community/registration.t
 
 describe('a username', () => {
   it('is 3 to 20 of a–z, 0–9 and _, starts with a letter, and is not reserved', () => {
-    for (const good of ['ada', 'a_1', 'abcdefghij0123456789', 'a__', 'supporter', 'badminton', 'rooted', 'red_house'])
+    for (const good of [
+      'ada',
+      'a_1',
+      'abcdefghij0123456789',
+      'a__',
+      'supporter',
+      'badminton',
+      'rooted',
+      'red_house',
+      'stafford',
+      'steams',
+    ])
       expect(usernameFlaw(good), good).toBeNull()
     const flaws = {
       '': 'too_short',
@@ -23,6 +34,17 @@ describe('a username', () => {
       admin7: 'reserved',
       touchline_team: 'reserved',
       ada_support: 'reserved',
+      administrators: 'reserved',
+      moderators: 'reserved',
+      x_admins: 'reserved',
+      sysadmin: 'reserved',
+      adminteam: 'reserved',
+      touchlineteam: 'reserved',
+      officialtouchline: 'reserved',
+      officials: 'reserved',
+      staffmember: 'reserved',
+      the_teams: 'reserved',
+      mods: 'reserved',
     }
     for (const [name, flaw] of Object.entries(flaws)) expect(usernameFlaw(name), name).toBe(flaw)
   })

@@ -281,6 +281,20 @@ describe('closing', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
+  it.each([
+    [-60_000, 240],
+    [-600_000, 0],
+    [-86_400_000, 0],
+    [600_000, 0],
+  ])('[X15] a clock that jumps by %d ms while a position is held leaves a hold of %d s', async (jump, secs) => {
+    const stage = await ActorRig.set()
+    const { position } = ok(await stage.opens())
+    stage.world.pass(jump)
+    const outcome = await stage.closes(position.id)
+    if (secs === 0) ok(outcome)
+    else expect(outcome).toMatchObject({ refusal: { code: 'cooldown_active', retryAfterSecs: secs } })
+  })
+
   it('[T18] an unknown, closed or another user’s position gets the same answer', async () => {
     const stage = await ActorRig.set({ rules: { holdMs: 0 } })
     const { position } = ok(await stage.opens())

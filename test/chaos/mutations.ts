@@ -185,8 +185,8 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a command that waited too long is carried out',
     tests('A7', DESK_TESTS),
     ACTOR,
-    `if (terms.at > entry.deadline) return`,
-    `if (terms.at < 0) return`,
+    `if (this.#options.world.steady.now() > entry.deadline) return`,
+    `if (this.#options.world.steady.now() < 0) return`,
   ),
   mutation(
     'a key that has opened something may be refused',

@@ -9,6 +9,7 @@ import { onRedis, type RedisServer } from '../support/redis-server.ts'
 
 onRedis((server) => {
   fastStoreContract('the fast store on Redis', () => openRedis(server))
+  onAClockPutBack(server)
   throughARelay(server)
 })
 
@@ -41,6 +42,27 @@ async function openRedis(server: RedisServer): Promise<OpenedFastStore> {
       await plain.quit()
     },
   }
+}
+
+function onAClockPutBack(server: RedisServer): void {
+  it('[X15] a window or allowance begun by a clock that was put back since is begun again', async () => {
+    const [prefix, plain] = [server.newPrefix(), new Redis(server.url)]
+    const store = await connectRedis({ url: server.url, prefix })
+    try {
+      await store.hit('rate', 60_000)
+      await plain.pexpire(`${prefix}rate`, 86_400_000)
+      expect(await store.hit('rate', 60_000)).toEqual({ count: 1, endsInMs: 60_000 })
+      const one = { calls: 1, windowMs: 60_000 }
+      await store.spend('calls', one)
+      const [later = ''] = await plain.lrange(`${prefix}calls`, 0, 0)
+      await plain.lset(`${prefix}calls`, 0, String(Number(later) + 86_400_000))
+      expect(await store.spend('calls', one)).toMatchObject({ allowed: true, left: 0 })
+      expect(await store.spend('calls', one)).toMatchObject({ allowed: false })
+    } finally {
+      await plain.unlink(`${prefix}rate`, `${prefix}calls`)
+      await Promise.all([store.close(), plain.quit()])
+    }
+  })
 }
 
 function throughARelay(server: RedisServer): void {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { isAway, isTransient } from '../../db/faults.ts'
+import { inScript62, REFUSALS } from '../support/refusals.ts'
 
 const withCode = (code: string): Error => Object.assign(new Error('from the server'), { code })
 
@@ -35,4 +36,22 @@ it('a cause counts as much as the error itself', () => {
   expect(isAway(new Error('reading failed', { cause: withCode('57P01') }))).toBe(true)
   expect(isAway(new Error('reading failed', { cause: withCode('08P01') }))).toBe(false)
   expect(isTransient(new Error('reading failed', { cause: withCode('40P01') }))).toBe(true)
+})
+
+const refused = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' })
+
+it.each(REFUSALS)('whatever Redis answers means that it is away: %s', (message) => {
+  expect(isAway(refused(message))).toBe(true)
+  expect(isAway(refused(inScript62(message)))).toBe(true)
+})
+
+it.each([
+  'ERR user_script:2: attempt to compare nil with number script: 3a1, on @user_script:2.',
+  'ERR Error running script (call to f_3a1): @user_script:2: user_script:2: attempt to compare nil with number',
+  "ERR Error compiling script (new function): user_script:1: '=' expected",
+  "ERR wrong number of arguments for 'set' command",
+  'ERR value is not an integer or out of range script: 3a1, on @user_script:1.',
+  inScript62('ERR value is not an integer or out of range').replace(': -', ': '),
+])('a mistake in a script of our own does not: %s', (message) => {
+  expect(isAway(refused(message))).toBe(false)
 })

@@ -4,6 +4,9 @@ import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import type { Batch } from '../../actors/match/store.ts'
 import { ActivityFeed } from '../../db/activity.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { AdoptionGuard } from '../../db/adoption-guard.ts'
+import { AuditChain } from '../../db/audit-chain.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { UserList } from '../../db/user-list.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -53,6 +56,31 @@ eachDatabase((open) => {
       open().db,
     )
     expect(rows).toEqual([{ role: 'user', frozen: true }])
+  })
+
+  it('[D5] a user for whom more is adopted on a day than may be is frozen, once', async () => {
+    const [user, other] = [await someone(), await someone()]
+    const adopts = (subject: UserId, micros: number, outcome = 'ok') => {
+      const entry = { actor: null, action: 'wallet.adopt', subject, before: null, outcome }
+      return audit().record({ ...entry, after: { purse: 'main', byMicros: micros } })
+    }
+    const users = new UserList(open().db, audit(), world)
+    const guard = new AdoptionGuard({ db: open().db, world, audit: audit(), users, dayMax: () => money(100) })
+    const look = async () => guard.freeze((await new AuditChain(open().db).seal()).entries)
+    await adopts(user, 60)
+    expect(await look()).toEqual([])
+    clock.now += 86_400_000
+    await adopts(user, 60)
+    await adopts(user, -60)
+    await adopts(other, 1_000, 'ADOPTION_TOO_LARGE')
+    expect(await look()).toEqual([])
+    await adopts(user, 41)
+    expect(await look()).toEqual([user])
+    expect((await users.find(user))?.status).toBe('frozen')
+    await adopts(user, 41)
+    expect(await look()).toEqual([])
+    const [frozen] = (await audit().list(50, null)).filter(({ action }) => action === 'wallet.adopt_freeze')
+    expect(frozen).toMatchObject({ subject: user, after: { byMicros: 101 } })
   })
 
   it('[C1] a frozen user closes and opens nothing, until made active again', async () => {

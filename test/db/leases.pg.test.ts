@@ -10,8 +10,10 @@ import { eachDatabase, onPostgres } from '../support/databases.ts'
 import { recordsBench } from './records-bench.ts'
 
 const leasesOf = ({ db }: Connection, owner: string) => new SqlLeases(db, { owner, ttlMs: 5 * SECOND_MS, alone: false })
-const expireIn = ({ db }: Connection, id: FixtureId) =>
-  sql`update match_leases set expires_at = clock_timestamp() where match_id = ${id}`.execute(db)
+const DAY_MS = 24 * HOUR_MS
+const expireIn = ({ db }: Connection, id: FixtureId, secs = 0) =>
+  sql`update match_leases set expires_at = clock_timestamp() + make_interval(secs => ${secs}::float8)
+       where match_id = ${id}`.execute(db)
 
 eachDatabase((open) => leasesContract(() => recordsBench(open())))
 
@@ -19,7 +21,7 @@ eachDatabase((open) => leasesContract(() => recordsBench(open())))
 onPostgres((server) => {
   afterEach(() => void vi.useRealTimers())
 
-  it("[Q2] the database's clock decides whether a lease runs, not those of the processes", async () => {
+  it("[Q2][X15] the database's clock decides whether a lease runs, not those of the processes", async () => {
     const { url, drop } = await createMigrated(server)
     const connection = await connect({ databaseUrl: url, dataDir: null })
     try {
@@ -33,6 +35,12 @@ onPostgres((server) => {
       expect(await ada.renew(id, 1)).toBe(true)
       await expireIn(connection, id)
       expect(await bob.acquire(id)).toBe(2)
+
+      // [X15] As if the database's clock had been put back by a day since.
+      await expireIn(connection, id, DAY_MS / SECOND_MS)
+      expect([await ada.ownerOf(id), await ada.elsewhere()]).toEqual([null, []])
+      expect(await ada.acquire(id)).toBe(3)
+      expect([await bob.ownerOf(id), await bob.acquire(id)]).toEqual(['ada', null])
     } finally {
       await connection.close()
       await drop()

@@ -120,6 +120,7 @@ eachDatabase((open) => {
     const ids: string[] = []
     const broken = {
       now: () => world.now(),
+      steady: world,
       secret: (bytes: number) => world.secret(bytes),
       randomInt: (below: number) => world.randomInt(below),
       newId: () => {

@@ -7,6 +7,7 @@ import { type FastStore, keys } from '../../db/fast/fast-store.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
 import { type Device, endSessionsOf, type Session, Sessions } from '../../db/sessions.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { Users } from '../../db/users.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -226,6 +227,39 @@ eachDatabase((open) => {
     expect([await ended.has(mine.id), await ended.has(other.id)]).toEqual([true, false])
     expect(await ended.look()).toEqual([])
     expect(await process(fast).ended.look()).toContainEqual({ id: mine.id, userId: mine.userId }) // after a restart
+  })
+
+  it.each([-86_400_000, -600_000, 600_000, 86_400_000])(
+    '[X15] a process whose clock is %d ms off ends sessions for the others, and takes no rotation for a copy',
+    async (jump) => {
+      const { sessions, ended } = settle()
+      const [mine, other] = [await begin(sessions, 'Hal X15'), await begin(sessions, 'Hal X15')]
+      await ended.look()
+      maxDays = 100_000
+      await rotate(sessions, other, 1, 'hers')
+      world.pass(jump)
+      try {
+        await sessions.end(mine.id)
+        expect(await process(new MortalStore(world)).ended.look()).toContainEqual({ id: mine.id, userId: mine.userId })
+        if (jump < 0) expect(await rotate(sessions, other, 1)).toEqual({ kind: 'superseded' })
+      } finally {
+        world.pass(-jump)
+        maxDays = 60
+      }
+    },
+  )
+
+  it('[S23] a session is fresh for 15 minutes from the proof of who its user is, whatever it is rotated', async () => {
+    const { sessions } = settle()
+    const [now] = [await begin(sessions, 'Hal S23')]
+    const [before] = await sessions.start([now.userId], PHONE, instant(world.now() - 600_000))
+    const fresh = () => Promise.all([now.id, present(before, 'session').id].map((id) => sessions.isFresh(id)))
+    expect(await fresh()).toEqual([true, true])
+    world.pass(300_000)
+    await rotate(sessions, now, 1)
+    expect(await fresh()).toEqual([true, false])
+    world.pass(600_000)
+    expect(await fresh()).toEqual([false, false])
   })
 
   it("[S11] a user sees their sessions, and ends one or all of them, and no other user's", async () => {

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process'
 import type { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
 import { ComposedServer } from '../support/composed-server.ts'
 import { onServers } from '../support/data-place.ts'
-import { pick } from '../support/http-client.ts'
+import { type HttpClient, pick } from '../support/http-client.ts'
 
 /** Longer than the task that erases waits between two looks. */
 const LOOKS = { timeout: 25_000, interval: 200 }
@@ -34,6 +35,17 @@ onServers((settle) => {
       socket.addEventListener('open', () => opened.resolve())
       socket.addEventListener('close', () => closed.resolve())
       await opened.promise
+      await writesEverywhere(vera, order)
+      const guest = await server.user('Guest')
+      const { code } = await vera.get('/api/leagues', Codes).then(({ leagues }) => present(leagues[0], 'league'))
+      expect((await guest.request('POST', '/api/leagues/join', { code })).status).toBe(200)
+      const { userId } = await vera.get('/api/me', z.looseObject({ userId: z.string() }))
+      for (const [method, path, body] of [
+        ['POST', 'notes', { text: 'is Vera Vanishing' }],
+        ['PUT', 'status', { status: 'active', reason: 'Vanishing has explained herself' }],
+      ] as const) {
+        expect((await admin.request(method, `/api/admin/users/${userId}/${path}`, body)).status).toBe(200)
+      }
       expect(await everything(place.env['DATABASE_URL'] ?? '', place.redis)).toMatch(/vanishing/i)
       await server.play(HOLD_SECS)
 
@@ -52,6 +64,45 @@ onServers((settle) => {
     }
   })
 })
+
+const Codes = z.looseObject({ leagues: z.array(z.looseObject({ code: z.string() })) })
+
+/** Uses every field of the API that takes a text from a user. */
+async function writesEverywhere(vera: HttpClient, order: object): Promise<void> {
+  const endsAt = new Date(Date.now() + 7_200_000).toISOString()
+  const Key = z.looseObject({ key: z.looseObject({ id: z.string() }) })
+  const sends = async (method: string, path: string, body?: object, headers?: Record<string, string>) => {
+    const answer = await vera.request(method, path, body, headers)
+    expect([200, 201, 204, 404], `${method} ${path} ${JSON.stringify(answer.body)}`).toContain(answer.status)
+    return answer.body
+  }
+  for (const kept of [true, false]) {
+    const named = { name: `Vanishing's key ${kept}`, scopes: ['read'] }
+    const { key } = Key.parse(await sends('POST', '/api/keys', named))
+    if (!kept) await sends('DELETE', `/api/keys/${key.id}`)
+  }
+  await sends('POST', '/api/leagues', {
+    name: 'The Vanishing League',
+
+    endsAt,
+    matches: 'all',
+  })
+  await sends('POST', '/api/referrals/invites', { name: 'Uncle Vanishing' })
+  await sends('POST', '/api/referral/validate', { code: 'vanishing' })
+  await sends('POST', '/api/users/check-username', { username: 'vanishing_2' })
+  await sends('POST', '/api/leagues/join', { code: 'vanishing' })
+  await sends('POST', '/api/auth/dev', { displayName: 'Vera Vanishing', referralCode: 'vanishing' })
+  await sends('POST', '/api/auth/refresh', undefined, { 'Idempotency-Key': 'vanishing', 'User-Agent': 'Vanishing/1' })
+  await sends('POST', '/api/positions/open', order, { 'Idempotency-Key': 'vanishing' })
+  await sends('PUT', '/api/push', {
+    endpoint: 'https://push.example/vanishing',
+    kinds: ['stop'],
+    keys: {
+      p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+      auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+    },
+  })
+}
 
 /** A dump of the database, and every key of Redis with its value. */
 async function everything(databaseUrl: string, redis: Redis): Promise<string> {

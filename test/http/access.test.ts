@@ -7,7 +7,13 @@ import { alice, ALICE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig
 const Document = z.object({
   paths: z.record(
     z.string(),
-    z.record(z.string(), z.object({ security: z.array(z.record(z.string(), z.array(z.string()))).optional() })),
+    z.record(
+      z.string(),
+      z.object({
+        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+        responses: z.record(z.string(), z.unknown()),
+      }),
+    ),
   ),
 })
 
@@ -15,6 +21,8 @@ interface Operation {
   readonly name: string
   readonly method: string
   readonly path: string
+  /** What is described of its refusals. */
+  readonly refusals: string
   readonly ways: Readonly<Record<string, readonly string[]>>[] | undefined
 }
 
@@ -35,9 +43,15 @@ async function describedOperations(): Promise<readonly Operation[]> {
   const { app } = await openHttpRig()
   const { paths } = Document.parse(await (await app.request('/api/openapi.json')).json())
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([lower, { security }]) => {
+    Object.entries(methods).map(([lower, { security, responses }]) => {
       const method = lower.toUpperCase()
-      return { name: `${method} ${path}`, method, path: concrete(path), ways: security }
+      return {
+        name: `${method} ${path}`,
+        method,
+        path: concrete(path),
+        ways: security,
+        refusals: JSON.stringify(responses),
+      }
     }),
   )
 }
@@ -59,6 +73,18 @@ const CALCULATIONS: ReadonlySet<string> = new Set([
   'POST /api/referral/validate',
   'POST /api/ws/token',
 ])
+
+const Answered = z.looseObject({ code: z.string().optional() })
+
+/** What needs a fresh sign-in, each with a body that asks for it. */
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /api/keys': { name: 'a key', scopes: ['admin:read'] },
+  'POST /api/admin/matches/{id}/end': { outcome: 'void' },
+  'POST /api/admin/positions/{id}/void': { reason: 'a test' },
+  'PUT /api/admin/settings/{key}': { value: 60, force: true },
+  'PUT /api/admin/users/{id}/role': { role: 'user' },
+  'PUT /api/admin/users/{id}/status': { status: 'frozen', reason: 'a test' },
+}
 
 type Verdict = 'passes' | 'UNAUTHORIZED' | 'SCOPE_MISSING' | 'FORBIDDEN'
 
@@ -152,6 +178,37 @@ describe('who may call what', () => {
     const managing = operations.filter(({ path }) => /^\/api\/(keys|auth|me\/)|\/users\/[^/]+\/role$/.test(path))
     expect(managing.length).toBeGreaterThan(8)
     expect(managing.filter((operation) => declared(operation)).map(({ name }) => name)).toEqual([])
+  })
+
+  it('[S23] is refused to an admin who signed in 15 minutes ago, where it cannot be undone or makes more admins', async () => {
+    const rig = await openHttpRig({ role: 'admin' })
+    const { world, tokens, keyRig } = rig
+    const ask = async (name: string, headers: Record<string, string>) => {
+      const { method, path } = present(
+        operations.find((operation) => operation.name === name),
+        name,
+      )
+      const body = JSON.stringify(BODIES[name])
+      return rig.app.request(path, { method, body, headers: { 'content-type': 'application/json', ...headers } })
+    }
+    const described = operations.filter(({ refusals }) => refusals.includes('SIGN_IN_AGAIN')).map(({ name }) => name)
+    expect(described.toSorted()).toEqual(Object.keys(BODIES).toSorted())
+    const key = { authorization: `Bearer ${await keyRig.keyOf({ id: ALICE, role: 'admin' }, ['admin:write'])}` }
+    for (const [passed, status] of [
+      [899_000, expect.not.stringMatching('SIGN_IN_AGAIN')],
+      [1_000, 'SIGN_IN_AGAIN'],
+    ] as const) {
+      world.pass(passed)
+      const cookie = `game_access=${await tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
+      // What a setting does decides whether it needs force: test/http/admin.test.ts.
+      for (const name of described.filter((one) => !one.includes('/settings/'))) {
+        const { code = 'done' } = Answered.parse(await (await ask(name, { cookie })).json())
+        expect([name, code]).toEqual([name, status])
+        // Its creation took a fresh sign-in.
+        const byKey = Answered.parse(await (await ask(name, key)).json())
+        expect([name, byKey.code]).not.toEqual([name, 'SIGN_IN_AGAIN'])
+      }
+    }
   })
 
   it.each(['user', 'admin'] as const)('[S16] is kept for every operation and every bearer: %s', async (role) => {

@@ -5,7 +5,7 @@ import { fixtureId } from '../../actors/kernel/ids.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
 import { p } from '../support/fixtures.ts'
 import { adminPorts } from './admin-ports.ts'
-import { ALICE, alice, away, FIXTURE, openHttpRig, PLAYER, POSITION } from './http-rig.ts'
+import { ALICE, alice, away, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 
@@ -127,6 +127,16 @@ describe('admin routes', () => {
       effects.splice(0, 1, effect(200, false))
       const unknown = await send('PUT', path, { value: 2 })
       expect([unknown.status, await unknown.json()]).toMatchObject([409, { unknownMatches: [7] }])
+    })
+
+    it('[S23] is forced by an admin alone who has just signed in', async () => {
+      const rig = await openHttpRig({ role: 'admin', deps: { effectsOf: async () => [effect(205)] } })
+      rig.world.pass(900_000)
+      const cookie = `game_access=${await rig.tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
+      const headers = { cookie, 'content-type': 'application/json' }
+      const body = JSON.stringify({ value: 1, force: true })
+      const answer = await rig.app.request(path, { method: 'PUT', headers, body })
+      expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'SIGN_IN_AGAIN', maxAgeSecs: 900 }])
     })
 
     it('[H17] other settings ask no match', async () => {

@@ -43,7 +43,7 @@ function streamRig() {
       after: async ([position, seq], limit) =>
         all.filter((e) => e.after[0] > position || (e.after[0] === position && e.seq >= seq)).slice(0, limit),
     },
-    world,
+    clock: world,
     isStopping: () => isStopping,
     pause: async (ms) => {
       world.pass(ms)

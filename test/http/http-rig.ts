@@ -14,7 +14,7 @@ import {
   type UserId,
   userId,
 } from '../../actors/kernel/ids.ts'
-import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES, FRESH_MS } from '../../actors/kernel/limits.ts'
 import { SETTINGS } from '../../actors/kernel/settings.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Outcome } from '../../actors/kernel/outcome.ts'
@@ -354,7 +354,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       signInFailed: (why, from) => recorded.signIns.push([why, from]),
     },
     signIn: {
-      begin: async () => ({ kind: 'signed_in', user: alice, kept: false }),
+      begin: async () => ({ kind: 'signed_in', user: alice, kept: false, authenticatedAt: null }),
       checkCode: async () => ({ kind: 'right' }),
       resendCode: async () => ({ kind: 'sent', nextInMs: 60_000 }),
       complete: async () => ({ kind: 'registered', user: alice, isNew: true }),
@@ -531,6 +531,7 @@ function memorySessions(world: TestWorld): { readonly rows: SessionRows; readonl
     endAll: async (user) => of(user).filter(({ id }) => living.delete(id)).length,
     list: async (user) =>
       of(user).map(({ id, device, issuedAt }) => ({ id, ...device, createdAt: issuedAt, lastSeenAt: issuedAt })),
+    isFresh: async (id) => world.now() - (living.get(id)?.issuedAt ?? 0) < FRESH_MS,
     livingAmong: async (ids) => new Set(ids.filter((id) => living.has(id))),
     devices: async (user) => of(user).map(({ device }) => device),
   }

@@ -48,7 +48,7 @@ describe('a queue', () => {
         signIn: {
           begin: async () => {
             await new Promise<void>((go) => waiting.push(go))
-            return { kind: 'signed_in', user: alice, kept: false }
+            return { kind: 'signed_in', user: alice, kept: false, authenticatedAt: null }
           },
           checkCode: async () => ({ kind: 'right' }),
           resendCode: async () => ({ kind: 'sent', nextInMs: 60_000 }),

@@ -162,6 +162,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CheatSuspected: { ...counted('integrity.alert'), labels: { action: 'integrity.alert' } },
   BalanceAdopted: counted('wallet.adopt'),
   LargeBalanceAdopted: counted('wallet.adopt_large'),
+  AdoptingUserFrozen: counted('wallet.adopt_freeze'),
   AdoptionRefused: counted('wallet.adopt', 'ADOPTION_TOO_LARGE'),
   AuditNotSealed: {
     fires: { 'touchline_task_failures_total{task="audit-seal"}': grows(2) },

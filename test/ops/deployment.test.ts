@@ -39,7 +39,11 @@ const SECRETS = {
   PROVIDER_TOKEN: 'token',
 }
 /** Of the stores that compose starts. */
-const PASSWORDS = { POSTGRES_PASSWORD: 'pg-password', REDIS_PASSWORD: 'redis-password' }
+const PASSWORDS = {
+  POSTGRES_PASSWORD: 'pg-password',
+  DATABASE_PASSWORD: 'role-password',
+  REDIS_PASSWORD: 'redis-password',
+}
 
 /** The variables of the program, and those of its containers. */
 const KNOWN = new Set(['POD_NAME', ...VARIABLES.map(({ name }) => name)])
@@ -61,6 +65,11 @@ describe('ops/deploy/compose.yaml', () => {
     volumes: z.array(z.string()).optional(),
     profiles: z.array(z.string()).optional(),
     stop_grace_period: z.string().optional(),
+    read_only: z.boolean().optional(),
+    cap_drop: z.array(z.string()).optional(),
+    security_opt: z.array(z.string()).optional(),
+    networks: z.array(z.string()).optional(),
+    network_mode: z.string().optional(),
   })
   const composed = yaml('ops/deploy/compose.yaml')
   const services = z.object({ services: z.record(z.string(), Composed) }).parse(composed).services
@@ -107,7 +116,9 @@ describe('ops/deploy/compose.yaml', () => {
       volumes.map((volume) => volume.split(':')[0] ?? ''),
     )
     const files = mounted.filter((path) => path.startsWith('.'))
-    expect(new Set(files)).toEqual(new Set(['./proxy/nginx.conf', './proxy/haproxy.cfg', './backup']))
+    expect(new Set(files)).toEqual(
+      new Set(['./proxy/nginx.conf', './proxy/haproxy.cfg', './backup', './postgres/role.sh']),
+    )
     expect(files.filter((path) => !existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([])
   })
 
@@ -132,6 +143,25 @@ describe('ops/deploy/compose.yaml', () => {
       'PUT /api/admin/settings/trading.mode key',
     ])
       expect(mayRepeat(request), request).toBe(false)
+  })
+
+  it('[S26] confines every container, and each to the networks that it needs', () => {
+    const on = (network: string): string[] =>
+      Object.keys(services).filter((name) => services[name]?.networks?.includes(network) === true)
+    const ours = ['api-1', 'api-2', 'rooms-1', 'rooms-2']
+    expect(on('edge').toSorted()).toEqual([...ours, 'proxy'].toSorted())
+    expect(on('stores').toSorted()).toEqual([...ours, 'database', 'postgres', 'redis'].toSorted())
+    expect(on('cluster').toSorted()).toEqual(['database', 'etcd', 'patroni-1', 'patroni-2'])
+    const networks = z.object({ networks: z.record(z.string(), z.object({ internal: z.boolean() }).nullable()) })
+    expect(networks.parse(composed).networks).toMatchObject({ stores: { internal: true }, cluster: { internal: true } })
+    for (const [name, service] of Object.entries(services)) {
+      // The default network would join them all.
+      expect(service.networks ?? service.network_mode, name).toBeDefined()
+      const isRunning = service.profiles?.includes('backup') !== true
+      if (isRunning) expect([name, service.security_opt]).toEqual([name, ['no-new-privileges:true']])
+      if (![...ours, 'redis', 'database'].includes(name)) continue
+      expect([name, service.read_only, service.cap_drop]).toEqual([name, true, ['ALL']])
+    }
   })
 
   it('without a profile it starts neither Patroni nor backups', () => {
@@ -211,13 +241,27 @@ describe('ops/deploy/compose.yaml', () => {
     expect(command).toContain('-@admin -@dangerous')
     expect(filledIn(api?.environment?.['REDIS_URL'] ?? '')).toBe('redis://touchline:redis-password@redis:6379')
     expect(filledIn(api?.environment?.['DATABASE_URL'] ?? '')).toBe(
-      'postgres://touchline:pg-password@postgres/touchline',
+      'postgres://touchline:role-password@postgres/touchline',
     )
     expect(filledIn(postgres?.environment?.['POSTGRES_PASSWORD'] ?? '')).toBe('pg-password')
     const defaults = text('ops/deploy/compose.yaml').match(/\w*(?:PASSWORD|SECRET|TOKEN|KEY):-[^}]+/g)
     expect(defaults).toBeNull()
     expect([redis?.ports, postgres?.ports]).toEqual([undefined, undefined])
   })
+})
+
+it('[S26] no package runs a script when it is installed', () => {
+  const { packages } = z
+    .object({ packages: z.record(z.string(), z.looseObject({ hasInstallScript: z.boolean().optional() })) })
+    .parse(JSON.parse(text('package-lock.json')))
+  const scripted = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript === true)
+  const { allowScripts } = z
+    .looseObject({ allowScripts: z.record(z.string(), z.boolean()) })
+    .parse(JSON.parse(text('package.json')))
+  expect(scripted.length).toBeGreaterThan(0)
+  expect(allowScripts).toEqual(
+    Object.fromEntries(scripted.map((path) => [path.replace(/^.*node_modules\//, ''), false])),
+  )
 })
 
 describe('ops/deploy/kubernetes', () => {

@@ -23,7 +23,7 @@ async function hosted(of: MatchRecord, isAlone = false) {
   store.put(of)
   const epoch = (await store.acquire(MATCH)) ?? 0
   const opened = vi.fn<Relay['opened']>()
-  const fanOut = new FanOut({ world, report })
+  const fanOut = new FanOut({ clock: world.steady, report })
   fanOut.stop()
   const account = new AccountStream({ read: async () => [], report })
   account.stop()

@@ -327,9 +327,9 @@ export class FeedStand {
     this.#server = createServer(handshakeWithin(handshakeMs))
     const { world, deadline } = this
     const report = (_event: string, error: unknown): void => void this.reports.push(error)
-    this.fanOut = new FanOut({ world, report })
+    this.fanOut = new FanOut({ clock: world.steady, report })
     this.#account = new AccountStream({ read: async (asked) => asked.map(() => null), report })
-    this.#door = new Door({ limits: NO_LIMITS, world, report })
+    this.#door = new Door({ limits: NO_LIMITS, clock: world.steady, report })
     this.feed = new PriceFeed({
       verify,
       door: this.#door,

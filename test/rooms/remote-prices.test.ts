@@ -34,7 +34,7 @@ async function process(name: string) {
   const world = new TestWorld()
   const ownership = { ownerOf: async () => owner }
   const peers = new Peers({ bus, ownership, world })
-  const fanOut = new FanOut({ world, report: () => undefined })
+  const fanOut = new FanOut({ clock: world.steady, report: () => undefined })
   const current: PublishedPrice[] = []
   /** Has moved, and waits for its number. */
   const uncollected: PublishedPrice[] = []

@@ -57,7 +57,7 @@ describe('a socket that cannot keep up', () => {
       currentPrices: () => [priceOf(1, 0)],
       takePrices: () => moves.splice(0),
     }
-    const fanOut = new FanOut({ world: { now: () => KICK_OFF }, report: () => undefined })
+    const fanOut = new FanOut({ clock: { now: () => KICK_OFF }, report: () => undefined })
     const late = new Subscriber({ ws: pair.ws, socket: pair.socket, deadline, traffic, pack: asMessage })
     await stall(pair)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] })

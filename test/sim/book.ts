@@ -380,7 +380,11 @@ export class Book {
     const info = present(this.matches.get(batch.matchId), 'match in the book')
     switch (close.by) {
       case 'user':
-        hold('hold', batch.at >= p.closableAt, () => `${p.id} closes ${p.closableAt - batch.at} ms too early`)
+        hold(
+          'hold',
+          !oracle.oracleHeld(p.openedAt, p.closableAt, batch.at),
+          () => `${p.id} closes ${p.closableAt - batch.at} ms too early`,
+        )
         hold('window', oracle.oracleMayClose(this.momentOf(i, committed)), () => {
           return `${p.id} closes while the market is ${info.phase}`
         })

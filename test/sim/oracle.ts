@@ -177,6 +177,10 @@ function isHeld({ news, at, rules }: Moment, from: 'opensFrom' | 'closesFrom'): 
   return held !== null && at < held[from]
 }
 
+/** A hold that would last more than twice its length was begun by a clock that has been put back since. */
+export const oracleHeld = (openedAt: number, closableAt: number, at: number): boolean =>
+  at < closableAt && at >= 2 * openedAt - closableAt
+
 /** Also before kick-off, and from the end of a match until its settlement begins. */
 export function oracleMayClose(moment: Moment): boolean {
   const { phase, settling } = moment.info

@@ -41,9 +41,9 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
     }
     case 'cooldown_active': {
       if (command.kind !== 'close_position' && command.kind !== 'close_part') return because(false)
-      const closableAt = book.positions.get(command.positionId)?.closableAt ?? 0
+      const { openedAt, closableAt } = book.positions.get(command.positionId) ?? { openedAt: 0, closableAt: 0 }
       same('hold', refusal.retryAfterSecs, Math.ceil((closableAt - batch.at) / 1000), 'seconds left of a hold')
-      return because(closableAt > batch.at)
+      return because(oracle.oracleHeld(openedAt, closableAt, batch.at))
     }
     case 'insufficient_margin':
       if (command.kind !== 'open_position') return because(false)

@@ -21,7 +21,7 @@ async function watched() {
     users: 6,
     wrap: (store) =>
       observedStore(store, {
-        world: { now: () => rig.world.now() },
+        world: rig.world,
         log: quiet,
         observe: ({ batch, verdict }) => {
           if (verdict !== 'committed') return

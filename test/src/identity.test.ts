@@ -61,6 +61,14 @@ describe('the identity provider', () => {
     expect(await identify(token, 'n1')).toBeNull()
   })
 
+  it('[S23] says when the user proved who they are, if the provider does', async () => {
+    const { identify } = open()
+    const at = now() - 60
+    const says = await server.token('ada', 'n1', { claims: { auth_time: at } })
+    expect(await identify(says, 'n1')).toMatchObject({ authenticatedAt: at * 1_000 })
+    expect(await identify(await server.token('ada', 'n1'), 'n1')).toMatchObject({ authenticatedAt: null })
+  })
+
   it('[S5] a token counts until it expires, whatever its age, and must be remembered as long', async () => {
     const { identify } = open()
     const token = await server.token('ada', 'n1', { at: now(), claims: { iat: undefined, exp: now() + 3_600 } })

@@ -21,13 +21,17 @@ function open(send: MailQueueOptions['send'], world = new TestWorld()) {
     world.pass(ms)
   }
   const events = () => lines.map((line) => JSON.parse(line).event)
-  return { queue: new MailQueue({ send, world, log, pause }), world, lines, events, pauses }
+  return { queue: new MailQueue({ send, clock: world, log, pause }), world, lines, events, pauses }
 }
 
 describe('mail over SMTP', () => {
   it('arrives at a real mail server unchanged, with its sender, at one address only', async () => {
     const server = await MailServer.start()
-    const { send, close } = smtpMailer({ url: server.url, from: 'Touchline <play@touchline.example>' })
+    const { send, close } = smtpMailer({
+      url: server.url,
+      from: 'Touchline <play@touchline.example>',
+      demandsTls: true,
+    })
     await send(mail)
     await send({ ...mail, to: 'x,eve@example.com' }).catch(() => undefined)
     expect(server.received[0]).toMatchObject({ from: 'play@touchline.example', to: ['ada@example.com'] })
@@ -38,9 +42,24 @@ describe('mail over SMTP', () => {
     await server.stop()
   })
 
+  it('[S25] leaves the machine over TLS alone, where that is demanded', async () => {
+    const server = await MailServer.start()
+    // An address that this machine answers, and that does not say so.
+    const url = server.url.replace('127.0.0.1', '0.0.0.0')
+    const sendTo = async (demandsTls: boolean) => {
+      const { send, close } = smtpMailer({ url, from: 'play@touchline.example', demandsTls })
+      await send(mail).finally(close)
+    }
+    await expect(sendTo(true)).rejects.toThrow()
+    expect(server.received).toEqual([])
+    await sendTo(false)
+    expect(server.received).toHaveLength(1)
+    await server.stop()
+  })
+
   it('distinguishes a permanent refusal from a temporary one', async () => {
     const server = await MailServer.start()
-    const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
+    const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example', demandsTls: true })
     server.refusesWith = 550
     await expect(send(mail)).rejects.toThrow(PermanentFailure)
     server.refusesWith = 451
@@ -56,7 +75,7 @@ describe('mail over SMTP', () => {
 describe('the mail queue', () => {
   it('does not delay the caller, and retries when the server returns', async () => {
     const server = await MailServer.start()
-    const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
+    const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example', demandsTls: true })
     server.refusesWith = 451
     const { queue, events, pauses } = open(async (each) => {
       if (server.tries === 3) server.refusesWith = null

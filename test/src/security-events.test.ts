@@ -23,7 +23,7 @@ describe('security events', () => {
       if (isAway) throw new Error('away')
       written.push(...actions)
     }
-    events = new SecurityEvents({ audit: { recordAll }, world, onSignIn: (outcome) => outcomes.push(outcome) })
+    events = new SecurityEvents({ audit: { recordAll }, clock: world, onSignIn: (outcome) => outcomes.push(outcome) })
   })
 
   it('[S15] a sign-in names its user and network, failed ones of a network are one entry', async () => {

@@ -54,6 +54,7 @@ describe('sessions', () => {
         endAll: async () => 2,
         list: async () => [],
         devices: async () => devices,
+        isFresh: async () => true,
         livingAmong: async (ids) => new Set(ids.filter((id) => !seen.ended.includes(id))),
       },
       ended: { has: async (id) => seen.ended.includes(id), look: async () => [] },

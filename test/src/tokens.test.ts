@@ -78,6 +78,22 @@ describe('tokens', () => {
     expect(await tokens.verifyWs(token)).toBeNull()
   })
 
+  it('[X15] a clock that was put back prolongs no token by more than its lifetime', async () => {
+    const { world, tokens } = open()
+    const access = await tokens.issueAccess(user, session.id)
+    const [refresh, ws] = [
+      await tokens.issueRefresh(session),
+      await tokens.issueWs({ userId: user.id, sid: session.id }),
+    ]
+    expect(await tokens.verifyAccess(access)).not.toBeNull()
+    world.pass(-600_000)
+    expect(await tokens.verifyAccess(access)).not.toBeNull()
+    expect(await tokens.verifyWs(ws)).toBeNull()
+    world.pass(-86_400_000)
+    expect(await tokens.verifyAccess(access)).toBeNull()
+    expect(await tokens.verifyRefresh(refresh)).not.toBeNull()
+  })
+
   it('rejects malformed tokens', async () => {
     const { tokens } = open()
     for (const text of ['', '.', '..', 'a.b.c', '{}', '\u0000', 'x'.repeat(10_000)]) {
@@ -135,9 +151,10 @@ describe('signing keys', () => {
 
 describe('session cookies', () => {
   const cookie = { name: 'game_access', value: 'a.b.c', maxAgeSecs: 900 } as const
+  const DEVELOPMENT = { production: false, domain: null }
 
   it('are HttpOnly and Lax in development', () => {
-    const text = setCookie(cookie, { production: false, domain: null })
+    const text = setCookie(cookie, DEVELOPMENT)
     expect(text).toBe('game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; SameSite=Lax')
   })
 
@@ -146,6 +163,14 @@ describe('session cookies', () => {
     expect(text).toBe(
       'game_access=a.b.c; Path=/; Max-Age=900; Domain=.touchline.example; HttpOnly; Secure; SameSite=None; Partitioned',
     )
+  })
+
+  it('[S24] cannot be set by another site, in production without a domain', () => {
+    const policy = { production: true, domain: null }
+    const text = setCookie(cookie, policy)
+    expect(text).toBe('__Host-game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; Secure; SameSite=None; Partitioned')
+    expect(readCookie('game_access=forged; __Host-game_access=a.b.c', 'game_access', policy)).toBe('a.b.c')
+    expect(readCookie('game_access=forged', 'game_access', policy)).toBeUndefined()
   })
 
   it('are found among the other cookies of a browser', () => {
@@ -161,7 +186,8 @@ describe('session cookies', () => {
       ';;;': undefined,
       '': undefined,
     }
-    for (const [header, value] of Object.entries(found)) expect(readCookie(header, 'game_access'), header).toBe(value)
-    expect(readCookie(undefined, 'game_access')).toBeUndefined()
+    for (const [header, value] of Object.entries(found))
+      expect(readCookie(header, 'game_access', DEVELOPMENT), header).toBe(value)
+    expect(readCookie(undefined, 'game_access', DEVELOPMENT)).toBeUndefined()
   })
 })

@@ -16,6 +16,12 @@ const MATCHES_FROM = 77_000
 /** Players per match. Those of the nth match are the instruments P(10n + 1), P(10n + 2), …, each worth 200. */
 const PLAYERS_PER_MATCH = 4
 
+interface Clocks {
+  now: number
+  /** How far the wall clock is off. */
+  off: number
+}
+
 const matchOf = (n: number): FixtureId => fixtureId(MATCHES_FROM + n)
 
 export class ServerRig {
@@ -24,13 +30,13 @@ export class ServerRig {
   readonly complaints: string[]
   readonly #place: DataPlace
   readonly #touchline: Touchline
-  readonly #clock: { now: number }
+  readonly #clock: Clocks
   /** The number of the last update of each match in play. */
   readonly #lastUpdate = new Map<number, number>()
 
   private constructor(
     url: string,
-    parts: { place: DataPlace; touchline: Touchline; clock: { now: number }; complaints: string[] },
+    parts: { place: DataPlace; touchline: Touchline; clock: Clocks; complaints: string[] },
   ) {
     this.url = url
     this.complaints = parts.complaints
@@ -39,13 +45,20 @@ export class ServerRig {
     this.#clock = parts.clock
   }
 
-  /** A server whose clock moves only by `jump`, with matches 1 to `matches` in play. */
-  static async open(place: DataPlace, { matches = 1 }: { readonly matches?: number } = {}): Promise<ServerRig> {
-    const clock = { now: Date.now() }
-    const world = systemWorld(() => clock.now)
+  /** A server whose clocks move only by `jump` and `setOff`, with matches 1 to `matches` in play. */
+  static async open(
+    place: DataPlace,
+    { matches = 1, perMinute = 0 }: { readonly matches?: number; readonly perMinute?: number } = {},
+  ): Promise<ServerRig> {
+    const clock = { now: Date.now(), off: 0 }
+    const world = systemWorld(
+      () => clock.now + clock.off,
+      () => clock.now,
+    )
     const complaints: string[] = []
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
-    const config = readConfig({ ...place.env, DEMO_REPLAY: 'none', RATE_LIMIT_PER_MIN: '0', PORT: '0', WS_PORT: '0' })
+    const limits = { RATE_LIMIT_PER_MIN: String(perMinute) }
+    const config = readConfig({ ...place.env, ...limits, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
     const { url } = await touchline.start()
     const rig = new ServerRig(url, { place, touchline, clock, complaints })
@@ -79,7 +92,7 @@ export class ServerRig {
       periods: [
         { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10 * seq, ticking: true },
       ],
-      sourceAt: instant(this.#clock.now),
+      sourceAt: instant(this.#clock.now + this.#clock.off),
       ...over,
     })
     await this.#touchline.realTime.desk.feed({ kind: 'feed_update', seq, snapshot: update }, { replay: false })
@@ -89,6 +102,11 @@ export class ServerRig {
   async jump(seconds: number): Promise<void> {
     this.#clock.now += seconds * SECOND_MS
     for (const n of this.#lastUpdate.keys()) await this.plays(n)
+  }
+
+  /** Sets the wall clock off by so much; what measures durations does not notice. */
+  setOff(ms: number): void {
+    this.#clock.off = ms
   }
 
   /** Ends the nth match, which settles. */

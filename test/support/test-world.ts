@@ -2,6 +2,7 @@
 import { type Instant, instant, type World } from '../../actors/kernel/world.ts'
 
 export class TestWorld implements World {
+  readonly steady = this
   #now: Instant
   #ids = 0
   #seed: number

@@ -92,6 +92,8 @@ create table sessions (
   rotated_at timestamptz not null,
   expires_at timestamptz not null,
   ended_at timestamptz,
+  -- When its user last proved to the identity provider who they are; null for a key.
+  authenticated_at timestamptz,
   user_agent text,
   address_prefix text not null
 );
@@ -880,6 +882,15 @@ create table audit_log (
   hash text check (hash ~ '^[0-9a-f]{64}$'),
   check ((n is null) = (hash is null))
 );
+-- What operators have written about a person. It is erased with the person; the entry keeps the digest of salt and words.
+create table audit_words (
+  digest text primary key check (digest ~ '^[0-9a-f]{64}$'),
+  about uuid not null,
+  salt text not null,
+  words text not null
+);
+create index audit_words_about on audit_words (about);
+
 create index audit_log_unsealed on audit_log (id) where n is null;
 create index audit_log_subject on audit_log (subject, id);
 create index audit_log_actor on audit_log (actor_id, id) where actor_id is not null;

@@ -6,6 +6,7 @@ export interface OperationTables {
   settings: SettingsTable
   settings_version: SettingsVersionTable
   audit_log: AuditLogTable
+  audit_words: AuditWordsTable
   upkeep: UpkeepTable
   sweeps: SweepsTable
   installation: InstallationTable
@@ -52,6 +53,15 @@ export interface AuditLogTable {
   /** The entry's place in the chain; null until it is sealed, about a second after its commit. */
   n: Generated<number | null>
   hash: Generated<string | null>
+}
+
+/** What operators have written about a person, until the person is erased. */
+export interface AuditWordsTable {
+  /** Of salt and words; the entry of the audit log has it. */
+  digest: string
+  about: string
+  salt: string
+  words: string
 }
 
 /** How far a task of the upkeep has got: everything before is done. */

@@ -104,6 +104,8 @@ export interface SessionsTable {
   expires_at: Timestamp
   /** Null while the session lasts. */
   ended_at: Timestamp | null
+  /** When its user last proved to the identity provider who they are; null for a key. */
+  authenticated_at: Timestamp | null
   /** What the client called itself at the sign-in. */
   user_agent: string | null
   /** The network it came from, never the whole address. */

@@ -16,6 +16,7 @@ import { Violation } from '../rig/account.ts'
 import type { Backend, Databases, Death } from './databases.ts'
 
 const CONFIGURATION = join(import.meta.dirname, '../../deploy/patroni/patroni.yaml')
+const ROLE_SCRIPT = join(import.meta.dirname, '../../deploy/postgres/role.sh')
 /** What each program comes with on Debian. */
 const PACKAGES = { patroni: 'patroni python3-etcd', etcd: 'etcd-server', etcdctl: 'etcd-client' } as const
 /** As in `ops/deploy/compose.yaml`. */
@@ -191,10 +192,11 @@ export class PatroniPair implements Databases {
       PATRONI_NAME: name,
       PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${checkPort}`,
       PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${port}`,
-      PATRONI_SUPERUSER_USERNAME: USER,
+      PATRONI_SUPERUSER_USERNAME: 'postgres',
       PATRONI_SUPERUSER_PASSWORD: PASSWORD,
       PATRONI_REPLICATION_USERNAME: 'replicator',
       PATRONI_REPLICATION_PASSWORD: PASSWORD,
+      DATABASE_PASSWORD: PASSWORD,
     }
     const child = await this.#programs.serve('patroni', [file], env, join(this.#folder, `${name}.log`))
     this.#children.set(name, child)
@@ -234,6 +236,7 @@ function localConfiguration({ port, checkPort, data }: Node, etcd: string, bin: 
     .replace('listen: 0.0.0.0:5432', `listen: 127.0.0.1:${port}`)
     .replace(/data_dir: .*/, `data_dir: ${data}`)
     .replace(/bin_dir: .*/, `bin_dir: ${bin}`)
+    .replace('/role.sh', ROLE_SCRIPT)
 }
 
 /** How long the lock of a dead machine holds. */

@@ -7,7 +7,7 @@ import type { IntegrityPorts } from './risk-routes.ts'
 import type { VoidOutcome } from './voids.ts'
 import { answerWith, fail, type HttpEnv, notFound } from '../../http/answers.ts'
 import { commandId } from '../../http/command-ids.ts'
-import { ADMIN, BODY } from '../../http/error-codes.ts'
+import { BODY, FRESH_ADMIN } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
 import { jsonBody, KeyHeader, PositionIdInput, reasonInput } from '../../http/inputs.ts'
 import { positionJson } from '../../http/json.ts'
@@ -50,7 +50,7 @@ const route = createRoute({
   },
   responses: {
     200: json(VoidBody, 'Void. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
-    ...voidErrors.responses(...ADMIN, ...BODY, 'NOT_FOUND', 'POSITION_VOID', 'REST_OPEN', 'KEY_REUSED', 'BUSY'),
+    ...voidErrors.responses(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'POSITION_VOID', 'REST_OPEN', 'KEY_REUSED', 'BUSY'),
   },
 })
 
@@ -72,7 +72,7 @@ function refusalOf(kind: Exclude<VoidOutcome['kind'], 'voided'>) {
 type Deps = IntegrityPorts & Pick<HttpDeps, 'audit' | 'positions'>
 
 export function adminPositions({ audit, voids, positions }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.freshAdmin }, async (c) => {
     const { id } = c.req.valid('param')
     const { reason } = c.req.valid('json')
     const by = c.var.caller.userId

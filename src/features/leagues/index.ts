@@ -3,6 +3,7 @@ import { ownRows } from '../../../db/data-export.ts'
 import type { Task } from '../../compose/task-runner.ts'
 import type { Routes } from '../../http/api-part.ts'
 import type { Feature, Host, Opened } from '../feature.ts'
+import { eraseFromLeagues } from './erase.ts'
 import { leagueErrors } from './errors.ts'
 import { leagueMembership } from './membership.ts'
 import { publicLeague } from './outline.ts'
@@ -55,6 +56,7 @@ export const leagues: Feature = {
     { name: 'leaguesFounded', table: 'leagues', from: ownRows('leagues', 'founder_id'), by: [['t.id', 'uuid']] },
   ],
   notExported: { league_matches: 'which matches a league has chosen' },
+  erase: eraseFromLeagues,
   open: (host) => {
     const { stores, world } = host
     const store = new Leagues(stores.db, world, stores.connection.reads)

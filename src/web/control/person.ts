@@ -25,7 +25,9 @@ export function Person({ id }: { id: string }) {
 
 /** The reason is for the audit log and, for a void, for the owner. Null if the operator thinks better of it. */
 const reasonFor = (question: string): string | null => {
-  const reason = prompt(`${question}\n\nThe reason, which the audit log keeps for good. It must name nobody.`)?.trim()
+  const reason = prompt(
+    `${question}\n\nThe reason, which is in the audit log until the account is erased. It must name nobody else.`,
+  )?.trim()
   return reason === undefined || reason === '' ? null : reason
 }
 
@@ -42,7 +44,9 @@ async function setStatus({ userId, username, status }: ListedUser, again: () => 
 
 async function note({ userId, username }: ListedUser, again: () => void): Promise<void> {
   const text =
-    prompt(`A note about ${username}. The audit log keeps it for good, so it must name nobody.`)?.trim() ?? ''
+    prompt(
+      `A note about ${username}. It is in the audit log until the account is erased. It must name nobody else.`,
+    )?.trim() ?? ''
   if (text === '') return
   if (await runAction(`Note about ${username}`, () => operations.note(userId, text))) again()
 }

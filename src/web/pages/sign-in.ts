@@ -1,12 +1,13 @@
 /** Sign-in with the identity provider, then a mailed code and a profile for new users; by name in development. */
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, newKey } from '../client/api.ts'
+import { ApiError } from '../client/api.ts'
 import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { leagueCode } from '../leagues.ts'
 import { LanguageSwitch } from '../parts/language.ts'
 import { Watch } from '../parts/watch.ts'
+import { leaveForProvider, takeToken } from '../provider.ts'
 import { api, type PageFacts, signedIn } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
@@ -91,33 +92,8 @@ const newcomerFrom = ({ facts }: ApiError): Newcomer => ({
   isVerified: false,
 })
 
-const NONCE = 'touchline.nonce'
 /** A share link ends in the code: it is kept until the visitor registers. */
 const INVITATION = 'touchline.invitation'
-
-/** Goes to the identity provider, which returns with a token behind the `#`, so no third-party script runs here. */
-function leaveForProvider({ authorizeUrl, clientId }: PageFacts): void {
-  const nonce = newKey()
-  sessionStorage.setItem(NONCE, nonce)
-  const query = {
-    client_id: clientId,
-    redirect_uri: `${location.origin}/`,
-    response_type: 'id_token',
-    scope: 'openid email profile',
-    nonce,
-  }
-  location.assign(`${authorizeUrl}?${new URLSearchParams(query)}`)
-}
-
-/** Takes the identity provider's token from the address; it is used once. */
-function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
-  const idToken = new URLSearchParams(location.hash.slice(1)).get('id_token')
-  const nonce = sessionStorage.getItem(NONCE)
-  if (idToken === null || nonce === null) return null
-  sessionStorage.removeItem(NONCE)
-  history.replaceState(null, '', '/')
-  return { idToken, nonce }
-}
 
 /** The code of a share link, kept until the visitor has registered. */
 function invitation(): string | null {

@@ -1,6 +1,7 @@
 /** The user's keys for programs: what there are, a new one whose secret is shown once, and deleting one. */
 import { useState } from 'preact/hooks'
 import type { PersonalKey, Scope } from '../client/wire.ts'
+import { offerSignIn } from '../provider.ts'
 import { messageFor } from '../error-messages.ts'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
@@ -111,7 +112,7 @@ function NewKey({ made }: { made: (secret: string) => void }) {
       made((await api.newKey({ name: name.trim(), scopes, expiresAt })).secret)
       setName('')
     } catch (error) {
-      toast({ tone: 'bad', title: words.keys.notCreated, text: messageFor(error) })
+      toast({ tone: 'bad', title: words.keys.notCreated, text: messageFor(error), ...offerSignIn(error) })
     }
     setBusy(false)
   }

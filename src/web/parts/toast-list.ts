@@ -7,11 +7,12 @@ import { words } from '../words.ts'
 export const Toasts = () => html`
   <div class="toasts" role="status" aria-live="polite">
     ${toasts.value.map(
-      ({ id, tone, title, text }) => html`
+      ({ id, tone, title, text, action }) => html`
         <div class="toast ${tone}" key=${id}>
           <div>
             <strong>${title}</strong>
             <p>${text}</p>
+            ${action === undefined ? null : html`<button class="small" onClick=${() => (dismiss(id), action.run())}>${action.label}</button>`}
           </div>
           <button class="bare" aria-label=${words.common.dismiss} onClick=${() => dismiss(id)}>
             <${Icon} name="close" />

@@ -265,6 +265,11 @@ export const es: Words = {
       other: 'Ese no es el código. Quedan {n} intentos.',
     },
     UNAUTHORIZED: 'Se ha cerrado tu sesión.',
+    SIGN_IN_AGAIN:
+      'Para esto hace falta haber iniciado sesión en los últimos 15 minutos. Vuelve a iniciarla y repítelo.',
+    signInAgain: 'Iniciar sesión otra vez',
+    signedInAgain: 'Sesión iniciada otra vez',
+    repeat: 'Repite lo que querías hacer.',
     bench: 'para los suplentes, hasta que entren',
     page: 'Algo ha fallado en esta página. Vuelve a cargarla.',
   },

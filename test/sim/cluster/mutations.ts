@@ -39,7 +39,7 @@ export const CLUSTER_MUTATIONS: readonly Mutation[] = [
         from: `if (!(await this.#isGone(id))) break`,
         to: `if (misses.size > 0 || !(await this.#isGone(id))) break`,
       },
-      { file: PRESENCE, from: `this.#passedOver.set(id, this.#options.world.now() + ms)`, to: `` },
+      { file: PRESENCE, from: `this.#passedOver.set(id, this.#options.world.steady.now() + ms)`, to: `` },
     ],
   },
   mutation('all confirm at once', PRESENCE, `const CONFIRM_MS = 5`, `const CONFIRM_MS = 0`),

@@ -60,7 +60,7 @@ export class SimulatedProcess implements Schedule {
     this.end = end
     this.#time = time
     const world = worldOf(surroundings)
-    const fanOut = new FanOut({ world, report })
+    const fanOut = new FanOut({ clock: world.steady, report })
     const account = new AccountStream({ read: async (questions) => questions.map(() => null), report })
     this.#member = clusterMember({
       pubSub: end,
@@ -194,6 +194,7 @@ function openRoom(options: MatchRoomOptions): void {
 function worldOf({ time, newId, randomInt, skewMs }: Surroundings): World {
   return {
     now: (): Instant => instant(time.instant + skewMs),
+    steady: { now: () => instant(time.instant) },
     newId,
     randomInt,
     secret: (bytes) => Array.from({ length: bytes }, () => randomInt(256).toString(16).padStart(2, '0')).join(''),

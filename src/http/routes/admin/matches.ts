@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Ended } from '../../../../rooms/cluster/protocol.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
-import { ADMIN, BODY } from '../../error-codes.ts'
+import { BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput, jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -25,7 +25,7 @@ const route = createRoute({
   request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(strictBody({ outcome })) },
   responses: {
     200: json(z.object({ matchId: z.int().openapi({ example: 19_155_071 }), outcome }), 'Settlement has begun.'),
-    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER', 'BUSY'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER', 'BUSY'),
   },
 })
 
@@ -37,7 +37,7 @@ function refusalOf(ended: Ended) {
 }
 
 export function endMatch({ audit, desk }: Pick<HttpDeps, 'audit' | 'desk'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.freshAdmin }, async (c) => {
     const { id } = c.req.valid('param')
     const { outcome: after } = c.req.valid('json')
     const actor = c.var.caller.userId

@@ -4,8 +4,8 @@ import { movesPrices, scopeOf, SETTINGS, type SettingValue } from '../../../../a
 import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
-import { ADMIN, BODY } from '../../error-codes.ts'
-import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -79,7 +79,7 @@ const set = createRoute({
   },
   responses: {
     200: json(z.union([DryRunBody, SettingBody]), 'Set, or with `dryRun` what would move.'),
-    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'RULES_MOVE_PRICES'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'RULES_MOVE_PRICES'),
   },
 })
 
@@ -125,6 +125,7 @@ export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: G
         return c.json({ key, dryRun: true as const, maxMovePct, closes, needsForce, matches }, 200)
       }
       if (needsForce && !force) return fail(c, answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } }))
+      if (needsForce && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
       const outcome = await settings.set({ key, value: to, by: c.var.caller.userId })
       return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome))
     })

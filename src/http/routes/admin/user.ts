@@ -91,7 +91,8 @@ const note = createRoute({
   tags: ['Admin'],
   summary: 'Note something about a user',
   description:
-    'An entry `user.note` of the audit log, which every admin reads and which is kept for good: it must name nobody.',
+    'An entry `user.note` of the audit log, which every admin reads. Its text is erased with the account of the user; ' +
+    'it must name nobody else.',
   security: ADMIN_WRITE_SECURITY,
   request: { params: z.object({ id: UserIdInput }), body: jsonBody(strictBody({ text: reasonInput })) },
   responses: { 200: json(z.object({ noted: z.literal(true) }), 'Noted.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
@@ -108,8 +109,9 @@ export function adminUser(deps: Deps, gates: Gates) {
   app.openapi({ ...note, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
     if ((await userList.find(id)) === null) return fail(c, notFound('user'))
-    const after = { text: c.req.valid('json').text }
-    await deps.audit.record({ actor: c.var.caller.userId, action: 'user.note', subject: id, before: null, after })
+    const words = { field: 'text', about: id, words: c.req.valid('json').text } as const
+    const entry = { action: 'user.note', subject: id, before: null, after: {}, words }
+    await deps.audit.record({ actor: c.var.caller.userId, ...entry })
     return c.json({ noted: true as const }, 200)
   })
   return app.openapi({ ...route, middleware: gates.admin }, async (c) => {

@@ -6,7 +6,7 @@ import { decimal } from '../../../../actors/kernel/micros.ts'
 import type { ListedUser } from '../../../../db/user-list.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { type CsvField, csvRecord, streamOf } from '../../csv.ts'
-import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
+import { ADMIN, BODY, FRESH_ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
@@ -111,7 +111,7 @@ const setRole = createRoute({
   },
   responses: {
     200: json(ListedUserBody, 'The user with the new role.'),
-    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'OWN_ROLE'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'OWN_ROLE'),
   },
 })
 
@@ -132,7 +132,7 @@ const setStatus = createRoute({
   },
   responses: {
     200: json(ListedUserBody, 'The user with the new status.'),
-    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'OWN_STATUS'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'OWN_STATUS'),
   },
 })
 
@@ -169,7 +169,7 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
       c.header('Content-Disposition', 'attachment; filename="users.csv"')
       return c.body(streamOf(csvOf(userList.pages())), 200)
     })
-    .openapi({ ...setRole, middleware: gates.admin }, async (c) => {
+    .openapi({ ...setRole, middleware: gates.freshAdmin }, async (c) => {
       const { id } = c.req.valid('param')
       const outcome = await userList.setRole({ id, role: c.req.valid('json').role, by: c.var.caller.userId })
       switch (outcome.kind) {
@@ -183,7 +183,7 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
           return unreachable(outcome)
       }
     })
-    .openapi({ ...setStatus, middleware: gates.admin }, async (c) => {
+    .openapi({ ...setStatus, middleware: gates.freshAdmin }, async (c) => {
       const { id } = c.req.valid('param')
       const outcome = await userList.setStatus({ id, ...c.req.valid('json'), by: c.var.caller.userId })
       switch (outcome.kind) {

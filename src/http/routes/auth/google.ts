@@ -68,7 +68,11 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
           return failSignIn(c, answerWith('NONCE_ALREADY_USED'), deps)
         case 'signed_in':
           return c.json(
-            { user: await openSession(c, begun.user, deps), isNew: false as const, ...cancelled(begun) },
+            {
+              user: await openSession(c, begun.user, deps, begun.authenticatedAt),
+              isNew: false as const,
+              ...cancelled(begun),
+            },
             200,
           )
         case 'new': {

@@ -24,7 +24,7 @@ export function logOut({ sessions, cookies }: Pick<HttpDeps, 'sessions' | 'cooki
   return new OpenAPIHono<HttpEnv>().openapi(route, async (c) => {
     clearSession(c, cookies) // first, so that this browser is signed out even if ending the session fails
     const header = c.req.header('cookie')
-    const presented = ([ACCESS_COOKIE, REFRESH_COOKIE] as const).map((name) => readCookie(header, name))
+    const presented = ([ACCESS_COOKIE, REFRESH_COOKIE] as const).map((name) => readCookie(header, name, cookies))
     await sessions.end(presented.filter((token) => token !== undefined))
     return c.json({ loggedOut: true as const }, 200)
   })

@@ -33,7 +33,7 @@ type Deps = Pick<HttpDeps, 'accounts' | 'wallets' | 'sessions' | 'cookies'>
 
 export function refreshSession({ accounts, wallets, sessions, cookies }: Deps) {
   return new OpenAPIHono<HttpEnv>().openapi(route, async (c) => {
-    const token = readCookie(c.req.header('cookie'), REFRESH_COOKIE)
+    const token = readCookie(c.req.header('cookie'), REFRESH_COOKIE, cookies)
     const key = c.req.valid('header')['Idempotency-Key'] ?? null
     const refreshed =
       token === undefined

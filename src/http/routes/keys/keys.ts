@@ -7,7 +7,7 @@ import { isAdminScope, SCOPES } from '../../../auth/scopes.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound, UNAUTHORIZED } from '../../answers.ts'
 import { addressOf, addressPrefix } from '../../client-address.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
+import { BROWSER_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
 import { jsonBody, LineInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -77,7 +77,7 @@ const create = createRoute({
       }),
       'Created.',
     ),
-    ...errors(...SIGNED_IN, ...BODY, 'FORBIDDEN', 'KEY_LIMIT'),
+    ...errors(...SIGNED_IN, ...BODY, 'FORBIDDEN', 'SIGN_IN_AGAIN', 'KEY_LIMIT'),
   },
 })
 
@@ -120,6 +120,7 @@ export function personalKeys({ keys, accounts, world, limits }: Deps, gates: Gat
       if (order.scopes.some(isAdminScope) && (await accounts.find(userId))?.role !== 'admin') {
         return fail(c, answerWith('FORBIDDEN'))
       }
+      if (order.scopes.some(isAdminScope) && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
       const from = addressPrefix(addressOf(c, limits.trustedProxies))
       const made = await keys.create({ ...order, user: userId, by, expiresAt, addressPrefix: from })
       if (made === 'signed_out') return fail(c, UNAUTHORIZED)

@@ -1,0 +1,47 @@
+/** Freezes users whose wallets balances from outside have raised by more than they may on a day. */
+import { type Kysely, sql } from 'kysely'
+import { type UserId, userId } from '../actors/kernel/ids.ts'
+import type { Money } from '../actors/kernel/micros.ts'
+import type { World } from '../actors/kernel/world.ts'
+import type { SealedEntry } from './audit-chain.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { Database } from './postgres/schema.ts'
+import type { UserList } from './user-list.ts'
+
+export interface AdoptionGuardOptions {
+  readonly db: Kysely<Database>
+  readonly world: Pick<World, 'now'>
+  readonly audit: AuditLog
+  readonly users: Pick<UserList, 'setStatus'>
+  /** The most that may be adopted for a user on a day, in UTC. */
+  readonly dayMax: () => Money
+}
+
+export class AdoptionGuard {
+  readonly #options: AdoptionGuardOptions
+
+  constructor(options: AdoptionGuardOptions) {
+    this.#options = options
+  }
+
+  /** Looks at the users whom these entries of the audit log concern, and returns those that it has frozen. */ // D5
+  async freeze(entries: readonly SealedEntry[]): Promise<readonly UserId[]> {
+    const { db, world, audit, users, dayMax } = this.#options
+    const adopting = entries.filter(({ action, outcome }) => action === 'wallet.adopt' && outcome === 'ok')
+    if (adopting.length === 0) return []
+    const { rows } = await sql<{ id: string; micros: number }>`
+      select u.id, sum((a.after ->> 'byMicros')::bigint)::bigint as micros
+        from users u join audit_log a on a.subject = u.id::text
+       where u.id = any(${[...new Set(adopting.map(({ subject }) => subject))]}::uuid[]) and u.status = 'active'
+         and a.action = 'wallet.adopt' and a.outcome = 'ok' and (a.after ->> 'byMicros')::bigint > 0
+         and a.at >= date_trunc('day', ${new Date(world.now())}::timestamptz at time zone 'UTC') at time zone 'UTC'
+       group by u.id having sum((a.after ->> 'byMicros')::bigint) > ${dayMax()}::bigint`.execute(db)
+    const reason = 'the balance was changed from outside by more than trading.adoption_day_max'
+    for (const { id, micros } of rows) {
+      await users.setStatus({ id: userId(id), status: 'frozen', reason, by: null })
+      const after = { byMicros: micros }
+      await audit.record({ actor: null, action: 'wallet.adopt_freeze', subject: id, before: null, after })
+    }
+    return rows.map(({ id }) => userId(id))
+  }
+}

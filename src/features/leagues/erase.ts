@@ -1,0 +1,25 @@
+/** Takes a user who is erased out of what leagues keep in words. */
+import { sql, type Transaction } from 'kysely'
+import type { UserId } from '../../../actors/kernel/ids.ts'
+import type { Database } from '../../../db/postgres/schema.ts'
+
+/** The name of a league whose founder was erased. */
+const NAMELESS = 'League'
+
+/** The names that they gave to their leagues, and their own name where other members were told who came first. */
+export async function eraseFromLeagues(tx: Transaction<Database>, user: UserId): Promise<void> {
+  await sql`
+    update notifications n
+       set title = ${NAMELESS}::text || substr(n.title, length(l.name) + 1),
+           data = n.data || jsonb_build_object('name', ${NAMELESS}::text)
+      from leagues l join league_members m on m.league_id = l.id
+     where l.founder_id = ${user}::uuid and n.user_id = m.user_id
+       and n.source = 'league:' || l.id || ':' || m.user_id`.execute(tx)
+  await sql`
+    update notifications n
+       set body = replace(n.body, u.username || ' came first', 'Another member came first'), data = n.data - 'winner'
+      from users u join league_members own on own.user_id = u.id join league_members m on m.league_id = own.league_id
+     where u.id = ${user}::uuid and n.user_id = m.user_id and n.data ->> 'winner' = u.username
+       and n.source = 'league:' || m.league_id || ':' || m.user_id`.execute(tx)
+  await tx.updateTable('leagues').set({ name: NAMELESS }).where('founder_id', '=', user).execute()
+}

@@ -1,0 +1,67 @@
+/** The way to the identity provider and back: to sign in, and to prove again who one is. */
+import { ApiError, newKey } from './client/api.ts'
+import { api, facts, type PageFacts, signedIn, user } from './session.ts'
+import { toast } from './toasts.ts'
+import { messageFor } from './error-messages.ts'
+import { words } from './words.ts'
+
+const NONCE = 'touchline.nonce'
+/** The view to come back to. */
+const VIEW = 'touchline.view'
+
+/** The identity provider returns with a token behind the `#`, so no third-party script runs here. */
+export function leaveForProvider(
+  { authorizeUrl, clientId }: PageFacts,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  const nonce = newKey()
+  sessionStorage.setItem(NONCE, nonce)
+  const query = {
+    client_id: clientId,
+    redirect_uri: `${location.origin}/`,
+    response_type: 'id_token',
+    scope: 'openid email profile',
+    nonce,
+    ...more,
+  }
+  location.assign(`${authorizeUrl}?${new URLSearchParams(query)}`)
+}
+
+/** Takes the identity provider's token from the address; it is used once. */
+export function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
+  const idToken = new URLSearchParams(location.hash.slice(1)).get('id_token')
+  const nonce = sessionStorage.getItem(NONCE)
+  if (idToken === null || nonce === null) return null
+  sessionStorage.removeItem(NONCE)
+  history.replaceState(null, '', '/')
+  return { idToken, nonce }
+}
+
+/** What a toast offers where the server wants a fresh sign-in; nothing for any other error. */
+export function offerSignIn(error: unknown) {
+  if (!(error instanceof ApiError && error.code === 'SIGN_IN_AGAIN')) return {}
+  const maxAgeSecs = String(error.facts['maxAgeSecs'])
+  return { action: { label: words.errors.signInAgain, run: () => void signInAgain(maxAgeSecs) } }
+}
+
+async function signInAgain(maxAgeSecs: string): Promise<void> {
+  if (facts.devSignIn) {
+    signedIn((await api.signInByName(user.peek()?.name ?? '')).user)
+    return toast({ tone: 'good', title: words.errors.signedInAgain, text: words.errors.repeat })
+  }
+  sessionStorage.setItem(VIEW, location.hash)
+  leaveForProvider(facts, { prompt: 'login', max_age: maxAgeSecs })
+}
+
+/** Ends on the way back what `signInAgain` began. */
+export async function backFromProvider(): Promise<void> {
+  const token = takeToken()
+  if (token === null) return
+  try {
+    signedIn((await api.signInWithToken(token.idToken, token.nonce)).user)
+    toast({ tone: 'good', title: words.errors.signedInAgain, text: words.errors.repeat })
+  } catch (error) {
+    toast({ tone: 'bad', title: words.errors.signInAgain, text: messageFor(error) })
+  }
+  location.hash = sessionStorage.getItem(VIEW) ?? ''
+}
