@@ -141,7 +141,7 @@ eachDatabase((open) => {
     const tapes = new PublicTape(db)
     const keys = await loadOrCreateKeys({ dataDir: '/nowhere', privateKeyPem: await newPrivateKeyPem(), keyId: null })
     await new TapeSigner(keys, tapes, world).signAll()
-    const last = present((await tapes.last(matchId)) ?? undefined, 'checkpoint')
+    const last = present((await tapes.last(matchId, world.now())) ?? undefined, 'checkpoint')
     expect(last.isEnd).toBe(true)
     const lines = await Array.fromAsync(tapes.lines(matchId, last.n))
     const info = present((await new Recordings(db).find(matchId)) ?? undefined, 'recording')
