@@ -32,8 +32,8 @@ export class HttpServer {
   /** For the listener of its `upgrade` events. */
   readonly node: Server
   #app: FetchApp = { fetch: () => new Response(null, { status: 503 }) }
-  /** Connections with a request that has not been answered to its end. */
-  readonly #answering = new WeakSet<Socket>()
+  /** Connections that have sent a request, and whether it has not been answered to its end. */
+  readonly #answering = new WeakMap<Socket, boolean>()
   #isShut = false
   #emptied: Promise<void> | undefined
 
@@ -46,11 +46,11 @@ export class HttpServer {
     if (isBehindProxy) this.node.keepAliveTimeout = KEEP_ALIVE_MS
     // Nothing has moved on the connection: its client does not read, or an answer is still being made.
     this.node.setTimeout(takesWithinMs, (socket) => {
-      if (socket.writableLength > 0 || !this.#answering.has(socket)) socket.destroy()
+      if (socket.writableLength > 0 || this.#answering.get(socket) === false) socket.destroy()
     })
     this.node.prependListener('request', ({ socket }, response) => {
-      this.#answering.add(socket)
-      response.once('close', () => this.#answering.delete(socket))
+      this.#answering.set(socket, true)
+      response.once('close', () => this.#answering.set(socket, false))
       if (this.#isShut) response.shouldKeepAlive = false
     })
   }
