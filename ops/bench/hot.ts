@@ -4,9 +4,9 @@
  *   npm run ops -- bench-hot [--only match,orders,sign-ins] [--rounds 5] [--seconds 5] [--quick] [--json]
  *
  * First single orders on one match, alone and beside 1,000 orders under way on another; the same over HTTP. Then the
- * orders of one trader over HTTP, alone and while 2,000 users sign in at once. DATABASE_URL (or TEST_DATABASE_URL) names
- * a PostgreSQL server; a database is made there and dropped. Only the ratios are meaningful: the crowd's load shares
- * the machine.
+ * orders of one trader over HTTP, alone and while 2,000 users sign in at once. DATABASE_URL (or TEST_DATABASE_URL)
+ * names a PostgreSQL server; a database is made there and dropped. Only the ratios are meaningful: the crowd's load
+ * shares the machine.
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
