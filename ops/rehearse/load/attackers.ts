@@ -1,5 +1,7 @@
 /** A process full of hostile clients that all attack in the same way. It reports how their connections ended. */
-import { connect, type Socket } from 'node:net'
+import { createECDH } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -29,6 +31,8 @@ let http: Rest | undefined
 type SocketTicket = z.output<typeof Ticket>
 /** These attacks need an address, and no valid token. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'keys, made up', 'handshakes, refused'])
+/** A match may have no tape yet: the answer is then a 404, which costs the server a look. */
+const tapeOf = (fixtureId: number): string => `/api/public/tape/${fixtureId}`
 let kept: Promise<SocketTicket> | undefined
 let player: { readonly at: number; readonly found: Promise<Player> } | undefined
 
@@ -56,6 +60,10 @@ class Attacker {
     const { attack, instrumentIds, fixtureId } = this.#order
     if (attack === 'orders, one player') return this.#orders(LEAST_LOTS)
     if (attack === 'orders, unpayable') return this.#orders(MOST_LOTS)
+    if (attack === 'tapes, HEAD') return this.#asks(this.#order.url, tapeOf(fixtureId), fromAnywhere, 'HEAD')
+    if (attack === 'push, hanging') return this.#hangingPush()
+    const unfinished = this.#unfinished()
+    if (unfinished !== null) return this.#sendSlowly(unfinished)
     const { token, wsUrl } = await this.#ticket()
     const address = `${wsUrl}/?token=${token}`
     const subscribe = JSON.stringify({ type: 'subscribe', instrumentIds })
@@ -157,6 +165,52 @@ class Attacker {
     return Ticket.parse(body)
   }
 
+  /** The head of a request that is never completed, or whose answer is never read; null for other attacks. */
+  #unfinished(): readonly string[] | null {
+    const { attack, fixtureId } = this.#order
+    const post = (path: string, ...fields: readonly string[]) => [`POST ${path} HTTP/1.1`, ...fields]
+    const json = 'Content-Type: application/json'
+    switch (attack) {
+      case 'tapes, unread':
+        return [`GET ${Math.random() < 0.5 ? tapeOf(fixtureId) : '/api/openapi.json'} HTTP/1.1`]
+      case 'uploads, no user':
+        return post('/api/admin/uploads?name=x', 'Transfer-Encoding: chunked', 'Content-Type: application/octet-stream')
+      case 'sign-ins, slow':
+        return post('/api/auth/google', 'Content-Length: 500', json)
+      default:
+        return null
+    }
+  }
+
+  async #sendSlowly(head: readonly string[]): Promise<void> {
+    const { url, attack } = this.#order
+    const from = `X-Forwarded-For: ${fromAnywhere()['x-forwarded-for']}`
+    await raw(url, async (socket) => {
+      socket.write(`${[...head, 'Host: here', from].join('\r\n')}\r\n\r\n`)
+      const isUpload = attack === 'uploads, no user'
+      if (attack !== 'tapes, unread') socket.resume() // to notice a closed connection
+      for (; !isOver && !socket.destroyed; await pause(isUpload ? 50 : 1_000)) {
+        if (isUpload) socket.write(`10000\r\n${TEN_MIB.subarray(0, 65_536)}\r\n`)
+        else if (attack === 'sign-ins, slow') socket.write('{')
+      }
+    })
+  }
+
+  /** A browser of this account whose push service hangs; its messages come from the positions that fall. */
+  async #hangingPush(): Promise<void> {
+    tarpit ??= openTarpit()
+    const pair = createECDH('prime256v1')
+    const keys = { p256dh: pair.generateKeys('base64url'), auth: 'BTBZMqHH6r4Tts7J_aSIgg' }
+    const endpoint = `http://127.0.0.1:${await tarpit}/${crypto.randomUUID()}`
+    const body = { endpoint, keys, kinds: ['stop', 'washout', 'warning', 'settlement'] }
+    const { status } = await this.#rest.ask({ method: 'PUT', path: '/api/push', token: this.#token, body })
+    end(`registered ${status}`)
+    const { id, currentPrice } = await this.#firstPlayer()
+    const order = { instrumentId: id, direction: 'long', lotSize: 0.01, clientPrice: currentPrice }
+    const close = { ...order, stopLoss: Math.round(currentPrice * 99_900) / 100_000 }
+    await this.#rest.ask({ method: 'POST', path: '/api/positions/open', token: this.#token, body: close })
+  }
+
   /** One order of the first player, by any of the accounts. */
   async #orders(lotSize: number): Promise<void> {
     const { url, tokens } = this.#order
@@ -188,12 +242,12 @@ class Attacker {
     url: string,
     path: string,
     origin: () => Headers,
-    method: 'GET' | 'POST' = 'POST',
+    method: 'GET' | 'HEAD' | 'POST' = 'POST',
     key?: string,
   ): Promise<void> {
     http ??= new Rest(httpOf(url), FLOODS[this.#order.attack] ?? 1, origin)
     const credentials = key === undefined ? {} : { token: key }
-    const { status } = await http.ask({ method, path, ...credentials, ...(method === 'GET' ? {} : { body: {} }) })
+    const { status } = await http.ask({ method, path, ...credentials, ...(method === 'POST' ? { body: {} } : {}) })
     end(`answered ${status}`)
   }
 
@@ -232,6 +286,18 @@ class Attacker {
       }, everyMs)
     }).finally(() => clearInterval(flood))
   }
+}
+
+let tarpit: Promise<number> | undefined
+
+/** A port that accepts every connection and never answers. */
+async function openTarpit(): Promise<number> {
+  const server = createServer((socket) => void socket.on('error', () => undefined))
+    .listen(0, '127.0.0.1')
+    .unref()
+  await once(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** A connection without a WebSocket library at this end. Resolves when it is closed or the run is over. */
