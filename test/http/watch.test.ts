@@ -82,8 +82,8 @@ it('a match is answered without signing in, with prices and events, and without 
 })
 
 /**
- * What each address that needs no session says of a match in play. A new one must be added here, with a test below if it
- * says anything.
+ * What each address that needs no session says of a match in play. A new one must be added here, with a test below if
+ * it says anything.
  */
 const PUBLIC: Readonly<Record<string, 'nothing' | 'delayed'>> = {
   'GET /api/public/matches': 'delayed',

@@ -1,6 +1,6 @@
 /** A process full of hostile clients that all attack in the same way. It reports how their connections ended. */
 import { createECDH } from 'node:crypto'
-import { once } from 'node:events'
+import { once as onceFrom } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -18,6 +18,9 @@ type Player = z.output<typeof Players>['instruments'][number]
 const [LEAST_LOTS, MOST_LOTS] = [0.01, 100]
 const TEN_MIB = Buffer.alloc(10 * 1024 * 1024, 'x')
 
+/** 64 KiB of a body without a declared length. */
+const CHUNK = `10000\r\n${'x'.repeat(65_536)}\r\n`
+
 /** Masking ten megabytes would load the attackers' processor more than the server's, and they share one machine. */
 const noMask = (mask: Buffer): void => void mask.fill(0)
 
@@ -31,6 +34,10 @@ let http: Rest | undefined
 type SocketTicket = z.output<typeof Ticket>
 /** These attacks need an address, and no valid token. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'keys, made up', 'handshakes, refused'])
+const ON_HTTP = ['tapes, HEAD', 'tapes, unread', 'uploads, no user', 'sign-ins, slow', 'push, hanging'] as const
+type HttpAttack = (typeof ON_HTTP)[number]
+const isOnHttp = (attack: AttackOrder['attack']): attack is HttpAttack => ON_HTTP.some((each) => each === attack)
+
 /** A match may have no tape yet: the answer is then a 404, which costs the server a look. */
 const tapeOf = (fixtureId: number): string => `/api/public/tape/${fixtureId}`
 let kept: Promise<SocketTicket> | undefined
@@ -60,10 +67,7 @@ class Attacker {
     const { attack, instrumentIds, fixtureId } = this.#order
     if (attack === 'orders, one player') return this.#orders(LEAST_LOTS)
     if (attack === 'orders, unpayable') return this.#orders(MOST_LOTS)
-    if (attack === 'tapes, HEAD') return this.#asks(this.#order.url, tapeOf(fixtureId), fromAnywhere, 'HEAD')
-    if (attack === 'push, hanging') return this.#hangingPush()
-    const unfinished = this.#unfinished()
-    if (unfinished !== null) return this.#sendSlowly(unfinished)
+    if (isOnHttp(attack)) return this.#onHttp(attack)
     const { token, wsUrl } = await this.#ticket()
     const address = `${wsUrl}/?token=${token}`
     const subscribe = JSON.stringify({ type: 'subscribe', instrumentIds })
@@ -165,32 +169,35 @@ class Attacker {
     return Ticket.parse(body)
   }
 
-  /** The head of a request that is never completed, or whose answer is never read; null for other attacks. */
-  #unfinished(): readonly string[] | null {
-    const { attack, fixtureId } = this.#order
-    const post = (path: string, ...fields: readonly string[]) => [`POST ${path} HTTP/1.1`, ...fields]
+  #onHttp(attack: HttpAttack): Promise<void> {
+    const { url, fixtureId } = this.#order
     const json = 'Content-Type: application/json'
     switch (attack) {
+      case 'tapes, HEAD':
+        return this.#asks(url, tapeOf(fixtureId), fromAnywhere, 'HEAD')
       case 'tapes, unread':
-        return [`GET ${Math.random() < 0.5 ? tapeOf(fixtureId) : '/api/openapi.json'} HTTP/1.1`]
+        return this.#sendSlowly(attack, [
+          `GET ${Math.random() < 0.5 ? tapeOf(fixtureId) : '/api/openapi.json'} HTTP/1.1`,
+        ])
       case 'uploads, no user':
-        return post('/api/admin/uploads?name=x', 'Transfer-Encoding: chunked', 'Content-Type: application/octet-stream')
+        return this.#sendSlowly(attack, ['POST /api/admin/uploads?name=x HTTP/1.1', 'Transfer-Encoding: chunked'])
       case 'sign-ins, slow':
-        return post('/api/auth/google', 'Content-Length: 500', json)
-      default:
-        return null
+        return this.#sendSlowly(attack, ['POST /api/auth/google HTTP/1.1', 'Content-Length: 500', json])
+      case 'push, hanging':
+        return this.#hangingPush()
     }
   }
 
-  async #sendSlowly(head: readonly string[]): Promise<void> {
-    const { url, attack } = this.#order
+  /** A request that is never completed, or whose answer is never read. */
+  async #sendSlowly(attack: HttpAttack, head: readonly string[]): Promise<void> {
+    const { url } = this.#order
     const from = `X-Forwarded-For: ${fromAnywhere()['x-forwarded-for']}`
     await raw(url, async (socket) => {
       socket.write(`${[...head, 'Host: here', from].join('\r\n')}\r\n\r\n`)
       const isUpload = attack === 'uploads, no user'
       if (attack !== 'tapes, unread') socket.resume() // to notice a closed connection
       for (; !isOver && !socket.destroyed; await pause(isUpload ? 50 : 1_000)) {
-        if (isUpload) socket.write(`10000\r\n${TEN_MIB.subarray(0, 65_536)}\r\n`)
+        if (isUpload) socket.write(CHUNK)
         else if (attack === 'sign-ins, slow') socket.write('{')
       }
     })
@@ -295,7 +302,7 @@ async function openTarpit(): Promise<number> {
   const server = createServer((socket) => void socket.on('error', () => undefined))
     .listen(0, '127.0.0.1')
     .unref()
-  await once(server, 'listening')
+  await onceFrom(server, 'listening')
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
 }
