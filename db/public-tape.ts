@@ -183,13 +183,18 @@ export class PublicTape {
     }))
   }
 
-  /** The newest checkpoint, and whether the match has settled, so that the tape ends with it; null without any. */
-  async last(matchId: FixtureId): Promise<(Checkpoint & { readonly isEnd: boolean }) | null> {
+  /**
+   * The newest checkpoint, of an unsettled match the newest one until an instant; null without any. `isEnd`: the match
+   * has settled, and the tape ends with it.
+   */
+  async last(matchId: FixtureId, until: Instant): Promise<(Checkpoint & { readonly isEnd: boolean }) | null> {
     const { rows } = await sql<CheckpointRow>`
       select c.*, m.settled_at is not null
                   and not exists (select from tape t where t.match_id = c.match_id and t.first_n > c.n) as is_end
         from tape_checkpoints c join matches m on m.id = c.match_id
-       where c.match_id = ${matchId}::bigint order by c.n desc limit 1`.execute(this.#db)
+       where c.match_id = ${matchId}::bigint
+         and (m.settled_at is not null or c.at <= ${new Date(until)}::timestamptz)
+       order by c.n desc limit 1`.execute(this.#db)
     const [row] = rows
     if (row === undefined) return null
     const { n, at, kid } = row

@@ -1,5 +1,5 @@
 /** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
-import { Server as NetServer, type AddressInfo, type ListenOptions } from 'node:net'
+import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net'
 import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
@@ -12,6 +12,8 @@ export interface HttpServerOptions {
   readonly isBehindProxy: boolean
   /** How long a request may take to arrive, from its connection or its first byte; 15 s if left out. */
   readonly arrivesWithinMs?: number
+  /** How long a client may take nothing of its answer; 10 s if left out. */
+  readonly takesWithinMs?: number
 }
 
 /** Longer than a command may take: a request without an answer by then will never have one. */
@@ -23,22 +25,32 @@ const ANSWER_MS = 2_500
 const KEEP_ALIVE_MS = 75_000
 /** Bodies have 64 KiB at most. A client that sends more slowly holds a socket for nothing. */
 const ARRIVES_MS = 15_000
+/** A client that reads nothing for this long holds a socket, and what waits for it, for nothing. */
+const TAKES_MS = 10_000
 
 export class HttpServer {
   /** For the listener of its `upgrade` events. */
   readonly node: Server
   #app: FetchApp = { fetch: () => new Response(null, { status: 503 }) }
+  /** Connections that have sent a request, and whether it has not been answered to its end. */
+  readonly #answering = new WeakMap<Socket, boolean>()
   #isShut = false
   #emptied: Promise<void> | undefined
 
-  constructor({ isBehindProxy, arrivesWithinMs = ARRIVES_MS }: HttpServerOptions) {
+  constructor({ isBehindProxy, arrivesWithinMs = ARRIVES_MS, takesWithinMs = TAKES_MS }: HttpServerOptions) {
     this.node = createAdaptorServer({ fetch: (request, env) => this.#app.fetch(request, env) }) as Server
     this.node.headersTimeout = arrivesWithinMs
     this.node.requestTimeout = arrivesWithinMs
     // Read when it begins to listen. Node's default is 30 seconds.
     Object.assign(this.node, { connectionsCheckingInterval: arrivesWithinMs / 4 })
     if (isBehindProxy) this.node.keepAliveTimeout = KEEP_ALIVE_MS
-    this.node.prependListener('request', (_request, response) => {
+    // Nothing has moved on the connection: its client does not read, or an answer is still being made.
+    this.node.setTimeout(takesWithinMs, (socket) => {
+      if (socket.writableLength > 0 || this.#answering.get(socket) === false) socket.destroy()
+    })
+    this.node.prependListener('request', ({ socket }, response) => {
+      this.#answering.set(socket, true)
+      response.once('close', () => this.#answering.set(socket, false))
       if (this.#isShut) response.shouldKeepAlive = false
     })
   }

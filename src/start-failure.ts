@@ -37,7 +37,7 @@ export const EXIT = {
 } as const
 
 /** Errors whose message already says what to do. */
-const WHOLE: ReadonlySet<string> = new Set(['SchemaNewer', 'SchemaRefused'])
+const WHOLE: ReadonlySet<string> = new Set(['SchemaNewer', 'SchemaRefused', 'SessionRefused'])
 
 export const exitCodeOf = (error: unknown): number =>
   error instanceof Error && error.name === 'SchemaNewer' ? EXIT.schemaNewer : EXIT.failed

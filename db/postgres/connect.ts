@@ -11,6 +11,7 @@ import { openPool, type PoolUse, Pools } from './pools.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import { Replica } from './replica.ts'
 import type { Database } from './schema.ts'
+import { SESSION_OPTIONS } from './session.ts'
 
 export interface ConnectOptions {
   /** PostgreSQL's address; null chooses the embedded database. */
@@ -94,7 +95,9 @@ function connectPostgres(databaseUrl: string, options: ConnectOptions): Connecti
   const { replica: standby = null, isPrepared = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
   // A connection that is idle in a transaction holds its locks for nothing, for example in a frozen process. A pooler
   // takes no such settings: behind one they are those of the role.
-  const lasting: pg.PoolConfig = isPrepared ? { idle_in_transaction_session_timeout: statementTimeoutMs } : {}
+  const lasting: pg.PoolConfig = isPrepared
+    ? { idle_in_transaction_session_timeout: statementTimeoutMs, options: SESSION_OPTIONS }
+    : {}
   const limits: pg.PoolConfig = {
     ...lasting,
     ...(isPrepared ? { statement_timeout: statementTimeoutMs } : {}),

@@ -1,11 +1,12 @@
 /**
  * What a crowd costs the others of its process:
  *
- *   npm run ops -- bench-hot [--only match,sign-ins] [--rounds 5] [--seconds 5] [--quick] [--json]
+ *   npm run ops -- bench-hot [--only match,orders,sign-ins] [--rounds 5] [--seconds 5] [--quick] [--json]
  *
- * First single orders on one match, alone and beside 1,000 orders under way on another. Then the orders of one trader
- * over HTTP, alone and while 2,000 users sign in at once. DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL
- * server; a database is made there and dropped. Only the ratios are meaningful: the crowd's load shares the machine.
+ * First single orders on one match, alone and beside 1,000 orders under way on another; the same over HTTP. Then the
+ * orders of one trader over HTTP, alone and while 2,000 users sign in at once. DATABASE_URL (or TEST_DATABASE_URL)
+ * names a PostgreSQL server; a database is made there and dropped. Only the ratios are meaningful: the crowd's load
+ * shares the machine.
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
@@ -29,6 +30,7 @@ interface Round {
 
 const SECTIONS: Readonly<Record<string, (server: string, pace: Pace) => Promise<Section>>> = {
   match: besideHotMatch,
+  orders: besideHotOrders,
   'sign-ins': besideSignIns,
 }
 
@@ -100,6 +102,39 @@ async function besideSignIns(address: string, terms: Pace): Promise<Section> {
     'orders beside sign-ins',
     rounds,
   )
+}
+
+async function besideHotOrders(address: string, terms: Pace): Promise<Section> {
+  const database = await createOnServer(address, 0)
+  const rounds: Round[] = []
+  try {
+    await withServer(database, async (bench) => {
+      const cookies = await signedInUsers(bench.url)
+      for (let n = 0; n < terms.rounds; n++) rounds.push(await oneHotCrowd(bench, cookies, terms))
+    })
+  } finally {
+    await database.close()
+  }
+  const title = `Orders of one trader over HTTP, alone and beside ${CROWD} under way on another match`
+  return describe(title, 'orders over HTTP beside a hot match', rounds)
+}
+
+async function oneHotCrowd({ port, orders }: BenchServer, cookies: string[], terms: Pace): Promise<Round> {
+  const load = (match: 0 | 1, connections: number) =>
+    loadOverHttp({
+      ...terms,
+      port,
+      method: 'POST',
+      path: '/api/positions/open',
+      cookies,
+      bodies: orders(0.01, match),
+      connections,
+      keyed: true,
+      expectedStatus: 201,
+    })
+  const calm = await load(1, 1)
+  const [crowd, meanwhile] = await Promise.all([load(0, CROWD), load(1, 1)])
+  return { calm, meanwhile, crowd }
 }
 
 async function oneCrowdSigningIn({ port, orders }: BenchServer, cookies: string[], terms: Pace): Promise<Round> {

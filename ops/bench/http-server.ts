@@ -1,4 +1,4 @@
-/** The whole server in this process, for benchmarks over HTTP: on a database of theirs, with one live match. */
+/** The whole server in this process, for benchmarks over HTTP: on a database of theirs, with two live matches. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ import { systemWorld } from '../../src/system-world.ts'
 import type { BenchDatabase } from './bench-database.ts'
 import { snapshotAt } from './matches.ts'
 
-const MATCH = fixtureId(90_000)
+const MATCHES = [fixtureId(90_000), fixtureId(90_001)] as const
 /** Well below the age at which a feed is late. */
 const FEED_EVERY_MS = 5_000
 
 export interface BenchServer {
   readonly url: string
   readonly port: number
-  /** The bodies of an order for every instrument and direction. */
-  readonly orders: (lotSize: number) => string[]
+  /** The bodies of an order for every instrument and direction of one of two matches. */
+  readonly orders: (lotSize: number, match?: 0 | 1) => string[]
 }
 
 /** Starts the server, lets `work` use it, and stops it. It has no rate limits, and its log is discarded. */
@@ -43,7 +43,11 @@ export async function withServer(database: BenchDatabase, work: (server: BenchSe
     try {
       const { url } = await touchline.start()
       const feeding = await keepFeeding(touchline)
-      await work({ url, port: Number(new URL(url).port), orders: (lotSize) => ordersOn(touchline, lotSize) })
+      await work({
+        url,
+        port: Number(new URL(url).port),
+        orders: (lotSize, match = 0) => ordersOn(touchline, lotSize, match),
+      })
       clearInterval(feeding)
     } finally {
       await touchline.stop()
@@ -53,19 +57,21 @@ export async function withServer(database: BenchDatabase, work: (server: BenchSe
   }
 }
 
-/** A live match, updated repeatedly so that its feed is never late. */
+/** Live matches, updated repeatedly so that its feed is never late. */
 async function keepFeeding({ realTime: { desk } }: Touchline): Promise<NodeJS.Timeout> {
   let seq = 0
-  const feed = () => {
+  const feed = async () => {
     seq++
-    return desk.feed({ kind: 'feed_update', seq, snapshot: snapshotAt(MATCH, 10 * seq) }, { replay: false })
+    for (const match of MATCHES) {
+      await desk.feed({ kind: 'feed_update', seq, snapshot: snapshotAt(match, 10 * seq) }, { replay: false })
+    }
   }
   await feed()
   return setInterval(() => void feed(), FEED_EVERY_MS)
 }
 
-function ordersOn({ realTime: { desk } }: Touchline, lotSize: number): string[] {
-  const instruments = [...present(desk.view(MATCH), 'match').instruments()]
+function ordersOn({ realTime: { desk } }: Touchline, lotSize: number, match: 0 | 1): string[] {
+  const instruments = [...present(desk.view(MATCHES[match]), 'match').instruments()]
   return instruments.flatMap((instrument) =>
     ['long', 'short'].map((direction) => {
       const clientPrice = decimal(instrument.published)

@@ -13,10 +13,9 @@ export type Activation =
   /** Another process holds its lease, or this one is stopping. */
   | { readonly kind: 'elsewhere' }
 
-/** Where a command goes: to an actor, to another process, or nowhere, with the reason. */
-export type Destination =
-  | { readonly actor: MatchActor }
-  | { readonly remote: FixtureId }
-  | { readonly refusal: Refusal }
+/** Where a command goes: to an actor, or to another process. */
+export type Reachable = { readonly actor: MatchActor } | { readonly remote: FixtureId }
+/** … or nowhere, with the reason. */
+export type Destination = Reachable | { readonly refusal: Refusal }
 
 export const notFound = (what: 'instrument' | 'position'): Destination => ({ refusal: { code: 'not_found', what } })

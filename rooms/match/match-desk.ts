@@ -9,7 +9,7 @@ import { type Outcome, refused, type TradeWindow } from '../../actors/kernel/out
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
-import { repeatOf } from '../../actors/match/entry.ts'
+import { BUSY, repeatOf } from '../../actors/match/entry.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { canComeBack, comesBack } from '../../actors/match/new-playing.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -18,9 +18,10 @@ import { type MatchOrigin, type MatchView, newMatch } from '../../actors/match/s
 import type { ActivationResult } from '../feed/wake-limiter.ts'
 import { loadOrQuarantine } from './load.ts'
 import type { MatchContext } from './match-host.ts'
-import { type Activation, type Destination, notFound } from './destination.ts'
+import { type Activation, type Destination, notFound, type Reachable } from './destination.ts'
 import { answerOr, handling } from './match-requests.ts'
 import { OrphanSearch } from './orphan-search.ts'
+import { Turns } from './turns.ts'
 import { withinDeadline } from './within-deadline.ts'
 import type { HostedMatch, MatchRoomOptions } from './match-room.ts'
 import { type Asked, type Host, NOT_HERE, type Ownership, type Peers, SETTLED } from '../cluster/peers.ts'
@@ -70,6 +71,7 @@ export class MatchDesk implements Host {
   readonly #settled = new Set<FixtureId>()
   /** The matches of instruments in other processes, for REMEMBERED_MS. */
   readonly #matches = new Map<InstrumentId, { readonly matchId: FixtureId; readonly until: number }>()
+  readonly #turns = new Turns()
   #stopping = false
   readonly #orphans: OrphanSearch
   /** Other processes run the matches, because this one does not hear them. */
@@ -231,15 +233,22 @@ export class MatchDesk implements Host {
   }
 
   async #deliver(command: UserCommand, destination: Destination, deadline: Instant): Promise<Outcome<Trade>> {
+    if ('refusal' in destination) return (await this.#recall(command)) ?? refused(destination.refusal)
+    const matchId = 'actor' in destination ? destination.actor.matchId : destination.remote
+    if (!this.#turns.hasRoom(matchId)) return BUSY
+    await this.#turns.next(matchId)
+    const outcome = await this.#send(command, destination, deadline)
+    await this.#turns.next(matchId)
+    return outcome
+  }
+
+  async #send(command: UserCommand, destination: Reachable, deadline: Instant): Promise<Outcome<Trade>> {
     if ('actor' in destination) return destination.actor.submit(command, deadline)
-    let refusal: Outcome<Trade>
-    if ('remote' in destination) {
-      const leftMs = Math.max(0, deadline - this.#options.context.world.steady.now())
-      const request = { matchId: destination.remote, command, leftMs }
-      const asked = await this.#asked('command', request)
-      refusal = answerOr('command', request, asked)
-      if (asked.kind === 'answered' || asked.kind === 'silent') return refusal
-    } else refusal = refused(destination.refusal)
+    const leftMs = Math.max(0, deadline - this.#options.context.world.steady.now())
+    const request = { matchId: destination.remote, command, leftMs }
+    const asked = await this.#asked('command', request)
+    const refusal = answerOr('command', request, asked)
+    if (asked.kind === 'answered' || asked.kind === 'silent') return refusal
     return (await this.#recall(command)) ?? refusal
   }
 

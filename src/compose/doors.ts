@@ -4,7 +4,8 @@ import { isAway } from '../../db/faults.ts'
 import { Rates } from '../../db/rates.ts'
 import type { DoorLimits } from '../../rooms/sockets/door.ts'
 import { createSocketVisitors, type SocketVisitors } from '../auth/socket-visitors.ts'
-import { clientAddress } from '../http/client-address.ts'
+import { clientAddress, siteOf } from '../http/client-address.ts'
+import { SITE_FACTOR } from '../http/rate-limits.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { Market } from './market.ts'
@@ -32,6 +33,11 @@ export function buildDoors({ config, world }: Base, { accounts, market }: Parts)
       return true
     }
   }
+  const isWithinSite = async (address: string): Promise<boolean> => {
+    const site = siteOf(address)
+    if (!(await isWithin('handshakes', address, perMinute))) return false
+    return site === null || isWithin('handshakes', site, perMinute * SITE_FACTOR)
+  }
   return {
     rates,
     limits: {
@@ -39,7 +45,7 @@ export function buildDoors({ config, world }: Base, { accounts, market }: Parts)
         // Node joins several of these headers into one.
         const forwardedFor = headers['x-forwarded-for']?.toString()
         const address = clientAddress({ peer: socket.remoteAddress, forwardedFor }, trustedProxies)
-        return isWithin('handshakes', address, perMinute)
+        return isWithinSite(address)
       },
       admitsUser: (user) => isWithin('handshakes-user', user, PER_USER_A_MINUTE),
     },

@@ -1,6 +1,7 @@
 /** The stores: the database, migrated, and the fast store. Each is embedded, or reached over the network. */
 import { connect, type Connection } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
+import { checkSession } from '../../db/postgres/session.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { type FastOrElse, fastOrElse } from '../../db/fast/fast-or-else.ts'
@@ -23,6 +24,7 @@ export async function openStores({ config, world, log, lifecycle }: Base): Promi
   const connection = await connect(databaseOf(config))
   lifecycle.add({ name: 'database', kind: 'store', stop: () => connection.close() })
   const { db } = connection
+  await connection.withoutTimeout(checkSession)
   const migrations = await connection.withoutTimeout((patient) => migrate(patient))
   if (migrations.length > 0) log.info('schema_migrated', { migrations })
   await seedDistricts(db)

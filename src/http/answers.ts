@@ -66,8 +66,13 @@ export function answerWith<Code extends ErrorCode>(
   return { status, error, code, ...more }
 }
 
-/** Sends an answer in the one error form. */
+/** They describe what was not sent: a cache would keep the failure in its place. */
+const OF_SUCCESS = ['ETag', 'Content-Disposition', 'Content-Encoding'] as const
+
+/** Sends an answer in the one error form. Nothing keeps it. */
 export function fail<Status extends ErrorStatus>(c: Answering, answer: Answer<Status>) {
+  for (const name of OF_SUCCESS) c.header(name, undefined)
+  c.header('Cache-Control', 'no-store')
   // Cookies need no challenge, but HTTP demands one with every 401 (RFC 9110, 15.5.2).
   if (answer.status === 401) c.header('WWW-Authenticate', 'Bearer realm="touchline"')
   if (answer.retryAfterSecs !== undefined) c.header('Retry-After', String(answer.retryAfterSecs))

@@ -1,7 +1,7 @@
 /** The contents page of the REST API: what every request passes, then every group of routes, in folders by address. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
-import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
+import { answerWith, answerToThrown, fail, type HttpEnv, invalid, validationFailed } from './answers.ts'
 import type { ApiPart, Routes } from './api-part.ts'
 import { apiErrors, type ErrorTable } from './error-facts.ts'
 import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
@@ -11,7 +11,6 @@ import { announced, DEPRECATED } from './versions.ts'
 import { createGates, declaredScopes, readKey } from './gates.ts'
 import type { EdgeDeps } from './edge-port.ts'
 import type { HttpDeps } from './ports.ts'
-import { queue, type QueueOptions } from './queue.ts'
 import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
 import { accountChanges } from './routes/account/changes.ts'
 import { listAchievements } from './routes/achievements/list.ts'
@@ -75,6 +74,7 @@ import { walletLedger } from './routes/wallet/ledger.ts'
 import { refillWallet } from './routes/wallet/refill.ts'
 import { webPage } from './routes/web.ts'
 import { issueWsToken } from './routes/ws/token.ts'
+import { unfitIn } from './unfit-values.ts'
 import { knownParameters } from './unknown-names.ts'
 
 /** In the order of the specification's tables. Of two paths that match a request, the first one listed answers. */
@@ -119,17 +119,11 @@ const API: readonly Routes[] = [
   [adminEvents, adminReactions, adminRecordings, auditLog, auditLedger],
 ].flat()
 
-/** They sign tokens. A queue each, so that a slow identity provider does not delay the refresh of sessions. */
-const SIGNING: Readonly<Record<string, QueueOptions>> = {
-  '/api/auth/google': { together: 2, waiting: 4_000 },
-  '/api/auth/google/complete': { together: 2, waiting: 4_000 },
-  '/api/auth/refresh': { together: 2, waiting: 4_000 },
-  '/api/auth/dev': { together: 2, waiting: 4_000 },
-  // As many as may wait for a socket.
-  '/api/ws/token': { together: 4, waiting: 20_000 },
-}
-
-/** The REST API, with what features add to it. */
+/**
+ * The REST API, with what features add to it. Every route has one order: the limit of the address, the size of the body
+ * by its header, who asks and what they may, the limit of the user, the body itself, a queue. No step is spent on a
+ * request that one before it refuses.
+ */ // H31
 export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
   const app = createEdge(deps)
@@ -144,8 +138,6 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   }
   const gates = createGates({ ...deps, limits, scopeOf: declaredScopes(app.openAPIRegistry) })
   app.use(crossOrigin(deps.corsOrigins))
-  app.use(limitBody(Object.assign({}, ...parts.map(({ bodies }) => bodies)) as Record<string, number>))
-  app.use('/api/*', readKey({ ...deps, limits }))
   app.route('/', health(deps))
   app.route(
     '/',
@@ -159,9 +151,10 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   app.use('/api/*', compressJson())
   for (const path of described.deprecated) app.use(path, announced)
   for (const [path, cacheControl] of Object.entries(described.cached)) app.use(path, validated(cacheControl))
+  app.use('/api/*', readKey({ ...deps, limits }))
   app.use(limits.perAddress)
+  app.use(limitBody(Object.assign({}, ...parts.map(({ bodies }) => bodies)) as Record<string, number>))
   app.use('/api/*', knownParameters(app.openAPIRegistry, deps.cookies))
-  for (const [path, options] of Object.entries(SIGNING)) app.use(path, queue(options))
   for (const routes of [...API, ...parts.flatMap((part) => part.routes ?? [])]) app.route('/', routes(deps, gates))
   if (!deps.cookies.production) app.route('/', syntheticUsers(deps))
   app.route('/', apiDescription(app, deps, described))
@@ -183,11 +176,11 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
   app.use(delayRefusals(deps.delay))
   app.use(crossOrigin(deps.corsOrigins))
-  app.use(limitBody())
   // Not counted, so that no crowd behind the prober's address takes a process out of service.
   app.route('/', health(deps))
   app.route('/', metricsText(deps.metrics))
   app.use(limits.perAddress)
+  app.use(limitBody())
   app.post('/matchmake/:method/:target', (c) => deps.matchmake(c.req.raw))
   return answerTheRest(app)
 }
@@ -195,7 +188,13 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
 function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
   const { world, log, isFault, cookies, metrics, tracing, trustedProxies } = deps
   const app = new OpenAPIHono<HttpEnv>({
-    defaultHook: (result, c) => (result.success ? undefined : fail(c, validationFailed(result.error))),
+    defaultHook: async (result, c) => {
+      if (!result.success) return fail(c, validationFailed(result.error))
+      // Of a body what was sent: a schema may have made something else of a number.
+      const isBody = result.target === 'json' && c.req.header('content-type') !== undefined
+      const unfit = unfitIn(isBody ? await c.req.json() : result.data)
+      return unfit === null ? undefined : fail(c, invalid(unfit.path, unfit.message))
+    },
   })
   app.onError((error, c) => {
     const thrown = answerToThrown(error, isFault)

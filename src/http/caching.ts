@@ -30,11 +30,11 @@ export const CACHED: Readonly<Record<string, string>> = {
   '/api/matches/:id/squad': SHARED,
 }
 
-/** Gives an answer to GET its `Cache-Control` and an ETag, and answers 304 to a client that has it already. */
+/** Gives an answer to GET or HEAD its `Cache-Control` and an ETag, and answers 304 to a client that has it already. */
 export function validated(cacheControl: string): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     await next()
-    if (c.req.method !== 'GET' || c.res.status !== 200) return
+    if (!['GET', 'HEAD'].includes(c.req.method) || c.res.status !== 200) return
     const { headers } = c.res
     const body = await c.res.arrayBuffer()
     const etag = etagOf(new Uint8Array(body))

@@ -34,6 +34,9 @@ export const addressOf = ({ req, env }: Requested, trustedProxies: number): stri
     trustedProxies,
   )
 
+/** The /48 of an IPv6 client: what one site is given, with 65,536 networks in it. Null for every other caller. */
+export const siteOf = (address: string): string | null => (address.endsWith('::/64') ? addressPrefix(address) : null)
+
 /** The network of a client's address, to be kept where the whole address must not be: IPv4 by /24, IPv6 by /48. */
 export function addressPrefix(address: string): string {
   if (isIP(address) === 4) return `${address.split('.').slice(0, 3).join('.')}.0/24`

@@ -36,9 +36,12 @@ export function encodingFor(accepted: string): Encoding | null {
 export function compressJson(): MiddlewareHandler<HttpEnv> {
   let under = 0
   return async (c, next) => {
+    if (SECRET.test(c.req.path)) return next()
     const encoding = encodingFor(c.req.header('accept-encoding') ?? '')
+    // Also on an answer that is not compressed: a cache must not give it to a client that asks for another form.
+    c.header('Vary', 'Accept-Encoding', { append: true })
     await next()
-    if (encoding === null || SECRET.test(c.req.path) || !isWholeJson(c.res)) return
+    if (encoding === null || !isWholeJson(c.res)) return
     if (under >= TOGETHER) return
     under++
     try {
@@ -47,10 +50,7 @@ export function compressJson(): MiddlewareHandler<HttpEnv> {
       const isWorthIt = body.byteLength >= BYTES_MIN
       const pack = encoding === 'br' ? () => brotli(body, QUICK) : () => zip(body)
       const sent = isWorthIt ? new Uint8Array(await pack()) : body
-      if (isWorthIt) {
-        headers.set('Content-Encoding', encoding)
-        headers.append('Vary', 'Accept-Encoding')
-      }
+      if (isWorthIt) headers.set('Content-Encoding', encoding)
       c.res = undefined // or the framework would copy the old headers over the new ones
       c.res = new Response(sent, { status, headers })
     } finally {

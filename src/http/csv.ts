@@ -15,20 +15,3 @@ function field(value: CsvField): string {
   const text = FORMULA.test(value) ? `'${value}` : value
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
-
-/**
- * Text chunks as a body that is produced as fast as the client reads it. `chunks` is ended if the client disconnects.
- */
-export function streamOf(chunks: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream({
-    async pull(controller) {
-      const next = await chunks.next()
-      if (next.done === true) controller.close()
-      else controller.enqueue(encoder.encode(next.value))
-    },
-    async cancel() {
-      await chunks.return(undefined)
-    },
-  })
-}

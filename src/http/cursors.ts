@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { z } from '@hono/zod-openapi'
+import { INSTANT_MAX, INSTANT_MIN, unfitIn } from './unfit-values.ts'
 
 const LENGTH_MAX = 400
 
@@ -42,7 +43,8 @@ export function cursorsOf<Key extends readonly [unknown, ...unknown[]]>(
     const text = whole.slice(CHECKSUM_LENGTH)
     if (!whole.startsWith(checksum(list, text))) return null
     const found = key.safeParse(parsed(text))
-    return found.success && write(found.data) === cursor ? found.data : null
+    const isFit = found.success && unfitIn(found.data) === null
+    return isFit && write(found.data) === cursor ? found.data : null
   }
   const input = z
     .string()
@@ -63,6 +65,12 @@ export function cursorsOf<Key extends readonly [unknown, ...unknown[]]>(
       return { rows, nextCursor: found.length > rows.length && last !== undefined ? write(keyOf(last)) : null }
     },
   }
+}
+
+/** An instant in a key, by its number of these in a second. */
+export const instantKey = (perSecond: 1 | 1_000 | 1_000_000) => {
+  const [from, to] = [INSTANT_MIN, INSTANT_MAX].map((ms) => Math.floor(ms / 1_000) * perSecond)
+  return z.int().min(Number(from)).max(Number(to))
 }
 
 const CHECKSUM_LENGTH = 8

@@ -1,6 +1,5 @@
 /** The first middleware of every request: request id, log line, security headers, origins, and the limit on bodies. */
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
@@ -136,7 +135,7 @@ export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandle
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
       if (!isAllowed) return fail(c, ORIGIN_REFUSED)
       c.header('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE')
-      c.header('Access-Control-Allow-Headers', 'Content-Type, Idempotency-Key')
+      c.header('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key')
       c.header('Access-Control-Max-Age', PREFLIGHT_SECS)
       return c.body(null, 204)
     }
@@ -150,19 +149,57 @@ function isOwnOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
 }
 
-/** Refuses bodies over 64 KiB, by `Content-Length`, or by counting without that header. Uploads may have 8 MiB. */
+/**
+ * Refuses bodies over 64 KiB by `Content-Length`, or without that header as they are read, which is the route's to do.
+ * A path that accepts larger ones demands the header, so that nothing of such a body arrives before its sender is
+ * known.
+ */
 export function limitBody(larger: Readonly<Record<string, number>> = {}): MiddlewareHandler<HttpEnv> {
-  const limitOf = (maxSize: number) => ({ maxSize, counted: bodyLimit({ maxSize }) })
-  const limits = new Map(Object.entries(larger).map(([path, bytes]) => [path, limitOf(bytes)]))
-  const usual = limitOf(BODY_BYTES_MAX)
+  const largest = new Map(Object.entries(larger))
   return async (c, next) => {
     if (SAFE_METHODS.has(c.req.method)) return next()
-    const { maxSize, counted } = limits.get(c.req.path) ?? usual
+    const most = largest.get(c.req.path)
     const length = c.req.header('content-length')
-    if (length === undefined) return counted(c, next)
-    if (Number(length) > maxSize) throw new HTTPException(413)
-    return next()
+    if (length !== undefined) return Number(length) > (most ?? BODY_BYTES_MAX) ? fail(c, TOO_LARGE) : next()
+    // A request of HTTP/1.1 with neither header has no body. One that came through no socket has no such headers.
+    const hasBody = c.env?.incoming === undefined || c.req.header('transfer-encoding') !== undefined
+    const body = hasBody ? c.req.raw.body : null
+    if (body === null) return next()
+    if (most !== undefined) return fail(c, LENGTH_REQUIRED)
+    let isTooLarge = false
+    const counted = countedBody(body, () => (isTooLarge = true))
+    const streamed = { body: counted, duplex: 'half' } as const // the browser's types do not know it
+    c.req.raw = new Request(c.req.raw, streamed)
+    await next()
+    if (isTooLarge) {
+      c.res = undefined // or the framework would keep fields of what the route made of a part
+      c.res = fail(c, TOO_LARGE)
+    }
   }
+}
+
+const TOO_LARGE = answerWith('PAYLOAD_TOO_LARGE')
+const LENGTH_REQUIRED = answerWith('LENGTH_REQUIRED')
+
+/** The same body, read when it is read, which ends with an error after 64 KiB. */
+function countedBody(body: ReadableStream<Uint8Array>, onTooLarge: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let bytes = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        bytes += value.length
+        if (bytes <= BODY_BYTES_MAX) return controller.enqueue(value)
+        onTooLarge()
+        controller.error(new HTTPException(413))
+        await reader.cancel()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** Clients that ask again as soon as they are refused (429) then cost little: each connection waits for its answer. */

@@ -5,7 +5,7 @@
  */
 
 export interface Meaning {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 422 | 429 | 500 | 503
   /** For people; the exact text of the specification if it has one. */
   readonly error: string
   /** When it happens, and what the caller should do. */
@@ -203,6 +203,11 @@ export const ERROR_CODES = {
     when: '`max` replays are already running.',
   },
 
+  LENGTH_REQUIRED: {
+    status: 411,
+    error: 'length required',
+    when: 'The body has no `Content-Length`, which a route for large bodies demands.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     error: 'body too large',

@@ -6,6 +6,7 @@ import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { type Purse, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { commonPurse, PURSE_TEXT } from './schemas.ts'
+import { FIRST_YEAR, INSTANT_MAX, INSTANT_MIN, LAST_YEAR } from './unfit-values.ts'
 
 const uuid = (example: string) => z.guid().toLowerCase().openapi({ format: 'uuid', example })
 
@@ -69,9 +70,17 @@ export const limitInput = (byDefault: number, max = 100) => wholeInput(1, max).d
 export const offsetInput = (max = 1_000_000) =>
   wholeInput(0, max).default(0).openapi({ description: 'Rows to skip, after those of `cursor`.' })
 
+/** Whether a text names no time outside the range: such a one is a mistake, and not every database can keep it. */
+export const isNearTime = (text: string): boolean => {
+  const at = Date.parse(text)
+  return Number.isNaN(at) || (at >= INSTANT_MIN && at <= INSTANT_MAX)
+}
+export const NEAR_TIMES = `must be between the years ${FIRST_YEAR} and ${LAST_YEAR}`
+
 /** An instant in ISO 8601, UTC. */
 export const timeInput = z.iso
   .datetime()
+  .refine(isNearTime, NEAR_TIMES)
   .openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
   .transform((text) => instant(Date.parse(text)))
 

@@ -2,33 +2,69 @@
  * Lets a few requests of a kind in at a time; the others wait in order. Signing a session's tokens keeps two threads
  * busy for a millisecond and its rows take five queries, so 2,000 sign-ins at once would leave neither for trades.
  */
-import type { MiddlewareHandler } from 'hono'
-import { answerWith, fail, type HttpEnv } from './answers.ts'
+import { answerWith } from './answers.ts'
 
 export interface QueueOptions {
   /** Requests inside at a time. */
   readonly together: number
   /** Requests waiting; one more is refused. */
   readonly waiting: number
+  /** After this time in the queue a request is refused. */
+  readonly withinMs: number
 }
 
-const FULL = answerWith('UNAVAILABLE', { retryAfterSecs: 5 })
+/** Sign-ins and refreshes: who has waited for ten seconds is better told to come back. */
+export const SIGN_INS: QueueOptions = { together: 2, waiting: 4_000, withinMs: 10_000 }
+/** As many as may wait for a socket: a process that has lost its sockets signs tokens for all of them. */
+export const SOCKET_TOKENS: QueueOptions = { together: 4, waiting: 20_000, withinMs: 30_000 }
 
-/** One queue: every path that it is mounted at shares it. */ // H21
-export function queue({ together, waiting }: QueueOptions): MiddlewareHandler<HttpEnv> {
-  const line: (() => void)[] = []
-  let inside = 0
-  return async (c, next) => {
-    if (inside >= together && line.length >= waiting) return fail(c, FULL)
-    if (inside < together) inside++
-    // One that waits is given the place of the one that leaves.
-    else await new Promise<void>((enter) => line.push(enter))
+/** To a request that was not let in, or waited too long. */
+export const QUEUE_FULL = answerWith('UNAVAILABLE', { retryAfterSecs: 5 })
+
+/**
+ * Work in the order of its callers. One that has waited too long, or has gone, leaves the queue. A request enters when
+ * it has been read and found valid: what a client sends slowly, or wrongly, keeps no other waiting.
+ */ // H21
+export class Queue {
+  readonly #options: QueueOptions
+  readonly #line = new Set<() => void>()
+  #inside = 0
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+  }
+
+  /** What the work returns, or null if it was not begun. `gone` aborts when its caller has. */
+  async run<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+    if (!(await this.#entered(gone))) return null
     try {
-      return await next()
+      return await work()
     } finally {
-      const enter = line.shift()
-      if (enter === undefined) inside--
-      else enter()
+      const [next] = this.#line
+      if (next === undefined) this.#inside--
+      // One that waits is given the place of the one that leaves.
+      else next()
     }
+  }
+
+  #entered(gone: AbortSignal): Promise<boolean> {
+    const { together, waiting, withinMs } = this.#options
+    if (this.#inside < together) {
+      this.#inside++
+      return Promise.resolve(true)
+    }
+    if (this.#line.size >= waiting || gone.aborted) return Promise.resolve(false)
+    const over = AbortSignal.any([gone, AbortSignal.timeout(withinMs)])
+    return new Promise((resolve) => {
+      const leave = (isNext: boolean): void => {
+        this.#line.delete(enter)
+        over.removeEventListener('abort', giveUp)
+        resolve(isNext)
+      }
+      const enter = (): void => leave(true)
+      const giveUp = (): void => leave(false)
+      this.#line.add(enter)
+      over.addEventListener('abort', giveUp)
+    })
   }
 }

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { type Answer, answerWith, fail, type HttpEnv } from './answers.ts'
-import { addressOf } from './client-address.ts'
+import { addressOf, siteOf } from './client-address.ts'
 import type { Rates } from './rates-port.ts'
 
 /** What is limited per user, each by itself. */
@@ -15,6 +15,8 @@ const ORDERS_PER_MINUTE = 60
  * the limit of their address long before.
  */
 const KEY_LOOKUPS_PER_MINUTE = 600
+/** The networks of one IPv6 site together may ask this many times as often as one address. */
+export const SITE_FACTOR = 2
 
 export interface RateLimitOptions {
   /** Requests a minute from one address, over all routes; 0 disables every limit. */
@@ -48,16 +50,18 @@ export interface RateLimits {
 
 export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimitOptions): RateLimits {
   const isOff = perMinute === 0
-  const countRequest = async (
-    c: Counting,
-    name: string,
-    limit: number,
-    caller: string = addressOf(c, trustedProxies),
-  ): Promise<Excess> => {
+  const countRequest = async (c: Counting, name: string, limit: number, user?: UserId): Promise<Excess> => {
     if (isOff) return null
-    const { count, endsInMs } = await rates.hit(name, caller, MINUTE_MS)
+    const caller = user ?? addressOf(c, trustedProxies)
+    const [{ count, endsInMs }, site] = await Promise.all([rates.hit(name, caller, MINUTE_MS), hitSite(name, caller)])
     setHeaders(c, { name, quota: `q=${limit};w=60`, left: limit - count, inMs: endsInMs })
-    return count <= limit ? null : tooMany(name, endsInMs)
+    if (count > limit) return tooMany(name, endsInMs)
+    return site === null || site.count <= limit * SITE_FACTOR ? null : tooMany(name, site.endsInMs)
+  }
+  /** Of one site all its networks together, which are as many as an attacker needs. */
+  const hitSite = async (name: string, caller: string) => {
+    const site = siteOf(caller)
+    return site === null ? null : rates.hit(name, site, MINUTE_MS)
   }
   const countAddress = (c: Counting): Promise<Excess> => countRequest(c, 'global', perMinute)
   const passing =

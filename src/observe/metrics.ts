@@ -32,7 +32,7 @@ export interface Measuring {
   readonly audited: (entries: readonly SealedEntry[], largeAdoptions: number) => void
   readonly taskFailed: (task: string) => void
   /** A push message was taken, or not. */
-  readonly pushed: (outcome: 'sent' | 'gone' | 'refused' | 'failed') => void
+  readonly pushed: (outcome: 'sent' | 'gone' | 'refused' | 'unauthorized' | 'failed' | 'held') => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
@@ -76,7 +76,9 @@ export function startMeasuring(): Measuring {
   })
   const pushes = new Counter({
     name: 'touchline_pushes_total',
-    help: 'Push messages to browsers: sent, gone (the browser has unsubscribed), refused, or failed (tried again).',
+    help:
+      'Push messages to browsers: sent, gone (the browser has unsubscribed), refused, failed (tried again), unauthorized ' +
+      '(the push service does not accept this server), held (not tried, since the last attempts failed).',
     labelNames: ['outcome'],
     registers: [],
   })

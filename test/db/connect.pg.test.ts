@@ -8,6 +8,7 @@ import { connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { isAway } from '../../db/faults.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import type { Database } from '../../db/postgres/schema.ts'
+import { checkSession } from '../../db/postgres/session.ts'
 import { lockFolder, lockFolderSoon } from '../../db/postgres/folder-lock.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
@@ -147,6 +148,44 @@ onPostgres((server) => {
       await expect(frozen).rejects.toThrow()
     } finally {
       await connection.close()
+      await drop()
+    }
+  })
+
+  it('[D21] unusual settings of a database change nothing, or are refused in one line', async () => {
+    const { url, drop } = await createDatabase(server)
+    const name = new URL(url).pathname.slice(1)
+    const operator = await connect({ databaseUrl: server, dataDir: null })
+    const unusual: readonly (readonly [string, string])[] = [
+      ['datestyle', "'German, DMY'"],
+      ['timezone', "'Asia/Kathmandu'"],
+      ['intervalstyle', "'sql_standard'"],
+      ['bytea_output', "'escape'"],
+      ['default_transaction_isolation', "'serializable'"],
+      ['standard_conforming_strings', 'off'],
+    ]
+    const set = (setting: string, to: string) =>
+      sql.raw(`alter database ${name} set ${setting} to ${to}`).execute(operator.db)
+    try {
+      for (const [setting, to] of unusual) await set(setting, to)
+      const ours = await connect({ databaseUrl: url, dataDir: null })
+      await ours.withoutTimeout(checkSession)
+      const at = new Date(1_787_000_000_123)
+      const { rows } = await sql`select ${at}::timestamptz as at, '\\x01'::bytea as bytes,
+        current_setting('transaction_isolation') as isolation`.execute(ours.db)
+      expect(rows).toEqual([{ at, bytes: Buffer.from([1]), isolation: 'read committed' }])
+      await ours.close()
+      // A pooler sets nothing.
+      const pooled = await connect({ databaseUrl: url, dataDir: null, isPrepared: false })
+      await expect(checkSession(pooled.db)).rejects.toThrow(/datestyle is German, DMY, not ISO; [^\n]*$/)
+      await pooled.close()
+      await set('lc_time', "'C'")
+      await set('search_path', 'elsewhere')
+      const lost = await connect({ databaseUrl: url, dataDir: null })
+      await expect(checkSession(lost.db)).rejects.toThrow('search_path is empty, not public')
+      await lost.close()
+    } finally {
+      await operator.close()
       await drop()
     }
   })

@@ -11,6 +11,7 @@ import { MatchActor } from '../../actors/match/actor.ts'
 import type { FeedUpdate } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import type { MatchStore } from '../../actors/match/store.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { HABITS, nextAction, type TraderView } from '../../actors/replay/traders.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
@@ -141,7 +142,7 @@ eachDatabase((open) => {
     const tapes = new PublicTape(db)
     const keys = await loadOrCreateKeys({ dataDir: '/nowhere', privateKeyPem: await newPrivateKeyPem(), keyId: null })
     await new TapeSigner(keys, tapes, world).signAll()
-    const last = present((await tapes.last(matchId)) ?? undefined, 'checkpoint')
+    const last = present((await tapes.last(matchId, world.now())) ?? undefined, 'checkpoint')
     expect(last.isEnd).toBe(true)
     const lines = await Array.fromAsync(tapes.lines(matchId, last.n))
     const info = present((await new Recordings(db).find(matchId)) ?? undefined, 'recording')
@@ -158,6 +159,31 @@ eachDatabase((open) => {
     )
     return { ...found, tape: lines.join(''), recording }
   }
+
+  it('[H29] of a match in play the newest checkpoint is one from before an instant, of a settled one the last', async () => {
+    const { db } = open()
+    const tapes = new PublicTape(db)
+    const [running, settled] = [fixtureId(70_001), fixtureId(70_002)]
+    for (const [matchId, ended] of [
+      [running, null],
+      [settled, new Date(3_000)],
+    ] as const) {
+      await sql`insert into matches select * from jsonb_populate_record(null::matches, (
+        select to_jsonb(m) || jsonb_build_object('id', ${Number(matchId)}::bigint, 'settled_at', ${ended}::timestamptz)
+          from matches m limit 1))`.execute(db)
+      for (const n of [1, 2, 3]) {
+        await tapes.sign({ matchId, n, hash: 'aa', at: instant(n * 1_000), kid: 'k', signature: '' })
+      }
+    }
+    const lastOf = async (matchId: FixtureId, at: number) => (await tapes.last(matchId, instant(at)))?.n ?? null
+    expect([await lastOf(running, 999), await lastOf(running, 2_999), await lastOf(running, 3_000)]).toEqual([
+      null,
+      2,
+      3,
+    ])
+    expect(await lastOf(settled, 0)).toBe(3)
+    await sql`delete from matches where id in (70001, 70002)`.execute(db)
+  })
 
   let match: Awaited<ReturnType<typeof play>>
   beforeAll(async () => {

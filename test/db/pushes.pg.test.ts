@@ -1,6 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto'
 import { default as ece } from 'http_ece'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS } from '../../actors/kernel/world.ts'
 import { present } from '../../actors/kernel/assert.ts'
@@ -66,23 +66,36 @@ eachDatabase((open) => {
       .db.transaction()
       .execute((tx) => insertNotices(tx, notices))
 
-  /** Sends what waits; the push service answers with this status. Returns where it was sent, and what. */
-  async function send(status: number | 'away' = 201, service = pushes) {
+  /** A sender, whose push services answer as this says. */
+  function senderOf(answer: (url: string) => Promise<number>, service = pushes) {
     const posts: Parameters<SendPush>[0][] = []
     const outcomes: string[] = []
+    const reported: string[] = []
     const sender = new PushSender({
       pushes: service,
       keys: vapidKeys('a secret of the server'),
       contact: 'mailto:ops@touchline.example',
       send: async (post) => {
         posts.push(post)
-        if (status === 'away') throw new Error('no answer')
-        return status
+        return answer(post.url)
       },
       count: (outcome) => outcomes.push(outcome),
+      report: (event) => reported.push(event),
+      world,
     })
+    const names = () => posts.map(({ url }) => url.slice(url.lastIndexOf('/') + 1))
+    return { sender, posts, outcomes, reported, names }
+  }
+
+  /** Sends what waits; the push service answers with this status. Returns where it was sent, and what. */
+  async function send(status: number | 'away' = 201, service = pushes) {
+    const { sender, posts, outcomes, reported, names } = senderOf(async () => {
+      if (status === 'away') throw new Error('no answer')
+      return status
+    }, service)
     await sender.run()
-    return { posts, outcomes, to: posts.map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }
+    await sender.settled()
+    return { posts, outcomes, reported, to: names() }
   }
 
   it('[R22] a browser is told, encrypted, what its user has chosen, once, and nobody else is', async () => {
@@ -131,7 +144,7 @@ eachDatabase((open) => {
     await pushes.subscribe(ada, browser(`slow ${n}`).target, PUSH_KINDS)
     await tell(notice(ada, 'warned'))
     expect((await send('away')).outcomes).toEqual(['failed'])
-    expect((await send()).outcomes).toEqual([]) // claimed for half a minute
+    expect((await send()).outcomes).toEqual([]) // put off
     world.pass(31_000)
     expect((await send(503)).outcomes).toEqual(['failed'])
     world.pass(31_000)
@@ -154,13 +167,57 @@ eachDatabase((open) => {
     expect((await send()).outcomes).toEqual([])
   })
 
+  it('[R22] a push service that does not accept this server costs no browser, and is reported', async () => {
+    for (const status of [401, 403]) {
+      await pushes.subscribe(ada, browser(`kept ${n}`).target, PUSH_KINDS)
+      await tell(notice(ada, `told ${status}`))
+      const refused = await send(status)
+      expect([refused.outcomes, refused.reported]).toEqual([['unauthorized'], ['push_unauthorized']])
+      expect(await pushes.list(ada)).toHaveLength(1)
+      world.pass(31_000)
+      expect((await send()).outcomes).toEqual(['sent'])
+    }
+  })
+
+  it('[R22] endpoints that hang keep nobody else waiting, and are left alone longer each time', async () => {
+    const hanging = Array.from({ length: 10 }, (_, i) => browser(`tarpit ${n} ${i}`))
+    for (const { target } of hanging) await pushes.subscribe(ada, target, PUSH_KINDS)
+    await tell(...Array.from({ length: 30 }, (_, i) => notice(ada, `close ${i}`)))
+    await pushes.subscribe(bob, browser(`victim ${n}`).target, PUSH_KINDS)
+    const stuck: ((error: Error) => void)[] = []
+    const { sender, outcomes, names } = senderOf((url) =>
+      url.includes('tarpit') ? new Promise((_, reject) => stuck.push(reject)) : Promise.resolve(201),
+    )
+    const running = sender.run()
+    await vi.waitUntil(() => stuck.length === 10)
+    for (let i = 0; i < 5; i++) {
+      await tell(notice(bob, `told ${i}`))
+      void sender.run()
+      await vi.waitUntil(() => outcomes.filter((outcome) => outcome === 'sent').length === i + 1)
+    }
+    // One message for each browser, and not another before it has failed and a while has passed.
+    expect(names().filter((name) => name.startsWith('tarpit'))).toHaveLength(10)
+    for (const fail of stuck) fail(new Error('timed out'))
+    await running
+    await sender.settled()
+    const failed = outcomes.filter((outcome) => outcome === 'failed').length
+    expect(failed).toBe(10)
+    world.pass(1_000)
+    await sender.run()
+    await sender.settled()
+    expect(names().filter((name) => name.startsWith('tarpit'))).toHaveLength(10)
+    world.pass(15 * MINUTE_MS + 1)
+    await sender.run()
+  })
+
   it('a process that dies loses nothing: another sends what it had claimed, once', async () => {
-    await pushes.subscribe(ada, browser(`phone ${n}`).target, PUSH_KINDS)
-    await tell(...Array.from({ length: 20 }, (_, i) => notice(ada, `warned ${i}`)))
-    expect(await pushes.claim(7)).toHaveLength(7) // and the process is gone
+    for (let i = 0; i < 10; i++) await pushes.subscribe(ada, browser(`phone ${n} ${i}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'warned'), notice(ada, 'warned later'))
+    expect(await pushes.claim(7, [])).toHaveLength(7) // and the process is gone
     const others = [new Pushes(open().db, world), new Pushes(open().db, world)]
     const sent = await Promise.all(others.map((one) => send(201, one)))
-    expect(sent.flatMap(({ outcomes }) => outcomes)).toHaveLength(13)
+    // What one leaves to the other is taken at the next look.
+    expect([...sent, await send()].flatMap(({ outcomes }) => outcomes)).toHaveLength(13)
     world.pass(31_000)
     expect((await send()).outcomes).toHaveLength(7)
     world.pass(31_000)

@@ -183,7 +183,11 @@ eachDataPlace((settle) => {
     const noSizes = [...INVALID_NUMBERS, ...INFINITE, ...LONG_DECIMALS, 'null']
     await refuses(orders('lotSize', noSizes))
     const outside = INVALID_QUANTITIES.filter((value) => !noSizes.includes(value))
-    for (const value of outside) await refuses([{ path: OPEN, body: order({ lotSize: value }) }], [422])
+    for (const value of outside) {
+      // Beyond 2^53 it is not the number that was sent.
+      const status = Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER ? 400 : 422
+      await refuses([{ path: OPEN, body: order({ lotSize: value }) }], [status])
+    }
     const noPrice = [...wrong, 'null', '0', '-0'].filter((value) => !LONG_DECIMALS.includes(value))
     await refuses(noPrice.map((value) => ({ path: OPEN, body: order({ clientPrice: value }) })))
     const farPrices = LONG_DECIMALS.map((value) => ({ path: OPEN, body: order({ clientPrice: value }) }))

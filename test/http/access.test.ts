@@ -2,68 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { present } from '../../actors/kernel/assert.ts'
 import { allows, type Scope, SCOPES } from '../../src/auth/scopes.ts'
-import { alice, ALICE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
-
-const Document = z.object({
-  paths: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.object({
-        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
-        responses: z.record(z.string(), z.unknown()),
-      }),
-    ),
-  ),
-})
-
-interface Operation {
-  readonly name: string
-  readonly method: string
-  readonly path: string
-  /** What is described of its refusals. */
-  readonly refusals: string
-  readonly ways: Readonly<Record<string, readonly string[]>>[] | undefined
-}
-
-const concrete = (path: string): string =>
-  path
-    .replace('{districtId}', '1')
-    .replace('notifications/{id}', 'notifications/41')
-    .replace('{matchId}/{seq}', '7/3')
-    .replace('flags/{key}', 'flags/coming_soon')
-    .replace('settings/{key}', 'settings/trading.hold_secs')
-    .replace('instruments/{id}', `instruments/${PLAYER}`)
-    .replace('positions/{id}', `positions/${POSITION}`)
-    .replace('matches/{id}', 'matches/19155071')
-    .replace('users/{id}', `users/${ALICE}`)
-    .replace('{id}', SESSION)
-
-async function describedOperations(): Promise<readonly Operation[]> {
-  const { app } = await openHttpRig()
-  const { paths } = Document.parse(await (await app.request('/api/openapi.json')).json())
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([lower, { security, responses }]) => {
-      const method = lower.toUpperCase()
-      return {
-        name: `${method} ${path}`,
-        method,
-        path: concrete(path),
-        ways: security,
-        refusals: JSON.stringify(responses),
-      }
-    }),
-  )
-}
-const operations = await describedOperations()
-
-/** The scope that an operation declares; null if it accepts no key, undefined if it asks for nothing. */
-function declared({ ways }: Operation): Scope | null | undefined {
-  const named = SCOPES.filter((scope) => ways?.some((way) => way['personalKey']?.includes(scope)))
-  expect(named.length).toBeLessThan(2)
-  const isOpen = ways === undefined || ways.length === 0 || ways.some((way) => Object.keys(way).length === 0)
-  return isOpen ? undefined : (named[0] ?? null)
-}
+import { alice, ALICE, openHttpRig, SESSION } from './http-rig.ts'
+import { declared, type Operation, operations } from './operations.ts'
 
 const isForAdmins = ({ path }: Operation): boolean => path.startsWith('/api/admin/')
 

@@ -1,5 +1,5 @@
 import { brotliDecompressSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
@@ -328,7 +328,7 @@ describe('admin routes', () => {
     for (let n = 0; n < 5; n++) await body?.read()
     expect(read).toBeLessThanOrEqual(6)
     await body?.cancel()
-    expect(ended).toBe(true)
+    await vi.waitUntil(() => ended)
   })
 
   it('a fault during the export aborts it instead of ending it as if complete', async () => {

@@ -137,7 +137,7 @@ const tradesShown: readonly RecentTrade[] = [
     lots: lots(10_000),
     price: price(210_005_000),
     action: 'close',
-    key: [2, 9, 0],
+    key: [1_777_730_401, 9, 0],
   },
   {
     at: instant(NOW + 300),
@@ -145,7 +145,7 @@ const tradesShown: readonly RecentTrade[] = [
     lots: lots(500_000),
     price: price(210_000_000),
     action: 'open',
-    key: [2, 8, 0],
+    key: [1_777_730_401, 8, 0],
   },
 ]
 
@@ -481,7 +481,7 @@ export async function apiJudge(): Promise<Judge> {
 function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
   const request = app.request.bind(app)
   app.request = async (input, init, ...rest) => {
-    const response = await request(input, init, ...rest)
+    const response = await request(input, sized(init), ...rest)
     const url = new URL(input instanceof Request ? input.url : input, 'http://localhost')
     const method = input instanceof Request ? input.method : (init?.method ?? 'GET')
     const contentType = response.headers.get('content-type')
@@ -495,6 +495,15 @@ function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
     return response
   }
   return app
+}
+
+/** With the length of its body, as every client sends it that knows it. */
+function sized(init: RequestInit | undefined): RequestInit | undefined {
+  const { body } = init ?? {}
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return init
+  const headers = new Headers(init?.headers)
+  if (!headers.has('content-length')) headers.set('content-length', String(Buffer.byteLength(body)))
+  return { ...init, headers }
 }
 
 /** The text of an answer, unpacked as a browser would. */

@@ -34,6 +34,7 @@ it.each([
   ['an address inside', { endpoint: 'https://inside.example/' }, 'endpoint'],
   ['no address', { endpoint: 'push' }, 'endpoint'],
   ['an endless address', { endpoint: `${ENDPOINT}${'x'.repeat(1_000)}` }, 'endpoint'],
+  ['a key off the curve', { keys: { ...KEYS, p256dh: `BA${'A'.repeat(85)}` } }, 'keys.p256dh'],
   ['a key of another length', { keys: { ...KEYS, auth: 'short' } }, 'keys.auth'],
   ['an unknown kind', { kinds: ['news'] }, 'kinds.0'],
   ['nothing to be told', { kinds: [] }, 'kinds'],

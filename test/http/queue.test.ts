@@ -1,44 +1,63 @@
-import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { present } from '../../actors/kernel/assert.ts'
-import type { HttpEnv } from '../../src/http/answers.ts'
-import { queue } from '../../src/http/queue.ts'
+import { Queue } from '../../src/http/queue.ts'
 import { alice, openHttpRig } from './http-rig.ts'
 
 /** Lets everything go on that does not wait for a test. */
 const settled = () => new Promise(setImmediate)
 
 describe('a queue', () => {
+  const here = new AbortController().signal
+  const failing = async (): Promise<never> => {
+    throw new Error('no luck')
+  }
+
   it('[H21] lets a few in at a time, in order, and asks one too many to come later', async () => {
-    const inside: { readonly n: string; readonly leave: (error?: Error) => void }[] = []
-    const app = new Hono<HttpEnv>()
-      .use('/:n', queue({ together: 2, waiting: 2 }))
-      .get('/:n', async (c) => {
-        await new Promise<void>((resolve, reject) => {
-          inside.push({ n: c.req.param('n'), leave: (error) => (error === undefined ? resolve() : reject(error)) })
-        })
-        return c.text('in')
+    const queue = new Queue({ together: 2, waiting: 3, withinMs: 60_000 })
+    const inside: { readonly n: number; readonly leave: () => void }[] = []
+    const enter = (n: number) =>
+      queue.run(here, async () => {
+        await new Promise<void>((leave) => inside.push({ n, leave }))
+        return n
       })
-      .onError((_error, c) => c.text('failed', 500))
-    const [first, second, third, fourth, fifth] = [1, 2, 3, 4, 5].map(async (n) => app.request(`/${n}`))
-    const refused = present(await fifth, 'answer')
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
-    expect(inside.map(({ n }) => n)).toEqual(['1', '2'])
+    const [first, second] = [enter(1), enter(2)]
+    const failed = queue.run(here, failing).catch(String)
+    const [third, fourth] = [enter(3), enter(4)]
+    expect(await enter(5)).toBeNull()
+    expect(inside.map(({ n }) => n)).toEqual([1, 2])
+    inside[1]?.leave()
+    expect(await second).toBe(2)
     // One that fails gives up its place as well.
-    inside[1]?.leave(new Error('no luck'))
-    expect((await second)?.status).toBe(500)
+    expect(await failed).toBe('Error: no luck')
     await settled()
-    expect(inside.map(({ n }) => n)).toEqual(['1', '2', '3'])
-    inside[0]?.leave()
-    await first
-    await settled()
-    expect(inside.map(({ n }) => n)).toEqual(['1', '2', '3', '4'])
+    expect(inside.map(({ n }) => n)).toEqual([1, 2, 3])
     for (const { leave } of inside) leave()
-    expect([(await third)?.status, (await fourth)?.status]).toEqual([200, 200])
-    const later = app.request('/6')
+    await settled()
+    inside[3]?.leave()
+    expect([await first, await third, await fourth]).toEqual([1, 3, 4])
+    const later = enter(6)
     await settled()
     inside[4]?.leave()
-    expect((await later).status).toBe(200)
+    expect(await later).toBe(6)
+  })
+
+  it('[H21] a caller that has gone, or waited too long, leaves it and is not served', async () => {
+    for (const [withinMs, isLeaving] of [
+      [60_000, true],
+      [1, false],
+    ] as const) {
+      const queue = new Queue({ together: 1, waiting: 9, withinMs })
+      const { promise: done, resolve: leave } = Promise.withResolvers<void>()
+      const first = queue.run(here, async () => done)
+      const gone = new AbortController()
+      let served = 0
+      const second = queue.run(gone.signal, async () => void served++)
+      if (isLeaving) gone.abort()
+      expect(await second).toBeNull()
+      leave()
+      await first
+      expect(await queue.run(here, async () => 'next')).toBe('next')
+      expect(served).toBe(0)
+    }
   })
 
   it('[H21] a crowd that signs in is let in a few at a time, and keeps nobody from refreshing a session', async () => {

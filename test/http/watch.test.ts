@@ -4,7 +4,8 @@ import { SETTINGS } from '../../actors/kernel/settings.ts'
 import { price } from '../../actors/kernel/micros.ts'
 import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import { DelayedMatches } from '../../src/http/delayed-matches.ts'
-import { FIXTURE, type HttpRig, NOW, openHttpRig } from './http-rig.ts'
+import { FIXTURE, type HttpRig, NOW, openHttpRig, SESSION } from './http-rig.ts'
+import { declared, operations } from './operations.ts'
 
 let rig: HttpRig
 beforeAll(async () => {
@@ -78,4 +79,68 @@ it('a match is answered without signing in, with prices and events, and without 
   const { match } = (await one.json()) as { match: { players: object[] } }
   expect(Object.keys(match.players[0] ?? {})).toEqual(['name', 'position', 'side', 'price', 'changePct'])
   expect((await rig.app.request('/api/public/matches/1')).status).toBe(404)
+})
+
+/**
+ * What each address that needs no session says of a match in play. A new one must be added here, with a test below if
+ * it says anything.
+ */
+const PUBLIC: Readonly<Record<string, 'nothing' | 'delayed'>> = {
+  'GET /api/public/matches': 'delayed',
+  'GET /api/public/matches/{id}': 'delayed',
+  'GET /api/public/tape/{id}': 'delayed',
+  'GET /api/public/tape/{id}/checkpoints': 'delayed',
+  // Of settled matches alone.
+  'GET /api/public/tape/{id}/recording': 'nothing',
+  'GET /api/public/tape/keys': 'nothing',
+  'GET /api/public/leagues/{code}': 'nothing',
+  'GET /api/public/referral/validate': 'nothing',
+  'GET /api/districts': 'nothing',
+  'GET /api/flags': 'nothing',
+  'GET /api/me': 'nothing',
+  'GET /api/openapi.json': 'nothing',
+  'GET /api/asyncapi.json': 'nothing',
+  'GET /api/docs': 'nothing',
+  'POST /api/auth/google': 'nothing',
+  'POST /api/auth/google/complete': 'nothing',
+  'POST /api/auth/verify-otp': 'nothing',
+  'POST /api/auth/resend-otp': 'nothing',
+  'POST /api/auth/logout': 'nothing',
+  'POST /api/auth/dev': 'nothing',
+  'POST /api/auth/dev/batch': 'nothing',
+  'POST /api/users/check-username': 'nothing',
+}
+
+it('[H29] every address without a session is known, and says nothing newer than the delay', async () => {
+  const open = operations.filter(
+    (operation) => declared(operation) === undefined && /^\w+ \/api\//.test(operation.name),
+  )
+  expect(open.map(({ name }) => name).toSorted()).toEqual(Object.keys(PUBLIC).toSorted())
+
+  // Everything of a match that is younger than the delay has this number in it.
+  const young = 77_123_456
+  const until: number[] = []
+  const { app } = await openHttpRig({
+    deps: { catalogue: { ...rig.deps.catalogue, matches: async () => [], instruments: async () => [] } },
+    ports: {
+      tapes: {
+        ...rig.ports.tapes,
+        last: async (matchId, at) => {
+          until.push(at)
+          return { matchId, n: 3, hash: 'old', at, kid: 'k1', signature: 'old', isEnd: false }
+        },
+        checkpoints: async (matchId) =>
+          [3, young].map((n) => ({ matchId, n, hash: `hash ${n}`, at: NOW, kid: 'k1', signature: `${n}` })),
+        async *lines(_id, to = young) {
+          for (const n of [1, 2, 3, young]) if (n <= to) yield `{"n":${n}}\n`
+        },
+      },
+    },
+  })
+  for (const { name, method, path } of open.filter((each) => PUBLIC[each.name] === 'delayed')) {
+    const answer = await app.request(path.replace(SESSION, String(FIXTURE)), { method })
+    const said = `${[...answer.headers].join(' ')} ${await answer.text()}`
+    expect([name, answer.status, said.includes(String(young))]).toEqual([name, 200, false])
+  }
+  expect(new Set(until)).toEqual(new Set([NOW - DELAY_MS]))
 })

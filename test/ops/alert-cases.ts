@@ -102,6 +102,14 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     labels: { instance: 'b' },
     quiet: { 'touchline_bus_unheard_seconds{bus="own",instance="b"}': flat(1) },
   },
+  PushUnauthorized: {
+    fires: { 'touchline_pushes_total{outcome="unauthorized"}': grows(1) },
+    quiet: { 'touchline_pushes_total{outcome="unauthorized"}': flat(7) },
+  },
+  PushesFail: {
+    fires: { 'touchline_pushes_total{outcome="failed"}': grows(6), 'touchline_pushes_total{outcome="sent"}': grows(4) },
+    quiet: { 'touchline_pushes_total{outcome="failed"}': grows(1), 'touchline_pushes_total{outcome="sent"}': grows(9) },
+  },
   PartUnavailable: {
     fires: {
       'touchline_part_ready{part="fastStore",instance="b"}': flat(0),

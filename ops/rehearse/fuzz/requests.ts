@@ -1,5 +1,6 @@
 /** Random requests made from the API description: some valid, most with something wrong. */
 import { randomUUID } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { JsonSchema, OpenApi, Operation } from './judge.ts'
 import type { KnownValues } from './known-values.ts'
@@ -35,6 +36,12 @@ const TEXTS = [
   '\u0000',
   'a\u0000b',
   '\ud800',
+  'a\udfffb',
+  '0000-01-01T00:00:00Z',
+  '1999-12-31T23:59:59.999Z',
+  '9999-12-31T23:59:59Z',
+  '+010000-01-01T00:00:00Z',
+  '9999-W52',
   '\u202egnp.exe',
   'İı𝔘𝔫𝔦𝔠𝔬𝔡𝔢🏴󠁧󠁢󠁥󠁮󠁧󠁿',
   'e\u0301'.repeat(40),
@@ -112,6 +119,8 @@ const CONTENT_TYPES = [
 const HEADERS: readonly (readonly [string, string])[] = [
   ['Idempotency-Key', 'a'.repeat(256)],
   ['Idempotency-Key', '\u00ff'],
+  ['User-Agent', '\u00ed\u00a0\u0080'],
+  ['Traceparent', '00-\u00ff-0-01'],
   ['Idempotency-Key', ''],
   ['Origin', 'https://evil.example'],
   ['Origin', 'null'],
@@ -208,7 +217,12 @@ export function requestMaker(document: OpenApi, knownValues: KnownValues): (chan
   function queryOf({ operation }: Route, chance: Chance): string {
     const pairs = (operation.parameters ?? [])
       .filter((parameter) => parameter.in === 'query' && chance.happens(0.5))
-      .map(({ name, schema }) => {
+      .map((parameter) => {
+        const { name, schema } = parameter
+        const example = knownValues.find(name, chance) ?? schema['example'] ?? Reflect.get(parameter, 'example')
+        if (typeof example === 'string' && CURSORS.has(name) && chance.happens(0.3)) {
+          return `${name}=${coded(forged(example, chance))}`
+        }
         const value = chance.happens(0.3) ? one(ODD, chance) : valueOf(schema, name, chance)
         return `${name}${chance.happens(0.05) ? '[]' : ''}=${coded(String(value))}`
       })
@@ -258,6 +272,27 @@ export function requestMaker(document: OpenApi, knownValues: KnownValues): (chan
       body: method === 'GET' || method === 'HEAD' || method === 'TRACE' ? null : body,
     }
   }
+}
+
+/** Parameters that say where a list goes on. */
+const CURSORS: ReadonlySet<string> = new Set(['cursor', 'after'])
+
+/**
+ * A cursor of the same list with an impossible content and a checksum that fits: for texts of one length the checksums
+ * of two differ by what the texts' own do.
+ */
+function forged(cursor: string, chance: Chance): string {
+  const whole = Buffer.from(cursor, 'base64url').toString()
+  const [sum, text] = [Number.parseInt(whole.slice(0, 8), 16), whole.slice(8)]
+  const parts = [...text.matchAll(/\d+|[a-z-]{6,}/g)]
+  const part = parts[chance.below(parts.length)]
+  if (part === undefined || Number.isNaN(sum)) return cursor
+  const [old] = part
+  const isNumber = /^\d+$/.test(old)
+  const made = isNumber ? '9'.repeat(old.length) : `\\u0000${old.slice(6)}`
+  const other = text.slice(0, part.index) + made + text.slice(part.index + old.length)
+  const fitting = (sum ^ crc32(text) ^ crc32(other)) >>> 0
+  return Buffer.from(fitting.toString(16).padStart(8, '0') + other).toString('base64url')
 }
 
 /** Encoded for an address; half a surrogate pair cannot be encoded. */

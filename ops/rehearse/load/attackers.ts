@@ -1,5 +1,7 @@
 /** A process full of hostile clients that all attack in the same way. It reports how their connections ended. */
-import { connect, type Socket } from 'node:net'
+import { createECDH } from 'node:crypto'
+import { once as onceFrom } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -16,6 +18,9 @@ type Player = z.output<typeof Players>['instruments'][number]
 const [LEAST_LOTS, MOST_LOTS] = [0.01, 100]
 const TEN_MIB = Buffer.alloc(10 * 1024 * 1024, 'x')
 
+/** 64 KiB of a body without a declared length. */
+const CHUNK = `10000\r\n${'x'.repeat(65_536)}\r\n`
+
 /** Masking ten megabytes would load the attackers' processor more than the server's, and they share one machine. */
 const noMask = (mask: Buffer): void => void mask.fill(0)
 
@@ -29,6 +34,12 @@ let http: Rest | undefined
 type SocketTicket = z.output<typeof Ticket>
 /** These attacks need an address, and no valid token. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'keys, made up', 'handshakes, refused'])
+const ON_HTTP = ['tapes, HEAD', 'tapes, unread', 'uploads, no user', 'sign-ins, slow', 'push, hanging'] as const
+type HttpAttack = (typeof ON_HTTP)[number]
+const isOnHttp = (attack: AttackOrder['attack']): attack is HttpAttack => ON_HTTP.some((each) => each === attack)
+
+/** A match may have no tape yet: the answer is then a 404, which costs the server a look. */
+const tapeOf = (fixtureId: number): string => `/api/public/tape/${fixtureId}`
 let kept: Promise<SocketTicket> | undefined
 let player: { readonly at: number; readonly found: Promise<Player> } | undefined
 
@@ -56,6 +67,7 @@ class Attacker {
     const { attack, instrumentIds, fixtureId } = this.#order
     if (attack === 'orders, one player') return this.#orders(LEAST_LOTS)
     if (attack === 'orders, unpayable') return this.#orders(MOST_LOTS)
+    if (isOnHttp(attack)) return this.#onHttp(attack)
     const { token, wsUrl } = await this.#ticket()
     const address = `${wsUrl}/?token=${token}`
     const subscribe = JSON.stringify({ type: 'subscribe', instrumentIds })
@@ -157,6 +169,55 @@ class Attacker {
     return Ticket.parse(body)
   }
 
+  #onHttp(attack: HttpAttack): Promise<void> {
+    const { url, fixtureId } = this.#order
+    const json = 'Content-Type: application/json'
+    switch (attack) {
+      case 'tapes, HEAD':
+        return this.#asks(url, tapeOf(fixtureId), fromAnywhere, 'HEAD')
+      case 'tapes, unread':
+        return this.#sendSlowly(attack, [
+          `GET ${Math.random() < 0.5 ? tapeOf(fixtureId) : '/api/openapi.json'} HTTP/1.1`,
+        ])
+      case 'uploads, no user':
+        return this.#sendSlowly(attack, ['POST /api/admin/uploads?name=x HTTP/1.1', 'Transfer-Encoding: chunked'])
+      case 'sign-ins, slow':
+        return this.#sendSlowly(attack, ['POST /api/auth/google HTTP/1.1', 'Content-Length: 500', json])
+      case 'push, hanging':
+        return this.#hangingPush()
+    }
+  }
+
+  /** A request that is never completed, or whose answer is never read. */
+  async #sendSlowly(attack: HttpAttack, head: readonly string[]): Promise<void> {
+    const { url } = this.#order
+    const from = `X-Forwarded-For: ${fromAnywhere()['x-forwarded-for']}`
+    await raw(url, async (socket) => {
+      socket.write(`${[...head, 'Host: here', from].join('\r\n')}\r\n\r\n`)
+      const isUpload = attack === 'uploads, no user'
+      if (attack !== 'tapes, unread') socket.resume() // to notice a closed connection
+      for (; !isOver && !socket.destroyed; await pause(isUpload ? 50 : 1_000)) {
+        if (isUpload) socket.write(CHUNK)
+        else if (attack === 'sign-ins, slow') socket.write('{')
+      }
+    })
+  }
+
+  /** A browser of this account whose push service hangs; its messages come from the positions that fall. */
+  async #hangingPush(): Promise<void> {
+    tarpit ??= openTarpit()
+    const pair = createECDH('prime256v1')
+    const keys = { p256dh: pair.generateKeys('base64url'), auth: 'BTBZMqHH6r4Tts7J_aSIgg' }
+    const endpoint = `http://127.0.0.1:${await tarpit}/${crypto.randomUUID()}`
+    const body = { endpoint, keys, kinds: ['stop', 'washout', 'warning', 'settlement'] }
+    const { status } = await this.#rest.ask({ method: 'PUT', path: '/api/push', token: this.#token, body })
+    end(`registered ${status}`)
+    const { id, currentPrice } = await this.#firstPlayer()
+    const order = { instrumentId: id, direction: 'long', lotSize: 0.01, clientPrice: currentPrice }
+    const close = { ...order, stopLoss: Math.round(currentPrice * 99_900) / 100_000 }
+    await this.#rest.ask({ method: 'POST', path: '/api/positions/open', token: this.#token, body: close })
+  }
+
   /** One order of the first player, by any of the accounts. */
   async #orders(lotSize: number): Promise<void> {
     const { url, tokens } = this.#order
@@ -188,12 +249,12 @@ class Attacker {
     url: string,
     path: string,
     origin: () => Headers,
-    method: 'GET' | 'POST' = 'POST',
+    method: 'GET' | 'HEAD' | 'POST' = 'POST',
     key?: string,
   ): Promise<void> {
     http ??= new Rest(httpOf(url), FLOODS[this.#order.attack] ?? 1, origin)
     const credentials = key === undefined ? {} : { token: key }
-    const { status } = await http.ask({ method, path, ...credentials, ...(method === 'GET' ? {} : { body: {} }) })
+    const { status } = await http.ask({ method, path, ...credentials, ...(method === 'POST' ? { body: {} } : {}) })
     end(`answered ${status}`)
   }
 
@@ -232,6 +293,18 @@ class Attacker {
       }, everyMs)
     }).finally(() => clearInterval(flood))
   }
+}
+
+let tarpit: Promise<number> | undefined
+
+/** A port that accepts every connection and never answers. */
+async function openTarpit(): Promise<number> {
+  const server = createServer((socket) => void socket.on('error', () => undefined))
+    .listen(0, '127.0.0.1')
+    .unref()
+  await onceFrom(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** A connection without a WebSocket library at this end. Resolves when it is closed or the run is over. */

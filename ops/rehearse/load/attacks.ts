@@ -21,6 +21,11 @@ export const ATTACKS = {
   'handshakes, refused': 'open sockets with false tokens on 200 connections, from everywhere',
   'orders, one player': 'order the same player on 200 connections, as a thousand users from everywhere',
   'orders, unpayable': 'order more than any wallet holds on 200 connections, as a thousand users from everywhere',
+  'tapes, HEAD': 'ask for the head of every tape on 200 connections, from everywhere',
+  'tapes, unread': 'download tapes and lists from everywhere, and read nothing of them',
+  'uploads, no user': 'send large recordings without signing in, of no declared length and without an end',
+  'sign-ins, slow': 'begin sign-ins from everywhere, and send their bodies a byte a second',
+  'push, hanging': 'register browsers whose push service accepts connections and never answers, and lose margins',
 } as const
 export type Attack = keyof typeof ATTACKS
 
@@ -35,13 +40,21 @@ export const FLOODS: Partial<Record<Attack, number>> = {
   'handshakes, refused': 200,
   'orders, one player': 200,
   'orders, unpayable': 200,
+  'tapes, HEAD': 200,
 }
 
 /** The accounts of all attackers. */
 export const ACCOUNTS = 1_000
 
 /** Minimum seconds for these, to reach the deadline at which they are cut off. */
-export const LEAST_SECONDS: Partial<Record<Attack, number>> = { 'half-open': 45, 'slow handshake': 15 }
+export const LEAST_SECONDS: Partial<Record<Attack, number>> = {
+  'half-open': 45,
+  'slow handshake': 15,
+  'tapes, unread': 15,
+  'uploads, no user': 20,
+  'sign-ins, slow': 20,
+  'push, hanging': 20,
+}
 
 export interface AttackOrder {
   readonly url: string

@@ -87,7 +87,13 @@ function rowOf(name: string, measured: Measured, { calm, growthMiB = 0, ends = {
 
 async function main(): Promise<number> {
   const place = await ownPlace()
-  const settings = { ...place.env, TRUSTED_PROXIES: '1', DEMO_SPEED: '10', DEMO_TRADERS: '0' }
+  const settings = {
+    ...place.env,
+    TRUSTED_PROXIES: '1',
+    DEMO_SPEED: '10',
+    DEMO_TRADERS: '0',
+    WEBHOOK_TARGETS: 'any', // the push service that hangs is on this machine
+  }
   const program = new Program(settings)
   const ids: string[] = []
   try {

@@ -11,7 +11,7 @@ export interface Reply {
 }
 
 export interface Ask {
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH'
   readonly path: string
   /** An access token, or a personal key. */
   readonly token?: string

@@ -5,7 +5,7 @@ import { decimal } from '../../../actors/kernel/micros.ts'
 import { errors, type HttpEnv } from '../../http/answers.ts'
 import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../http/gates.ts'
-import { cursorsOf, nextCursor } from '../../http/cursors.ts'
+import { cursorsOf, instantKey, nextCursor } from '../../http/cursors.ts'
 import { limitInput, offsetInput } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { Legacy } from './store.ts'
@@ -23,7 +23,7 @@ const LegacyTradeBody = z
   })
   .openapi('LegacyTrade')
 
-const cursors = cursorsOf('trades', z.tuple([z.int(), z.string().max(100)]), [1_777_730_400_000, '5120'])
+const cursors = cursorsOf('trades', z.tuple([instantKey(1_000), z.string().max(100)]), [1_777_730_400_000, '5120'])
 
 const LegacyTradesBody = z
   .object({

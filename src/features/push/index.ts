@@ -29,7 +29,7 @@ export const push: Feature = {
   ],
   erase: async (tx, user) => void (await tx.deleteFrom('push_subscriptions').where('user_id', '=', user).execute()),
   notExported: { push_outbox: 'work of the server: notifications that are on their way to browsers' },
-  open: ({ config, world, stores, accounts, observation }) => {
+  open: ({ config, world, report, lifecycle, stores, accounts, observation }) => {
     const pushes = new Pushes(stores.db, world)
     const keys = vapidKeys(accounts.ticketSecret)
     // A browser names the address, so it is as unsafe as that of a webhook.
@@ -40,6 +40,17 @@ export const push: Feature = {
       contact: config.securityContact ?? NOBODY,
       send: (post) => poster.send(post),
       count: (outcome) => observation.measuring.pushed(outcome),
+      report,
+      world,
+    })
+    // What is cut off is sent again, by another process or by this one when it is back.
+    lifecycle.add({
+      name: 'push-sender',
+      kind: 'worker',
+      stop: async () => {
+        poster.close()
+        await sender.settled()
+      },
     })
     const port: PushPorts['push'] = {
       publicKey: keys.publicKey,

@@ -1,4 +1,5 @@
 /** `/api/push`: browsers that want to be told of stops, washouts, warnings and full time. */
+import { ECDH } from 'node:crypto'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import type { PushKind } from '../../../db/push-outbox.ts'
@@ -87,6 +88,16 @@ const unsubscribe = createRoute({
   },
 })
 
+/** Whether a message can be encrypted for a key. */
+function isPoint(p256dh: string): boolean {
+  try {
+    ECDH.convertKey(p256dh, 'prime256v1', 'base64url')
+    return true
+  } catch {
+    return false
+  }
+}
+
 export interface PushPort {
   /** The key of this server, in base64url. */
   readonly publicKey: string
@@ -114,6 +125,7 @@ export function pushSubscriptions({ push }: PushPorts, gates: Gates) {
       const { endpoint: url, keys, kinds: wanted } = c.req.valid('json')
       const problem = push.problemOf(new URL(url))
       if (problem !== null) return fail(c, invalid('endpoint', problem))
+      if (!isPoint(keys.p256dh)) return fail(c, invalid('keys.p256dh', 'must be a point of the curve P-256'))
       const told = KINDS.filter((kind) => wanted.includes(kind))
       const { id } = await push.subscribe(c.var.caller.userId, { endpoint: url, ...keys }, told)
       return c.json({ id, endpoint: url, kinds: told }, 200)

@@ -1,7 +1,9 @@
 /**
- * Sends push messages: some at a time, off the way of every trade. What a push service does not take is tried again.
+ * Sends push messages off the way of every trade, one at a time to each browser, and in turns between users. A browser
+ * that fails is left alone for a while, and so is a push service: neither keeps messages of others waiting.
  */
 import webpush from 'web-push'
+import { Breaker, type BreakerOptions } from './breaker.ts'
 import type { Push, Pushes } from './store.ts'
 import type { VapidKeys } from './vapid.ts'
 
@@ -12,64 +14,128 @@ export type SendPush = (post: {
   readonly body: Uint8Array
 }) => Promise<number>
 
+/**
+ * `gone`: the browser has unsubscribed. `refused`: it will never take this message. `unauthorized`: the push service
+ * does not accept this server, which is no fault of the browser. `held`: not tried, because the last attempts failed.
+ */
+export type PushOutcome = 'sent' | 'gone' | 'refused' | 'unauthorized' | 'failed' | 'held'
+
 export interface PushSenderOptions {
-  readonly pushes: Pick<Pushes, 'claim' | 'forget' | 'forgetBrowsers'>
+  readonly pushes: Pick<Pushes, 'claim' | 'forget' | 'forgetBrowsers' | 'putOff'>
   readonly keys: VapidKeys
   /** Where push services reach the operator: `mailto:` or `https:`. */
   readonly contact: string
   readonly send: SendPush
-  readonly count: (outcome: 'sent' | 'gone' | 'refused' | 'failed') => void
+  readonly count: (outcome: PushOutcome) => void
+  readonly report: (event: string, error: unknown, facts: Readonly<Record<string, unknown>>) => void
+  readonly world: BreakerOptions['world']
 }
 
 const TOGETHER = 50
 /** Push services keep a message for a browser that is offline for so long. */
 const TTL_SECS = 15 * 60
-/** The browser has unsubscribed, or registered with other keys. */
-const GONE: ReadonlySet<number> = new Set([401, 403, 404, 410])
+const GONE: ReadonlySet<number> = new Set([404, 410])
+const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403])
+/** Failures in a row of all browsers of one push service; of one browser, the first counts. */
+const OF_HOST = 10
 
 export class PushSender {
   readonly #options: PushSenderOptions
+  readonly #browsers: Breaker
+  readonly #hosts: Breaker
+  /** Messages under way, by browser. */
+  readonly #underWay = new Map<string, Promise<void>>()
 
   constructor(options: PushSenderOptions) {
     this.#options = options
+    this.#browsers = new Breaker({ ...options, failures: 1 })
+    this.#hosts = new Breaker({ ...options, failures: OF_HOST })
   }
 
-  /** Sends what waits. Rejects with a fault of the database. */
+  /**
+   * Sends what waits, as places for it become free, and returns when all of it is under way. Rejects with a fault of
+   * the database. A message whose sender dies is sent by another process half a minute later.
+   */
   async run(): Promise<void> {
-    const { pushes, count } = this.#options
     for (;;) {
-      const claimed = await pushes.claim(TOGETHER)
-      if (claimed.length === 0) return
-      const outcomes = await Promise.all(claimed.map(async (push) => ({ push, outcome: await this.#send(push) })))
-      for (const { outcome } of outcomes) count(outcome)
-      const of = (wanted: string): Push[] => outcomes.flatMap(({ push, outcome }) => (outcome === wanted ? [push] : []))
-      await pushes.forgetBrowsers(of('gone').map(({ subscription }) => subscription))
-      await pushes.forget([...of('sent'), ...of('refused')])
-      if (claimed.length < TOGETHER) return
+      const free = TOGETHER - this.#underWay.size
+      const claimed = free === 0 ? [] : await this.#options.pushes.claim(free, [...this.#underWay.keys()])
+      for (const push of claimed) this.#begin(push)
+      if (free > 0 && claimed.length === 0) return
+      await Promise.race(this.#underWay.values())
     }
   }
 
-  async #send(push: Push): Promise<'sent' | 'gone' | 'refused' | 'failed'> {
-    try {
-      const status = await this.#options.send(this.#requestFor(push))
-      if (status >= 200 && status < 300) return 'sent'
-      if (GONE.has(status)) return 'gone'
-      return status === 429 || status >= 500 ? 'failed' : 'refused'
-    } catch {
-      return 'failed'
-    }
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay.values())
   }
 
+  #begin(push: Push): void {
+    const { report } = this.#options
+    const work = this.#deliver(push)
+      .catch((error: unknown) => report('push_not_noted', error, { notification: push.notification }))
+      .finally(() => this.#underWay.delete(push.subscription))
+    this.#underWay.set(push.subscription, work)
+  }
+
+  async #deliver(push: Push): Promise<void> {
+    const { pushes, count, world } = this.#options
+    const { endpoint } = push.target
+    const host = new URL(endpoint).host
+    const outcome = this.#heldUntil(endpoint, host) === null ? await this.#send(push, host) : 'held'
+    count(outcome)
+    if (outcome === 'sent' || outcome === 'refused') return pushes.forget([push])
+    if (outcome === 'gone') return pushes.forgetBrowsers([push.subscription])
+    await pushes.putOff(push.subscription, this.#heldUntil(endpoint, host) ?? world.now())
+  }
+
+  #heldUntil(endpoint: string, host: string): number | null {
+    const [browser, service] = [this.#browsers.heldUntil(endpoint), this.#hosts.heldUntil(host)]
+    return browser === null && service === null ? null : Math.max(browser ?? 0, service ?? 0)
+  }
+
+  async #send(push: Push, host: string): Promise<PushOutcome> {
+    const { endpoint } = push.target
+    const request = this.#requestFor(push)
+    if (request === null) return 'refused'
+    const status = await this.#options.send(request).catch(() => null)
+    const outcome = outcomeOf(status)
+    if (outcome === 'failed' || outcome === 'unauthorized') {
+      this.#browsers.failed(endpoint)
+      this.#hosts.failed(host)
+    } else {
+      this.#browsers.succeeded(endpoint)
+      this.#hosts.succeeded(host)
+    }
+    if (outcome === 'unauthorized') {
+      this.#options.report('push_unauthorized', new Error(`${host} answered ${status}`), { host })
+    }
+    return outcome
+  }
+
+  /** Null for a browser whose keys nothing can be encrypted for. */
   #requestFor({ target, title, body, data }: Push) {
     const { keys, contact } = this.#options
     const { endpoint, p256dh, auth } = target
     const text = JSON.stringify({ title, body, open: 'positionId' in data ? '/#/positions' : '/#/inbox' })
-    const request = webpush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
-      vapidDetails: { subject: contact, ...keys },
-      TTL: TTL_SECS,
-      urgency: 'high',
-    })
-    const { 'Content-Length': _, ...headers } = request.headers
-    return { url: endpoint, headers, body: new Uint8Array(request.body) }
+    try {
+      const request = webpush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
+        vapidDetails: { subject: contact, ...keys },
+        TTL: TTL_SECS,
+        urgency: 'high',
+      })
+      const { 'Content-Length': _, ...headers } = request.headers
+      return { url: endpoint, headers, body: new Uint8Array(request.body) }
+    } catch {
+      return null
+    }
   }
+}
+
+function outcomeOf(status: number | null): PushOutcome {
+  if (status === null || status === 429 || status >= 500) return 'failed'
+  if (status >= 200 && status < 300) return 'sent'
+  if (GONE.has(status)) return 'gone'
+  return UNAUTHORIZED.has(status) ? 'unauthorized' : 'refused'
 }

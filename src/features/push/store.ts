@@ -100,17 +100,31 @@ export class Pushes {
     return gone !== undefined
   }
 
-  /** Claims messages to send now, the oldest first, for half a minute. */
-  async claim(limit: number): Promise<readonly Push[]> {
+  /**
+   * Claims messages to send now for half a minute: one for a browser, its oldest, and none for those in `busy`. First
+   * the oldest of each user, so that no user waits for all that another is to be told.
+   */
+  async claim(limit: number, busy: readonly string[]): Promise<readonly Push[]> {
     const now = this.#world.now()
     await sql`
       delete from push_outbox o using notifications n
        where n.id = o.notification_id and n.created_at < ${new Date(now - FRESH_MS)}::timestamptz`.execute(this.#db)
     const { rows } = await sql<Claimed>`
-      with mine as (
-        select notification_id, subscription_id from push_outbox
-         where claimed_until is null or claimed_until < ${new Date(now)}::timestamptz
-         order by notification_id, subscription_id limit ${limit}::integer for update skip locked)
+      with next as (
+        select distinct on (o.subscription_id) o.notification_id, o.subscription_id, s.user_id
+          from push_outbox o join push_subscriptions s on s.id = o.subscription_id
+         where (o.claimed_until is null or o.claimed_until < ${new Date(now)}::timestamptz)
+           and o.subscription_id <> all (${uuids(busy)}::uuid[])
+         order by o.subscription_id, o.notification_id),
+      turns as (
+        select notification_id, subscription_id,
+               row_number() over (partition by user_id order by notification_id, subscription_id) as turn
+          from next order by turn, notification_id limit ${limit}::integer),
+      mine as (
+        select o.notification_id, o.subscription_id
+          from push_outbox o join turns t using (notification_id, subscription_id)
+         where o.claimed_until is null or o.claimed_until < ${new Date(now)}::timestamptz
+           for update of o skip locked)
       update push_outbox o set claimed_until = ${new Date(now + CLAIM_MS)}::timestamptz
         from mine m
         join notifications n on n.id = m.notification_id
@@ -129,6 +143,15 @@ export class Pushes {
         data: readFacts(data, `notification ${notification}: data`),
       }),
     )
+  }
+
+  /** Tries nothing for a browser again until then. */
+  async putOff(subscription: string, until: number): Promise<void> {
+    await this.#db
+      .updateTable('push_outbox')
+      .set({ claimed_until: new Date(until) })
+      .where('subscription_id', '=', subscription)
+      .execute()
   }
 
   /** Forgets messages that have arrived, or never will. */

@@ -1,9 +1,13 @@
 /** Recaps: what a match or a week made of a user's positions, as JSON and as a picture to share. */
 import { ownRows } from '../../../db/data-export.ts'
+import { Queue } from '../../http/queue.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { picture } from './picture.ts'
 import { type RecapPorts, recapRoutes } from './routes.ts'
 import { Recaps } from './store.ts'
+
+/** Pictures that are drawn at a time, and that wait. */
+const DRAWING = { together: 2, waiting: 50, withinMs: 5_000 }
 
 export const recapApi = (ports: RecapPorts): Opened => ({
   routes: [(deps, gates) => recapRoutes({ ...deps, ...ports }, gates)],
@@ -25,9 +29,10 @@ export const recaps: Feature = {
   ],
   notExported: { ranked_matches: 'which matches have been ranked' },
   open: ({ stores, world, community }) => {
+    const drawing = new Queue(DRAWING)
     const store = new Recaps(stores.db, world, community.boardRules)
     return {
-      ...recapApi({ recaps: store, picture }),
+      ...recapApi({ recaps: store, picture: (svg, gone) => drawing.run(gone, () => picture(svg)) }),
       tasks: [
         {
           // About thirty seconds, beside the minutes that a settled match rests.

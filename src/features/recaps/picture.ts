@@ -8,26 +8,9 @@ const font = {
   fontFiles: [createRequire(import.meta.url).resolve(FONT)],
   defaultFontFamily: 'Barlow Condensed',
 }
-/** Pictures that are drawn at a time: each takes a core for some 30 ms. */
-const DRAWING_MAX = 2
-/** Those that wait. One more is refused. */
-const WAITING_MAX = 50
-
-const waiting: (() => void)[] = []
-let drawing = 0
-
-/** The picture, or null when too many are being drawn. */
-export async function picture(svg: string): Promise<Uint8Array<ArrayBuffer> | null> {
+/** Takes a core for some 30 ms. */
+export async function picture(svg: string): Promise<Uint8Array<ArrayBuffer>> {
   // Loaded with the first picture: most processes draw none.
   const { renderAsync } = await import('@resvg/resvg-js')
-  if (drawing < DRAWING_MAX) drawing++
-  else if (waiting.length >= WAITING_MAX) return null
-  else await new Promise<void>((resolve) => waiting.push(resolve)) // takes the place of the one that ends
-  try {
-    return new Uint8Array((await renderAsync(svg, { font })).asPng())
-  } finally {
-    const next = waiting.shift()
-    if (next === undefined) drawing--
-    else next()
-  }
+  return new Uint8Array((await renderAsync(svg, { font })).asPng())
 }

@@ -16,6 +16,7 @@ import { READ_SECURITY, type Gates, type SignedInEnv } from '../../http/gates.ts
 import { FixtureIdInput, purseInput } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
+import { INSTANT_MAX, INSTANT_MIN } from '../../http/unfit-values.ts'
 import { cardOf } from './card.ts'
 import { json } from '../../http/schemas.ts'
 import { RecapBody, type RecapTradeBody } from './schema.ts'
@@ -25,7 +26,7 @@ const WeekInput = z
   .openapi({ description: 'From Monday to Monday in UTC, by its ISO 8601 name.', example: '2026-W19' })
   .transform((id, ctx): Week => {
     const week = weekNamed(id)
-    if (week !== null) return week
+    if (week !== null && week.startsAt >= INSTANT_MIN && week.endsAt <= INSTANT_MAX) return week
     ctx.addIssue({ code: 'custom', message: 'must be the name of a week, such as 2026-W19' })
     return z.NEVER
   })
@@ -105,7 +106,7 @@ interface Made extends Subject {
 export interface RecapPorts {
   readonly recaps: Pick<Recaps, 'closes' | 'rank'>
   /** Draws an SVG as a PNG; null when too many are being drawn. */
-  readonly picture: (svg: string) => Promise<Uint8Array<ArrayBuffer> | null>
+  readonly picture: (svg: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null>
 }
 /** No position of a match was opened longer before its end. */
 const OPEN_MS = 8 * 86_400_000
@@ -149,7 +150,7 @@ export function recapRoutes(deps: Deps, gates: Gates) {
     const username = (await deps.community.careers.names([userId])).get(userId)?.username ?? ''
     const card = { title, username, recap, rank, best: best ?? null, worst: worst ?? null }
     const svg = cardOf(card)
-    const body = type === 'svg' ? svg : await deps.picture(svg)
+    const body = type === 'svg' ? svg : await deps.picture(svg, c.req.raw.signal)
     if (body === null) return fail(c, answerWith('BUSY', { retryAfterSecs: DRAWN_IN_SECS }))
     c.header('Content-Type', type === 'svg' ? 'image/svg+xml' : 'image/png')
     c.header('Content-Disposition', `inline; filename="touchline-recap.${type}"`)

@@ -4,6 +4,7 @@ import { errors, type HttpEnv } from '../../http/answers.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../http/gates.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
+import { unfitIn } from '../../http/unfit-values.ts'
 
 /** No code is longer. */
 const CODE_LENGTH_MAX = 64
@@ -43,10 +44,14 @@ const route = createRoute({
 
 export function validatePublicReferral({ registrations }: Pick<HttpDeps, 'registrations'>, gates: Gates) {
   const middleware = gates.limited('referral-validate', PER_MINUTE)
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware }, async (c) => {
-    const code = c.req.valid('query').code?.trim() ?? ''
-    const isCode = code !== '' && code.length <= CODE_LENGTH_MAX && !code.includes('\u0000')
-    const invitedBy = isCode ? await registrations.inviterOf(code) : null
-    return c.json({ valid: invitedBy !== null, invitedBy }, 200)
-  })
+  return new OpenAPIHono<HttpEnv>().openapi(
+    { ...route, middleware },
+    async (c) => {
+      const code = c.req.valid('query').code?.trim() ?? ''
+      const isCode = code !== '' && code.length <= CODE_LENGTH_MAX && unfitIn(code) === null
+      const invitedBy = isCode ? await registrations.inviterOf(code) : null
+      return c.json({ valid: invitedBy !== null, invitedBy }, 200)
+    },
+    () => undefined, // a code that cannot be is an unknown one
+  )
 }

@@ -4,12 +4,12 @@ import { errors, type HttpEnv } from '../../http/answers.ts'
 import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import { instant } from '../../../actors/kernel/world.ts'
-import { cursorsOf, nextCursor } from '../../http/cursors.ts'
+import { cursorsOf, instantKey, nextCursor } from '../../http/cursors.ts'
 import { limitInput } from '../../http/inputs.ts'
 import { json } from '../../http/schemas.ts'
 import { type SpinnerPorts, WeekBody, weekJson } from './week.ts'
 
-const cursors = cursorsOf('weeks', z.tuple([z.int().min(1)]), [1_779_062_400_000])
+const cursors = cursorsOf('weeks', z.tuple([instantKey(1_000)]), [1_779_062_400_000])
 
 const WeekListBody = z.object({ weeks: z.array(WeekBody), nextCursor }).openapi('SpinnerWeekList')
 

@@ -1,20 +1,20 @@
 /** `/api/public/tape`: what matches have made public of themselves, for anybody to check. */
-import { type Duplex, PassThrough, pipeline, Readable } from 'node:stream'
-import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
 import { matches } from '../../http/caching.ts'
-import { encodingFor } from '../../http/compression.ts'
+import { addressOf } from '../../http/client-address.ts'
+import { Downloads } from '../../http/downloads.ts'
 import { INPUT } from '../../http/error-codes.ts'
 import { PUBLIC_SECURITY } from '../../http/gates.ts'
 import { FixtureIdInput } from '../../http/inputs.ts'
+import { instant } from '../../../actors/kernel/world.ts'
 import type { PublicTape } from '../../../db/public-tape.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 
-/** Downloads of one process at a time. */
-const TOGETHER_MAX = 8
+/** Downloads of one process at a time, and of one address. */
+const [TOGETHER_MAX, PER_ADDRESS_MAX] = [16, 4]
 const BUSY = answerWith('BUSY', { retryAfterSecs: 2 })
 /** Nothing of an ended match changes any more. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
@@ -77,8 +77,8 @@ const tape = createRoute({
   tags: ['Public'],
   summary: 'The tape of a match',
   description:
-    'Lines of JSON up to the last checkpoint, which is a minute old at most: what the match was asked, and what ' +
-    'followed. Each has the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; ' +
+    'Lines of JSON up to a checkpoint, one of which is made each minute: what the match was asked, and what followed. ' +
+    'Of a match in play up to the newest one that is at least `watch.delay_secs` old. Each has the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; ' +
     '`npm run verify` checks them. The tape of an ended match never changes.',
   security: PUBLIC_SECURITY,
   request: { params },
@@ -95,7 +95,9 @@ const checkpoints = createRoute({
   operationId: 'getTapeCheckpoints',
   tags: ['Public'],
   summary: 'The checkpoints of a tape',
-  description: 'Signatures over the tape as it was, one a minute while it grew, and one at its end.',
+  description:
+    'Signatures over the tape as it was, one a minute while it grew, and one at its end. Of a match in play those that ' +
+    'are at least `watch.delay_secs` old.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -128,55 +130,49 @@ export interface TapePorts {
   readonly areRecordingsOpen: () => boolean
 }
 
-type Deps = TapePorts & Pick<HttpDeps, 'recordings'>
+type Deps = TapePorts & Pick<HttpDeps, 'recordings' | 'watching' | 'world' | 'trustedProxies'>
 
-export function publicTape({ tapes, areRecordingsOpen, recordings }: Deps) {
-  let together = 0
-  /** A download, compressed if the client wants, as fast as it reads; null while there are too many. */
-  const packed = (c: Context<HttpEnv>, source: AsyncGenerator<string>): ReadableStream<Uint8Array> | null => {
-    if (together >= TOGETHER_MAX) return null
-    together++
-    const encoding = encodingFor(c.req.header('accept-encoding') ?? '')
-    const packing = packer(encoding)
-    // A failure of the source ends the download early, which the client sees.
-    pipeline(Readable.from(source), packing, () => void together--)
-    c.header('Content-Type', 'application/x-ndjson')
-    c.header('Vary', 'Accept-Encoding')
-    if (encoding !== null) c.header('Content-Encoding', encoding)
-    return Readable.toWeb(packing)
+/** How long a client may keep what it was sent. */
+interface Kept {
+  readonly etag: string
+  readonly forHowLong: string
+}
+
+export function publicTape({ tapes, areRecordingsOpen, recordings, watching, world, trustedProxies }: Deps) {
+  const downloads = new Downloads({ together: TOGETHER_MAX, perOwner: PER_ADDRESS_MAX })
+  /** Lines of JSON, packed as the client accepts; 304 to one that has them. */
+  const send = async (c: Context<HttpEnv>, { etag, forHowLong }: Kept, chunks: () => AsyncGenerator<string>) => {
+    const isKnown = matches(c, etag)
+    const owner = addressOf(c, trustedProxies)
+    const begun = isKnown ? null : await downloads.beginPacked(c, { owner, chunks })
+    if (begun === null && !isKnown) return fail(c, BUSY)
+    c.header('Cache-Control', forHowLong)
+    c.header('ETag', etag)
+    if (begun !== null) return c.body(begun.body, 200, { 'Content-Type': 'application/x-ndjson' })
+    c.header('Vary', 'Accept-Encoding', { append: true })
+    return c.body(null, 304)
   }
+  /** The newest instant of a match in play that may be seen from outside. */
+  const shownUntil = () => instant(world.now() - watching.delayMs)
   return new OpenAPIHono<HttpEnv>()
     .openapi(keys, async (c) => c.json({ keys: [...(await tapes.keys())] }, 200))
     .openapi(tape, async (c) => {
       const { id } = c.req.valid('param')
-      const last = await tapes.last(id)
+      const last = await tapes.last(id, shownUntil())
       if (last === null) return fail(c, notFound('tape'))
-      c.header('Cache-Control', last.isEnd ? FOR_EVER : A_WHILE)
-      const etag = `W/"${last.hash}"`
-      c.header('ETag', etag)
-      if (matches(c, etag)) return c.body(null, 304)
-      const body = packed(c, tapes.lines(id, last.n))
-      return body === null ? fail(c, BUSY) : c.body(body, 200)
+      const kept = { etag: `W/"${last.hash}"`, forHowLong: last.isEnd ? FOR_EVER : A_WHILE }
+      return send(c, kept, () => tapes.lines(id, last.n))
     })
     .openapi(checkpoints, async (c) => {
-      const found = await tapes.checkpoints(c.req.valid('param').id)
-      return found.length === 0 ? fail(c, notFound('tape')) : c.json({ checkpoints: [...found] }, 200)
+      const { id } = c.req.valid('param')
+      const last = await tapes.last(id, shownUntil())
+      const found = last === null ? [] : (await tapes.checkpoints(id)).filter(({ n }) => n <= last.n)
+      return found.length === 0 ? fail(c, notFound('tape')) : c.json({ checkpoints: found }, 200)
     })
     .openapi(recording, async (c) => {
       const info = await recordings.find(c.req.valid('param').id)
       if (info === null || !(info.replay || areRecordingsOpen())) return fail(c, notFound('recording'))
-      const etag = `W/"recording ${info.matchId}"`
-      c.header('Cache-Control', FOR_EVER)
-      c.header('ETag', etag)
-      if (matches(c, etag)) return c.body(null, 304)
-      const body = packed(c, recordings.lines(info))
-      return body === null ? fail(c, BUSY) : c.body(body, 200)
+      const kept = { etag: `W/"recording ${info.matchId}"`, forHowLong: FOR_EVER }
+      return send(c, kept, () => recordings.lines(info))
     })
-}
-
-/** A stream that compresses, or passes everything on. */
-function packer(encoding: ReturnType<typeof encodingFor>): Duplex {
-  if (encoding === null) return new PassThrough()
-  if (encoding === 'gzip') return createGzip()
-  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 } })
 }

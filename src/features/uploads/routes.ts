@@ -10,9 +10,12 @@ import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../htt
 import { timestamp } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { PricePathBody, RecordedTeam } from '../../http/recording-schema.ts'
+import { Places } from '../../http/places.ts'
 import { json, timestampText } from '../../http/schemas.ts'
 
-const RETRY_AFTER_SECS = 10
+const BUSY = answerWith('BUSY', { retryAfterSecs: 10 })
+/** Bodies that are in memory at a time, checked or not: 8 MiB each. */
+const PLACES = { together: 4, perOwner: 1 }
 
 const name = z
   .string()
@@ -69,7 +72,15 @@ const upload = createRoute({
   },
   responses: {
     201: json(UploadBody, 'It is kept, and can be replayed.'),
-    ...uploadErrors.responses(...ADMIN, ...INPUT, ...CHANGE, 'RECORDING_EXISTS', 'RECORDING_LIMIT', 'BUSY'),
+    ...uploadErrors.responses(
+      ...ADMIN,
+      ...INPUT,
+      ...CHANGE,
+      'RECORDING_EXISTS',
+      'RECORDING_LIMIT',
+      'LENGTH_REQUIRED',
+      'BUSY',
+    ),
   },
 })
 
@@ -118,13 +129,18 @@ type Deps = UploadPorts & Pick<HttpDeps, 'audit'>
 
 export function adminUploads({ uploads, uploadDesk, audit }: Deps, gates: Gates) {
   const middleware = gates.admin
+  const places = new Places(PLACES)
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware }, async (c) => {
       return c.json({ uploads: (await uploads.list()).map(uploadJson) }, 200)
     })
     .openapi({ ...upload, middleware }, async (c) => {
-      const bytes = new Uint8Array(await c.req.arrayBuffer())
-      const outcome = await uploadDesk.add({ name: c.req.valid('query').name, bytes, by: c.var.caller.userId })
+      const by = c.var.caller.userId
+      const leave = places.take(by)
+      if (leave === null) return fail(c, BUSY)
+      const bytes = async () => new Uint8Array(await c.req.arrayBuffer())
+      const add = async () => uploadDesk.add({ name: c.req.valid('query').name, bytes: await bytes(), by })
+      const outcome = await add().finally(leave)
       switch (outcome.kind) {
         case 'kept':
           return c.json(uploadJson(outcome.upload), 201)
@@ -135,7 +151,7 @@ export function adminUploads({ uploads, uploadDesk, audit }: Deps, gates: Gates)
         case 'full':
           return fail(c, uploadErrors.answer('RECORDING_LIMIT', { facts: { max: outcome.max } }))
         case 'busy':
-          return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
+          return fail(c, BUSY)
         default:
           return unreachable(outcome)
       }
@@ -145,7 +161,9 @@ export function adminUploads({ uploads, uploadDesk, audit }: Deps, gates: Gates)
       const found = await uploads.find(subject)
       if (found === null) return fail(c, notFound('recording'))
       const actor = c.var.caller.userId
-      await audit.record({ actor, action: 'recording.download', subject, before: null, after: null })
+      // HEAD is told of it, and given nothing.
+      if (c.req.method !== 'HEAD')
+        await audit.record({ actor, action: 'recording.download', subject, before: null, after: null })
       c.header('Content-Type', 'application/octet-stream')
       c.header('Content-Disposition', `attachment; filename="${subject}.jsonl.br"`)
       return c.body(new Uint8Array(found.data), 200)

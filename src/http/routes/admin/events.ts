@@ -1,9 +1,10 @@
 /** `GET /api/admin/events`: what happened to positions and matches, as a stream that can be resumed. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { SECOND_MS } from '../../../../actors/kernel/world.ts'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
-import { streamOf } from '../../csv.ts'
+import { Downloads } from '../../downloads.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
-import { STREAM_START } from '../../event-feed.ts'
+import { FOLLOW_MS, STREAM_START } from '../../event-feed.ts'
 import { EVENT_TYPES, eventCursors } from '../../event-lines.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput } from '../../inputs.ts'
@@ -45,21 +46,26 @@ const events = createRoute({
   },
 })
 
+/** Answers that are open at a time: more would read the database all the time. */
+const OPEN_MAX = { together: 20, perOwner: 2, withinMs: FOLLOW_MS + 30 * SECOND_MS }
 /** A client that is away without a word is noticed after a while; then its place is free. */
 const TOO_MANY = answerWith('RATE_LIMITED', { facts: { limit: 'events' }, retryAfterSecs: 60 })
 
 export function adminEvents({ events: feed }: Pick<HttpDeps, 'events'>, gates: Gates) {
+  const downloads = new Downloads(OPEN_MAX)
   return new OpenAPIHono<HttpEnv>().openapi({ ...events, middleware: gates.admin }, async (c) => {
     const { after, from, limit, follow } = c.req.valid('query')
-    const lines = feed.lines({
-      by: c.var.caller.userId,
-      after: after ?? (from === 'latest' ? 'latest' : STREAM_START),
-      limit,
-      // A HEAD request is answered without the body, which nobody would end.
-      follow: follow === 'true' && c.req.method === 'GET',
+    const begun = await downloads.begin(c, {
+      owner: c.var.caller.userId,
+      chunks: () =>
+        feed.lines({
+          after: after ?? (from === 'latest' ? 'latest' : STREAM_START),
+          limit,
+          follow: follow === 'true',
+        }),
     })
-    if (lines === null) return fail(c, TOO_MANY)
+    if (begun === null) return fail(c, TOO_MANY)
     c.header('Content-Type', 'application/x-ndjson')
-    return c.body(streamOf(lines), 200)
+    return c.body(begun.body, 200)
   })
 }

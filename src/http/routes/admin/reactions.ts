@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { cursorsOf, instantKey, nextCursor } from '../../cursors.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -19,7 +19,11 @@ const SetAsideBody = z
   })
   .openapi('SetAside')
 
-const cursors = cursorsOf('set-aside', z.tuple([z.int(), z.int(), z.int()]), [1_777_730_400_000_000, 19_155_071, 4_711])
+const cursors = cursorsOf(
+  'set-aside',
+  z.tuple([instantKey(1_000_000), z.int(), z.int()]),
+  [1_777_730_400_000_000, 19_155_071, 4_711],
+)
 
 const ReactionsBody = z
   .object({

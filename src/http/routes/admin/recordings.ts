@@ -1,13 +1,12 @@
 /** `/api/admin/recordings`: ended matches, with everything that they heard. */
-import { pipeline, Readable } from 'node:stream'
-import { constants, createBrotliCompress } from 'node:zlib'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { fixtureId } from '../../../../actors/kernel/ids.ts'
 import type { RecordedMatch } from '../../../../db/recordings.ts'
-import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { Downloads, packer } from '../../downloads.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -72,9 +71,11 @@ const download = createRoute({
         'application/octet-stream': { schema: z.string().openapi({ format: 'binary', example: 'brotli data' }) },
       },
     },
-    ...errors(...ADMIN, ...INPUT, 'NOT_FOUND'),
+    ...errors(...ADMIN, ...INPUT, 'NOT_FOUND', 'BUSY'),
   },
 })
+
+const RETRY_AFTER_SECS = 5
 
 const chart = createRoute({
   method: 'get',
@@ -91,6 +92,7 @@ const chart = createRoute({
 })
 
 export function adminRecordings({ recordings, audit }: Pick<HttpDeps, 'recordings' | 'audit'>, gates: Gates) {
+  const downloads = new Downloads({ together: 4, perOwner: 2 })
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
       const { limit, cursor } = c.req.valid('query')
@@ -108,20 +110,17 @@ export function adminRecordings({ recordings, audit }: Pick<HttpDeps, 'recording
       const info = await recordings.find(c.req.valid('param').id)
       if (info === null) return fail(c, notFound('match'))
       const [actor, subject] = [c.var.caller.userId, String(info.matchId)]
-      await audit.record({ actor, action: 'recording.download', subject, before: null, after: null })
+      const begun = await downloads.begin(c, {
+        owner: actor,
+        first: () => audit.record({ actor, action: 'recording.download', subject, before: null, after: null }),
+        chunks: () => recordings.lines(info),
+        packing: packer('br'),
+      })
+      if (begun === null) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
       c.header('Content-Type', 'application/octet-stream')
       c.header('Content-Disposition', `attachment; filename="match-${info.matchId}.jsonl.br"`)
-      return c.body(compressed(recordings.lines(info)), 200)
+      return c.body(begun.body, 200)
     })
-}
-
-/** Compresses as fast as the client reads. `lines` is ended if the client disconnects. */
-function compressed(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 }
-  const packed = createBrotliCompress({ params })
-  // A failure of the source ends the download early, which the client sees.
-  pipeline(Readable.from(lines), packed, () => undefined)
-  return Readable.toWeb(packed)
 }
 
 const recordingJson = ({ info, commits, bytes }: RecordedMatch): z.output<typeof RecordingBody> => ({

@@ -4,8 +4,10 @@ import { unreachable } from '../../../../actors/kernel/assert.ts'
 import { userId } from '../../../../actors/kernel/ids.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import type { ListedUser } from '../../../../db/user-list.ts'
+import { MINUTE_MS } from '../../../../actors/kernel/world.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
-import { type CsvField, csvRecord, streamOf } from '../../csv.ts'
+import { type CsvField, csvRecord } from '../../csv.ts'
+import { Downloads } from '../../downloads.ts'
 import { ADMIN, BODY, FRESH_ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
@@ -91,9 +93,11 @@ const exportCsv = createRoute({
       description: 'Every user.',
       content: { 'text/csv': { schema: z.string().openapi({ example: CSV_EXAMPLE }) } },
     },
-    ...errors(...ADMIN),
+    ...errors(...ADMIN, 'BUSY'),
   },
 })
+
+const RETRY_AFTER_SECS = 5
 
 const setRole = createRoute({
   method: 'put',
@@ -154,6 +158,7 @@ const COLUMNS: readonly (readonly [name: string, of: (user: ListedUser) => CsvFi
 ]
 
 export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'audit'>, gates: Gates) {
+  const downloads = new Downloads({ together: 4, perOwner: 2, withinMs: 10 * MINUTE_MS })
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
       const { search, limit, cursor, offset } = c.req.valid('query')
@@ -164,10 +169,15 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
     })
     .openapi({ ...exportCsv, middleware: gates.admin }, async (c) => {
       const actor = c.var.caller.userId
-      await audit.record({ actor, action: 'users.export', subject: 'users', before: null, after: null })
+      const begun = await downloads.begin(c, {
+        owner: actor,
+        first: () => audit.record({ actor, action: 'users.export', subject: 'users', before: null, after: null }),
+        chunks: () => csvOf(userList.pages()),
+      })
+      if (begun === null) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
       c.header('Content-Type', 'text/csv; charset=utf-8')
       c.header('Content-Disposition', 'attachment; filename="users.csv"')
-      return c.body(streamOf(csvOf(userList.pages())), 200)
+      return c.body(begun.body, 200)
     })
     .openapi({ ...setRole, middleware: gates.freshAdmin }, async (c) => {
       const { id } = c.req.valid('param')

@@ -7,6 +7,7 @@ import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
+import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
 import { deviceOf, failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
@@ -57,30 +58,34 @@ const PER_MINUTE = 10
 type Deps = SessionDeps & Pick<HttpDeps, 'signIn'>
 
 export function completeProfile(deps: Deps, gates: Gates) {
+  const queue = new Queue(SIGN_INS)
   const middleware = gates.limited('complete', PER_MINUTE)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware }, async (c) => {
     const { registrationTicket, lastName = null, referralCode = null, ...profile } = c.req.valid('json')
     const network = deviceOf(c, deps).addressPrefix
-    const completed = await deps.signIn.complete(registrationTicket, { ...profile, lastName, referralCode, network })
-    switch (completed.kind) {
-      case 'registered': {
-        const { user, isNew } = completed
-        return c.json({ user: await openSession(c, user, deps), isNew }, 200)
+    const complete = async () => {
+      const completed = await deps.signIn.complete(registrationTicket, { ...profile, lastName, referralCode, network })
+      switch (completed.kind) {
+        case 'registered': {
+          const { user, isNew } = completed
+          return c.json({ user: await openSession(c, user, deps), isNew }, 200)
+        }
+        case 'invalid_ticket':
+          return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)
+        case 'not_verified':
+          return failSignIn(c, answerWith('EMAIL_NOT_VERIFIED'), deps)
+        case 'username_taken':
+          return fail(c, answerWith('USERNAME_TAKEN'))
+        case 'network_full':
+          return fail(c, answerWith('REGISTRATIONS_FULL', { retryAfterSecs: completed.retryAfterSecs }))
+        case 'unknown_district':
+          return fail(c, invalid('districtId', 'unknown district'))
+        case 'unknown_referral':
+          return fail(c, invalid('referralCode', 'unknown referral code'))
+        default:
+          return unreachable(completed)
       }
-      case 'invalid_ticket':
-        return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)
-      case 'not_verified':
-        return failSignIn(c, answerWith('EMAIL_NOT_VERIFIED'), deps)
-      case 'username_taken':
-        return fail(c, answerWith('USERNAME_TAKEN'))
-      case 'network_full':
-        return fail(c, answerWith('REGISTRATIONS_FULL', { retryAfterSecs: completed.retryAfterSecs }))
-      case 'unknown_district':
-        return fail(c, invalid('districtId', 'unknown district'))
-      case 'unknown_referral':
-        return fail(c, invalid('referralCode', 'unknown referral code'))
-      default:
-        return unreachable(completed)
     }
+    return (await queue.run(c.req.raw.signal, complete)) ?? fail(c, QUEUE_FULL)
   })
 }

@@ -5,6 +5,7 @@ import { errors, fail, type HttpEnv, invalid } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
 import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
+import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json, userIdText } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
 import { cancelled, DeletionCancelled, deviceOf, openSession, type SessionDeps } from './registration.ts'
@@ -79,6 +80,7 @@ const batch = createRoute({
 
 export function syntheticUsers(deps: SessionDeps & Pick<HttpDeps, 'accounts'>) {
   const { accounts, sessions } = deps
+  const queue = new Queue(SIGN_INS)
   return new OpenAPIHono<HttpEnv>()
     .openapi(batch, async (c) => {
       const { count, prefix } = c.req.valid('json')
@@ -95,9 +97,12 @@ export function syntheticUsers(deps: SessionDeps & Pick<HttpDeps, 'accounts'>) {
     })
     .openapi(one, async (c) => {
       const { displayName, districtId = null, referralCode = null } = c.req.valid('json')
-      const signedIn = await accounts.signInSynthetic({ displayName, districtId, referralCode })
-      if (signedIn === null) return fail(c, invalid('districtId', 'unknown district'))
-      const { user, isNew } = signedIn
-      return c.json({ user: await openSession(c, user, deps), isNew, ...cancelled(signedIn) }, 200)
+      const signIn = async () => {
+        const signedIn = await accounts.signInSynthetic({ displayName, districtId, referralCode })
+        if (signedIn === null) return fail(c, invalid('districtId', 'unknown district'))
+        const { user, isNew } = signedIn
+        return c.json({ user: await openSession(c, user, deps), isNew, ...cancelled(signedIn) }, 200)
+      }
+      return (await queue.run(c.req.raw.signal, signIn)) ?? fail(c, QUEUE_FULL)
     })
 }

@@ -1,11 +1,13 @@
 /** `POST /api/auth/google`: signing in with the identity provider (specification 3.1). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
+import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
 import {
@@ -56,41 +58,43 @@ const PER_MINUTE = 20
 type Deps = SessionDeps & Pick<HttpDeps, 'signIn'>
 
 export function signInWithGoogle(deps: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi(
-    { ...route, middleware: gates.limited('google', PER_MINUTE) },
-    async (c) => {
-      const { idToken, nonce } = c.req.valid('json')
-      const begun = await deps.signIn.begin(idToken, nonce)
-      switch (begun.kind) {
-        case 'invalid_token':
-          return failSignIn(c, answerWith('INVALID_IDENTITY_TOKEN'), deps)
-        case 'nonce_used':
-          return failSignIn(c, answerWith('NONCE_ALREADY_USED'), deps)
-        case 'signed_in':
-          return c.json(
-            {
-              user: await openSession(c, begun.user, deps, begun.authenticatedAt),
-              isNew: false as const,
-              ...cancelled(begun),
-            },
-            200,
-          )
-        case 'new': {
-          const { email, name, picture } = begun.identity
-          const resendInSecs = secondsUntil(begun.nextCodeInMs)
-          const facts = {
-            needsProfile: true,
-            registrationTicket: begun.ticket,
-            email,
-            name,
-            picture,
-            resendInSecs,
-          } as const
-          return fail(c, answerWith('NEEDS_PROFILE', { facts }))
-        }
-        default:
-          return unreachable(begun)
+  const queue = new Queue(SIGN_INS)
+  const signIn = async (c: Context<HttpEnv>, idToken: string, nonce: string) => {
+    const begun = await deps.signIn.begin(idToken, nonce)
+    switch (begun.kind) {
+      case 'invalid_token':
+        return failSignIn(c, answerWith('INVALID_IDENTITY_TOKEN'), deps)
+      case 'nonce_used':
+        return failSignIn(c, answerWith('NONCE_ALREADY_USED'), deps)
+      case 'signed_in':
+        return c.json(
+          {
+            user: await openSession(c, begun.user, deps, begun.authenticatedAt),
+            isNew: false as const,
+            ...cancelled(begun),
+          },
+          200,
+        )
+      case 'new': {
+        const { email, name, picture } = begun.identity
+        const resendInSecs = secondsUntil(begun.nextCodeInMs)
+        const facts = {
+          needsProfile: true,
+          registrationTicket: begun.ticket,
+          email,
+          name,
+          picture,
+          resendInSecs,
+        } as const
+        return fail(c, answerWith('NEEDS_PROFILE', { facts }))
       }
-    },
-  )
+      default:
+        return unreachable(begun)
+    }
+  }
+  const middleware = gates.limited('google', PER_MINUTE)
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware }, async (c) => {
+    const { idToken, nonce } = c.req.valid('json')
+    return (await queue.run(c.req.raw.signal, () => signIn(c, idToken, nonce))) ?? fail(c, QUEUE_FULL)
+  })
 }

@@ -7,6 +7,7 @@ import { REFRESH_SECURITY } from '../../gates.ts'
 import { KeyHeader } from '../../inputs.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
+import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
 import { clearSession, setSession } from '../../session-cookies.ts'
@@ -32,13 +33,15 @@ const route = createRoute({
 type Deps = Pick<HttpDeps, 'accounts' | 'wallets' | 'sessions' | 'cookies'>
 
 export function refreshSession({ accounts, wallets, sessions, cookies }: Deps) {
+  const queue = new Queue(SIGN_INS)
   return new OpenAPIHono<HttpEnv>().openapi(route, async (c) => {
     const token = readCookie(c.req.header('cookie'), REFRESH_COOKIE, cookies)
     const key = c.req.valid('header')['Idempotency-Key'] ?? null
     const refreshed =
       token === undefined
         ? ({ kind: 'over' } as const)
-        : await sessions.refresh({ token, key }, (id) => accounts.find(id))
+        : await queue.run(c.req.raw.signal, () => sessions.refresh({ token, key }, (id) => accounts.find(id)))
+    if (refreshed === null) return fail(c, QUEUE_FULL)
     // Another tab may have rotated it, and the cookies are then its new ones.
     if (refreshed.kind === 'superseded') return fail(c, UNAUTHORIZED)
     const wallet = refreshed.kind === 'over' ? null : await wallets.find(refreshed.user.id)

@@ -3,14 +3,18 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { cursorsOf, instantKey, nextCursor } from '../../cursors.ts'
 import { InstrumentIdInput, limitInput } from '../../inputs.ts'
 import { recentTradesJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { RecentTradesBody } from '../../recent-trades-schema.ts'
 import { json } from '../../schemas.ts'
 
-const cursors = cursorsOf('recent-trades', z.tuple([z.int(), z.int(), z.int().min(0)]), [1_777_730_401, 500_000, 0])
+const cursors = cursorsOf(
+  'recent-trades',
+  z.tuple([instantKey(1), z.int(), z.int().min(0)]),
+  [1_777_730_401, 500_000, 0],
+)
 
 const RecentTradesPage = z.object({ ...RecentTradesBody.shape, nextCursor }).openapi('RecentTrades')
 

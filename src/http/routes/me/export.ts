@@ -1,9 +1,10 @@
 /** `GET /api/me/export`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { MINUTE_MS } from '../../../../actors/kernel/world.ts'
 import { answerWith, errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
-import { streamOf } from '../../csv.ts'
+import { Downloads } from '../../downloads.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -17,8 +18,8 @@ const ExportBody = z
   .catchall(Rows)
   .openapi('Export')
 
-/** A document is everything of a user, so a process sends a few at a time. */
-const TOGETHER_MAX = 8
+/** A document is everything of a user, so a process sends a few at a time. It may be long, and its reader slow. */
+const DOWNLOADS = { together: 8, perOwner: 2, withinMs: 10 * MINUTE_MS }
 const RETRY_AFTER_SECS = 5
 
 const route = createRoute({
@@ -39,26 +40,22 @@ export function exportMyData(
   { accounts, personal, world }: Pick<HttpDeps, 'accounts' | 'personal' | 'world'>,
   gates: Gates,
 ) {
-  let together = 0
-  async function* counted(pieces: AsyncGenerator<string>): AsyncGenerator<string> {
-    together++
-    try {
-      yield* pieces
-    } finally {
-      together--
-    }
-  }
+  const downloads = new Downloads(DOWNLOADS)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    if (together >= TOGETHER_MAX) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
     const { userId } = c.var.caller
     const user = await accounts.find(userId)
     if (user === null) return fail(c, UNAUTHORIZED)
     const at = timestamp(world.now())
+    const begun = await downloads.begin(c, {
+      owner: userId,
+      chunks: () => documentOf(at, personal.pages(userId)),
+    })
+    if (begun === null) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
     c.header('Content-Type', 'application/json; charset=utf-8')
     c.header('Content-Disposition', `attachment; filename="touchline-${user.username}-${at.slice(0, 10)}.json"`)
     c.header('Cache-Control', 'no-store')
     // The stream is the document that the schema describes.
-    return c.body(streamOf(counted(documentOf(at, personal.pages(userId)))), 200) as never
+    return c.body(begun.body, 200) as never
   })
 }
 

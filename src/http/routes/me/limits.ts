@@ -15,7 +15,7 @@ import type { LimitsNow } from '../../../../db/own-limits.ts'
 import { errors, fail, type HttpEnv, invalid, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, CHANGE, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
-import { decimalInput, jsonBody } from '../../inputs.ts'
+import { decimalInput, isNearTime, jsonBody, NEAR_TIMES } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -50,6 +50,7 @@ const LimitsBody = z
 
 const timeInput = z.iso
   .datetime({ offset: true })
+  .refine(isNearTime, NEAR_TIMES)
   .openapi({ format: 'date-time', example: '2026-05-09T14:30:00.000Z' })
   .nullable()
   .optional()

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { cursorsOf, instantKey, nextCursor } from '../../cursors.ts'
 import { FixtureIdInput, InstrumentIdInput, limitInput, offsetInput, purseInput, stretchInput } from '../../inputs.ts'
 import { ledgerEntryJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -39,7 +39,7 @@ export const LedgerEntryBody = z
 
 const LedgerBody = z.object({ entries: z.array(LedgerEntryBody), nextCursor }).openapi('WalletLedger')
 
-const cursors = cursorsOf('ledger', z.tuple([z.int().min(1), z.int().min(0), z.uuid(), z.string().max(40)]), [
+const cursors = cursorsOf('ledger', z.tuple([instantKey(1_000_000), z.int().min(0), z.uuid(), z.string().max(40)]), [
   1_777_730_400_000_000,
   41,
   '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968',

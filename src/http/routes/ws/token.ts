@@ -1,9 +1,10 @@
 /** `POST /api/ws/token`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { errors, type HttpEnv } from '../../answers.ts'
+import { errors, fail, type HttpEnv } from '../../answers.ts'
 import { CHANGE, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
+import { Queue, QUEUE_FULL, SOCKET_TOKENS } from '../../queue.ts'
 import { json } from '../../schemas.ts'
 
 const route = createRoute({
@@ -27,8 +28,10 @@ const route = createRoute({
 })
 
 export function issueWsToken({ sessions, wsUrlFor }: Pick<HttpDeps, 'sessions' | 'wsUrlFor'>, gates: Gates) {
+  const queue = new Queue(SOCKET_TOKENS)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const token = await sessions.issueWs(c.var.caller)
+    const token = await queue.run(c.req.raw.signal, () => sessions.issueWs(c.var.caller))
+    if (token === null) return fail(c, QUEUE_FULL)
     const { hostname } = new URL(c.req.url)
     return c.json({ token, expiresIn: sessions.lifetimes.wsSecs, wsUrl: wsUrlFor(hostname) }, 200)
   })
