@@ -69,7 +69,7 @@ export interface Config {
     readonly smtpUrl: Secret | null
     readonly from: string
   }
-  readonly cookieDomain: string | null
+  readonly cookies: { readonly domain: string | null; readonly prefix: '' | '__Host-' }
   readonly limits: {
     /** Requests per minute from one address; 0 disables every rate limit. */
     readonly perMinute: number
@@ -134,6 +134,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ...parsedLines,
     ...(isOnePort ? ['WS_PORT: must differ from PORT'] : []),
     ...(production ? plainProvider(set) : []),
+    ...prefixedCookies(set, production),
     ...(isDevClient ? [`IDP_CLIENT_ID: must be your own in production, not ${DEV_CLIENT_ID}`] : []),
   ]
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
@@ -141,6 +142,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** A browser refuses a cookie with `__Host-` that is for a domain, or does not come over TLS. */
+const prefixedCookies = (set: Readonly<Record<string, string | undefined>>, production: boolean): readonly string[] =>
+  (set['COOKIE_PREFIX'] ?? '') !== '' && (!production || set['COOKIE_DOMAIN'] !== undefined)
+    ? ['COOKIE_PREFIX: needs production, and no COOKIE_DOMAIN']
+    : []
 
 /** Anyone on the path to a provider without TLS could sign in as any user. Loopback is excepted, for rehearsals. */
 function plainProvider(set: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -197,7 +204,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     }),
     ticket: Object.freeze({ secret: env.REG_TICKET_SECRET, ttlSecs: env.REG_TICKET_TTL }),
     mail: Object.freeze({ smtpUrl: env.SMTP_URL, from: env.MAIL_FROM }),
-    cookieDomain: env.COOKIE_DOMAIN,
+    cookies: Object.freeze({ domain: env.COOKIE_DOMAIN, prefix: env.COOKIE_PREFIX }),
     limits: Object.freeze({ perMinute: env.RATE_LIMIT_PER_MIN, trustedProxies: env.TRUSTED_PROXIES }),
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),

@@ -246,9 +246,10 @@ export const Environment = z.object({
   ),
   COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name', {
     otherwise: 'the host that was called',
-    meaning:
-      'the domain of the cookies, which every host under it then gets and can set; without one their names begin with ' +
-      '`__Host-` in production',
+    meaning: 'the domain of the cookies, which every host under it then gets and can set',
+  }),
+  COOKIE_PREFIX: variable(z.enum(['', '__Host-']), '', {
+    meaning: 'what the names of both cookies begin with: `__Host-` if no other host under the domain may set them',
   }),
   CORS_ORIGINS: variable(
     list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),

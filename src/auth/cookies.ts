@@ -8,6 +8,8 @@ export interface CookiePolicy {
   readonly production: boolean
   /** Null: only the host that set the cookie. */
   readonly domain: string | null
+  /** A browser takes a name with `__Host-` from this very host alone, and over TLS. */
+  readonly prefix: '' | '__Host-'
 }
 
 export interface SessionCookie {
@@ -16,13 +18,6 @@ export interface SessionCookie {
   readonly value: string
   readonly maxAgeSecs: number
 }
-
-/**
- * A browser takes a name with `__Host-` from this very host alone, and over TLS: no other site under the same domain
- * can set such a cookie. Cookies for a domain, or without TLS, cannot have it.
- */
-const nameIn = (name: SessionCookie['name'], { production, domain }: CookiePolicy): string =>
-  production && domain === null ? `__Host-${name}` : name
 
 /** The `Set-Cookie` header that deletes a session cookie. */
 export const clearCookie = (name: SessionCookie['name'], policy: CookiePolicy): string =>
@@ -33,7 +28,7 @@ export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
   const domain = policy.domain === null ? [] : [`Domain=${policy.domain}`]
   const site = policy.production ? ['Secure', 'SameSite=None', 'Partitioned'] : ['SameSite=Lax']
   const parts = [
-    `${nameIn(cookie.name, policy)}=${cookie.value}`,
+    `${policy.prefix}${cookie.name}=${cookie.value}`,
     'Path=/',
     `Max-Age=${cookie.maxAgeSecs}`,
     ...domain,
@@ -50,10 +45,10 @@ export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
 export function readCookie(
   header: string | undefined,
   cookie: SessionCookie['name'],
-  policy: CookiePolicy,
+  { prefix }: Pick<CookiePolicy, 'prefix'>,
 ): string | undefined {
   if (header === undefined) return undefined
-  const name = nameIn(cookie, policy)
+  const name = `${prefix}${cookie}`
   for (let from = 0; from < header.length;) {
     const semicolon = header.indexOf(';', from)
     const end = semicolon < 0 ? header.length : semicolon

@@ -102,7 +102,7 @@ function edgeDeps({ config, world, log, accounts, observation }: Host, look: Rea
       },
     },
     tracing,
-    cookies: { production: config.production, domain: config.cookieDomain },
+    cookies: { production: config.production, ...config.cookies },
     readiness: look,
   }
 }

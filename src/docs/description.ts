@@ -194,8 +194,7 @@ function registerComponents(registry: OpenAPIHono['openAPIRegistry'], { body }: 
     in: 'cookie',
     name: ACCESS_COOKIE,
     description:
-      'Set at sign-in; valid for 15 minutes by default. In production without `COOKIE_DOMAIN` the names of both cookies ' +
-      'begin with `__Host-`.',
+      'Set at sign-in; valid for 15 minutes by default. With `COOKIE_PREFIX` the names of both cookies begin with it.',
   })
   registry.registerComponent('securitySchemes', 'refreshCookie', {
     type: 'apiKey',

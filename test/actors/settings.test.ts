@@ -103,7 +103,7 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^feed\.stale_secs$/, 5, 600],
   [/^feed\.frozen_secs$/, 5, 3_600],
   [/^settlement\.confirm_secs$/, 0, 900],
-  [/^trading\.adoption_(max|alert)$/, 0, 1_000_000_000],
+  [/^trading\.adoption_(max|alert|day_max)$/, 0, 1_000_000_000],
   [/^boards\.roi_floor$/, 0, 1_000_000],
   [/^referrals\.closes_min$/, 0, 100],
   [/^referrals\.days_min$/, 0, 60],

@@ -4,6 +4,7 @@ import { lots, price, type Price } from '../../actors/kernel/micros.ts'
 import type { MatchStore } from '../../actors/match/store.ts'
 import { ActorRig, type ActorRigOptions, codeOf, ok } from '../support/actor-rig.ts'
 import { instrument, P, p, record, U, u } from '../support/fixtures.ts'
+import type { TestWorld } from '../support/test-world.ts'
 
 const CROWD = 40
 const BATCH = 6
@@ -14,12 +15,12 @@ type Closes = { readonly id: PositionId; readonly price: Price }[][]
 /** A crowd of longs on player 1, whose levels are all on one price or each a little below the last. */
 async function crowded(level: (n: number) => Price, options: ActorRigOptions = {}) {
   const closes: Closes = []
-  const wrap = (store: MatchStore): MatchStore => ({
+  const wrap = (store: MatchStore, world: TestWorld): MatchStore => ({
     load: (id) => store.load(id),
     histories: (ids) => store.histories(ids),
     recall: (user, key) => store.recall(user, key),
     commit: async (batch) => {
-      const verdict = await (options.wrap?.(store) ?? store).commit(batch)
+      const verdict = await (options.wrap?.(store, world) ?? store).commit(batch)
       if (verdict.kind === 'committed') {
         closes.push(
           batch.events.flatMap((event) =>

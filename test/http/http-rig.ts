@@ -331,7 +331,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     sessions,
     keys: keyRig.keys,
     securityContact: null,
-    cookies: { production: options.production ?? false, domain: null },
+    cookies: { production: options.production ?? false, domain: null, prefix: '' },
     corsOrigins: [ALLOWED_ORIGIN],
     trustedProxies: 0,
     limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(fastOrElse(new FastMemory(world), world), world) },

@@ -1,4 +1,4 @@
-/** What clients were told against the events of their account: the checker finds each planted fault, and nothing else. */
+/** What clients were told, against the events of their account: each planted fault is found, and nothing else. */
 import { describe, expect, it } from 'vitest'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { Account, type Holding, Violation } from '../../ops/rehearse/rig/account.ts'

@@ -76,7 +76,7 @@ describe('configuration', () => {
       },
       ticket: { secret: null, ttlSecs: 300 },
       mail: { smtpUrl: null, from: 'Touchline <no-reply@touchline.invalid>' },
-      cookieDomain: null,
+      cookies: { domain: null, prefix: '' },
       corsOrigins: [],
       adminEmails: [],
       limits: { perMinute: 200, trustedProxies: 0 },
@@ -166,7 +166,7 @@ describe('configuration', () => {
       },
       ticket: { secret: expect.any(Secret), ttlSecs: 600 },
       mail: { smtpUrl: expect.any(Secret), from: 'play@touchline.example' },
-      cookieDomain: '.touchline.example',
+      cookies: { domain: '.touchline.example', prefix: '' },
       adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
       limits: { perMinute: 0, trustedProxies: 2 },
@@ -360,6 +360,13 @@ describe('configuration', () => {
     expect([await accepts(during, after), await accepts(after, during)]).toEqual([true, true])
     expect(await accepts(after, before)).toBe(true)
     expect(await accepts(before, after)).toBe(false) // which is why there are two steps
+  })
+
+  it('[S24] a prefix that browsers would refuse is refused', () => {
+    const line = 'COOKIE_PREFIX: needs production, and no COOKIE_DOMAIN'
+    expect(wrong({ COOKIE_PREFIX: '__Host-' })).toContain(line)
+    expect(wrong({ ...production, COOKIE_PREFIX: '__Host-', COOKIE_DOMAIN: 'touchline.example' })).toContain(line)
+    expect(readConfig({ ...production, COOKIE_PREFIX: '__Host-' }).cookies.prefix).toBe('__Host-')
   })
 
   it('docs/configuration.md lists the variables as they are declared', async () => {

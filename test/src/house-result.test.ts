@@ -19,9 +19,9 @@ async function watched() {
   const rig = await ActorRig.set({
     rules: { holdMs: 0 },
     users: 6,
-    wrap: (store) =>
+    wrap: (store, world) =>
       observedStore(store, {
-        world: rig.world,
+        world,
         log: quiet,
         observe: ({ batch, verdict }) => {
           if (verdict !== 'committed') return

@@ -151,7 +151,7 @@ describe('signing keys', () => {
 
 describe('session cookies', () => {
   const cookie = { name: 'game_access', value: 'a.b.c', maxAgeSecs: 900 } as const
-  const DEVELOPMENT = { production: false, domain: null }
+  const DEVELOPMENT = { production: false, domain: null, prefix: '' } as const
 
   it('are HttpOnly and Lax in development', () => {
     const text = setCookie(cookie, DEVELOPMENT)
@@ -159,14 +159,14 @@ describe('session cookies', () => {
   })
 
   it('are Secure, SameSite=None, Partitioned and on their domain in production', () => {
-    const text = setCookie(cookie, { production: true, domain: '.touchline.example' })
+    const text = setCookie(cookie, { production: true, domain: '.touchline.example', prefix: '' })
     expect(text).toBe(
       'game_access=a.b.c; Path=/; Max-Age=900; Domain=.touchline.example; HttpOnly; Secure; SameSite=None; Partitioned',
     )
   })
 
-  it('[S24] cannot be set by another site, in production without a domain', () => {
-    const policy = { production: true, domain: null }
+  it('[S24] cannot be set by another site, with the prefix', () => {
+    const policy = { production: true, domain: null, prefix: '__Host-' } as const
     const text = setCookie(cookie, policy)
     expect(text).toBe('__Host-game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; Secure; SameSite=None; Partitioned')
     expect(readCookie('game_access=forged; __Host-game_access=a.b.c', 'game_access', policy)).toBe('a.b.c')

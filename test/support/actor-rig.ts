@@ -25,7 +25,7 @@ export interface ActorRigOptions {
   /** Waits for a turn of the event loop. */
   readonly pause?: MatchActorOptions['pause']
   /** Wraps the store, to make it fail. */
-  readonly wrap?: (store: MatchStore) => MatchStore
+  readonly wrap?: (store: MatchStore, world: TestWorld) => MatchStore
 }
 
 export class ActorRig {
@@ -72,7 +72,7 @@ export class ActorRig {
     this.#actor = new MatchActor({
       record: loaded,
       epoch,
-      store: this.#options.wrap?.(this.store) ?? this.store,
+      store: this.#options.wrap?.(this.store, this.world) ?? this.store,
       world: this.world,
       rules: () => this.rules,
       model: () => this.model,
