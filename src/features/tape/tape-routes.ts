@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
-import { matches } from '../../http/caching.ts'
+import { keptFor, matches } from '../../http/caching.ts'
 import { addressOf } from '../../http/client-address.ts'
 import { Downloads } from '../../http/downloads.ts'
 import { INPUT } from '../../http/error-codes.ts'
@@ -146,7 +146,7 @@ export function publicTape({ tapes, areRecordingsOpen, recordings, watching, wor
     const owner = addressOf(c, trustedProxies)
     const begun = isKnown ? null : await downloads.beginPacked(c, { owner, chunks })
     if (begun === null && !isKnown) return fail(c, BUSY)
-    c.header('Cache-Control', forHowLong)
+    keptFor(c, forHowLong)
     c.header('ETag', etag)
     if (begun !== null) return c.body(begun.body, 200, { 'Content-Type': 'application/x-ndjson' })
     c.header('Vary', 'Accept-Encoding', { append: true })
