@@ -47,10 +47,17 @@ eachDatabase((open) => {
     expect(await connections.alerts(present(cleo, 'Cleo'))).toEqual([])
 
     const by = present(ann, 'Ann')
-    const about = { actor: by, subject: present(ben, 'Ben'), before: null }
+    const about = present(ben, 'Ben')
+    const entry = { actor: by, subject: about, before: null }
+    const words = (field: 'reason' | 'text', written: string) => ({ field, about, words: written })
     await new AuditLog(db, world).recordAll([
-      { ...about, action: 'user.status', after: { status: 'frozen', reason: 'ten opens before goals' } },
-      { ...about, action: 'user.note', after: { text: 'asked why' } },
+      {
+        ...entry,
+        action: 'user.status',
+        after: { status: 'frozen' },
+        words: words('reason', 'ten opens before goals'),
+      },
+      { ...entry, action: 'user.note', after: {}, words: words('text', 'asked why') },
     ])
     expect(await connections.deeds(present(ben, 'Ben'))).toMatchObject([
       { action: 'user.note', by: 'ann', text: 'asked why' },
