@@ -64,15 +64,15 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a lease is taken while it runs',
     tests('Q1', LEASES_TESTS),
     LEASES,
-    `where match_leases.expires_at <= clock_timestamp() or match_leases.owner`,
+    `where not \${this.#runs('match_leases')} or match_leases.owner`,
     `where true or match_leases.owner`,
   ),
   mutation(
     'a process’s own clock decides whether a lease runs',
     tests('Q2', LEASES_TESTS),
     LEASES,
-    `where match_leases.expires_at <= clock_timestamp() or match_leases.owner`,
-    `where match_leases.expires_at <= \${new Date()}::timestamptz or match_leases.owner`,
+    `(\${end} > clock_timestamp() and`,
+    `(\${end} > \${new Date()}::timestamptz and`,
   ),
   mutation(
     'an epoch is used twice',
@@ -101,7 +101,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'matches without an owner are not looked for',
     tests('Q3', LEASES_TESTS),
     LEASES,
-    `(l.match_id is null or l.expires_at <= clock_timestamp() or`,
+    `(l.match_id is null or not \${this.#runs('l')} or`,
     `(l.match_id is null or`,
   ),
   mutation(

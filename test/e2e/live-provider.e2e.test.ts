@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
+import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -177,13 +178,15 @@ onServers((settle) => {
     const rehearsal = await Rehearsal.open(place, { matches: [{ recording: tie }], started: false })
     const poller = fixtureId(0)
     const elsewhere = async (work: (leases: SqlLeases) => Promise<unknown>) =>
-      place.look(({ db }) => work(new SqlLeases(db, { owner: 'another process', ttlMs: HOUR_MS, alone: false })))
+      place.look(({ db }) => work(new SqlLeases(db, { owner: 'another process', ttlMs: LEASE_TTL_MS, alone: false })))
     await place.look(({ db }) => migrate(db))
     await elsewhere((leases) => leases.acquire(poller))
+    const renewing = setInterval(() => void elsewhere((leases) => leases.renew(poller, 1)), LEASE_TTL_MS / 8)
     await rehearsal.start()
     const one = await rehearsal.user('Observer')
     expect(await one.matches()).toEqual([])
     expect(rehearsal.status).toMatchObject({ polling: false, polls: 0 })
+    clearInterval(renewing)
     await elsewhere((leases) => leases.release(poller, 1))
     await vi.waitUntil(() => (rehearsal.info()?.minute ?? null) !== null, SOON)
     expect(rehearsal.status.polling).toBe(true)

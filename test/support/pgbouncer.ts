@@ -24,7 +24,7 @@ export function keepsPrepared(): boolean {
 /** What a pooler needs to be told when `DATABASE_PREPARED` is on. */
 const forPrepared = (): readonly string[] => [
   ...(keepsPrepared() ? ['max_prepared_statements = 200'] : []),
-  'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout',
+  'ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout',
 ]
 
 export interface PgBouncer {
