@@ -251,8 +251,11 @@ async function stopMatches({ replays, desk, feed, hosted }: Parts, poller: Provi
   await replays.stop()
   await desk.stop()
   feed.announceStop()
-  for (const match of hosted.values()) match.announceStop(RECONNECT_SPREAD_MS)
+  const matches = [...hosted.values()]
+  for (const match of matches) match.announceStop(RECONNECT_SPREAD_MS)
   await matchMaker.gracefullyShutdown()
+  // The matchmaker does not wait for those that were ending already.
+  await Promise.all(matches.map(({ closed }) => closed))
 }
 
 async function stopSockets({ door, fanOut, account, feed, transport, cluster, deadline }: Parts): Promise<void> {

@@ -61,6 +61,8 @@ export interface HostedMatch {
   readonly actor: MatchActor
   /** Set once the match is being retired; resolves when another incarnation may start. */
   readonly leaving: Promise<void> | null
+  /** Resolves when it has let go of everything: its lease, too. */
+  readonly closed: Promise<void>
   /** The source of its prices. */
   readonly source: MatchHost
   /** The number of connected clients. */
@@ -121,6 +123,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   #options: MatchRoomOptions | null = null
   #host: MatchHost | null = null
   #leaving: Promise<void> | null = null
+  readonly #closing = Promise.withResolvers<void>()
   #renewing = false
   /** By session id. */
   readonly #seats = new Map<string, Seat>()
@@ -197,12 +200,17 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     void this.retire()
   }
 
+  get closed(): Promise<void> {
+    return this.#closing.promise
+  }
+
   override async onDispose(): Promise<void> {
     const { hosted } = present(this.#options, 'options of the room')
     try {
       await this.#host?.close()
     } finally {
       if (this.#host !== null && hosted.get(this.#host.matchId) === this) hosted.delete(this.#host.matchId)
+      this.#closing.resolve()
     }
   }
 

@@ -159,15 +159,13 @@ eachDataPlace((settle) => {
       await server.enrol(50)
       await vi.waitUntil(() => {
         server.trade()
-        return (server.info()?.minute ?? 0) >= 5
+        return (server.info()?.minute ?? 0) >= 5 && [...present(server.view(), 'match').openPositions()].length > 0
       }, SOON)
-      const held = new Set(Array.from(present(server.view(), 'match').openPositions(), ({ id }) => id))
       const seq = present(server.info(), 'match').feedSeq
       await server.stop()
       await server.start()
       await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > seq + 5, SOON)
       expect(server.window()?.status).not.toBe('CLOSED')
-      expect(held.size).toBeGreaterThan(0)
     })
   })
 })
