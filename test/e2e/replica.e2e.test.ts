@@ -1,5 +1,4 @@
 /** A server with a standby: which of its routes read there. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -73,13 +72,13 @@ onServers(() => {
     const league = z.looseObject({ id: z.string() }).parse((await ann.request('POST', '/api/leagues', founded)).body).id
     await vi.waitUntil(isUsed, PATIENCE)
     expect(await metric('touchline_replica_lag_seconds')).toBeLessThan(5)
-    await pause(2_000) // all of it is replayed
+    await pair.replayed()
     const cursorOf = async (path: string): Promise<string> =>
       encodeURIComponent((await ann.get(path, Page)).nextCursor ?? '')
     const ledger = await cursorOf('/api/wallet/ledger?limit=1')
     await ann.request('PUT', '/api/admin/settings/trading.mode', { value: 'reduce_only' })
     await ann.request('PUT', '/api/admin/settings/trading.mode', { value: 'open' })
-    await pause(2_000)
+    await pair.replayed()
     const audit = await cursorOf('/api/admin/audit?limit=1')
 
     const onStandby: readonly (readonly [string, RegExp])[] = [
