@@ -33,12 +33,13 @@ export const CACHED: Readonly<Record<string, string>> = {
 /** What an answer says of the one who asked; a shared cache would say it to others. */
 const OF_THE_ASKER = ['RateLimit', 'RateLimit-Policy'] as const
 
-const isForAll = (cacheControl: string): boolean => cacheControl.startsWith('public')
+/** What `no-cache` asks for each time is told to each anew. */
+const isShared = (cacheControl: string): boolean => /^public, max-age/.test(cacheControl)
 
 /** Lets caches keep an answer that is made piece by piece. */
 export function keptFor(c: Pick<Context, 'header'>, cacheControl: string): void {
   c.header('Cache-Control', cacheControl)
-  if (isForAll(cacheControl)) for (const name of OF_THE_ASKER) c.header(name)
+  if (isShared(cacheControl)) for (const name of OF_THE_ASKER) c.header(name)
 }
 
 /** Gives an answer to GET or HEAD its `Cache-Control` and an ETag, and answers 304 to a client that has it already. */
@@ -50,7 +51,7 @@ export function validated(cacheControl: string): MiddlewareHandler<HttpEnv> {
     const body = await c.res.arrayBuffer()
     const etag = etagOf(new Uint8Array(body))
     headers.set('Cache-Control', cacheControl)
-    if (isForAll(cacheControl)) for (const name of OF_THE_ASKER) headers.delete(name)
+    if (isShared(cacheControl)) for (const name of OF_THE_ASKER) headers.delete(name)
     headers.set('ETag', etag)
     const isKnown = matches(c, etag)
     if (isKnown) headers.delete('Content-Type')
