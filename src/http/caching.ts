@@ -34,7 +34,7 @@ export const CACHED: Readonly<Record<string, string>> = {
 const OF_THE_ASKER = ['RateLimit', 'RateLimit-Policy'] as const
 
 /** What `no-cache` asks for each time is told to each anew. */
-const isShared = (cacheControl: string): boolean => /^public, max-age/.test(cacheControl)
+const isShared = (cacheControl: string): boolean => cacheControl.startsWith('public, max-age')
 
 /** Lets caches keep an answer that is made piece by piece. */
 export function keptFor(c: Pick<Context, 'header'>, cacheControl: string): void {

@@ -28,7 +28,7 @@ export async function startPair(): Promise<Pair | null> {
     standby,
     async replayed() {
       const [written] = await rowsOf(primary, 'select pg_current_wal_lsn()::text as lsn')
-      const isThere = `select pg_last_wal_replay_lsn() >= '${written?.['lsn']}'::pg_lsn as there`
+      const isThere = `select pg_last_wal_replay_lsn() >= '${String(written?.['lsn'])}'::pg_lsn as there`
       await vi.waitUntil(async () => (await rowsOf(standby, isThere))[0]?.['there'] === true, PATIENCE)
     },
     async remove() {
