@@ -179,7 +179,7 @@ eachDatabase((open) => {
     }
   })
 
-  it('[R22] endpoints that hang keep nobody else waiting, and are left alone longer each time', async () => {
+  it('[R22] endpoints that hang delay no other user, and are left alone longer each time', async () => {
     const hanging = Array.from({ length: 10 }, (_, i) => browser(`tarpit ${n} ${i}`))
     for (const { target } of hanging) await pushes.subscribe(ada, target, PUSH_KINDS)
     await tell(...Array.from({ length: 30 }, (_, i) => notice(ada, `close ${i}`)))
@@ -208,6 +208,15 @@ eachDatabase((open) => {
     expect(names().filter((name) => name.startsWith('tarpit'))).toHaveLength(10)
     world.pass(15 * MINUTE_MS + 1)
     await sender.run()
+  })
+
+  it('[X15] a clock that is put back a day does not hold a message for a day', async () => {
+    await pushes.subscribe(ada, browser(`phone ${n}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'warned'))
+    expect((await send('away')).outcomes).toEqual(['failed'])
+    expect((await send()).outcomes).toEqual([])
+    const behind = new TestWorld({ now: world.now() - 24 * 60 * MINUTE_MS })
+    expect((await send(201, new Pushes(open().db, behind))).outcomes).toEqual(['sent'])
   })
 
   it('a process that dies loses nothing: another sends what it had claimed, once', async () => {

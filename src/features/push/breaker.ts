@@ -2,18 +2,19 @@
 import { MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
 
 export interface BreakerOptions {
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'steady'>
   /** Failures in a row before it is left alone. */
   readonly failures: number
 }
 
 const WAIT_MS = 5 * SECOND_MS
-const WAIT_MAX_MS = 5 * MINUTE_MS
+export const WAIT_MAX_MS = 5 * MINUTE_MS
 /** Names that are remembered; of more, the one that failed longest ago is forgotten. */
 const NAMES_MAX = 10_000
 
 interface Failing {
   readonly failures: number
+  /** By the steady clock. */
   readonly until: number
 }
 
@@ -25,10 +26,10 @@ export class Breaker {
     this.#options = options
   }
 
-  /** Until when a name is left alone; null if it may be tried. */
-  heldUntil(name: string): number | null {
-    const until = this.#failing.get(name)?.until ?? 0
-    return until > this.#options.world.now() ? until : null
+  /** For how long a name is left alone, in ms; 0 if it may be tried. */
+  heldMs(name: string): number {
+    const failing = this.#failing.get(name)
+    return failing === undefined ? 0 : Math.max(0, failing.until - this.#options.world.steady.now())
   }
 
   succeeded(name: string): void {
@@ -44,6 +45,6 @@ export class Breaker {
       const [oldest] = this.#failing.keys()
       if (oldest !== undefined) this.#failing.delete(oldest)
     }
-    this.#failing.set(name, { failures, until: world.now() + wait })
+    this.#failing.set(name, { failures, until: world.steady.now() + wait })
   }
 }

@@ -80,19 +80,18 @@ export class PushSender {
   }
 
   async #deliver(push: Push): Promise<void> {
-    const { pushes, count, world } = this.#options
+    const { pushes, count } = this.#options
     const { endpoint } = push.target
     const host = new URL(endpoint).host
-    const outcome = this.#heldUntil(endpoint, host) === null ? await this.#send(push, host) : 'held'
+    const outcome = this.#heldMs(endpoint, host) === 0 ? await this.#send(push, host) : 'held'
     count(outcome)
     if (outcome === 'sent' || outcome === 'refused') return pushes.forget([push])
     if (outcome === 'gone') return pushes.forgetBrowsers([push.subscription])
-    await pushes.putOff(push.subscription, this.#heldUntil(endpoint, host) ?? world.now())
+    await pushes.putOff(push.subscription, this.#heldMs(endpoint, host))
   }
 
-  #heldUntil(endpoint: string, host: string): number | null {
-    const [browser, service] = [this.#browsers.heldUntil(endpoint), this.#hosts.heldUntil(host)]
-    return browser === null && service === null ? null : Math.max(browser ?? 0, service ?? 0)
+  #heldMs(endpoint: string, host: string): number {
+    return Math.max(this.#browsers.heldMs(endpoint), this.#hosts.heldMs(host))
   }
 
   async #send(push: Push, host: string): Promise<PushOutcome> {

@@ -10,6 +10,7 @@ import { readFacts } from '../../../db/facts.ts'
 import { PUSH_KINDS, type PushKind } from '../../../db/push-outbox.ts'
 import { bigints, uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import { WAIT_MAX_MS } from './breaker.ts'
 
 export interface PushTarget {
   /** Of the browser's push service. It is secret: with the keys it is all that sending to the browser takes. */
@@ -113,7 +114,7 @@ export class Pushes {
       with next as (
         select distinct on (o.subscription_id) o.notification_id, o.subscription_id, s.user_id
           from push_outbox o join push_subscriptions s on s.id = o.subscription_id
-         where (o.claimed_until is null or o.claimed_until < ${new Date(now)}::timestamptz)
+         where ${this.#isFree(now)}
            and o.subscription_id <> all (${uuids(busy)}::uuid[])
          order by o.subscription_id, o.notification_id),
       turns as (
@@ -123,7 +124,7 @@ export class Pushes {
       mine as (
         select o.notification_id, o.subscription_id
           from push_outbox o join turns t using (notification_id, subscription_id)
-         where o.claimed_until is null or o.claimed_until < ${new Date(now)}::timestamptz
+         where ${this.#isFree(now)}
            for update of o skip locked)
       update push_outbox o set claimed_until = ${new Date(now + CLAIM_MS)}::timestamptz
         from mine m
@@ -145,11 +146,18 @@ export class Pushes {
     )
   }
 
-  /** Tries nothing for a browser again until then. */
-  async putOff(subscription: string, until: number): Promise<void> {
+  /** What is claimed for longer than anything ever is was claimed before the clock was put back. */
+  #isFree(now: number) {
+    const latest = new Date(now + 2 * WAIT_MAX_MS)
+    return sql<boolean>`(o.claimed_until is null or o.claimed_until < ${new Date(now)}::timestamptz
+      or o.claimed_until > ${latest}::timestamptz)`
+  }
+
+  /** Tries nothing for a browser again for so long, in ms. */
+  async putOff(subscription: string, ms: number): Promise<void> {
     await this.#db
       .updateTable('push_outbox')
-      .set({ claimed_until: new Date(until) })
+      .set({ claimed_until: new Date(this.#world.now() + ms) })
       .where('subscription_id', '=', subscription)
       .execute()
   }
