@@ -34,7 +34,7 @@ export interface History {
 export const HISTORY_TICKS_MAX = 500
 /** Up to this many ticks are counted and thinned exactly. Counting more would take too long for a chart. */
 const COUNTED_MAX = 10_000
-/** Of the ticks that tell of something so many stay, the latest: a season's goals and cards. */
+/** At most this many ticks that tell of something are kept, the latest: enough for a season's goals and cards. */
 const TOLD_MAX = 120
 /** With more ticks, time without any is skipped in steps of this fraction of the whole. */
 const SLICES = 1_000

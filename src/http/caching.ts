@@ -33,7 +33,7 @@ export const CACHED: Readonly<Record<string, string>> = {
 /** What an answer says of the one who asked; a shared cache would say it to others. */
 const OF_THE_ASKER = ['RateLimit', 'RateLimit-Policy'] as const
 
-/** What `no-cache` asks for each time is told to each anew. */
+/** Whether a cache may answer others without asking. With `no-cache` it asks each time, and gets fresh fields. */
 const isShared = (cacheControl: string): boolean => cacheControl.startsWith('public, max-age')
 
 /** Lets caches keep an answer that is made piece by piece. */

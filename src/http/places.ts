@@ -1,4 +1,4 @@
-/** Places for what takes long: so many in the process, and so many for one owner, who is a user or an address. */
+/** Limits how many long tasks run at once: in the process, and for one owner, which is a user or an address. */
 export interface PlacesOptions {
   readonly together: number
   readonly perOwner: number

@@ -48,7 +48,7 @@ describe('answers that may be kept', () => {
       const { status, headers } = await app.request(concrete(path))
       expect([path, expected.startsWith('public')]).toEqual([path, status === 200])
       if (status !== 200) expect([headers.get('cache-control'), headers.get('etag')]).toEqual(['no-store', null])
-      // How much an address has left is nobody else's.
+      // What one address has left must not be told to others.
       if (expected.startsWith('public, max-age')) expect([path, headers.get('ratelimit')]).toEqual([path, null])
     }
     for (const path of ['/api/me', '/api/wallet', '/api/positions', '/api/notifications', '/api/matches', '/nowhere']) {

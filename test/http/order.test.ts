@@ -112,7 +112,7 @@ it('[H31] a user who orders too often is refused before the body', async () => {
   }
 })
 
-it('[H31] who sends a body slowly keeps nobody from signing in', async () => {
+it('[H31] a client that sends its body slowly does not keep others from signing in', async () => {
   const rig = await openLimited(0)
   const slow = Array.from({ length: 20 }, () =>
     ['/api/auth/google', '/api/auth/google/complete', '/api/auth/dev'].map((path) => {

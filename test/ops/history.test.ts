@@ -93,7 +93,7 @@ describe('a history', () => {
     ['an acknowledged command without an effect', HEARD, EVENTS.slice(0, 2)],
     ['an effect that happened twice', HEARD, [...EVENTS, opened(4, position('again'))]],
     ['an effect of a refused command', replaced(HEARD, 1, [opening(2), 'refused']), EVENTS],
-    ['an effect that nobody asked for', HEARD.slice(0, 1), [EVENTS[0] ?? opened(1, first), opened(2, second)]],
+    ['an effect without a command', HEARD.slice(0, 1), [EVENTS[0] ?? opened(1, first), opened(2, second)]],
     ['a missing event', HEARD, [opened(1, first), closed(3, won)]],
     ['a repeated event', HEARD, [opened(1, first), opened(1, first), opened(2, second), closed(3, won)]],
     ['events in another order', HEARD, [opened(2, second), opened(1, first), closed(3, won)]],

@@ -1,5 +1,5 @@
 /** The integrity desk of the control room, in a real browser against the whole program. */
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
@@ -38,14 +38,9 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     return { fan, userId, order }
   }
 
-  const shoot = async (page: Page, name: string): Promise<void> => {
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
-  }
-
-  it('[C7][C8] shows the risk and a user, voids a position and freezes the user, each for a reason', async () => {
-    const { fan, userId, order } = await holder('Fan')
-
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  /** A page on which the admin has signed in. */
+  async function boss(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options)
     const page = await context.newPage()
     page.setDefaultTimeout(PATIENCE.timeout)
     const complaints = complaintsOf(page, [new URL(server.url).origin])
@@ -53,6 +48,17 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByLabel('Your name').fill('Boss')
     await page.getByRole('button', { name: 'Kick off' }).click()
     await page.getByRole('link', { name: 'Account' }).waitFor()
+    return { context, page, complaints }
+  }
+
+  const shoot = async (page: Page, name: string): Promise<void> => {
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
+  }
+
+  it('[C7][C8] shows the risk and a user, voids a position and freezes the user, each for a reason', async () => {
+    const { fan, userId, order } = await holder('Fan')
+
+    const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 } })
 
     await page.goto(`${server.url}/#/control/risk`)
     await page
@@ -98,14 +104,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
   it('brakes one match and one player, sees what users see, and releases both where they need attention', async () => {
     const { fan, order } = await holder('Bea Brake')
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' })
-    const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE.timeout)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill('Boss')
-    await page.getByRole('button', { name: 'Kick off' }).click()
-    await page.getByRole('link', { name: 'Account' }).waitFor()
+    const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' })
     await page.goto(`${server.url}/#/control`)
 
     const asked: string[] = []
@@ -148,13 +147,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
   })
 
   it('settings are in groups with a search, and a dangerous one asks whom it concerns', async () => {
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'light' })
-    const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE.timeout)
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill('Boss')
-    await page.getByRole('button', { name: 'Kick off' }).click()
-    await page.getByRole('link', { name: 'Account' }).waitFor()
+    const { context, page } = await boss({ viewport: { width: 390, height: 844 }, colorScheme: 'light' })
     await page.goto(`${server.url}/#/control/settings`)
     await page.getByText('Points: multipliers of forwards').waitFor()
     expect(await page.locator('.groups details[open]').count()).toBe(0)
@@ -178,14 +171,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
   })
 
   it('tries a draft of settings on a recording, and sets nothing', async () => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' })
-    const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE.timeout)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill('Boss')
-    await page.getByRole('button', { name: 'Kick off' }).click()
-    await page.getByRole('link', { name: 'Account' }).waitFor()
+    const { context, page, complaints } = await boss({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' })
     await page.goto(`${server.url}/#/control/what-if`)
     const inForce = async (): Promise<unknown> => (await page.request.get(`${server.url}/api/admin/settings`)).json()
     const before = await inForce()
@@ -254,13 +240,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
   it('[S23] an admin whose sign-in is old signs in from the message, and goes on', async () => {
     const { userId } = await holder('Old Fan')
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE.timeout)
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill('Boss')
-    await page.getByRole('button', { name: 'Kick off' }).click()
-    await page.getByRole('link', { name: 'Account' }).waitFor()
+    const { context, page } = await boss()
     await page.goto(`${server.url}/#/control/users/${userId}`)
     const freeze = page.getByRole('button', { name: 'Freeze' })
     await freeze.waitFor()

@@ -31,7 +31,7 @@ interface Moment extends Readonly<Holding> {
   readonly marker: number
 }
 
-/** An answer is compared long before so many events have followed. */
+/** Far fewer events than this follow before an answer is compared. */
 const MOMENTS_MAX = 10_000
 
 export class Account {

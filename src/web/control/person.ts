@@ -26,7 +26,7 @@ export function Person({ id }: { id: string }) {
 /** The reason is for the audit log and, for a void, for the owner. Null if the operator thinks better of it. */
 const reasonFor = (question: string): string | null => {
   const reason = prompt(
-    `${question}\n\nThe reason, which is in the audit log until the account is erased. It must name nobody else.`,
+    `${question}\n\nThe reason, which is in the audit log until the account is erased. Do not name other people in it.`,
   )?.trim()
   return reason === undefined || reason === '' ? null : reason
 }
@@ -45,7 +45,7 @@ async function setStatus({ userId, username, status }: ListedUser, again: () => 
 async function note({ userId, username }: ListedUser, again: () => void): Promise<void> {
   const text =
     prompt(
-      `A note about ${username}. It is in the audit log until the account is erased. It must name nobody else.`,
+      `A note about ${username}. It is in the audit log until the account is erased. Do not name other people in it.`,
     )?.trim() ?? ''
   if (text === '') return
   if (await runAction(`Note about ${username}`, () => operations.note(userId, text))) again()

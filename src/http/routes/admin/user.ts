@@ -92,7 +92,7 @@ const note = createRoute({
   summary: 'Note something about a user',
   description:
     'An entry `user.note` of the audit log, which every admin reads. Its text is erased with the account of the user; ' +
-    'it must name nobody else.',
+    'do not name other people in it.',
   security: ADMIN_WRITE_SECURITY,
   request: { params: z.object({ id: UserIdInput }), body: jsonBody(strictBody({ text: reasonInput })) },
   responses: { 200: json(z.object({ noted: z.literal(true) }), 'Noted.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
