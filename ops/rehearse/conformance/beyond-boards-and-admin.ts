@@ -100,7 +100,9 @@ check(
   { takes: 75 },
   async (t) => {
     const [user, player] = [await t.user(), await t.player('GK')]
-    for (let n = 0; n < ORDERS_MAX; n++) await user.opens(player, { lotSize: 0.01 })
+    // Ten at a time: one after another, on a slow machine, they would not fit into one minute.
+    const ten = () => Promise.all(Array.from({ length: 10 }, () => user.opens(player, { lotSize: 0.01 })))
+    for (let n = 0; n < ORDERS_MAX; n += 10) await ten()
     const over = await user.order(player, { lotSize: 0.01 })
     refuses(over, 429)
     await t.wait(retryAfter(over, 60))
