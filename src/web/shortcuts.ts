@@ -1,6 +1,6 @@
 /**
- * Keys of the trading page: one finds a player, goes up and down the list, chooses a way and reaches a position. None of
- * them sends an order. They are announced by `aria-keyshortcuts` where they act.
+ * Keys of the trading page: they find a player, go up and down the list, choose a way and reach a position. None sends
+ * an order. `aria-keyshortcuts` announces them where they act.
  */
 import { signal } from '@preact/signals'
 import { isTrading } from './route.ts'

@@ -65,7 +65,7 @@ function lineOf({ name, feed, leadSecs, isLeader }: Subject, tallies: readonly T
   }
 }
 
-/** The ratio of two sums over matches, and its standard error, in per cent. One match alone says nothing about chance. */
+/** The ratio of two sums over matches, and its standard error, in per cent. Of one match alone nothing is known. */
 function ratioOf(matches: readonly (readonly [part: number, of: number])[]): { pct: number; errorPct: number } {
   const whole = sum(matches.map(([, of]) => of))
   if (whole === 0) return { pct: 0, errorPct: 0 }
