@@ -158,7 +158,7 @@ export const Environment = z.object({
     {
       otherwise: 'the primary answers every read',
       meaning:
-        'a streaming standby of it, for reads that may be seconds old (operations.md); requires ' + '`DATABASE_URL`',
+        'a streaming standby of it, for reads that may be seconds old (operations.md); requires `DATABASE_URL`',
     },
   ),
   REDIS_URL: optionalSecret(isRedisAddress, NO_REDIS_ADDRESS, {
@@ -171,7 +171,7 @@ export const Environment = z.object({
   BUS_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'messages are not signed',
     meaning:
-      'signs the messages between processes, the same for all of them; required with `REDIS_URL` in ' + 'production',
+      'signs the messages between processes, the same for all of them; required with `REDIS_URL` in production',
   }),
   BUS_OTHER_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'none',
@@ -285,7 +285,7 @@ export const Environment = z.object({
   }),
   METRICS: variable(oneOf(METRICS_ACCESS), 'private', {
     meaning:
-      'who may read `/metrics`: private addresses without a proxy (`private`), everyone (`open`), no one ' + '(`off`)',
+      'who may read `/metrics`: private addresses without a proxy (`private`), everyone (`open`), no one (`off`)',
   }),
   WEBHOOK_TARGETS: oneOf(WEBHOOK_TARGETS).optional().register(declarations, {
     default: null,
