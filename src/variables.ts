@@ -157,8 +157,7 @@ export const Environment = z.object({
     'must be a postgres:// address',
     {
       otherwise: 'the primary answers every read',
-      meaning:
-        'a streaming standby of it, for reads that may be seconds old (operations.md); requires `DATABASE_URL`',
+      meaning: 'a streaming standby of it, for reads that may be seconds old (operations.md); requires `DATABASE_URL`',
     },
   ),
   REDIS_URL: optionalSecret(isRedisAddress, NO_REDIS_ADDRESS, {
@@ -170,8 +169,7 @@ export const Environment = z.object({
   }),
   BUS_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'messages are not signed',
-    meaning:
-      'signs the messages between processes, the same for all of them; required with `REDIS_URL` in production',
+    meaning: 'signs the messages between processes, the same for all of them; required with `REDIS_URL` in production',
   }),
   BUS_OTHER_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'none',
