@@ -64,7 +64,7 @@ export async function playBattery(
 }
 
 function linesOf(
-  { name, leadSecs, leader }: Strategy,
+  { name, leadSecs, leader, isLeaderLucky = false }: Strategy,
   feed: FeedName,
   { trades, refused }: Played,
 ): readonly (Subject & Tally)[] {
@@ -72,6 +72,13 @@ function linesOf(
   const subject: Subject = { name, feed, leadSecs, isLeader: false }
   const whole: Subject & Tally = { ...subject, ...tallyOf(own, refused.get(name) ?? 0) }
   if (leader === undefined) return [whole]
-  const led = own.filter(({ account }) => account.endsWith(`/${leader}`))
-  return [whole, { ...subject, name: `… its ${leader}`, isLeader: true, ...tallyOf(led, 0) }]
+  const led = tallyOf(
+    own.filter(({ account }) => account.endsWith(`/${leader}`)),
+    0,
+  )
+  const luck = isLeaderLucky ? led.baseMoves : 0
+  return [
+    { ...whole, pnl: whole.pnl - luck, baseMoves: whole.baseMoves - luck },
+    { ...subject, name: `… its ${leader}`, isLeader: true, ...led },
+  ]
 }

@@ -208,14 +208,12 @@ const whistle = group({
   ],
 })
 
-/**
- * Accounts that open just before a goal, for a holder who leaves when it is published: void, they must not have moved
- * the price.
- */
+/** Accounts that open just before a goal, for a holder who leaves at the price that they have pushed. */
 const latePump: Strategy = {
   name: 'late accounts for an old holder',
   leadSecs: 20,
   leader: 'holder',
+  isLeaderLucky: true,
   prepare(foresight, hands) {
     const goal = foresight.plot.shown.find(({ event, index }) => isGoal(event) && index > indexAt(foresight, 12))
     const on = goal === undefined ? undefined : listedAs(goal, foresight)
@@ -239,6 +237,7 @@ const firedStop: Strategy = {
   name: 'a stop that friends fire, 20 s ahead',
   leadSecs: 20,
   leader: 'keeper’s holder',
+  isLeaderLucky: true,
   prepare(foresight, hands) {
     const goal = foresight.plot.shown.find(({ event, index }) => isGoal(event) && index > indexAt(foresight, 12))
     const players = goal === undefined ? [] : (foresight.snapshots[goal.index]?.players ?? [])
