@@ -10,7 +10,7 @@ import './style.css'
 
 followAddress(PAGE_FEATURES.flatMap(({ view }) => view?.name ?? []))
 startRoving()
-startLive()
+startLive(PAGE_FEATURES.flatMap(({ live }) => live ?? []))
 const root = document.getElementById('app')
 if (root !== null) render(html`<${App} />`, root)
 
