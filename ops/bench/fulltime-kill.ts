@@ -31,7 +31,7 @@ export async function killedReactions(
   database: BenchDatabase,
   kills: number,
 ): Promise<{ readonly kills: number; readonly tables: number; readonly unkilledMs: number }> {
-  const url = present(database.url, 'address of a server')
+  const url = database.url
   await database.connection.close()
   const copy = await copyDatabase(server, url)
   try {
