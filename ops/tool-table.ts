@@ -16,7 +16,6 @@ export const TOOLS: readonly Tool[] = [
   tool('probe', './tools/probe/main.ts', 'trade a deployment from outside; shows Prometheus whether it works'),
   tool('pin-images', './tools/pin-images.ts', 'pin the images of deployment files to digests'),
   tool('sbom', './tools/sbom.ts', 'list what the image contains, with digests, and check the list'),
-  tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
   tool('market', './tools/market/main.ts', 'what a battery of strategies earns in simulated matches'),
   tool('market-fit', './tools/market/fit.ts', 'fit what prices expect of players beforehand'),
   tool('integrity', './tools/integrity/main.ts', 'find cheats that are planted among honest traders'),
