@@ -65,7 +65,7 @@ export const TOOLS: readonly Tool[] = [
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
   // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
   tool('bench-one-match', './bench/one-match.ts', 'one match with orders over the bus and a million followers'),
-  tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders; with kills'),
+  tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders'),
   tool('bench-hot', './bench/hot.ts', 'what a hot match and a crowd signing in cost the others'),
   tool('bench-storm', './bench/storm.ts', 'thousands who come back at once'),
   tool('bench-takeover', './bench/takeover.ts', 'how long a match stands still when its owner is killed'),
