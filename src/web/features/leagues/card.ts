@@ -10,6 +10,7 @@ import { go } from '../../route.ts'
 import { now } from '../../server-clock.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
+import { typed, useForm } from '../../parts/use-form.ts'
 import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
 import { plural, rich, say, words, wordsOf } from '../../words.ts'
 import { said } from './words.ts'
@@ -61,22 +62,6 @@ export function PrivateLeagues() {
     </section>
   `
 }
-
-/** What a form has typed, how it is sent, and what went wrong. */
-function useForm(send: () => Promise<void>) {
-  const [trouble, setTrouble] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    setBusy(true)
-    setTrouble(null)
-    await send().catch((error: unknown) => setTrouble(messageFor(error)))
-    setBusy(false)
-  }
-  return { trouble, isBusy, onSubmit: (event: Event) => void submit(event) }
-}
-
-const typed = (event: Event): string => (event.target as HTMLInputElement).value
 
 const DAY_MS = 86_400_000
 const LENGTHS = [
