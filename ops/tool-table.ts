@@ -16,7 +16,6 @@ export const TOOLS: readonly Tool[] = [
   tool('probe', './tools/probe/main.ts', 'trade a deployment from outside; shows Prometheus whether it works'),
   tool('pin-images', './tools/pin-images.ts', 'pin the images of deployment files to digests'),
   tool('sbom', './tools/sbom.ts', 'list what the image contains, with digests, and check the list'),
-  tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
   tool('market', './tools/market/main.ts', 'what a battery of strategies earns in simulated matches'),
   tool('market-fit', './tools/market/fit.ts', 'fit what prices expect of players beforehand'),
   tool('integrity', './tools/integrity/main.ts', 'find cheats that are planted among honest traders'),
@@ -37,9 +36,9 @@ export const TOOLS: readonly Tool[] = [
   tool('quickstart', './clients/quickstart.ts', "follow the quickstart of a server's API page word for word"),
   tool('client-generate', './clients/generate.ts', 'write the parts of clients made from the API description'),
   // The page
+  tool('page-speed', './page/speed.ts', 'what a first visit asks for, and its time on a slow network'),
   tool('page-shots', './page/shots.ts', 'pictures of every view: three widths, light and dark'),
   tool('page-walk', './page/walk.ts', 'what a screen reader is told on the way to a closed position'),
-  tool('page-speed', './page/speed.ts', 'what a first visit asks for, and its time on a slow network'),
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),
   tool('replay-make', './replays/make.ts', 'make the bundled recordings from their seeds'),
@@ -48,7 +47,6 @@ export const TOOLS: readonly Tool[] = [
   tool('trade', './backtest/trade.ts', 'let a strategy trade on a server, with a personal key'),
   // Rehearsals
   tool('conformance', './rehearse/conformance/main.ts', 'check a deployment against the specification, from outside'),
-  tool('crash', './rehearse/crash/main.ts', 'kill the server under load, restart it and audit the result'),
   tool('chaos', './rehearse/chaos/main.ts', 'break a cluster of three processes at random and check every promise'),
   tool('chaos-mutants', '../test/chaos/mutants.ts', 'remove each protection of the cluster; a check must fail'),
   tool('market-mutants', '../test/market/mutants.ts', 'break each rule of the market; the small season must fail'),
@@ -68,8 +66,8 @@ export const TOOLS: readonly Tool[] = [
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
   // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
   tool('bench-one-match', './bench/one-match.ts', 'one match with orders over the bus and a million followers'),
-  tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders; with kills'),
+  tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders'),
   tool('bench-hot', './bench/hot.ts', 'what a hot match and a crowd signing in cost the others'),
-  tool('bench-storm', './bench/storm.ts', 'thousands who come back at once, beside plain ws and Colyseus'),
+  tool('bench-storm', './bench/storm.ts', 'thousands who come back at once'),
   tool('bench-takeover', './bench/takeover.ts', 'how long a match stands still when its owner is killed'),
 ]

@@ -381,6 +381,26 @@ describe('features', () => {
       [{ ...both, 'ops/a.ts': `// see src/features/b/store.ts` }, [/names a file of the feature b/]],
     ],
   )
+
+  const board = {
+    'src/features/index.ts': `import { boards } from './boards/index.ts'`,
+    'src/features/boards/index.ts': 'boards',
+  }
+  proves(
+    'each that is alone is named in its own places only',
+    checks.featureNames,
+    {
+      ...board,
+      'src/features/leagues/index.ts': '',
+      'src/web/features/boards/card.ts': 'boards',
+      'src/web/client/api.ts': '/api/boards',
+      'src/http/app.ts': 'leagues',
+    },
+    [
+      [{ ...board, 'src/http/app.ts': '\nconst board = 1' }, [/^src\/http\/app\.ts:2: names the feature boards/]],
+      [{ ...board, 'src/web/features/a/card.ts': 'boards' }, [/names the feature boards/]],
+    ],
+  )
 })
 
 describe('instructions', () => {

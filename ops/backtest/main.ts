@@ -2,12 +2,11 @@
  * Plays recordings with traders that follow a strategy, through the rules and the actor of the game:
  *
  *   npm run ops -- backtest ops/examples/strategy.ts [--recordings a.jsonl.br,b.jsonl.br] [--traders 500]
- *     [--svg curves.svg] [--json report.json]
+ *     [--json report.json]
  *
- * Without recordings it plays the bundled ones. A recording that was downloaded from a server works too. `--svg` draws
- * the equity of the traders; of several recordings each gets a file of its own, with the name of the recording before
- * the ending. `--json` writes everything, the equity of every trader minute by minute included. Prices, fills and
- * refusals repeat from run to run.
+ * Without recordings it plays the bundled ones. A recording that was downloaded from a server works
+ * too. `--json` writes everything, the equity of every trader minute by minute included. Prices, fills and refusals
+ * repeat from run to run.
  */
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -16,21 +15,20 @@ import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
 import { recordedMatch } from '../../src/match-run/recorded-match.ts'
 import { whole } from '../rehearse/rig/options.ts'
 import { backtest, type BacktestResult } from './backtest.ts'
-import { described, equitySvg } from './report.ts'
+import { described } from './report.ts'
 import { loadStrategy } from './strategy.ts'
 
 const { values, positionals } = parseArgs({
   options: {
     recordings: { type: 'string' },
     traders: { type: 'string', default: '500' },
-    svg: { type: 'string' },
     json: { type: 'string' },
   },
   allowPositionals: true,
 })
 const [file] = positionals
 if (file === undefined || positionals.length > 1) {
-  console.error('npm run ops -- backtest <strategy.ts> [--recordings …] [--traders 500] [--svg …] [--json …]')
+  console.error('npm run ops -- backtest <strategy.ts> [--recordings …] [--traders 500] [--json …]')
   process.exit(2)
 }
 const traders = whole('traders', values.traders, 1, 5_000)
@@ -47,9 +45,5 @@ for (const path of paths) {
   const result = await backtest(recordedMatch(recording, `backtest/${recording.name}`), strategy, traders)
   console.log(described(recording.name, result, performance.now() - before))
   results.push({ recording: recording.name, ...result })
-  if (values.svg !== undefined) {
-    const svg = paths.length === 1 ? values.svg : values.svg.replace(/(\.svg)?$/, `-${recording.name}.svg`)
-    await writeFile(here(svg), equitySvg(recording.name, result))
-  }
 }
 if (values.json !== undefined) await writeFile(here(values.json), `${JSON.stringify(results, null, 1)}\n`)

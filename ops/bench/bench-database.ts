@@ -6,7 +6,7 @@ import { type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { texts } from '../../db/postgres/arrays.ts'
-import { connect, connectEmbedded, type Connection } from '../../db/postgres/connect.ts'
+import { connect, type Connection } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -15,8 +15,7 @@ import { makeDatabase } from '../rehearse/rig/scratch-database.ts'
 
 export interface BenchDatabase {
   readonly connection: Connection
-  /** PostgreSQL's address; null for the embedded database. */
-  readonly url: string | null
+  readonly url: string
   readonly users: readonly UserId[]
   close(): Promise<void>
 }
@@ -35,12 +34,6 @@ export async function createOnServer(server: string, users: number): Promise<Ben
     await close()
     throw error
   }
-}
-
-/** The same in the embedded database, its files in `folder`. */
-export async function createEmbedded(folder: string, users: number): Promise<BenchDatabase> {
-  const connection = await connectEmbedded(folder)
-  return { connection, url: null, users: await populate(connection, users), close: () => connection.close() }
 }
 
 async function populate({ db }: Connection, users: number): Promise<UserId[]> {

@@ -21,8 +21,6 @@ export interface ClientPlan {
   readonly greeting: string | null
   /** Prices that come before it is ready. */
   readonly snapshots: number
-  /** Updates in one patch of a synced state. */
-  readonly updatesPerPatch: number
 }
 
 export type ClientsCommand =
@@ -39,7 +37,6 @@ export interface ClientsReport {
 
 const TIME_OFFSET = 32
 const MICROS_PER_MS = 1_000
-const [ROOM_JOIN, ROOM_PATCH] = [0x0a, 0x0f]
 const CONNECTING = 100
 
 let deliveries = 0
@@ -103,7 +100,7 @@ class RawClient {
       this.#isUpgraded = true
       bytes = bytes.subarray(end + 4)
       if (this.#plan.greeting !== null) this.#say(this.#plan.greeting, OPCODE.text)
-      if (this.#snapshotsLeft === 0 && this.#plan.updatesPerPatch === 0) this.#isReady()
+      if (this.#snapshotsLeft === 0) this.#isReady()
     }
     const now = isTiming ? sharedNow() : 0
     const at = eachMessage(bytes, (opcode, from, length) => {
@@ -114,15 +111,6 @@ class RawClient {
   }
 
   #receive(bytes: Buffer, from: number, length: number, now: number): void {
-    if (this.#plan.updatesPerPatch > 0) {
-      const kind = bytes[from]
-      if (kind === ROOM_JOIN) {
-        this.#say(Buffer.from([ROOM_JOIN]), OPCODE.binary)
-        return this.#isReady()
-      }
-      // A patch of three bytes means that nothing in view has changed.
-      if (kind === ROOM_PATCH) return void (isTiming && length > 3 ? (deliveries += this.#plan.updatesPerPatch) : 0)
-    }
     if (length < PRICE_FRAME_BYTES) return
     if (this.#snapshotsLeft > 0 && --this.#snapshotsLeft === 0) this.#isReady()
     if (!isTiming) return

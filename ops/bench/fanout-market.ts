@@ -9,15 +9,13 @@ import { encodePriceFrame } from '../../rooms/feed/price-frame.ts'
 /** Milliseconds of a clock that all processes of the machine share. */
 export const sharedNow = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
-export type Variant = 'floor' | 'feed' | 'broadcast' | 'view'
+export type Variant = 'floor' | 'feed'
 
 export interface ServerOrder {
   readonly variant: Variant
   readonly matches: number
   /** Of each match. */
   readonly instruments: number
-  /** Seats to reserve, if seats are needed. */
-  readonly sockets: number
   /** Instruments per socket: consecutive ones from the socket's number on, wrapping round. */
   readonly follow: number
   /** The port shared with another server; 0 for any. */
@@ -30,12 +28,6 @@ export interface Beat {
   readonly seconds: number
   /** Instruments of a match that change in a tick. */
   readonly changing: number
-}
-
-export interface Listening {
-  readonly port: number
-  /** Where each client connects. */
-  readonly paths: readonly string[] | null
 }
 
 export interface ServerReport {
@@ -52,7 +44,7 @@ export type ServerCommand =
 
 /** One way to deliver prices to many clients. */
 export interface Publisher {
-  readonly listening: Listening
+  readonly port: number
   /** These instruments of a match have moved. */
   readonly publish: (match: number, moved: readonly number[]) => void
 }

@@ -1,6 +1,6 @@
 /**
- * The server of the fan-out benchmark, in a process of its own: the product's price feed, or one of its baselines —
- * plain sockets, Colyseus's broadcast, and a state view for every client.
+ * The server of the fan-out benchmark, in a process of its own: the product's price feed, or its baseline, plain
+ * sockets.
  */
 import { createServer } from 'node:http'
 import { createServer as createPlainServer, type Socket } from 'node:net'
@@ -16,7 +16,6 @@ import { ConnectionLimit } from '../../rooms/sockets/connection-limit.ts'
 import { Door } from '../../rooms/sockets/door.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { startColyseus } from './fanout-colyseus.ts'
 import {
   type Beat,
   frameOf,
@@ -39,7 +38,7 @@ async function startFloor({ matches, instruments, follow, port }: ServerOrder): 
     for (let n = 0; n < follow; n++) followers[match * instruments + ((first + n) % instruments)]?.add(socket)
   })
   return {
-    listening: { port: await listen(server, port), paths: null },
+    port: await listen(server, port),
     publish: (match, moved) => {
       // All of a tick is decided before any of it is written, as in a match.
       const messages = moved.map((n) => ({ n, message: asMessage(frameOf(match, n).frame) }))
@@ -88,7 +87,7 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
   const server = createServer()
   server.on('upgrade', (request, _socket, head: Buffer) => void feed.upgrade(request, head))
   return {
-    listening: { port: await listen(server, port), paths: null },
+    port: await listen(server, port),
     publish: (match, moved) => {
       for (const n of moved) moves[match]?.set(n, priceOf(match, n))
       fanOut.moved(present(sources[match], 'source'))
@@ -96,10 +95,8 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
   }
 }
 
-async function start(order: ServerOrder): Promise<Publisher> {
-  if (order.variant === 'floor') return startFloor(order)
-  return order.variant === 'feed' ? startFeed(order) : startColyseus(order)
-}
+const start = (order: ServerOrder): Promise<Publisher> =>
+  order.variant === 'floor' ? startFloor(order) : startFeed(order)
 
 async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promise<ServerReport> {
   const turns: number[] = []
@@ -150,7 +147,7 @@ let running: { readonly publisher: Publisher; readonly order: ServerOrder } | nu
 async function obey(command: ServerCommand): Promise<unknown> {
   if (command.kind === 'listen') {
     running = { publisher: await start(command.order), order: command.order }
-    return running.publisher.listening
+    return running.publisher.port
   }
   if (command.kind === 'play') {
     const { publisher, order } = present(running, 'a server that listens')

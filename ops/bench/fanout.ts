@@ -1,5 +1,5 @@
 /**
- * Measures the fan-out of prices against the least that Node can do and against what Colyseus offers:
+ * Measures the fan-out of prices against the least that Node can do:
  *
  *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4] [--part deadline|comparison]
  *                           [--pin] [--quick] [--json]
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
 import { Histogram } from '../rehearse/load/histogram.ts'
 import type { ClientPlan, ClientsReport } from './fanout-clients.ts'
-import { type Beat, idOf, type Listening, type ServerOrder, type ServerReport, type Variant } from './fanout-market.ts'
+import { type Beat, idOf, type ServerOrder, type ServerReport, type Variant } from './fanout-market.ts'
 import { Worker } from './worker.ts'
 import { figure, type Section, type Spread, spreadOf, table, withSpread } from './report.ts'
 
@@ -75,19 +75,16 @@ async function run(what: Case): Promise<Result> {
   const crews: Worker[] = []
   try {
     let port = count > 1 ? 18_000 + Math.floor(Math.random() * 10_000) : 0
-    let paths: readonly string[] | null = null
     for (const server of servers) {
-      const order: ServerOrder = { variant, matches, instruments, sockets, follow, port }
-      const { answer } = await server.ask<{ answer: Listening }>({ kind: 'listen', order })
-      port = answer.port
-      paths = answer.paths
+      const order: ServerOrder = { variant, matches, instruments, follow, port }
+      port = (await server.ask<{ answer: number }>({ kind: 'listen', order })).answer
     }
     const weigh = async (): Promise<number> => {
       const each = await Promise.all(servers.map((server) => server.ask<{ answer: number }>({ kind: 'weigh' })))
       return each.reduce((sum, { answer }) => sum + answer, 0)
     }
     const emptyBytes = await weigh()
-    const plans = Array.from({ length: sockets }, (_, n) => planOf(what, n, paths))
+    const plans = Array.from({ length: sockets }, (_, n) => planOf(what, n))
     for (let from = 0; from < sockets; from += CLIENTS_MAX) {
       const clients = plans.slice(from, from + CLIENTS_MAX)
       const stalled = Math.round(clients.length * (what.stalledShare ?? 0))
@@ -143,21 +140,15 @@ function add(
 }
 
 /** How the nth client connects and what it follows. */
-function planOf(
-  { variant, matches = 1, instruments = INSTRUMENTS, follow, beat }: Case,
-  n: number,
-  paths: Listening['paths'],
-): ClientPlan {
-  if (variant === 'floor') return { path: null, greeting: null, snapshots: 0, updatesPerPatch: 0 }
-  if (variant !== 'feed') {
-    const updatesPerPatch = variant === 'view' ? Math.min(follow, beat.changing) : 1
-    return { path: present(paths?.[n], 'seat'), greeting: null, snapshots: 0, updatesPerPatch }
-  }
+function planOf({ variant, matches = 1, instruments = INSTRUMENTS, follow }: Case, n: number): ClientPlan {
+  if (variant === 'floor') return { path: null, greeting: null, snapshots: 0 }
   const first = Math.floor(n / matches)
   const instrumentIds = Array.from({ length: follow }, (_, i) => idOf(n % matches, (first + i) % instruments))
   const greeting = JSON.stringify({ type: 'subscribe', instrumentIds })
-  return { path: `/?token=${n}`, greeting, snapshots: follow, updatesPerPatch: 0 }
+  return { path: `/?token=${n}`, greeting, snapshots: follow }
 }
+
+const VARIANTS: readonly Variant[] = ['floor', 'feed']
 
 /** The rate that the slowest variant can sustain. */
 const hzFor = (sockets: number): number => Math.min(15, Math.max(1, Math.floor(20_000 / sockets)))
@@ -167,7 +158,6 @@ type Found = ReadonlyMap<string, readonly Result[]>
 
 interface Comparison {
   readonly title: string
-  readonly variants: readonly Variant[]
   readonly follow: number
   readonly instruments: number
   /** Another comparison, whose baseline also counts here. */
@@ -177,11 +167,11 @@ interface Comparison {
 const keyOf = (sockets: number, variant: Variant): string => `${sockets} ${variant}`
 
 /** Every variant at every size, one after the other, once per round. */
-async function measureAll({ title, variants, follow, instruments }: Comparison): Promise<Found> {
+async function measureAll({ title, follow, instruments }: Comparison): Promise<Found> {
   const found = new Map<string, Result[]>()
   for (const sockets of sizes) {
     for (let round = 0; round < rounds; round++) {
-      for (const variant of variants) {
+      for (const variant of VARIANTS) {
         say(`${title}: ${sockets} sockets, ${variant}`)
         const beat = { hz: hzFor(sockets), seconds, changing: instruments }
         const result = await run({ variant, sockets, instruments, follow, beat })
@@ -194,10 +184,10 @@ async function measureAll({ title, variants, follow, instruments }: Comparison):
 }
 
 /** Each variant as a multiple of plain sockets in the same round. */
-function compared({ title, variants, beside }: Comparison, found: Found): Section {
+function compared({ title, beside }: Comparison, found: Found): Section {
   const data: Record<string, unknown> = {}
   const rows = sizes.flatMap((sockets) =>
-    variants.map((variant) => {
+    VARIANTS.map((variant) => {
       const results = found.get(keyOf(sockets, variant)) ?? []
       const spread = (of: (result: Result, round: number) => number): Spread => spreadOf(results.map(of))
       const ratioTo = (floors: Found): Spread =>
@@ -206,15 +196,14 @@ function compared({ title, variants, beside }: Comparison, found: Found): Sectio
           return result.perCoreSecond / floor.perCoreSecond
         })
       const [ratio, toOne] = [ratioTo(found), beside === undefined ? null : ratioTo(beside)]
-      const isTimed = variant !== 'view'
       data[keyOf(sockets, variant)] = { perCoreSecond: spread((r) => r.perCoreSecond), ratio, toOne }
       return [
         `${sockets} ${NAMES[variant]}`,
         withSpread(spread((result) => result.perCoreSecond)),
         withSpread(ratio),
         ...(toOne === null ? [] : [withSpread(toOne)]),
-        isTimed ? figure(spread((result) => result.latency.percentile(50)).median) : '–',
-        isTimed ? figure(spread((result) => result.latency.percentile(99)).median) : '–',
+        figure(spread((result) => result.latency.percentile(50)).median),
+        figure(spread((result) => result.latency.percentile(99)).median),
         figure(spread((result) => result.bytesPerSocket / 1_024).median),
       ]
     }),
@@ -227,8 +216,6 @@ function compared({ title, variants, beside }: Comparison, found: Found): Sectio
 const NAMES: Readonly<Record<Variant, string>> = {
   floor: 'plain sockets, a write a frame',
   feed: 'the price feed',
-  broadcast: 'Colyseus broadcastBytes',
-  view: 'Colyseus StateView',
 }
 
 /** What the deadline of 100 ms means for connected clients. */
@@ -287,7 +274,6 @@ async function deadline(): Promise<Section> {
 
 const one: Comparison = {
   title: 'One price, to all sockets',
-  variants: ['floor', 'feed', 'broadcast', 'view'],
   follow: 1,
   instruments: 1,
 }
@@ -303,7 +289,6 @@ if (options.part !== 'deadline') {
   conclude('one', compared(one, ones))
   const followed: Comparison = {
     title: `${FOLLOW} of ${INSTRUMENTS} instruments each, all change`,
-    variants: ['floor', 'feed', 'view'],
     follow: FOLLOW,
     instruments: INSTRUMENTS,
     beside: ones,

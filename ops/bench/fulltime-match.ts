@@ -91,14 +91,6 @@ async function settled(match: BenchMatch): Promise<void> {
   if (match.fault !== null) throw match.fault
 }
 
-/** Only the settlement: what reactions have to do is left in the outbox. */
-export async function settleAll({ connection }: BenchDatabase, { popular }: Held): Promise<void> {
-  const match = await BenchMatch.load(connection, popular)
-  await whistle(match)
-  await settled(match)
-  await match.stop()
-}
-
 export async function measureFullTime(database: BenchDatabase, held: Held): Promise<FullTime> {
   const { connection, users } = database
   const [popular, other] = [

@@ -2,22 +2,18 @@
  * Full time of a popular match: how long until every holder is paid and every reaction is done, and what that costs
  * those who trade in another match meanwhile. One process does all of it, as a small installation would:
  *
- *   npm run ops -- bench-fulltime [--holders 1000,10000,100000] [--kills 20] [--json]
+ *   npm run ops -- bench-fulltime [--holders 1000,10000,100000] [--json]
  *
- * With `--kills` the reactions are also done by a process that is killed with SIGKILL that many times, on a copy of the
- * database, and the two must agree in every row.
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; databases are made there and dropped.
  */
 import { parseArgs } from 'node:util'
 import { createOnServer } from './bench-database.ts'
-import { killedReactions } from './fulltime-kill.ts'
-import { type FullTime, measureFullTime, prepareHolders, settleAll } from './fulltime-match.ts'
+import { type FullTime, measureFullTime, prepareHolders } from './fulltime-match.ts'
 import { figure, table } from './report.ts'
 
 const { values: options } = parseArgs({
   options: {
     holders: { type: 'string', default: '1000,10000,100000' },
-    kills: { type: 'string', default: '0' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -62,20 +58,3 @@ const head = [
   'set aside',
 ]
 console.log(options.json ? JSON.stringify(measured) : `From the whistle, each until all is done\n${table(head, rows)}`)
-
-const kills = Number(options.kills)
-if (kills > 0) {
-  const holders = Math.max(...options.holders.split(',').map(Number))
-  const database = await createOnServer(server, holders)
-  try {
-    await settleAll(database, await prepareHolders(database, holders))
-    const result = await killedReactions(server, database, kills)
-    console.log(
-      options.json
-        ? JSON.stringify(result)
-        : `\n${holders.toLocaleString('en')} holders: after ${result.kills} kills every row of ${result.tables} tables is as without.`,
-    )
-  } finally {
-    await database.close()
-  }
-}

@@ -5,7 +5,6 @@ import {
   fixtureId,
   type InstrumentId,
   instrumentId,
-  type LeagueId,
   playerId,
   type PositionId,
   type UserId,
@@ -104,11 +103,10 @@ export class BenchMatch {
   }
 
   /**
-   * This many new matches, made by their first feed update and then loaded again as their next owner would. `rules`
-   * differ from those of the benchmark.
+   * This many new matches, made by their first feed update and then loaded again as their next owner would.
    */
-  static async start(connection: Connection, count: number, rules: Partial<TradingRules> = {}): Promise<BenchMatch[]> {
-    const host = hostOn(connection, NOWHERE, rules)
+  static async start(connection: Connection, count: number): Promise<BenchMatch[]> {
+    const host = hostOn(connection)
     const ids = Array.from({ length: count }, (_, n) => fixtureId(90_000 + n))
     for (const id of ids) {
       const first = (await host(id))(() => undefined)
@@ -122,16 +120,13 @@ export class BenchMatch {
     return new BenchMatch(await hostOn(connection, outlet)(id), outlet.onPrices)
   }
 
-  /**
-   * Opens the smallest position, with a key, as a client does: with the money of a league if one is given. Long and
-   * short alternate, so prices stay.
-   */
-  async open(user: UserId, league?: LeagueId): Promise<PositionId> {
+  /** Opens the smallest position, with a key, as a client does. Long and short alternate, so prices stay. */
+  async open(user: UserId): Promise<PositionId> {
     const turn = this.#turn++
     const instrument = present(this.#instruments[(turn >> 1) % this.#instruments.length], 'instrument')
     const { published } = present(this.actor.view.instrument(instrument), 'instrument')
     const order = { instrument, direction: turn % 2 === 0 ? 'long' : 'short', clientPrice: published } as const
-    return accepted(await this.actor.submit({ ...smallestOrder(user, order), league })).position.id
+    return accepted(await this.actor.submit(smallestOrder(user, order))).position.id
   }
 
   async close(user: UserId, position: PositionId): Promise<void> {
@@ -165,7 +160,7 @@ export function smallestOrder(
 }
 
 /** The dependencies of one process: its matches share a store and a cache of balances. */
-function hostOn(connection: Connection, { onCommitted } = NOWHERE, rules: Partial<TradingRules> = {}) {
+function hostOn(connection: Connection, { onCommitted } = NOWHERE) {
   const store = new SqlMatchStore(connection, new WalletCache(null, rethrow), world)
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
@@ -177,7 +172,7 @@ function hostOn(connection: Connection, { onCommitted } = NOWHERE, rules: Partia
         epoch,
         store,
         world,
-        rules: () => ({ ...RULES, ...rules }),
+        rules: () => RULES,
         model: () => DEFAULT_MODEL,
         batchMax: (waiting) => share.batchMax(id, waiting),
         pause: () => new Promise(setImmediate),

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
 
 const MATCH = 90_000
 const INSTRUMENT = '00000000-0000-5000-8000-000000000001'
@@ -34,7 +34,7 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
        values ($1, $2, 'main', $3, $4, 1, $5, $6, $6, $7, now(), now(), $8)`,
       [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN, marker],
     )
-    await book(client, { user, position: id, amount: -MARGIN, kind: 'margin', marker })
+    await book(client, { user, position: id, amount: -MARGIN, marker })
     await client.query(
       `update wallets set balance_micros = balance_micros - $2, margin_micros = margin_micros + $2,
                           open_positions = open_positions + 1, events = events + 1, version = version + 1
@@ -46,35 +46,6 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
          (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
        values ($1, $2, $3, $4, $5, $6, 0, now())`,
       [randomUUID(), user, id, JSON.stringify({ position }), balance - MARGIN, MARGIN],
-    )
-  })
-}
-
-/** Closes a position at the price it was opened at. */
-export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number): Promise<void> {
-  await transaction(pool, async (client) => {
-    const position = await client.query<{ user_id: string; margin_micros: string }>(
-      'select user_id, margin_micros from positions where id = $1 and closed_at is null for update',
-      [id],
-    )
-    const { user_id: user, margin_micros: margin } = position.rows[0] ?? {}
-    if (user === undefined || margin === undefined) throw new Error('no such open position')
-    const wallet = await client.query<{ events: string }>(
-      `select events from wallets where user_id = $1 and purse = 'main' for update`,
-      [user],
-    )
-    const marker = Number(wallet.rows[0]?.events) + 1
-    await client.query(
-      `update positions set close_micros = $2, close_base_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time',
-                            closed_marker = $3 where id = $1`,
-      [id, price, marker],
-    )
-    await book(client, { user, position: id, amount: Number(margin), kind: 'release', marker })
-    await client.query(
-      `update wallets set balance_micros = balance_micros + $2, margin_micros = margin_micros - $2,
-                          open_positions = open_positions - 1, events = events + 1, version = version + 1
-        where user_id = $1 and purse = 'main'`,
-      [user, margin],
     )
   })
 }
@@ -97,15 +68,14 @@ interface Entry {
   readonly user: string
   readonly position: string
   readonly amount: number
-  readonly kind: 'margin' | 'release'
   readonly marker: number
 }
 
 /** The user's entry and the house's, which sum to zero. */
-async function book(client: pg.PoolClient, { user, position, amount, kind, marker }: Entry): Promise<void> {
+async function book(client: pg.PoolClient, { user, position, amount, marker }: Entry): Promise<void> {
   await client.query(
     `insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
-     values ($1, 'user', $2, 'main', $3, $4, $1, now(), $5), ($1, 'house', null, 'main', -$3, $4, $1, now(), null)`,
-    [position, user, amount, kind, marker],
+     values ($1, 'user', $2, 'main', $3, 'margin', $1, now(), $4), ($1, 'house', null, 'main', -$3, 'margin', $1, now(), null)`,
+    [position, user, amount, marker],
   )
 }

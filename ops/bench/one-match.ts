@@ -80,7 +80,7 @@ async function overBus(database: BenchDatabase, redisUrl: string, pid: number): 
   const tell = <Answer>(to: Worker, command: OneMatchCommand): Promise<Answer> => to.ask<Answer>(command)
   const [owner, followers, ...senders] = Array.from({ length: 2 + askers }, worker)
   if (owner === undefined || followers === undefined) throw new Error('no processes')
-  const databaseUrl = present(database.url, 'address of a server')
+  const databaseUrl = database.url
   const listed = await tell<Listed[]>(owner, { kind: 'own', redisUrl, databaseUrl, matchId })
   await tell(followers, { kind: 'follow', redisUrl, matchId, processes })
   const share = Math.floor(USERS / askers)
@@ -155,7 +155,7 @@ try {
   const rounds: Readonly<Record<string, Run>>[] = []
   const commits = []
   for (let n = 0; n < pace.rounds; n++) {
-    commits.push(await commitTime(present(database.url, 'address of a server')))
+    commits.push(await commitTime(database.url))
     rounds.push({
       'no bus': await alone(database),
       Redis: await overBus(database, redis.url, present(redis.pid, 'pid of Redis')),

@@ -1,7 +1,6 @@
 /** Durable opens per second: real actors on the real store, against a transaction per trade and against pgbench. */
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
-import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { audit, type BenchDatabase, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
 import { type CommitTime, commitTime, describeCommitTime } from './commit-time.ts'
@@ -34,13 +33,13 @@ const MATCHES = [1, 2, 8]
 const RIVAL_CLIENTS = [1, 8, 32, 64]
 
 export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<Section> {
-  const hasPgbench = await preparePgbench(present(database.url, 'address of a server'))
+  const hasPgbench = await preparePgbench(database.url)
   const variants = [...actorVariants(), ...naiveVariants(), ...(hasPgbench ? pgbenchVariants() : [])]
   const rounds: Map<string, Stats>[] = []
   const commits: CommitTime[] = []
   for (let round = 0; round < pace.rounds; round++) {
     const figures = new Map<string, Stats>()
-    commits.push(await commitTime(present(database.url, 'address of a server')))
+    commits.push(await commitTime(database.url))
     for (const { name, run } of variants) figures.set(name, await run(database, pace))
     rounds.push(figures)
   }
@@ -51,18 +50,17 @@ export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<S
 interface OpensOptions {
   readonly outstanding: number
   readonly matches: number
-  readonly rules?: Partial<TradingRules>
 }
 
 /** Opens by `users`, each with a key, spread over new matches; audited. */
 export async function actorOpens(
   database: BenchDatabase,
-  { outstanding, matches: count, rules = {} }: OpensOptions,
+  { outstanding, matches: count }: OpensOptions,
   pace: Pace,
 ): Promise<Load & { readonly cost: Cost }> {
   await reset(database)
   const [cpu, log] = [process.cpuUsage(), await logPosition(database)]
-  const matches = await BenchMatch.start(database.connection, count, rules)
+  const matches = await BenchMatch.start(database.connection, count)
   const nextUser = inTurn(database.users)
   const load = await closedLoop({
     ...pace,
@@ -115,7 +113,7 @@ function naiveVariants(): Variant[] {
 
 async function naiveOpens(database: BenchDatabase, clients: number, pace: Pace): Promise<Load> {
   await reset(database)
-  const pool = naivePool(present(database.url, 'address of a server'), clients)
+  const pool = naivePool(database.url, clients)
   const nextUser = inTurn(database.users)
   const load = await closedLoop({ ...pace, callers: clients, ask: () => naiveOpen(pool, nextUser()) })
   await pool.end()
@@ -130,7 +128,7 @@ function pgbenchVariants(): Variant[] {
     rival: 'pgbench',
     run: async (database, pace) => {
       await reset(database)
-      const { perSecond, meanMs } = await pgbench(present(database.url, 'address of a server'), clients, pace.seconds)
+      const { perSecond, meanMs } = await pgbench(database.url, clients, pace.seconds)
       return { perSecond, p50Ms: meanMs, p99Ms: Number.NaN }
     },
   }))

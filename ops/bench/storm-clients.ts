@@ -11,7 +11,6 @@ const SEQ_OFFSET = 8
 const FLAGS_OFFSET = 2
 const SNAPSHOT_OR_REPLAY = 3
 const MICROS_PER_MS = 1_000
-const [ROOM_JOIN, ROOM_STATE] = [0x0a, 0x0e]
 /** Between two attempts of a client that was refused, on average. */
 const RETRY_MS = 1_000
 
@@ -31,7 +30,7 @@ class Client {
   #order: Connect | null = null
   #socket: Socket | null = null
   #rest: Buffer | null = null
-  #phase: 'seat' | 'upgrade' | 'open' = 'upgrade'
+  #isOpen = false
   #hasArrived = false
   /** The newest move it has. */
   #seq = 0
@@ -48,7 +47,7 @@ class Client {
   }
 
   #connect(): void {
-    const { port, seats } = this.#order ?? { port: 0, seats: { paths: [] } }
+    const port = this.#order?.port ?? 0
     const read = (length: number): boolean => {
       this.#read(arriving.subarray(0, length))
       return true
@@ -56,13 +55,8 @@ class Client {
     this.#rest = null
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: arriving, callback: read } })
     this.#socket = socket
-    const reservation = seats.reservations?.[this.#number]
-    this.#phase = reservation === undefined ? 'upgrade' : 'seat'
-    socket.once('connect', () => {
-      if (reservation === undefined) return this.#upgrade()
-      const head = [`POST ${reservation.path} HTTP/1.1`, 'Host: 127.0.0.1', 'Content-Type: application/json']
-      socket.write([...head, `Content-Length: ${reservation.body.length}`, '', reservation.body].join('\r\n'))
-    })
+    this.#isOpen = false
+    socket.once('connect', () => socket.write(upgradeRequest(this.#order?.paths[this.#number] ?? '/')))
     socket.on('error', () => undefined)
     socket.on('close', () => {
       if (socket !== this.#socket || this.#hasArrived) return
@@ -71,27 +65,17 @@ class Client {
     })
   }
 
-  #upgrade(): void {
-    this.#phase = 'upgrade'
-    this.#socket?.write(upgradeRequest(this.#order?.seats.paths[this.#number] ?? '/'))
-  }
-
   #read(chunk: Buffer): void {
     let bytes = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
     this.#rest = null
-    if (this.#phase !== 'open') {
+    if (!this.#isOpen) {
       const end = bytes.indexOf('\r\n\r\n')
       if (end < 0) return void (this.#rest = Buffer.from(bytes))
       const status = bytes.toString('latin1', 9, 12)
-      if (this.#phase === 'seat') {
-        // The answer to the seat came in one piece; the next request goes over the same connection.
-        if (status === '200') return this.#upgrade()
-        return void this.#socket?.destroy()
-      }
       if (status !== '101') return void this.#socket?.destroy()
-      this.#phase = 'open'
+      this.#isOpen = true
       bytes = bytes.subarray(end + 4)
-      if (this.#order?.isRoom === false) this.#subscribe()
+      this.#subscribe()
     }
     const now = sharedNow()
     const at = eachMessage(bytes, (opcode, from, length) => {
@@ -110,14 +94,10 @@ class Client {
   }
 
   #receive(bytes: Buffer, from: number, length: number, now: number): void {
-    if (this.#order?.isRoom === true && bytes[from] === ROOM_JOIN) {
-      return this.#say(Buffer.from([ROOM_JOIN]), OPCODE.binary)
-    }
-    if (this.#order?.isRoom === true && bytes[from] === ROOM_STATE) return this.#arrive()
     if (length < PRICE_FRAME_BYTES) return
     const frame = from + length - PRICE_FRAME_BYTES
     this.#seq = Math.max(this.#seq, bytes.readUInt32BE(frame + SEQ_OFFSET + 4))
-    if (this.#order?.isRoom === false) this.#arrive()
+    this.#arrive()
     if ((bytes.readUInt16BE(frame + FLAGS_OFFSET) & SNAPSHOT_OR_REPLAY) !== 0) return
     const time = frame + TIME_OFFSET
     const sentAt = (bytes.readUInt32BE(time) * 2 ** 32 + bytes.readUInt32BE(time + 4)) / MICROS_PER_MS

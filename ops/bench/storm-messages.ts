@@ -1,9 +1,6 @@
 /** What the processes of the storm benchmark tell each other. */
 
-export type StormVariant = 'feed' | 'plain' | 'colyseus'
-
 export interface StormOrder {
-  readonly variant: StormVariant
   readonly clients: number
   /** Of the one match, all followed by every client. */
   readonly instruments: number
@@ -13,16 +10,9 @@ export interface StormOrder {
   readonly hz: number
 }
 
-export interface Seats {
-  /** Where each client upgrades. */
-  readonly paths: readonly string[]
-  /** What each posts before that, to have a seat; absent if none is needed. */
-  readonly reservations?: readonly { readonly path: string; readonly body: string }[]
-}
-
 export type StormCommand =
   | { readonly kind: 'listen'; readonly order: StormOrder }
-  | { readonly kind: 'tick' | 'returning' | 'rest' }
+  | { readonly kind: 'tick' | 'rest' }
   | { readonly kind: 'cut'; readonly staying: number }
 
 /** Some of the clients, in one process. */
@@ -30,12 +20,12 @@ export type CrowdCommand =
   | {
       readonly kind: 'connect'
       readonly port: number
-      readonly seats: Seats
+      /** Where each client upgrades. */
+      readonly paths: readonly string[]
       /** The number of the first and of the one after the last. */
       readonly from: number
       readonly to: number
       readonly instruments: number
-      readonly isRoom: boolean
       /** They come at random moments within this time. */
       readonly withinMs: number
     }

@@ -1,9 +1,8 @@
 /**
- * Measures what those who stay notice when thousands come back at once, beside the same storm on plain `ws` and on
- * Colyseus's own reconnection:
+ * Measures what those who stay notice when thousands come back at once:
  *
- *   npm run ops -- bench-storm [--returning 10000] [--staying 500] [--rounds 1] [--only feed,plain,colyseus]
- *                              [--pin] [--quick] [--json]
+ *   npm run ops -- bench-storm [--returning 10000] [--staying 500] [--rounds 1] [--pin] [--quick]
+ *                              [--json]
  *
  * One match of 40 players ticks twice a second, ten players a tick, and everybody follows all of them. All but
  * those who stay lose their connections, miss 200 moves, and come back at random moments within two seconds: sooner
@@ -14,7 +13,7 @@
 import { parseArgs } from 'node:util'
 import { Histogram } from '../rehearse/load/histogram.ts'
 import { figure, spreadOf, table, withSpread } from './report.ts'
-import type { Arrivals, CrowdCommand, Seats, StormCommand, StormOrder, StormVariant } from './storm-messages.ts'
+import type { Arrivals, CrowdCommand, StormCommand, StormOrder } from './storm-messages.ts'
 import { Worker } from './worker.ts'
 
 const { values: options } = parseArgs({
@@ -22,7 +21,6 @@ const { values: options } = parseArgs({
     returning: { type: 'string', default: '10000' },
     staying: { type: 'string', default: '500' },
     rounds: { type: 'string', default: '1' },
-    only: { type: 'string', default: 'feed,plain,colyseus' },
     pin: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -32,11 +30,6 @@ const returning = options.quick ? 500 : Number(options.returning)
 const staying = options.quick ? 50 : Number(options.staying)
 const rounds = options.quick ? 1 : Number(options.rounds)
 
-const NAMES: Readonly<Record<StormVariant, string>> = {
-  feed: 'the price feed',
-  plain: 'plain ws',
-  colyseus: 'Colyseus reconnection',
-}
 const [INSTRUMENTS, CHANGING, HZ] = [40, 10, 2]
 /** Long enough to miss 200 moves. */
 const AWAY_MS = 10_000
@@ -55,7 +48,6 @@ interface Result {
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-const isAsked = (name: string): name is StormVariant => name in NAMES
 
 async function ask<Answer>(worker: Worker, command: StormCommand | CrowdCommand): Promise<Answer> {
   return (await worker.ask<{ answer: Answer }>(command)).answer
@@ -65,21 +57,21 @@ async function delaysOf(worker: Worker): Promise<Histogram> {
   return Histogram.from(await ask(worker, { kind: 'delays' }))
 }
 
-async function run(variant: StormVariant): Promise<Result> {
+async function run(): Promise<Result> {
   const clients = staying + returning
-  const order: StormOrder = { variant, clients, instruments: INSTRUMENTS, changing: CHANGING, hz: HZ }
+  const order: StormOrder = { clients, instruments: INSTRUMENTS, changing: CHANGING, hz: HZ }
   const server = new Worker('./storm-server.ts', { core: options.pin ? 0 : null })
   const [stayers, crowd] = [0, 1].map(() => new Worker('./storm-clients.ts', { core: options.pin ? 1 : null }))
   if (stayers === undefined || crowd === undefined) throw new Error('no clients')
   try {
-    const { port, seats } = await ask<{ port: number; seats: Seats }>(server, { kind: 'listen', order })
-    const common = { kind: 'connect', port, instruments: INSTRUMENTS, isRoom: variant === 'colyseus' } as const
-    const arrive = async (worker: Worker, from: number, to: number, withinMs: number, at: Seats): Promise<Arrivals> => {
-      await ask(worker, { ...common, seats: at, from, to, withinMs })
+    const { port, paths } = await ask<{ port: number; paths: readonly string[] }>(server, { kind: 'listen', order })
+    const common = { kind: 'connect', port, paths, instruments: INSTRUMENTS } as const
+    const arrive = async (worker: Worker, from: number, to: number, withinMs: number): Promise<Arrivals> => {
+      await ask(worker, { ...common, from, to, withinMs })
       return ask<Arrivals>(worker, { kind: 'arrived', withinMs: PATIENCE_MS })
     }
-    await arrive(stayers, 0, staying, staying, seats)
-    await arrive(crowd, staying, clients, FIRST_WITHIN_MS, seats)
+    await arrive(stayers, 0, staying, staying)
+    await arrive(crowd, staying, clients, FIRST_WITHIN_MS)
     await ask(server, { kind: 'tick' })
     await pause(CALM_MS) // until the code is compiled
     await ask(server, { kind: 'cut', staying })
@@ -87,7 +79,7 @@ async function run(variant: StormVariant): Promise<Result> {
     await delaysOf(stayers)
     await pause(AWAY_MS / 2)
     const calm = await delaysOf(stayers)
-    const back = await arrive(crowd, staying, clients, BACK_WITHIN_MS, await ask<Seats>(server, { kind: 'returning' }))
+    const back = await arrive(crowd, staying, clients, BACK_WITHIN_MS)
     const storm = await delaysOf(stayers)
     await ask(server, { kind: 'rest' })
     return { calm, storm, back }
@@ -96,31 +88,24 @@ async function run(variant: StormVariant): Promise<Result> {
   }
 }
 
-const variants = options.only.split(',').filter(isAsked)
-const found = new Map<StormVariant, Result[]>()
+const results: Result[] = []
 for (let round = 0; round < rounds; round++) {
-  for (const variant of variants) {
-    say(`${NAMES[variant]}: ${staying} stay, ${returning} come back`)
-    found.set(variant, [...(found.get(variant) ?? []), await run(variant)])
-  }
+  say(`${staying} stay, ${returning} come back`)
+  results.push(await run())
 }
-const data: Record<string, unknown> = {}
-const rows = variants.map((variant) => {
-  const results = found.get(variant) ?? []
-  const of = (value: (result: Result) => number) => spreadOf(results.map(value))
-  const figures = {
-    calmP99: of(({ calm }) => calm.percentile(99)),
-    p50: of(({ storm }) => storm.percentile(50)),
-    p99: of(({ storm }) => storm.percentile(99)),
-    longest: of(({ storm }) => storm.max),
-    medianSecs: of(({ back }) => back.medianMs / 1_000),
-    lastSecs: of(({ back }) => back.lastMs / 1_000),
-    back: of(({ back }) => back.arrived),
-    retries: of(({ back }) => back.retries),
-  }
-  data[variant] = figures
-  return [NAMES[variant], ...Object.values(figures).map(withSpread)]
-})
-const head = ['', 'p99 ms before', 'p50 ms', 'p99 ms', 'longest', 'half back, s', 'all back, s', 'came back', 'retries']
+const of = (value: (result: Result) => number) => spreadOf(results.map(value))
+const figures = {
+  calmP99: of(({ calm }) => calm.percentile(99)),
+  p50: of(({ storm }) => storm.percentile(50)),
+  p99: of(({ storm }) => storm.percentile(99)),
+  longest: of(({ storm }) => storm.max),
+  medianSecs: of(({ back }) => back.medianMs / 1_000),
+  lastSecs: of(({ back }) => back.lastMs / 1_000),
+  back: of(({ back }) => back.arrived),
+  retries: of(({ back }) => back.retries),
+}
+const head = ['p99 ms before', 'p50 ms', 'p99 ms', 'longest', 'half back, s', 'all back, s', 'came back', 'retries']
 const title = `${figure(returning)} come back to one process; delays of the prices of ${figure(staying)} who stayed`
-console.log(options.json ? JSON.stringify(data) : `${title}\n${table(head, rows)}`)
+console.log(
+  options.json ? JSON.stringify(figures) : `${title}\n${table(head, [Object.values(figures).map(withSpread)])}`,
+)

@@ -15,7 +15,8 @@ export async function pageFeatures(): Promise<string> {
   const folders = entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).toSorted()
   const imports = folders.map((folder) => `import { ${camel(folder)} } from './${folder}/index.ts'\n`)
   return `${HEAD}${imports.join('')}
-export const PAGE_FEATURES: readonly PageFeature[] = [${folders.map(camel).join(', ')}]
+export const PAGE_FEATURES: readonly PageFeature[] = [
+${folders.map((folder) => `  ${camel(folder)},\n`).join('')}]
 `
 }
 

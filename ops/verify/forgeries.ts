@@ -1,12 +1,12 @@
 /**
  * Forges tapes and has the verifier find it:
  *
- *   npm run ops -- tape-forgeries [--traders 500] [--bytes 10000] [--rewritten 60] [--chromium]
+ *   npm run ops -- tape-forgeries [--traders 500] [--bytes 10000] [--rewritten 60]
  *
  * Three recorded matches with simulated traders. Each must be proved whole. Then single bytes are changed, at random
  * places: each must be found, and its line named. Then lines are changed and every hash after them is written again, as
  * only somebody could who has no checkpoint to contradict: each must be found where it is, or where something no longer
- * follows from it. With `--chromium` the page of a server proves each match, too.
+ * follows from it.
  */
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,6 @@ import { chanceFrom } from '../../actors/replay/chance.ts'
 import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
 import { Flaw, readTape } from '../../actors/tape/read-tape.ts'
 import { verify } from '../../src/verify/verify.ts'
-import { provingPage } from './in-chromium.ts'
 import { tapedMatch } from './taped-match.ts'
 
 const { values } = parseArgs({
@@ -23,7 +22,6 @@ const { values } = parseArgs({
     traders: { type: 'string', default: '500' },
     bytes: { type: 'string', default: '10000' },
     rewritten: { type: 'string', default: '60' },
-    chromium: { type: 'boolean', default: false },
   },
 })
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -74,61 +72,55 @@ function rewritten(
 }
 
 let missed = 0
-const page = values.chromium ? await provingPage() : null
 const recordings = await listRecordings(join(import.meta.dirname, '../replays'))
-try {
-  for (const [index, { name, path }] of recordings.entries()) {
-    const recording = await loadRecording(path)
-    const match = await tapedMatch({
-      recording,
-      traders: Number(values.traders),
-      seed: index + 1,
-      takeOvers: [150, 320],
-    })
-    const text = match.recording.join('\n')
-    const before = process.cpuUsage()
-    const { lines, counts } = await verify({ ...evidence, tape: match.tape.join('\n'), recording: text }, { digest })
-    const { user, system } = process.cpuUsage(before)
-    console.log(
-      `${name}: ${lines} lines, ${counts['open']} openings proved in ` +
-        `${((user + system) / 1e6).toFixed(2)} s of processor time`,
-    )
-    if (page !== null) console.log(`${name}: in Chromium ${await page.prove(match.tape.join('\n'), text)}`)
-    const chance = chanceFrom(100 + index)
-    const bytes = Math.ceil(Number(values.bytes) / recordings.length)
-    for (let n = 0; n < bytes; n++) {
-      // The lines before are as they were, so that the verifier need not read them again.
-      const at = chance.below(match.tape.length)
-      const line = match.tape[at] ?? ''
-      const place = chance.below(line.length)
-      const byte = String.fromCharCode((line.charCodeAt(place) ^ (1 << chance.below(7))) & 127)
-      const forged = line.slice(0, place) + byte + line.slice(place + 1)
-      const last: { hash?: string } = JSON.parse(match.tape[at - 1] ?? '{}')
-      const after = { n: at, hash: last.hash ?? '0'.repeat(64) }
-      const texts = [forged, ...match.tape.slice(at + 1, at + 2)]
-      if ((await found(() => readTape(texts, digest, after))) === at + 1) continue
-      missed += 1
-      say(`${name}: a changed byte in line ${at + 1} is not found there: ${forged.slice(0, 200)}`)
-    }
-    console.log(`${name}: ${bytes} changed bytes, each named by its line`)
-    const changed = Math.ceil(Number(values.rewritten) / recordings.length)
-    const kinds = new Map<string, number>()
-    for (let n = 0; n < changed; n++) {
-      const [kind = '', change] = Object.entries(CHANGES)[n % Object.keys(CHANGES).length] ?? []
-      const places = match.tape.flatMap((line, place) => (line.includes(`,"kind":"${kind}",`) ? [place] : []))
-      const at = places[chance.below(Math.max(1, places.length))]
-      if (change === undefined || at === undefined) continue
-      const tape = rewritten(match.tape, at, change).join('\n')
-      const line = await found(() => verify({ ...evidence, tape, recording: text }, { digest }))
-      kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-      if (line === at + 1) continue
-      missed += 1
-      say(`${name}: a rewritten ${kind} in line ${at + 1} is ${line === null ? 'not found' : `found in line ${line}`}`)
-    }
-    console.log(`${name}: rewritten with new hashes: ${[...kinds].map(([kind, n]) => `${n} ${kind}`).join(', ')}`)
+for (const [index, { name, path }] of recordings.entries()) {
+  const recording = await loadRecording(path)
+  const match = await tapedMatch({
+    recording,
+    traders: Number(values.traders),
+    seed: index + 1,
+    takeOvers: [150, 320],
+  })
+  const text = match.recording.join('\n')
+  const before = process.cpuUsage()
+  const { lines, counts } = await verify({ ...evidence, tape: match.tape.join('\n'), recording: text }, { digest })
+  const { user, system } = process.cpuUsage(before)
+  console.log(
+    `${name}: ${lines} lines, ${counts['open']} openings proved in ` +
+      `${((user + system) / 1e6).toFixed(2)} s of processor time`,
+  )
+  const chance = chanceFrom(100 + index)
+  const bytes = Math.ceil(Number(values.bytes) / recordings.length)
+  for (let n = 0; n < bytes; n++) {
+    // The lines before are as they were, so that the verifier need not read them again.
+    const at = chance.below(match.tape.length)
+    const line = match.tape[at] ?? ''
+    const place = chance.below(line.length)
+    const byte = String.fromCharCode((line.charCodeAt(place) ^ (1 << chance.below(7))) & 127)
+    const forged = line.slice(0, place) + byte + line.slice(place + 1)
+    const last: { hash?: string } = JSON.parse(match.tape[at - 1] ?? '{}')
+    const after = { n: at, hash: last.hash ?? '0'.repeat(64) }
+    const texts = [forged, ...match.tape.slice(at + 1, at + 2)]
+    if ((await found(() => readTape(texts, digest, after))) === at + 1) continue
+    missed += 1
+    say(`${name}: a changed byte in line ${at + 1} is not found there: ${forged.slice(0, 200)}`)
   }
-} finally {
-  await page?.close()
+  console.log(`${name}: ${bytes} changed bytes, each named by its line`)
+  const changed = Math.ceil(Number(values.rewritten) / recordings.length)
+  const kinds = new Map<string, number>()
+  for (let n = 0; n < changed; n++) {
+    const [kind = '', change] = Object.entries(CHANGES)[n % Object.keys(CHANGES).length] ?? []
+    const places = match.tape.flatMap((line, place) => (line.includes(`,"kind":"${kind}",`) ? [place] : []))
+    const at = places[chance.below(Math.max(1, places.length))]
+    if (change === undefined || at === undefined) continue
+    const tape = rewritten(match.tape, at, change).join('\n')
+    const line = await found(() => verify({ ...evidence, tape, recording: text }, { digest }))
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+    if (line === at + 1) continue
+    missed += 1
+    say(`${name}: a rewritten ${kind} in line ${at + 1} is ${line === null ? 'not found' : `found in line ${line}`}`)
+  }
+  console.log(`${name}: rewritten with new hashes: ${[...kinds].map(([kind, n]) => `${n} ${kind}`).join(', ')}`)
 }
 if (missed > 0) {
   console.error(`${missed} were missed, or named by another line`)

@@ -1,5 +1,6 @@
 /** Every message between processes: the requests with their answers, the topics, and the version of them all. */
 import { z } from 'zod'
+import { FixtureId as MatchId } from '../../actors/codec/fixture.ts'
 import type { FixtureId, PositionId, SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
@@ -11,7 +12,6 @@ import { type Read, readerOf } from './envelope.ts'
 import {
   Command,
   FeedUpdateMessage,
-  FixtureId as MatchId,
   PositionId as Position,
   QuoteOutcome,
   QuoteQueryMessage,

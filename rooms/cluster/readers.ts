@@ -3,14 +3,13 @@
  * this program's own types or nothing. Unknown fields are dropped: a newer version may send more.
  */
 import { z } from 'zod'
-import { fixtureId, instrumentId, leagueId, playerId, positionId, sessionId, userId } from '../../actors/kernel/ids.ts'
+import { FixtureId, Instant, InstrumentId, Snapshot } from '../../actors/codec/fixture.ts'
+import { leagueId, positionId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { MARGIN_WARNINGS } from '../../actors/kernel/limits.ts'
 import { lots, MICROS_MAX, money, price } from '../../actors/kernel/micros.ts'
 import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
 import type { OwnBounds } from '../../actors/kernel/own-limits.ts'
 import { type Purse as PurseName, purseNamed } from '../../actors/kernel/purse.ts'
-import { instant } from '../../actors/kernel/world.ts'
-import { EVENT_KINDS, type SaidFixture } from '../../actors/market/fixture.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
@@ -20,13 +19,10 @@ const micros = z.int().min(-MICROS_MAX).max(MICROS_MAX)
 const Money = micros.transform(money)
 const Price = micros.transform(price)
 const Lots = micros.transform(lots)
-const Instant = z.int().transform(instant)
 const id = z.string().min(1).max(64)
-const InstrumentId = id.transform(instrumentId)
 export const PositionId = id.transform(positionId)
 export const UserId = id.transform(userId)
 export const SessionId = id.transform(sessionId)
-export const FixtureId = z.int().nonnegative().max(0xffffffff).transform(fixtureId)
 const League = z.guid().transform(leagueId)
 const Purse: z.ZodType<PurseName, string> = z
   .string()
@@ -213,73 +209,6 @@ export const Command: z.ZodType<UserCommand> = z.discriminatedUnion('kind', [
     idempotency,
   }),
 ])
-
-const Side = z.enum(['home', 'away'])
-const Team = z.object({
-  id: z.int(),
-  name: z.string().nullable(),
-  goals: z.int().nullable(),
-  shootout: z.int().exactOptional(),
-})
-const PlayerId = z.int().transform(playerId)
-const statistics = z.record(z.string(), z.number())
-
-const Snapshot: z.ZodType<SaidFixture> = z.object({
-  fixtureId: FixtureId,
-  name: z.string().nullable(),
-  league: z.string().nullable(),
-  startsAt: Instant.nullable(),
-  state: z.string().nullable(),
-  stateId: z.int().nullable(),
-  home: Team,
-  away: Team,
-  periods: z.array(
-    z.object({
-      id: z.int(),
-      kind: z.enum(['first_half', 'second_half', 'extra_time', 'penalties']),
-      order: z.int(),
-      countsFrom: z.number(),
-      length: z.number(),
-      elapsedSecs: z.number().nullable(),
-      ticking: z.boolean(),
-    }),
-  ),
-  events: z
-    .array(
-      z.object({
-        id: z.int(),
-        kind: z.enum(EVENT_KINDS),
-        minute: z.number().nullable(),
-        extraMinute: z.number().nullable(),
-        sortOrder: z.number().exactOptional(),
-        period: z.number().nullable(),
-        side: Side.nullable(),
-        playerId: PlayerId.nullable(),
-        playerName: z.string().nullable(),
-        relatedPlayerId: PlayerId.nullable(),
-        relatedPlayerName: z.string().nullable(),
-        result: z.string().nullable(),
-        addition: z.string().nullable(),
-        rescinded: z.boolean(),
-      }),
-    )
-    .nullable(),
-  players: z.array(
-    z.object({
-      playerId: PlayerId,
-      instrumentId: InstrumentId,
-      name: z.string().nullable(),
-      side: Side,
-      role: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
-      jersey: z.number().nullable(),
-      starter: z.boolean(),
-      details: statistics.nullable(),
-    }),
-  ),
-  teamStats: z.object({ home: statistics, away: statistics }).nullable(),
-  expectedGoals: z.object({ home: z.number(), away: z.number() }).nullable(),
-  sourceAt: Instant,
-})
 
 export const FeedUpdateMessage: z.ZodType<FeedUpdate> = z.object({
   kind: z.literal('feed_update'),

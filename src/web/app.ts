@@ -8,7 +8,6 @@ import { leagueCode } from './leagues.ts'
 import { showMatch } from './market.ts'
 import { Account } from './pages/account.ts'
 import { Club } from './pages/club.ts'
-import { Inbox } from './pages/inbox.ts'
 import { League } from './pages/league.ts'
 import { MatchPage } from './pages/match.ts'
 import { SignIn } from './pages/sign-in.ts'
@@ -94,10 +93,13 @@ const PAGES: Readonly<Record<string, ComponentType>> = {
   match: MatchPage,
   league: League,
   club: Club,
-  inbox: Inbox,
   account: Account,
   control: Control,
-  ...Object.fromEntries(PAGE_FEATURES.flatMap(({ view: own }) => (own === undefined ? [] : [[own.name, own.Page]]))),
+  ...Object.fromEntries(
+    PAGE_FEATURES.flatMap(({ view: own }) =>
+      own === undefined ? [] : [[own.name, () => html`<${own.Page} features=${PAGE_FEATURES} />`]],
+    ),
+  ),
 }
 
 function Elsewhere() {

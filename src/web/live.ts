@@ -17,7 +17,7 @@ import {
   quoteOf,
   takeFrame,
 } from './market.ts'
-import { refreshUnread, takeNotice } from './notifications.ts'
+import type { LivePart } from './features/feature.ts'
 import { api, unreached, user } from './session.ts'
 import { messageFor } from './error-messages.ts'
 import { windowReason } from './served.ts'
@@ -38,6 +38,8 @@ const RETRY_MS = 5_000
 /** When the feed was last heard, by the server's clock. */
 let heardAt: number | null = null
 
+let parts: readonly LivePart[] = []
+
 const feed = new Feed({
   token: async () => {
     try {
@@ -52,7 +54,9 @@ const feed = new Feed({
     takeFrame(frame)
   },
   onAccount: takeAccount,
-  onNotice: takeNotice,
+  onNotice: (message) => {
+    for (const { take } of parts) take(message)
+  },
   onServerTime: (at) => {
     setClock(at)
     heardAt = at
@@ -97,8 +101,9 @@ const followed = computed(() => {
   return [...new Map([...held, ...shown].map((one) => [one.instrumentId, one])).values()]
 })
 
-/** Starts the feed when a user signs in, and stops it when they sign out. */
-export function startLive(): void {
+/** Starts the feed when a user signs in, and stops it when they sign out. `more`: what features do with it. */
+export function startLive(more: readonly LivePart[]): void {
+  parts = more
   let current: string | null = null
   effect(() => {
     const id = user.value?.userId ?? null
@@ -138,7 +143,12 @@ async function begin(): Promise<void> {
   feed.start()
   try {
     await refreshMatches()
-    await Promise.all([refreshInstruments(), refreshWallet(), refreshLeagues().then(refreshHistory), refreshUnread()])
+    await Promise.all([
+      refreshInstruments(),
+      refreshWallet(),
+      refreshLeagues().then(refreshHistory),
+      ...parts.map(({ begin: load }) => load()),
+    ])
     obstacle.value = null
   } catch (error) {
     obstacle.value = messageFor(error)

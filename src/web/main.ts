@@ -12,7 +12,7 @@ import './style.css'
 
 followAddress(PAGE_FEATURES.flatMap(({ view }) => view?.name ?? []))
 startRoving()
-startLive()
+startLive(PAGE_FEATURES.flatMap(({ live }) => live ?? []))
 keepAddress()
 startShortcuts()
 const root = document.getElementById('app')

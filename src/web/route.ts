@@ -5,7 +5,7 @@ import { computed, signal } from '@preact/signals'
 const TRADING = ['market', 'trade', 'positions']
 
 /** By name. */
-const views = new Set([...TRADING, 'match', 'league', 'club', 'inbox', 'account', 'control'])
+const views = new Set([...TRADING, 'match', 'league', 'club', 'account', 'control'])
 
 /** What an address without a view shows. */
 const FIRST = matchMedia('(max-width: 760px)').matches ? 'match' : 'trade'

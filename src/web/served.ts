@@ -2,8 +2,7 @@
 import type { ActivityEvent, Move, Notification, PositionWhy } from './client/wire.ts'
 import { percent, signed, units } from './format.ts'
 import { nameOf } from './names.ts'
-import { user } from './session.ts'
-import { plural, say, words } from './words.ts'
+import { say, words } from './words.ts'
 
 /** By the keys that the server uses. Of a key that is newer than this page, the server's own words are shown. */
 const wordFor = (of: Readonly<Record<string, string>>, key: string, theirs: string): string => of[key] ?? theirs
@@ -42,11 +41,6 @@ export const warningWords = ({
   readonly washoutPrice: number
 }): string => say(words.told.beyondWashout, { level: units(level), washout: units(washoutPrice) })
 
-interface Told {
-  readonly title: string
-  readonly body: string
-}
-
 /** A badge, by its id. */
 export function badgeWords(id: string, theirs: Badge): Badge {
   const known: Readonly<Record<string, Badge>> = words.badges
@@ -58,89 +52,11 @@ interface Badge {
   readonly description: string
 }
 
-/** A notification. Of a kind or a fact that this page does not know, the server's own words are shown. */
-export function noticeWords({ type, title, body, data }: Pick<Notification, 'type' | 'title' | 'body' | 'data'>): Told {
-  const theirs = { title, body }
-  const told = NOTICES[type]?.(data, theirs)
-  if (told === undefined || told === null) return theirs
-  const of = data['purse']
-  if (of === undefined || of === 'main') return told
-  return { ...told, title: say(of === 'practice' ? words.told.practice : words.told.league, { title: told.title }) }
-}
-
-type Data = Notification['data']
-const { notices } = words
-const { stop_loss, take_profit, washout, admin, promoted, relegated, stays } = notices
-const CLOSED: Readonly<Record<string, string>> = { stop_loss, take_profit, washout, admin }
-const OUTCOMES: Readonly<Record<string, string>> = { promoted, relegated, stays }
-
-/** Null where a fact is missing: notifications of before have fewer. */
-const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null>> = {
-  margin_warning: (data) => {
-    const about = position(data)
-    const pct = data['lostPct']
-    if (about === null || typeof pct !== 'number') return null
-    return { title: say(notices.marginTitle, { pct }), body: say(notices.marginBody, { ...about, pct }) }
-  },
-  position_closed: (data) => {
-    const about = position(data)
-    const { closedBy, reason } = data
-    if (about === null) return null
-    if (closedBy === 'void') {
-      if (typeof reason !== 'string') return null
-      return { title: notices.voidTitle, body: say(notices.voidBody, { ...about, pnl: amount(data['taken']), reason }) }
-    }
-    const title = CLOSED[String(closedBy)]
-    return title === undefined ? null : { title, body: say(notices.closedBody, about) }
-  },
-  settlement: ({ positions, pnl }) => ({
-    title: notices.fullTime,
-    body: plural(Number(positions), notices.settled, { pnl: amount(pnl) }),
-  }),
-  fill_moved: (data) => {
-    const about = position(data)
-    if (about === null) return null
-    return {
-      title: notices.fillMovedTitle,
-      body: say(notices.fillMovedBody, about),
-    }
-  },
-  badge: ({ badgeId }, { title, body }) => {
-    const { name, description } = badgeWords(String(badgeId), { name: title, description: body })
-    return { title: name, body: say(notices.badgeBody, { description }) }
-  },
-  level: ({ level }) => ({
-    title: say(notices.levelTitle, { n: Number(level) }),
-    body: say(notices.levelBody, { n: Number(level) }),
-  }),
-  referral_credited: ({ refereeName, reward }) =>
-    typeof refereeName !== 'string'
-      ? null
-      : { title: notices.referralTitle, body: say(notices.referralBody, { who: refereeName, reward: amount(reward) }) },
-  spinner: ({ week, winnerId }) =>
-    winnerId === user.peek()?.userId
-      ? { title: say(notices.weekWon, { week: String(week) }), body: notices.weekWonBody }
-      : { title: say(notices.weekDecided, { week: String(week) }), body: notices.weekDecidedBody },
-  account: () => ({ title: notices.accountTitle, body: notices.accountBody }),
-  league: ({ name, rank, members, value, winner, outcome, division }) => {
-    if (typeof name !== 'string') return null
-    const facts = { league: name, rank: Number(rank), members: Number(members) }
-    const next = OUTCOMES[String(outcome)]
-    return {
-      title: say(rank === 1 ? notices.leagueWon : notices.leagueRank, facts),
-      body: [
-        say(notices.leagueBody, { value: units(Number(value)) }),
-        ...(typeof winner === 'string' ? [say(notices.leagueFirst, { winner })] : []),
-        ...(next === undefined ? [] : [say(next, { n: Number(division) })]),
-      ].join(' '),
-    }
-  },
-}
-
-const amount = (of: unknown): string => signed(Number(of))
+/** An amount that came as a fact. */
+export const amount = (of: unknown): string => signed(Number(of))
 
 /** What the notices of a position have in common. */
-function position({ direction, instrumentId, pnl }: Data) {
+export function position({ direction, instrumentId, pnl }: Notification['data']) {
   if ((direction !== 'long' && direction !== 'short') || typeof instrumentId !== 'string') return null
   return { way: words.common[direction], player: nameOf(instrumentId), pnl: amount(pnl ?? 0) }
 }

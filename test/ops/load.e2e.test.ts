@@ -219,7 +219,6 @@ describe('a run', () => {
   it.each([
     ['load/hostile.ts', '--attackers', 'many'],
     ['load/hostile.ts', '--only', 'kindness'],
-    ['crash/main.ts', '--kills', 'some'],
     ['rolling/main.ts', '--rounds', '0'],
     ['fuzz/main.ts', '--requests', '1.5'],
   ])('%s refuses %s %s, which would find nothing wrong in doing nothing', async (tool, ...args) => {

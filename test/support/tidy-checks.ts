@@ -31,6 +31,8 @@ const ROOM_PACKAGES: readonly string[] = [
 export const FLOORS: readonly Floor[] = [
   { at: 'actors/kernel/', code: ['actors/kernel/'], packages: [] },
   { at: 'actors/market/', code: ['actors/kernel/', 'actors/market/'], packages: [] },
+  // The only package of the game: what other floors read from messages and files.
+  { at: 'actors/codec/', code: ['actors/kernel/', 'actors/market/', 'actors/codec/'], packages: ['zod'] },
   { at: 'actors/community/', code: ['actors/kernel/', 'actors/position/', 'actors/community/'], packages: [] },
   { at: 'actors/position/', code: ['actors/kernel/', 'actors/market/', 'actors/position/'], packages: [] },
   {
@@ -176,7 +178,6 @@ export const FLOORS: readonly Floor[] = [
 /** Started from outside, so no file imports them: by package.json or by the test runner. */
 export const ENTRY_POINTS: readonly string[] = [
   'ops/bench/fanout.ts',
-  'ops/bench/fulltime-reactor.ts',
   'ops/bench/http.ts',
   'ops/bench/trade.ts',
   'ops/main.ts',
@@ -363,6 +364,42 @@ export function features(files: Files): string[] {
   return problems
 }
 const FOLDER = /^src\/features\/([\w-]+)\//
+
+/** Features whose words the game, other features or the control room need. Others are named in their own places. */
+const NAMED_ELSEWHERE: readonly string[] = [
+  'integrity',
+  'leagues',
+  'legacy',
+  'notifications',
+  'push',
+  'referrals',
+  'seasons',
+  'spinner',
+  'tape',
+  'tournaments',
+  'uploads',
+  'webhooks',
+]
+
+/** What knows the server by its description, and the scripts that fill or show one from outside. */
+const OUTSIDE = ['src/clients/', 'src/web/client/', 'src/web/features/index.ts', 'ops/page/', 'ops/rehearse/']
+
+/** A feature is named only in its folder, its migration, the list, and its folder of the page. */
+export function featureNames(files: Files): string[] {
+  const names = new Set([...files.keys()].flatMap((path) => FOLDER.exec(path)?.[1] ?? []))
+  const problems: string[] = []
+  for (const name of names) {
+    if (NAMED_ELSEWHERE.includes(name)) continue
+    const own = [FEATURE_LIST, `${FEATURES}${name}/`, `src/web/features/${name}/`, ...OUTSIDE]
+    const word = new RegExp(name.replace(/s$/, '').replaceAll('-', '[-_]?'), 'gi')
+    for (const [path, text] of sources(files, (p) => (PRODUCT.test(p) || p.startsWith('ops/')) && !within(p, own))) {
+      for (const { index } of text.matchAll(word)) {
+        problems.push(`${path}:${lineOf(text, index)}: names the feature ${name}, which may be absent`)
+      }
+    }
+  }
+  return problems
+}
 
 const RULES = 'test/RULES.md'
 const RULE_ID = /^\[([A-Z]\d+)\]/

@@ -16,9 +16,6 @@ export interface CommunityTables {
   leagues: LeaguesTable
   league_matches: LeagueMatchesTable
   league_members: LeagueMembersTable
-  season_entries: SeasonEntriesTable
-  match_ranks: MatchRanksTable
-  ranked_matches: { match_id: number }
   tournaments: TournamentsTable
 }
 
@@ -161,22 +158,6 @@ export interface LeaguesTable {
   season: Generated<string | null>
   division: Generated<number | null>
   season_group: Generated<number | null>
-}
-
-export interface MatchRanksTable {
-  user_id: string
-  purse: 'main' | 'practice'
-  match_id: number
-  settled_at: Timestamp
-  /** Null for a user who is on no board. */
-  rank_before: number | null
-  rank_after: number | null
-}
-
-export interface SeasonEntriesTable {
-  season: string
-  user_id: string
-  league_id: string
 }
 
 export interface TournamentsTable {

@@ -1,6 +1,6 @@
 /** Rows of settings, the audit log, the upkeep and the installation. */
 import type { Generated } from 'kysely'
-import type { DefaultTimestamp, Json, Timestamp } from './columns.ts'
+import type { Json, Timestamp } from './columns.ts'
 
 export interface OperationTables {
   settings: SettingsTable
@@ -10,7 +10,6 @@ export interface OperationTables {
   upkeep: UpkeepTable
   sweeps: SweepsTable
   installation: InstallationTable
-  webhooks: WebhooksTable
   processes: ProcessesTable
 }
 
@@ -80,31 +79,4 @@ export interface SweepsTable {
 /** One row. */
 export interface InstallationTable {
   id: Generated<string>
-}
-
-/** A webhook and how far it has got. */
-export interface WebhooksTable {
-  id: string
-  url: string
-  types: string[]
-  secret_digest: string
-  state: Generated<'active' | 'paused' | 'disabled'>
-  created_at: Timestamp
-  /** The place in the event stream: a range, a row of its match, and events of that row. */
-  position: number
-  seq: number
-  read: number
-  /** The id of what was sent last and is not known to have arrived, and the place after it. */
-  plan: string | null
-  until_position: number | null
-  until_seq: number | null
-  until_read: number | null
-  attempts: Generated<number>
-  next_at: DefaultTimestamp
-  /** The process that works on it, until this time. */
-  lease: string | null
-  leased_until: DefaultTimestamp
-  last_success_at: Timestamp | null
-  failing_since: Timestamp | null
-  last_error: string | null
 }

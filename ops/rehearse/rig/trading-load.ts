@@ -42,7 +42,7 @@ export function startTrading(url: string, traders: readonly SimulatedTrader[], o
 }
 
 /** The instruments of an answer that traders use. */
-export const tradeable = (body: unknown): Market['instruments'] =>
+const tradeable = (body: unknown): Market['instruments'] =>
   Instruments.parse(body)
     .instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
     .slice(0, INSTRUMENTS_MAX)

@@ -1,14 +1,12 @@
 /**
  * Loads a server of its own for a long time and reports whether it keeps more and more:
  *
- *   npm run ops -- soak [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--every 10]
- *                   [--out docs]
+ *   npm run ops -- soak [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--out docs]
  *
  * The server is the real program, on DATABASE_URL and REDIS_URL if they are set (in a database made for it), otherwise
  * embedded, with a recorded match on a loop at ten times its speed. Users come for `--stretch` seconds and all leave
- * again. What is left after a garbage collection is what counts. Memory and sockets are also sampled every `--every`
- * seconds. It writes `soak.md` and `soak.svg` into `--out`. The exit code is 1 if something grows, the books do not
- * balance, or a user saw an error.
+ * again. What is left after a garbage collection is what counts. It writes `soak.md` into `--out`. The exit code is 1
+ * if something grows, the books do not balance, or a user saw an error.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -24,8 +22,7 @@ import { Rest } from '../load/rest.ts'
 import { measure } from '../load/run.ts'
 import { LoadTally } from '../load/tally.ts'
 import { whole } from '../rig/options.ts'
-import { chart } from './chart.ts'
-import { conclusion, markdown, type Quiet, type Sample, type Soaked } from './report.ts'
+import { conclusion, markdown, type Quiet, type Soaked } from './report.ts'
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +31,6 @@ const { values } = parseArgs({
     sockets: { type: 'string', default: '300' },
     trades: { type: 'string', default: '20' },
     stretch: { type: 'string', default: '180' },
-    every: { type: 'string', default: '10' },
     out: { type: 'string', default: 'docs' },
   },
 })
@@ -44,7 +40,6 @@ const users = whole('users', values.users, 1)
 const sockets = whole('sockets', values.sockets, 1)
 const trades = whole('trades', values.trades, 1)
 const stretch = whole('stretch', values.stretch, 1)
-const every = whole('every', values.every, 1)
 
 /** Time for closed sockets to be dropped, reactions to catch up and pools to shrink. */
 const QUIET_MS = 12_000
@@ -73,7 +68,6 @@ async function main(): Promise<number> {
     inspector.close()
     for (const line of program.errors) soaked.troubles.push(`the server logged an error: ${line}`)
     mkdirSync(values.out, { recursive: true })
-    writeFileSync(join(values.out, 'soak.svg'), chart(soaked))
     writeFileSync(join(values.out, 'soak.md'), markdown(soaked))
     process.stdout.write(`${conclusion(soaked).join('\n')}\n`)
     return conclusion(soaked).length === 1 ? 0 : 1
@@ -88,12 +82,10 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
   const { tokens, ids } = await signIn(rest, users)
   const admin = await auditor(url)
   userIds.push(...ids, admin.userId)
-  const samples: Sample[] = []
   const quiets: Quiet[] = []
   const tally = new LoadTally()
   const beganAt = performance.now()
   const elapsed = (): number => (performance.now() - beganAt) / 60_000
-  const sampling = setInterval(() => void sample(url, elapsed()).then((one) => samples.push(one)), every * 1_000)
 
   const comeToRest = async (): Promise<void> => {
     await pause(QUIET_MS)
@@ -120,7 +112,6 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
     tally.add(measured.tally.toJSON())
     await comeToRest()
   }
-  clearInterval(sampling)
   const books = await auditBooks(rest, tokens, admin.token)
   rest.close()
   const { counts } = tally
@@ -142,25 +133,9 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
     stretch,
     stores: isOnServers ? 'PostgreSQL and Redis' : 'the embedded database',
     cores: cpus().length,
-    samples,
     quiets,
     counts,
     troubles,
-  }
-}
-
-async function sample(url: string, minute: number): Promise<Sample> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  const read = (name: string): number =>
-    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
-      (sum, [, value]) => sum + Number(value),
-      0,
-    )
-  return {
-    minute,
-    resident: read('process_resident_memory_bytes'),
-    heap: read('nodejs_heap_size_used_bytes'),
-    sockets: read('touchline_sockets'),
   }
 }
 

@@ -1,14 +1,6 @@
-/** What a soak has found: whether anything grows, as a page with a table and a chart. */
+/** What a soak has found: whether anything grows, as a page with a table. */
 import type { Holdings } from '../rig/inspector.ts'
 import type { LoadTally } from '../load/tally.ts'
-
-/** While users are connected, or not. */
-export interface Sample {
-  readonly minute: number
-  readonly resident: number
-  readonly heap: number
-  readonly sockets: number
-}
 
 /** Without users, after a garbage collection. */
 export interface Quiet extends Holdings {
@@ -24,7 +16,6 @@ export interface Soaked {
   readonly stretch: number
   readonly stores: string
   readonly cores: number
-  readonly samples: readonly Sample[]
   readonly quiets: readonly Quiet[]
   readonly counts: LoadTally['counts']
   /** What else was wrong. */
@@ -89,9 +80,7 @@ ${number(counts.connections)} connections, ${counts.gaps + counts.accountGaps} g
 
 **${verdict}.**${wrong.map((line) => `\n- ${line}`).join('')}
 
-![Memory and sockets over time](soak.svg)
-
-Without users, after a garbage collection (the table), and every few seconds during the run (the chart):
+Without users, after a garbage collection:
 
 | ${['minute', 'heap MiB', 'resident MiB', ...kinds].join(' | ')} |
 |${'---|'.repeat(kinds.length + 3)}

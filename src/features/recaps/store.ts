@@ -156,11 +156,7 @@ export class Recaps {
       for (const purse of PURSES) {
         await this.#rankIn(tx, purse, { id: fixtureId(match.id), settledAt: instant(match.settled_at.getTime()) })
       }
-      await tx
-        .insertInto('ranked_matches')
-        .values({ match_id: match.id })
-        .onConflict((clash) => clash.doNothing())
-        .execute()
+      await sql`insert into ranked_matches (match_id) values (${match.id}::bigint) on conflict do nothing`.execute(tx)
       return true
     })
   }

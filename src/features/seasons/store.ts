@@ -5,6 +5,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../../../actors/kernel/assert.ts'
 import { DIVISIONS, divisionAfter, GROUP_MAX, outcomeOf, type Season, seasonAt, type SeasonOutcome } from './seasons.ts'
+import { withSeasons } from './tables.ts'
 import { type LeagueId, leagueId, type UserId } from '../../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { type Money, money } from '../../../actors/kernel/micros.ts'
@@ -54,7 +55,7 @@ export class Seasons {
 
   /** The league in which a user plays this season; null before they have entered it. */
   async entry(user: UserId): Promise<LeagueId | null> {
-    const row = await this.#db
+    const row = await withSeasons(this.#db)
       .selectFrom('season_entries')
       .select('league_id')
       .where('season', '=', this.current().id)
@@ -71,7 +72,7 @@ export class Seasons {
       // The order of locks is user, group; two entries of one user follow one another.
       await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
       const season = this.current()
-      const last = await tx
+      const last = await withSeasons(tx)
         .selectFrom('season_entries as e')
         .innerJoin('leagues as l', 'l.id', 'e.league_id')
         .innerJoin('league_members as m', (join) =>
@@ -99,7 +100,7 @@ export class Seasons {
 
   /** The seasons that a user has finished, the latest first. At most `limit`. */
   async past(user: UserId, limit: number): Promise<readonly PastSeason[]> {
-    const rows = await this.#db
+    const rows = await withSeasons(this.#db)
       .selectFrom('season_entries as e')
       .innerJoin('leagues as l', 'l.id', 'e.league_id')
       .innerJoin('league_members as m', (join) =>
@@ -189,7 +190,10 @@ async function place(
       ? await found(tx, world, season, { id: season.id, division, group: (last?.season_group ?? 0) + 1 })
       : leagueId(last.id)
   await admit(tx, world, user, { id, starting: STARTING_BALANCE })
-  await tx.insertInto('season_entries').values({ season: season.id, user_id: user, league_id: id }).execute()
+  await withSeasons(tx)
+    .insertInto('season_entries')
+    .values({ season: season.id, user_id: user, league_id: id })
+    .execute()
   return id
 }
 

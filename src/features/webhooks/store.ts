@@ -10,7 +10,7 @@ import type { AuditLog } from '../../../db/audit-log.ts'
 import type { StreamPlace } from '../../../db/event-stream.ts'
 import { texts } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
-import type { WebhooksTable } from '../../../db/postgres/schema/operations.ts'
+import { type WebhooksTable, withWebhooks } from './tables.ts'
 
 /** The most webhooks of an installation. */
 export const WEBHOOKS_MAX = 10
@@ -91,7 +91,7 @@ export class Webhooks {
     return db.transaction().execute(async (tx) => {
       // One at a time, so that two requests cannot exceed the limit together.
       await sql`lock table webhooks in share row exclusive mode`.execute(tx)
-      const { count } = await tx
+      const { count } = await withWebhooks(tx)
         .selectFrom('webhooks')
         .select((eb) => eb.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow()
@@ -120,7 +120,12 @@ export class Webhooks {
   async setState(id: string, state: 'active' | 'paused', by: UserId): Promise<Webhook | null> {
     const { db, audit } = this.#options
     return db.transaction().execute(async (tx) => {
-      const before = await tx.selectFrom('webhooks').select('state').where('id', '=', id).forUpdate().executeTakeFirst()
+      const before = await withWebhooks(tx)
+        .selectFrom('webhooks')
+        .select('state')
+        .where('id', '=', id)
+        .forUpdate()
+        .executeTakeFirst()
       if (before === undefined) return null
       await sql`
         update webhooks set state = ${state}::text, attempts = 0, failing_since = null, next_at = '-infinity'
@@ -135,7 +140,11 @@ export class Webhooks {
   async delete(id: string, by: UserId): Promise<boolean> {
     const { db, audit } = this.#options
     return db.transaction().execute(async (tx) => {
-      const [gone] = await tx.deleteFrom('webhooks').where('id', '=', id).returning(['url', 'types']).execute()
+      const [gone] = await withWebhooks(tx)
+        .deleteFrom('webhooks')
+        .where('id', '=', id)
+        .returning(['url', 'types'])
+        .execute()
       if (gone === undefined) return false
       const before = { origin: originOf(gone.url), types: gone.types }
       await audit.record({ actor: by, action: 'webhook.delete', subject: id, before, after: null }, tx)
@@ -146,7 +155,7 @@ export class Webhooks {
   /** Whether any webhook wants to be told. */
   async areActive(): Promise<boolean> {
     const { db } = this.#options
-    const active = await db
+    const active = await withWebhooks(db)
       .selectFrom('webhooks')
       .select('id')
       .where('state', '=', 'active')

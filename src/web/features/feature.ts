@@ -11,8 +11,16 @@ export interface PageFeature {
     readonly league?: readonly ComponentType[]
     /** Below the boards. */
     readonly ranks?: readonly ComponentType[]
+    /** Beside the boards, after those of `league`. */
+    readonly leagueEnd?: readonly ComponentType[]
+    /** In the place of the boards, at `#/league/` and an id. */
+    readonly leagueItem?: readonly ComponentType<{ id: string }>[]
+    readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }
+  /** In the bar at the top. */
+  readonly bar?: readonly ComponentType[]
+  readonly live?: LivePart
   /** What it adds to notices that are about it. */
   readonly notices?: readonly ComponentType<NoticeProps>[]
   /** Sections of the control room. */
@@ -25,12 +33,27 @@ export interface NoticeProps {
   readonly data: Readonly<Record<string, unknown>>
 }
 
+/** What a feature does with the live connection. */
+export interface LivePart {
+  /** Loads what it shows, when a user has signed in. */
+  readonly begin: () => Promise<void>
+  /** Handles a message of the account stream that is not an account event. */
+  readonly take: (message: Readonly<Record<string, unknown>>) => void
+}
+
 export interface FeatureView {
   readonly name: string
-  readonly label: string
-  /** Lines in a square of 20 by 20, as in SVG. */
-  readonly icon: string
-  readonly Page: ComponentType
+  /** How the bars of the page name it. Absent where the feature shows the way itself. */
+  readonly place?: {
+    readonly label: string
+    /** Lines in a square of 20 by 20, as in SVG. */
+    readonly icon: string
+  }
+  readonly Page: ComponentType<ViewProps>
+}
+
+export interface ViewProps {
+  readonly features: readonly PageFeature[]
 }
 
 export interface ControlSection {

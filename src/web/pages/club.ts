@@ -1,20 +1,20 @@
-/** Achievements, referrals and the activity of others. */
-import { useState } from 'preact/hooks'
-import { dayTime, units } from '../format.ts'
+/** Achievements, the activity of others, and the cards of features. */
+import { PAGE_FEATURES } from '../features/index.ts'
+import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
-import { toast } from '../toasts.ts'
-import { messageFor } from '../error-messages.ts'
 import { badgeWords, headlineWords } from '../served.ts'
 import { rich, say, words } from '../words.ts'
+
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.club ?? [])
 
 export const Club = () => html`
   <div class="page">
     <h1>${words.club.title}</h1>
     <div class="columns">
       <div><${Badges} /></div>
-      <div><${Friends} /><${Activity} /></div>
+      <div>${CARDS.map((Card) => html`<${Card} />`)}<${Activity} /></div>
     </div>
   </div>
 `
@@ -64,75 +64,6 @@ function Badges() {
       }
     </section>
   `
-}
-
-const STATUS_WORDS = { unclaimed: words.club.unclaimed, pending: words.club.pending, credited: words.club.credited }
-
-function Friends() {
-  const { answer, trouble, again } = useRequest(() => api.referrals())
-  const [name, setName] = useState('')
-  const invite = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    try {
-      await copy((await api.invite(name.trim())).url)
-      setName('')
-      again()
-    } catch (error) {
-      toast({ tone: 'bad', title: words.club.notInvited, text: messageFor(error) })
-    }
-  }
-  return html`
-    <section class="card" aria-labelledby="friends-title">
-      <header><h2 id="friends-title">${words.club.bring}</h2></header>
-      <div class="inside">
-        ${
-          answer === null
-            ? html`<${Waiting} trouble=${trouble} />`
-            : html`
-                <p>
-                  ${rich(words.club.yourCode, { code: html`<code>${answer.code}</code>` })}
-                  <button class="small" onClick=${() => void copy(answer.url)}>${words.club.copyLink}</button>
-                </p>
-                <p class="hint">
-                  ${rich(words.club.summary, { invited: answer.summary.invited, registered: answer.summary.registered, earned: answer.summary.earned, total: html`<span class="num">${units(answer.summary.total_credited)}</span>` })}
-                </p>
-                <form class="line" onSubmit=${(event: Event) => void invite(event)}>
-                  <input
-                    aria-label=${words.club.friendName}
-                    placeholder=${words.club.aFriend}
-                    maxlength="64"
-                    required
-                    value=${name}
-                    onInput=${(event: InputEvent) => setName((event.target as HTMLInputElement).value)}
-                  />
-                  <button class="small" disabled=${name.trim() === ''}>${words.club.invite}</button>
-                </form>
-                <ul class="rows">
-                  ${answer.referrals.map(
-                    ({ id, name: friend, status, url, reward }) => html`
-                      <li key=${id}>
-                        <b>${friend ?? words.club.withCode}</b>
-                        <small>${STATUS_WORDS[status]}${status === 'credited' ? ` · +${units(reward)}` : ''}</small>
-                        ${status === 'unclaimed' ? html`<button class="small" onClick=${() => void copy(url)}>${words.club.copyLink}</button>` : null}
-                      </li>
-                    `,
-                  )}
-                </ul>
-              `
-        }
-      </div>
-    </section>
-  `
-}
-
-async function copy(link: string): Promise<void> {
-  const url = new URL(link, location.origin).href
-  try {
-    await navigator.clipboard.writeText(url)
-    toast({ tone: 'good', title: words.club.linkCopied, text: url })
-  } catch {
-    toast({ tone: 'plain', title: words.club.shareThis, text: url })
-  }
 }
 
 function Activity() {

@@ -5,7 +5,6 @@ import type { BoardEntry, Purse } from '../client/wire.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
-import { LeagueTable, PrivateLeagues } from '../parts/private-leagues.ts'
 import { section } from '../route.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
@@ -42,17 +41,22 @@ function boardName(): BoardName {
   }
 }
 
-const cardsIn = (place: 'league' | 'ranks') =>
+type Place = 'league' | 'leagueEnd' | 'ranks'
+
+const cardsIn = (place: Place) =>
   PAGE_FEATURES.flatMap(({ cards }) => cards?.[place] ?? []).map((Card) => html`<${Card} />`)
+
+const itemCards = (id: string) =>
+  PAGE_FEATURES.flatMap(({ cards }) => cards?.leagueItem ?? []).map((Card) => html`<${Card} key=${id} id=${id} />`)
 
 export const League = () => html`
   <div class="page">
     <h1>${words.league.title}</h1>
     <div class="columns">
       <div>
-        ${section.value === '' ? html`<${MyRank} /><${Boards} />${cardsIn('ranks')}` : html`<${LeagueTable} key=${section.value} id=${section.value} />`}
+        ${section.value === '' ? html`<${MyRank} /><${Boards} />${cardsIn('ranks')}` : itemCards(section.value)}
       </div>
-      <div>${cardsIn('league')}<${PrivateLeagues} /><${Districts} /></div>
+      <div>${cardsIn('league')}${cardsIn('leagueEnd')}<${Districts} /></div>
     </div>
   </div>
 `

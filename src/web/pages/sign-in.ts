@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../client/api.ts'
 import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
+import { typed, useForm } from '../parts/use-form.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { leagueCode } from '../leagues.ts'
 import { LanguageSwitch } from '../parts/language.ts'
@@ -125,29 +126,9 @@ const WithProvider = ({ facts }: { facts: PageFacts }) => html`
   </div>
 `
 
-/** The state of a form that sends something and shows what went wrong. */
-function useSending(send: () => Promise<void>) {
-  const [trouble, setTrouble] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const onSubmit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    setBusy(true)
-    setTrouble(null)
-    try {
-      await send()
-    } catch (error) {
-      setTrouble(messageFor(error))
-    }
-    setBusy(false)
-  }
-  return { trouble, isBusy, onSubmit: (event: Event) => void onSubmit(event) }
-}
-
-const typed = (event: Event): string => (event.target as HTMLInputElement).value
-
 function ByName() {
   const [name, setName] = useState('')
-  const { trouble, isBusy, onSubmit } = useSending(async () => {
+  const { trouble, isBusy, onSubmit } = useForm(async () => {
     enter(await api.signInByName(name.trim(), invitation()))
     sessionStorage.removeItem(INVITATION)
   })
@@ -175,11 +156,11 @@ function ByName() {
 function CodeStep({ newcomer, onVerified }: { newcomer: Newcomer; onVerified: () => void }) {
   const [code, setCode] = useState('')
   const [wait, setWait] = useState(newcomer.resendInSecs)
-  const { trouble, isBusy, onSubmit } = useSending(async () => {
+  const { trouble, isBusy, onSubmit } = useForm(async () => {
     await api.verifyCode(newcomer.ticket, code)
     onVerified()
   })
-  const again = useSending(async () => setWait((await api.resendCode(newcomer.ticket)).resendInSecs))
+  const again = useForm(async () => setWait((await api.resendCode(newcomer.ticket)).resendInSecs))
   useEffect(() => {
     const counting = setInterval(() => setWait((left) => Math.max(0, left - 1)), 1_000)
     return () => clearInterval(counting)
@@ -226,7 +207,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
   const [districtId, setDistrictId] = useState<number | null>(null)
   const [flaw, setFlaw] = useState<string | null>(null)
   const { answer } = useRequest(() => api.districts())
-  const { trouble, isBusy, onSubmit } = useSending(async () => {
+  const { trouble, isBusy, onSubmit } = useForm(async () => {
     if (districtId === null) return
     const referralCode = invitation()
     const profile = { username, firstName, districtId, ...(referralCode === null ? {} : { referralCode }) }

@@ -5,7 +5,6 @@ import { arrow, signed, units, way } from '../format.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
-import { unread } from '../notifications.ts'
 import { go, isTrading, view } from '../route.ts'
 import { isAdmin, signOut, user } from '../session.ts'
 import { theme, toggleTheme } from '../theme.ts'
@@ -28,6 +27,8 @@ interface Place {
   readonly label: string
 }
 
+const BAR = PAGE_FEATURES.flatMap(({ bar = [] }) => bar)
+
 const isHere = (to: string): boolean => (to === 'trade' ? isTrading.value : view.value === to)
 
 const places = (): readonly Place[] => [
@@ -35,7 +36,7 @@ const places = (): readonly Place[] => [
   { to: 'trade', icon: ICONS.trade, label: words.nav.trade },
   { to: 'league', icon: ICONS.league, label: words.nav.league },
   { to: 'club', icon: ICONS.club, label: words.nav.club },
-  ...PAGE_FEATURES.flatMap(({ view: own }) => (own === undefined ? [] : [{ ...own, to: own.name }])),
+  ...PAGE_FEATURES.flatMap(({ view: own }) => (own?.place === undefined ? [] : [{ ...own.place, to: own.name }])),
   ...(isAdmin.value ? [{ to: 'control', icon: ICONS.control, label: words.nav.control }] : []),
 ]
 
@@ -51,13 +52,7 @@ export function TopBar() {
       <${Money} />
       <${Connection} />
       <div class="person">
-        <a
-          class="bare bell"
-          href="#/inbox"
-          aria-label=${unread.value === 0 ? words.nav.inbox : say(words.nav.unread, { n: unread.value })}
-        >
-          <${Icon} name="inbox" />${unread.value === 0 ? null : html`<b class="num">${Math.min(99, unread.value)}</b>`}
-        </a>
+        ${BAR.map((Part) => html`<${Part} />`)}
         <button
           class="bare"
           onClick=${toggleTheme}

@@ -1,541 +1,137 @@
 """Every operation of the REST API. Made from its description by `npm run ops -- client-generate`; do not edit."""
-from typing import Any, Mapping, Optional
-from urllib.parse import quote
-
-
-def _part(value: Any) -> str:
-    return quote(str(value), safe='')
-
-
-class Operations:
-    def ask(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Any = None,
-            key: Optional[str] = None) -> Any:
-        raise NotImplementedError
-
-    def audit_ledger(self) -> Any:
-        """Check whether the ledger balances."""
-        return self.ask('GET', '/api/admin/ledger/audit')
-
-    def change_levels(self, id: Any, body: Any) -> Any:
-        """Change stop-loss and take-profit of an open position."""
-        return self.ask('PATCH', f'/api/positions/{_part(id)}', body=body)
-
-    def change_me(self, body: Any) -> Any:
-        """Leave the boards, or come back."""
-        return self.ask('PATCH', '/api/me', body=body)
-
-    def change_my_limits(self, body: Any) -> Any:
-        """Set the caller's own limits."""
-        return self.ask('PUT', '/api/me/limits', body=body)
-
-    def change_webhook(self, id: Any, body: Any) -> Any:
-        """Pause or resume a webhook."""
-        return self.ask('PATCH', f'/api/admin/webhooks/{_part(id)}', body=body)
-
-    def check_referral_code(self, *, code: Any = None) -> Any:
-        """Check a referral code without signing in."""
-        return self.ask('GET', '/api/public/referral/validate', {'code': code})
-
-    def check_username(self, body: Any) -> Any:
-        """Check whether a username is available."""
-        return self.ask('POST', '/api/users/check-username', body=body)
-
-    def close_position(self, id: Any, body: Any = None, *, key: Optional[str] = None) -> Any:
-        """Close a position."""
-        return self.ask('POST', f'/api/positions/{_part(id)}/close', body=body, key=key)
-
-    def create_invite(self, body: Any) -> Any:
-        """Create a share link for a named person."""
-        return self.ask('POST', '/api/referrals/invites', body=body)
-
-    def create_key(self, body: Any) -> Any:
-        """Create a personal key for a program."""
-        return self.ask('POST', '/api/keys', body=body)
-
-    def create_socket_token(self) -> Any:
-        """A short-lived token for the WebSocket address."""
-        return self.ask('POST', '/api/ws/token')
-
-    def create_webhook(self, body: Any) -> Any:
-        """Create a webhook."""
-        return self.ask('POST', '/api/admin/webhooks', body=body)
-
-    def delete_account(self, body: Any) -> Any:
-        """Delete the account."""
-        return self.ask('DELETE', '/api/me', body=body)
-
-    def delete_flag(self, key: Any) -> Any:
-        """Delete a flag."""
-        return self.ask('DELETE', f'/api/admin/flags/{_part(key)}')
-
-    def delete_key(self, id: Any) -> Any:
-        """Delete one of the caller's personal keys."""
-        return self.ask('DELETE', f'/api/keys/{_part(id)}')
-
-    def delete_webhook(self, id: Any) -> Any:
-        """Delete a webhook."""
-        return self.ask('DELETE', f'/api/admin/webhooks/{_part(id)}')
-
-    def end_match(self, id: Any, body: Any) -> Any:
-        """End a match that does not end on its own."""
-        return self.ask('POST', f'/api/admin/matches/{_part(id)}/end', body=body)
-
-    def end_session(self, id: Any) -> Any:
-        """End one of the caller's sessions."""
-        return self.ask('DELETE', f'/api/auth/sessions/{_part(id)}')
-
-    def enter_season(self) -> Any:
-        """Enter the season of this month."""
-        return self.ask('POST', '/api/seasons/enter')
-
-    def enter_tournament(self, id: Any) -> Any:
-        """Enter a tournament."""
-        return self.ask('POST', f'/api/tournaments/{_part(id)}/enter')
-
-    def export_my_data(self) -> Any:
-        """Download everything about the caller."""
-        return self.ask('GET', '/api/me/export')
-
-    def found_league(self, body: Any) -> Any:
-        """Found a private league and join it."""
-        return self.ask('POST', '/api/leagues', body=body)
-
-    def get_async_api(self) -> Any:
-        """The WebSocket address as an AsyncAPI 3 document."""
-        return self.ask('GET', '/api/asyncapi.json')
-
-    def get_current_spinner(self) -> Any:
-        """The current week, with its leader or tied candidates, and the week before."""
-        return self.ask('GET', '/api/spinner/current')
-
-    def get_district_pnl_board(self, district_id: Any, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """A district by profit."""
-        return self.ask('GET', f'/api/leaderboard/district/{_part(district_id)}', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def get_district_roi_board(self, district_id: Any, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """A district by ROI."""
-        return self.ask('GET', f'/api/leaderboard/roi/district/{_part(district_id)}', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def get_district_standings(self, *, purse: Any = None) -> Any:
-        """All districts by the average ROI of their ranked members."""
-        return self.ask('GET', '/api/districts/standings', {'purse': purse})
-
-    def get_feed_state(self) -> Any:
-        """What came to nothing of the live feed, and matches that cannot be read."""
-        return self.ask('GET', '/api/admin/feed')
-
-    def get_friends_pnl_board(self, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """The referral network by profit."""
-        return self.ask('GET', '/api/leaderboard/friends', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def get_friends_roi_board(self, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """The referral network by ROI."""
-        return self.ask('GET', '/api/leaderboard/roi/friends', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def get_health(self) -> Any:
-        """Whether the process is up."""
-        return self.ask('GET', '/health')
-
-    def get_instrument(self, id: Any) -> Any:
-        """One instrument."""
-        return self.ask('GET', f'/api/instruments/{_part(id)}')
-
-    def get_league(self, id: Any, *, limit: Any = None, offset: Any = None) -> Any:
-        """A league and its table."""
-        return self.ask('GET', f'/api/leagues/{_part(id)}', {'limit': limit, 'offset': offset})
-
-    def get_league_match(self, id: Any, match_id: Any) -> Any:
-        """The table of one match in a league."""
-        return self.ask('GET', f'/api/leagues/{_part(id)}/matches/{_part(match_id)}')
-
-    def get_league_outline(self, code: Any) -> Any:
-        """What a join link leads to."""
-        return self.ask('GET', f'/api/public/leagues/{_part(code)}')
-
-    def get_match(self, id: Any) -> Any:
-        """One match, with its trade window."""
-        return self.ask('GET', f'/api/matches/{_part(id)}')
-
-    def get_match_recap(self, match_id: Any, *, purse: Any = None) -> Any:
-        """What a match made of the caller's positions."""
-        return self.ask('GET', f'/api/recaps/matches/{_part(match_id)}', {'purse': purse})
-
-    def get_me(self) -> Any:
-        """The caller's profile and wallet."""
-        return self.ask('GET', '/api/me')
-
-    def get_movers(self) -> Any:
-        """The top five gainers, losers and most traded of the last 24 hours."""
-        return self.ask('GET', '/api/instruments/movers')
-
-    def get_my_limits(self) -> Any:
-        """The caller's own limits."""
-        return self.ask('GET', '/api/me/limits')
-
-    def get_my_rank(self, *, purse: Any = None) -> Any:
-        """The caller's rank by ROI."""
-        return self.ask('GET', '/api/leaderboard/me', {'purse': purse})
-
-    def get_my_rank_in_context(self, *, purse: Any = None) -> Any:
-        """The caller's rank by ROI and the gap to the next rank."""
-        return self.ask('GET', '/api/leaderboard/me/context', {'purse': purse})
-
-    def get_open_api(self) -> Any:
-        """The REST API as an OpenAPI 3.1 document."""
-        return self.ask('GET', '/api/openapi.json')
-
-    def get_pnl_board(self, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """All users by profit."""
-        return self.ask('GET', '/api/leaderboard/global', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def get_portfolio(self) -> Any:
-        """The caller's holdings of the former share model, wallet balance and total PnL."""
-        return self.ask('GET', '/api/portfolio')
-
-    def get_position(self, id: Any) -> Any:
-        """One position of the caller."""
-        return self.ask('GET', f'/api/positions/{_part(id)}')
-
-    def get_position_proof(self, id: Any) -> Any:
-        """What proves to others which position on a tape is the caller's."""
-        return self.ask('GET', f'/api/positions/{_part(id)}/proof')
-
-    def get_position_reasons(self, id: Any) -> Any:
-        """What moved the price while one of the caller's positions was open, and what closed it."""
-        return self.ask('GET', f'/api/positions/{_part(id)}/why')
-
-    def get_price_history(self, id: Any, *, period: Any = None) -> Any:
-        """The prices of an instrument over a period that ends now."""
-        return self.ask('GET', f'/api/instruments/{_part(id)}/price-history', {'period': period})
-
-    def get_reactions(self, *, limit: Any = None, cursor: Any = None) -> Any:
-        """Commits whose reactions are pending or failed."""
-        return self.ask('GET', '/api/admin/reactions', {'limit': limit, 'cursor': cursor})
-
-    def get_readiness(self) -> Any:
-        """Whether the process can serve requests."""
-        return self.ask('GET', '/ready')
-
-    def get_recording_chart(self, id: Any) -> Any:
-        """A small price chart of an ended match."""
-        return self.ask('GET', f'/api/admin/recordings/{_part(id)}/chart')
-
-    def get_replay_status(self) -> Any:
-        """The running replays of all processes."""
-        return self.ask('GET', '/api/admin/gameplay-bot/status')
-
-    def get_risk(self) -> Any:
-        """What is open, who wins and loses today, who opens ahead of moves, and connected accounts."""
-        return self.ask('GET', '/api/admin/risk')
-
-    def get_roi_board(self, *, purse: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """All users by ROI."""
-        return self.ask('GET', '/api/leaderboard/roi/global', {'purse': purse, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def get_runbook(self) -> Any:
-        """The runbook."""
-        return self.ask('GET', '/api/admin/runbook')
-
-    def get_season(self) -> Any:
-        """The season of this month."""
-        return self.ask('GET', '/api/seasons/current')
-
-    def get_squad(self, id: Any, *, team: Any = None) -> Any:
-        """The players of one team of a match."""
-        return self.ask('GET', f'/api/matches/{_part(id)}/squad', {'team': team})
-
-    def get_tape_checkpoints(self, id: Any) -> Any:
-        """The checkpoints of a tape."""
-        return self.ask('GET', f'/api/public/tape/{_part(id)}/checkpoints')
-
-    def get_tape_keys(self) -> Any:
-        """The keys that sign tapes."""
-        return self.ask('GET', '/api/public/tape/keys')
-
-    def get_trade_window(self, id: Any) -> Any:
-        """Whether positions in a match can be opened, and why not."""
-        return self.ask('GET', f'/api/matches/{_part(id)}/trade-window')
-
-    def get_unread_count(self) -> Any:
-        """The number of unread notifications."""
-        return self.ask('GET', '/api/notifications/unread-count')
-
-    def get_user(self, id: Any) -> Any:
-        """One user: wallets, positions, ledger, sessions, keys and connections."""
-        return self.ask('GET', f'/api/admin/users/{_part(id)}')
-
-    def get_wallet(self, *, purse: Any = None) -> Any:
-        """The caller's wallet in a purse."""
-        return self.ask('GET', '/api/wallet', {'purse': purse})
-
-    def get_watched_match(self, id: Any) -> Any:
-        """A live match, a little behind."""
-        return self.ask('GET', f'/api/public/matches/{_part(id)}')
-
-    def get_week_recap(self, week: Any, *, purse: Any = None) -> Any:
-        """What a week made of the caller's positions."""
-        return self.ask('GET', f'/api/recaps/weeks/{_part(week)}', {'purse': purse})
-
-    def join_league(self, body: Any) -> Any:
-        """Join the league of a code."""
-        return self.ask('POST', '/api/leagues/join', body=body)
-
-    def leave_league(self, id: Any) -> Any:
-        """Leave a league."""
-        return self.ask('POST', f'/api/leagues/{_part(id)}/leave')
-
-    def list_account_changes(self, *, since: Any = None, limit: Any = None, cursor: Any = None) -> Any:
-        """The events of the caller's positions after a marker."""
-        return self.ask('GET', '/api/account/changes', {'since': since, 'limit': limit, 'cursor': cursor})
-
-    def list_achievements(self) -> Any:
-        """The caller's XP, level and badges, with the progress towards the others."""
-        return self.ask('GET', '/api/achievements')
-
-    def list_activity(self, *, scope: Any = None, district_id: Any = None, limit: Any = None, cursor: Any = None) -> Any:
-        """Notable events of all users, newest first."""
-        return self.ask('GET', '/api/activity', {'scope': scope, 'districtId': district_id, 'limit': limit, 'cursor': cursor})
-
-    def list_all_flags(self) -> Any:
-        """All feature flags."""
-        return self.ask('GET', '/api/admin/flags')
-
-    def list_audit_entries(self, *, limit: Any = None, cursor: Any = None) -> Any:
-        """The actions of operators, newest first."""
-        return self.ask('GET', '/api/admin/audit', {'limit': limit, 'cursor': cursor})
-
-    def list_districts(self) -> Any:
-        """All districts."""
-        return self.ask('GET', '/api/districts')
-
-    def list_flags(self) -> Any:
-        """Feature flags."""
-        return self.ask('GET', '/api/flags')
-
-    def list_instruments(self) -> Any:
-        """All active instruments."""
-        return self.ask('GET', '/api/instruments')
-
-    def list_keys(self) -> Any:
-        """The caller's personal keys."""
-        return self.ask('GET', '/api/keys')
-
-    def list_leagues(self) -> Any:
-        """The caller's leagues."""
-        return self.ask('GET', '/api/leagues')
-
-    def list_ledger_entries(self, *, purse: Any = None, match_id: Any = None, instrument_id: Any = None, from_: Any = None, to: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """The ledger entries of the caller's wallet in a purse, newest first."""
-        return self.ask('GET', '/api/wallet/ledger', {'purse': purse, 'matchId': match_id, 'instrumentId': instrument_id, 'from': from_, 'to': to, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def list_legacy_trades(self, *, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """The caller's trades of the former share model, newest first."""
-        return self.ask('GET', '/api/trades', {'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def list_match_events(self, id: Any) -> Any:
-        """The events of a match, with the statistics of both teams."""
-        return self.ask('GET', f'/api/matches/{_part(id)}/events')
-
-    def list_matches(self) -> Any:
-        """All fixtures, with their trade windows."""
-        return self.ask('GET', '/api/matches')
-
-    def list_multiplier_keys(self) -> Any:
-        """The keys of the scoring multipliers, by role and action."""
-        return self.ask('GET', '/api/admin/settings/scoring/multiplier-keys')
-
-    def list_notifications(self, *, limit: Any = None, unread_only: Any = None, cursor: Any = None) -> Any:
-        """The caller's notifications, newest first."""
-        return self.ask('GET', '/api/notifications', {'limit': limit, 'unreadOnly': unread_only, 'cursor': cursor})
-
-    def list_open_positions(self, id: Any, *, limit: Any = None, cursor: Any = None) -> Any:
-        """The open positions of a match."""
-        return self.ask('GET', f'/api/admin/matches/{_part(id)}/positions', {'limit': limit, 'cursor': cursor})
-
-    def list_past_seasons(self) -> Any:
-        """The seasons that the caller has finished."""
-        return self.ask('GET', '/api/seasons')
-
-    def list_positions(self, *, purse: Any = None, status: Any = None, match_id: Any = None, instrument_id: Any = None, from_: Any = None, to: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """The caller's positions, newest first."""
-        return self.ask('GET', '/api/positions', {'purse': purse, 'status': status, 'matchId': match_id, 'instrumentId': instrument_id, 'from': from_, 'to': to, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def list_push_subscriptions(self) -> Any:
-        """The caller's browsers that are told what happens."""
-        return self.ask('GET', '/api/push')
-
-    def list_recent_trades(self, id: Any, *, limit: Any = None, cursor: Any = None) -> Any:
-        """Recent trades of an instrument, anonymised."""
-        return self.ask('GET', f'/api/instruments/{_part(id)}/recent-trades', {'limit': limit, 'cursor': cursor})
-
-    def list_recordings(self, *, limit: Any = None, cursor: Any = None) -> Any:
-        """Ended matches that can be downloaded as recordings."""
-        return self.ask('GET', '/api/admin/recordings', {'limit': limit, 'cursor': cursor})
-
-    def list_referrals(self) -> Any:
-        """The caller's invites and referred users."""
-        return self.ask('GET', '/api/referrals')
-
-    def list_replay_fixtures(self) -> Any:
-        """The recordings that can be replayed."""
-        return self.ask('GET', '/api/admin/gameplay-bot/fixtures')
-
-    def list_sessions(self) -> Any:
-        """The caller's sessions."""
-        return self.ask('GET', '/api/auth/sessions')
-
-    def list_settings(self) -> Any:
-        """All settings."""
-        return self.ask('GET', '/api/admin/settings')
-
-    def list_spinner_weeks(self, *, limit: Any = None, cursor: Any = None) -> Any:
-        """Decided weeks, newest first."""
-        return self.ask('GET', '/api/spinner/history', {'limit': limit, 'cursor': cursor})
-
-    def list_tournaments(self) -> Any:
-        """Tournaments: matches from secret seeds, played once."""
-        return self.ask('GET', '/api/tournaments')
-
-    def list_uploads(self) -> Any:
-        """Recordings that were uploaded."""
-        return self.ask('GET', '/api/admin/uploads')
-
-    def list_users(self, *, search: Any = None, limit: Any = None, cursor: Any = None, offset: Any = None) -> Any:
-        """All users, newest first."""
-        return self.ask('GET', '/api/admin/users', {'search': search, 'limit': limit, 'cursor': cursor, 'offset': offset})
-
-    def list_watched_matches(self) -> Any:
-        """Live matches, a little behind."""
-        return self.ask('GET', '/api/public/matches')
-
-    def list_webhooks(self) -> Any:
-        """Webhooks and how far they are behind."""
-        return self.ask('GET', '/api/admin/webhooks')
-
-    def note_user(self, id: Any, body: Any) -> Any:
-        """Note something about a user."""
-        return self.ask('POST', f'/api/admin/users/{_part(id)}/notes', body=body)
-
-    def open_position(self, body: Any, *, key: Optional[str] = None) -> Any:
-        """Open a position."""
-        return self.ask('POST', '/api/positions/open', body=body, key=key)
-
-    def quote_position(self, body: Any) -> Any:
-        """Quote the fill, margin and levels of an order without placing it."""
-        return self.ask('POST', '/api/positions/quote', body=body)
-
-    def read_all_notifications(self) -> Any:
-        """Mark all notifications as read."""
-        return self.ask('POST', '/api/notifications/read-all')
-
-    def read_notification(self, id: Any) -> Any:
-        """Mark one notification as read."""
-        return self.ask('POST', f'/api/notifications/{_part(id)}/read')
-
-    def rebuild_roi_boards(self) -> Any:
-        """Rebuild all leaderboards from the database."""
-        return self.ask('POST', '/api/admin/leaderboard/rebuild-roi')
-
-    def refill_wallet(self, body: Any) -> Any:
-        """Refill the caller's practice wallet, or a main wallet that is ruined."""
-        return self.ask('POST', '/api/wallet/refill', body=body)
-
-    def refresh_session(self, *, key: Optional[str] = None) -> Any:
-        """Rotate both tokens of the session."""
-        return self.ask('POST', '/api/auth/refresh', key=key)
-
-    def register(self, body: Any) -> Any:
-        """Register: the profile step."""
-        return self.ask('POST', '/api/auth/google/complete', body=body)
-
-    def remove_upload(self, name: Any) -> Any:
-        """Remove an upload."""
-        return self.ask('DELETE', f'/api/admin/uploads/{_part(name)}')
-
-    def resend_code(self, body: Any) -> Any:
-        """Send another code."""
-        return self.ask('POST', '/api/auth/resend-otp', body=body)
-
-    def retry_reaction(self, match_id: Any, seq: Any) -> Any:
-        """Retry the reaction to a commit that was set aside."""
-        return self.ask('POST', f'/api/admin/reactions/{_part(match_id)}/{_part(seq)}/retry')
-
-    def run_spinner(self) -> Any:
-        """Decide the last finished week."""
-        return self.ask('POST', '/api/spinner/run')
-
-    def schedule_tournament(self, body: Any) -> Any:
-        """Schedule a tournament."""
-        return self.ask('POST', '/api/admin/tournaments', body=body)
-
-    def set_anchors(self, body: Any = None) -> Any:
-        """Set the season values of players."""
-        return self.ask('PUT', '/api/admin/anchors', body=body)
-
-    def set_flag(self, key: Any, body: Any) -> Any:
-        """Set a flag."""
-        return self.ask('PUT', f'/api/admin/flags/{_part(key)}', body=body)
-
-    def set_role(self, id: Any, body: Any) -> Any:
-        """Set the role of a user."""
-        return self.ask('PUT', f'/api/admin/users/{_part(id)}/role', body=body)
-
-    def set_setting(self, key: Any, body: Any, *, dry_run: Any = None) -> Any:
-        """Set a setting."""
-        return self.ask('PUT', f'/api/admin/settings/{_part(key)}', {'dryRun': dry_run}, body=body)
-
-    def set_status(self, id: Any, body: Any) -> Any:
-        """Freeze a user, or make them active again."""
-        return self.ask('PUT', f'/api/admin/users/{_part(id)}/status', body=body)
-
-    def sign_in(self, body: Any) -> Any:
-        """Sign in with a token of the identity provider."""
-        return self.ask('POST', '/api/auth/google', body=body)
-
-    def sign_out(self) -> Any:
-        """Sign out."""
-        return self.ask('POST', '/api/auth/logout')
-
-    def sign_out_everywhere(self) -> Any:
-        """Sign out everywhere."""
-        return self.ask('POST', '/api/auth/logout-all')
-
-    def start_replay(self, body: Any) -> Any:
-        """Start a replay."""
-        return self.ask('POST', '/api/admin/gameplay-bot/start', body=body)
-
-    def stop_replays(self, body: Any) -> Any:
-        """Stop one replay, or all."""
-        return self.ask('POST', '/api/admin/gameplay-bot/stop', body=body)
-
-    def subscribe_push(self, body: Any) -> Any:
-        """Tell a browser what happens."""
-        return self.ask('PUT', '/api/push', body=body)
-
-    def test_webhook(self, id: Any) -> Any:
-        """Send a test message to a webhook."""
-        return self.ask('POST', f'/api/admin/webhooks/{_part(id)}/test')
-
-    def try_out_settings(self, body: Any) -> Any:
-        """Try settings on recordings before setting them."""
-        return self.ask('POST', '/api/admin/settings/what-if', body=body)
-
-    def unsubscribe_push(self, id: Any) -> Any:
-        """Tell a browser nothing more."""
-        return self.ask('DELETE', f'/api/push/{_part(id)}')
-
-    def upload_recording(self, *, name: Any) -> Any:
-        """Upload a recording."""
-        return self.ask('POST', '/api/admin/uploads', {'name': name})
-
-    def validate_referral_code(self, body: Any) -> Any:
-        """Check whether a referral code is valid for the caller."""
-        return self.ask('POST', '/api/referral/validate', body=body)
-
-    def verify_code(self, body: Any) -> Any:
-        """Verify the e-mail address with the code that was sent there."""
-        return self.ask('POST', '/api/auth/verify-otp', body=body)
-
-    def void_position(self, id: Any, body: Any, *, key: Optional[str] = None) -> Any:
-        """Void a position."""
-        return self.ask('POST', f'/api/admin/positions/{_part(id)}/void', body=body, key=key)
+from .operation import Asks, operation
+
+
+class Operations(Asks):
+    audit_ledger = operation("Check whether the ledger balances.", 'GET', '/api/admin/ledger/audit')
+    change_levels = operation("Change stop-loss and take-profit of an open position.", 'PATCH', '/api/positions/{id}', body='required')
+    change_me = operation("Leave the boards, or come back.", 'PATCH', '/api/me', body='required')
+    change_my_limits = operation("Set the caller's own limits.", 'PUT', '/api/me/limits', body='required')
+    change_webhook = operation("Pause or resume a webhook.", 'PATCH', '/api/admin/webhooks/{id}', body='required')
+    check_referral_code = operation("Check a referral code without signing in.", 'GET', '/api/public/referral/validate', query='code')
+    check_username = operation("Check whether a username is available.", 'POST', '/api/users/check-username', body='required')
+    close_position = operation("Close a position.", 'POST', '/api/positions/{id}/close', body='optional', key=True)
+    create_invite = operation("Create a share link for a named person.", 'POST', '/api/referrals/invites', body='required')
+    create_key = operation("Create a personal key for a program.", 'POST', '/api/keys', body='required')
+    create_socket_token = operation("A short-lived token for the WebSocket address.", 'POST', '/api/ws/token')
+    create_webhook = operation("Create a webhook.", 'POST', '/api/admin/webhooks', body='required')
+    delete_account = operation("Delete the account.", 'DELETE', '/api/me', body='required')
+    delete_flag = operation("Delete a flag.", 'DELETE', '/api/admin/flags/{key}')
+    delete_key = operation("Delete one of the caller's personal keys.", 'DELETE', '/api/keys/{id}')
+    delete_webhook = operation("Delete a webhook.", 'DELETE', '/api/admin/webhooks/{id}')
+    end_match = operation("End a match that does not end on its own.", 'POST', '/api/admin/matches/{id}/end', body='required')
+    end_session = operation("End one of the caller's sessions.", 'DELETE', '/api/auth/sessions/{id}')
+    enter_season = operation("Enter the season of this month.", 'POST', '/api/seasons/enter')
+    enter_tournament = operation("Enter a tournament.", 'POST', '/api/tournaments/{id}/enter')
+    export_my_data = operation("Download everything about the caller.", 'GET', '/api/me/export')
+    found_league = operation("Found a private league and join it.", 'POST', '/api/leagues', body='required')
+    get_async_api = operation("The WebSocket address as an AsyncAPI 3 document.", 'GET', '/api/asyncapi.json')
+    get_current_spinner = operation("The current week, with its leader or tied candidates, and the week before.", 'GET', '/api/spinner/current')
+    get_district_pnl_board = operation("A district by profit.", 'GET', '/api/leaderboard/district/{districtId}', query='purse limit cursor offset')
+    get_district_roi_board = operation("A district by ROI.", 'GET', '/api/leaderboard/roi/district/{districtId}', query='purse limit cursor offset')
+    get_district_standings = operation("All districts by the average ROI of their ranked members.", 'GET', '/api/districts/standings', query='purse')
+    get_feed_state = operation("What came to nothing of the live feed, and matches that cannot be read.", 'GET', '/api/admin/feed')
+    get_friends_pnl_board = operation("The referral network by profit.", 'GET', '/api/leaderboard/friends', query='purse limit cursor offset')
+    get_friends_roi_board = operation("The referral network by ROI.", 'GET', '/api/leaderboard/roi/friends', query='purse limit cursor offset')
+    get_health = operation("Whether the process is up.", 'GET', '/health')
+    get_instrument = operation("One instrument.", 'GET', '/api/instruments/{id}')
+    get_league = operation("A league and its table.", 'GET', '/api/leagues/{id}', query='limit offset')
+    get_league_match = operation("The table of one match in a league.", 'GET', '/api/leagues/{id}/matches/{matchId}')
+    get_league_outline = operation("What a join link leads to.", 'GET', '/api/public/leagues/{code}')
+    get_match = operation("One match, with its trade window.", 'GET', '/api/matches/{id}')
+    get_match_recap = operation("What a match made of the caller's positions.", 'GET', '/api/recaps/matches/{matchId}', query='purse')
+    get_me = operation("The caller's profile and wallet.", 'GET', '/api/me')
+    get_movers = operation("The top five gainers, losers and most traded of the last 24 hours.", 'GET', '/api/instruments/movers')
+    get_my_limits = operation("The caller's own limits.", 'GET', '/api/me/limits')
+    get_my_rank = operation("The caller's rank by ROI.", 'GET', '/api/leaderboard/me', query='purse')
+    get_my_rank_in_context = operation("The caller's rank by ROI and the gap to the next rank.", 'GET', '/api/leaderboard/me/context', query='purse')
+    get_open_api = operation("The REST API as an OpenAPI 3.1 document.", 'GET', '/api/openapi.json')
+    get_pnl_board = operation("All users by profit.", 'GET', '/api/leaderboard/global', query='purse limit cursor offset')
+    get_portfolio = operation("The caller's holdings of the former share model, wallet balance and total PnL.", 'GET', '/api/portfolio')
+    get_position = operation("One position of the caller.", 'GET', '/api/positions/{id}')
+    get_position_proof = operation("What proves to others which position on a tape is the caller's.", 'GET', '/api/positions/{id}/proof')
+    get_position_reasons = operation("What moved the price while one of the caller's positions was open, and what closed it.", 'GET', '/api/positions/{id}/why')
+    get_price_history = operation("The prices of an instrument over a period that ends now.", 'GET', '/api/instruments/{id}/price-history', query='period')
+    get_reactions = operation("Commits whose reactions are pending or failed.", 'GET', '/api/admin/reactions', query='limit cursor')
+    get_readiness = operation("Whether the process can serve requests.", 'GET', '/ready')
+    get_recording_chart = operation("A small price chart of an ended match.", 'GET', '/api/admin/recordings/{id}/chart')
+    get_replay_status = operation("The running replays of all processes.", 'GET', '/api/admin/gameplay-bot/status')
+    get_risk = operation("What is open, who wins and loses today, who opens ahead of moves, and connected accounts.", 'GET', '/api/admin/risk')
+    get_roi_board = operation("All users by ROI.", 'GET', '/api/leaderboard/roi/global', query='purse limit cursor offset')
+    get_runbook = operation("The runbook.", 'GET', '/api/admin/runbook')
+    get_season = operation("The season of this month.", 'GET', '/api/seasons/current')
+    get_squad = operation("The players of one team of a match.", 'GET', '/api/matches/{id}/squad', query='team')
+    get_tape_checkpoints = operation("The checkpoints of a tape.", 'GET', '/api/public/tape/{id}/checkpoints')
+    get_tape_keys = operation("The keys that sign tapes.", 'GET', '/api/public/tape/keys')
+    get_trade_window = operation("Whether positions in a match can be opened, and why not.", 'GET', '/api/matches/{id}/trade-window')
+    get_unread_count = operation("The number of unread notifications.", 'GET', '/api/notifications/unread-count')
+    get_user = operation("One user: wallets, positions, ledger, sessions, keys and connections.", 'GET', '/api/admin/users/{id}')
+    get_wallet = operation("The caller's wallet in a purse.", 'GET', '/api/wallet', query='purse')
+    get_watched_match = operation("A live match, a little behind.", 'GET', '/api/public/matches/{id}')
+    get_week_recap = operation("What a week made of the caller's positions.", 'GET', '/api/recaps/weeks/{week}', query='purse')
+    join_league = operation("Join the league of a code.", 'POST', '/api/leagues/join', body='required')
+    leave_league = operation("Leave a league.", 'POST', '/api/leagues/{id}/leave')
+    list_account_changes = operation("The events of the caller's positions after a marker.", 'GET', '/api/account/changes', query='since limit cursor')
+    list_achievements = operation("The caller's XP, level and badges, with the progress towards the others.", 'GET', '/api/achievements')
+    list_activity = operation("Notable events of all users, newest first.", 'GET', '/api/activity', query='scope districtId limit cursor')
+    list_all_flags = operation("All feature flags.", 'GET', '/api/admin/flags')
+    list_audit_entries = operation("The actions of operators, newest first.", 'GET', '/api/admin/audit', query='limit cursor')
+    list_districts = operation("All districts.", 'GET', '/api/districts')
+    list_flags = operation("Feature flags.", 'GET', '/api/flags')
+    list_instruments = operation("All active instruments.", 'GET', '/api/instruments')
+    list_keys = operation("The caller's personal keys.", 'GET', '/api/keys')
+    list_leagues = operation("The caller's leagues.", 'GET', '/api/leagues')
+    list_ledger_entries = operation("The ledger entries of the caller's wallet in a purse, newest first.", 'GET', '/api/wallet/ledger', query='purse matchId instrumentId from to limit cursor offset')
+    list_legacy_trades = operation("The caller's trades of the former share model, newest first.", 'GET', '/api/trades', query='limit cursor offset')
+    list_match_events = operation("The events of a match, with the statistics of both teams.", 'GET', '/api/matches/{id}/events')
+    list_matches = operation("All fixtures, with their trade windows.", 'GET', '/api/matches')
+    list_multiplier_keys = operation("The keys of the scoring multipliers, by role and action.", 'GET', '/api/admin/settings/scoring/multiplier-keys')
+    list_notifications = operation("The caller's notifications, newest first.", 'GET', '/api/notifications', query='limit unreadOnly cursor')
+    list_open_positions = operation("The open positions of a match.", 'GET', '/api/admin/matches/{id}/positions', query='limit cursor')
+    list_past_seasons = operation("The seasons that the caller has finished.", 'GET', '/api/seasons')
+    list_positions = operation("The caller's positions, newest first.", 'GET', '/api/positions', query='purse status matchId instrumentId from to limit cursor offset')
+    list_push_subscriptions = operation("The caller's browsers that are told what happens.", 'GET', '/api/push')
+    list_recent_trades = operation("Recent trades of an instrument, anonymised.", 'GET', '/api/instruments/{id}/recent-trades', query='limit cursor')
+    list_recordings = operation("Ended matches that can be downloaded as recordings.", 'GET', '/api/admin/recordings', query='limit cursor')
+    list_referrals = operation("The caller's invites and referred users.", 'GET', '/api/referrals')
+    list_replay_fixtures = operation("The recordings that can be replayed.", 'GET', '/api/admin/gameplay-bot/fixtures')
+    list_sessions = operation("The caller's sessions.", 'GET', '/api/auth/sessions')
+    list_settings = operation("All settings.", 'GET', '/api/admin/settings')
+    list_spinner_weeks = operation("Decided weeks, newest first.", 'GET', '/api/spinner/history', query='limit cursor')
+    list_tournaments = operation("Tournaments: matches from secret seeds, played once.", 'GET', '/api/tournaments')
+    list_uploads = operation("Recordings that were uploaded.", 'GET', '/api/admin/uploads')
+    list_users = operation("All users, newest first.", 'GET', '/api/admin/users', query='search limit cursor offset')
+    list_watched_matches = operation("Live matches, a little behind.", 'GET', '/api/public/matches')
+    list_webhooks = operation("Webhooks and how far they are behind.", 'GET', '/api/admin/webhooks')
+    note_user = operation("Note something about a user.", 'POST', '/api/admin/users/{id}/notes', body='required')
+    open_position = operation("Open a position.", 'POST', '/api/positions/open', body='required', key=True)
+    quote_position = operation("Quote the fill, margin and levels of an order without placing it.", 'POST', '/api/positions/quote', body='required')
+    read_all_notifications = operation("Mark all notifications as read.", 'POST', '/api/notifications/read-all')
+    read_notification = operation("Mark one notification as read.", 'POST', '/api/notifications/{id}/read')
+    rebuild_roi_boards = operation("Rebuild all leaderboards from the database.", 'POST', '/api/admin/leaderboard/rebuild-roi')
+    refill_wallet = operation("Refill the caller's practice wallet, or a main wallet that is ruined.", 'POST', '/api/wallet/refill', body='required')
+    refresh_session = operation("Rotate both tokens of the session.", 'POST', '/api/auth/refresh', key=True)
+    register = operation("Register: the profile step.", 'POST', '/api/auth/google/complete', body='required')
+    remove_upload = operation("Remove an upload.", 'DELETE', '/api/admin/uploads/{name}')
+    resend_code = operation("Send another code.", 'POST', '/api/auth/resend-otp', body='required')
+    retry_reaction = operation("Retry the reaction to a commit that was set aside.", 'POST', '/api/admin/reactions/{matchId}/{seq}/retry')
+    run_spinner = operation("Decide the last finished week.", 'POST', '/api/spinner/run')
+    schedule_tournament = operation("Schedule a tournament.", 'POST', '/api/admin/tournaments', body='required')
+    set_anchors = operation("Set the season values of players.", 'PUT', '/api/admin/anchors', body='optional')
+    set_flag = operation("Set a flag.", 'PUT', '/api/admin/flags/{key}', body='required')
+    set_role = operation("Set the role of a user.", 'PUT', '/api/admin/users/{id}/role', body='required')
+    set_setting = operation("Set a setting.", 'PUT', '/api/admin/settings/{key}', query='dryRun', body='required')
+    set_status = operation("Freeze a user, or make them active again.", 'PUT', '/api/admin/users/{id}/status', body='required')
+    sign_in = operation("Sign in with a token of the identity provider.", 'POST', '/api/auth/google', body='required')
+    sign_out = operation("Sign out.", 'POST', '/api/auth/logout')
+    sign_out_everywhere = operation("Sign out everywhere.", 'POST', '/api/auth/logout-all')
+    start_replay = operation("Start a replay.", 'POST', '/api/admin/gameplay-bot/start', body='required')
+    stop_replays = operation("Stop one replay, or all.", 'POST', '/api/admin/gameplay-bot/stop', body='required')
+    subscribe_push = operation("Tell a browser what happens.", 'PUT', '/api/push', body='required')
+    test_webhook = operation("Send a test message to a webhook.", 'POST', '/api/admin/webhooks/{id}/test')
+    try_out_settings = operation("Try settings on recordings before setting them.", 'POST', '/api/admin/settings/what-if', body='required')
+    unsubscribe_push = operation("Tell a browser nothing more.", 'DELETE', '/api/push/{id}')
+    upload_recording = operation("Upload a recording.", 'POST', '/api/admin/uploads', query='name')
+    validate_referral_code = operation("Check whether a referral code is valid for the caller.", 'POST', '/api/referral/validate', body='required')
+    verify_code = operation("Verify the e-mail address with the code that was sent there.", 'POST', '/api/auth/verify-otp', body='required')
+    void_position = operation("Void a position.", 'POST', '/api/admin/positions/{id}/void', body='required', key=True)

@@ -7,10 +7,12 @@ import { refreshLeagues } from '../../leagues.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
 import { useRequest, Waiting } from '../../parts/use-request.ts'
-import { rich, say, words, wordsOf } from '../../words.ts'
+import { rich, say, wordsOf } from '../../words.ts'
+import { said as saidOfLeagues } from '../leagues/words.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
+const leagueWords = wordsOf(saidOfLeagues)
 
 export function Season() {
   const { answer, trouble, again } = useRequest(() => api.season())
@@ -22,11 +24,11 @@ export function Season() {
       toast({
         tone: 'good',
         title: own.youAreIn,
-        text: say(words.leagues.youBegin, { n: units(league.startingBalance) }),
+        text: say(leagueWords.youBegin, { n: units(league.startingBalance) }),
       })
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: words.leagues.notEntered, text: messageFor(error) })
+      toast({ tone: 'bad', title: leagueWords.notEntered, text: messageFor(error) })
     }
   }
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`

@@ -7,10 +7,12 @@ import { refreshLeagues } from '../../leagues.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
 import { useRepeated, useRequest } from '../../parts/use-request.ts'
-import { plural, say, words, wordsOf } from '../../words.ts'
+import { plural, say, wordsOf } from '../../words.ts'
+import { said as saidOfLeagues } from '../leagues/words.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
+const leagueWords = wordsOf(saidOfLeagues)
 
 const EVERY_MS = 15_000
 /** Of those that have ended. */
@@ -44,12 +46,12 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
       await refreshLeagues()
       toast({
         tone: 'good',
-        title: say(words.leagues.youAreIn, { name }),
-        text: say(words.leagues.youBegin, { n: units(startingBalance) }),
+        title: say(leagueWords.youAreIn, { name }),
+        text: say(leagueWords.youBegin, { n: units(startingBalance) }),
       })
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: words.leagues.notEntered, text: messageFor(error) })
+      toast({ tone: 'bad', title: leagueWords.notEntered, text: messageFor(error) })
     }
   }
   const when = {

@@ -1,23 +1,27 @@
 /** Private leagues: the list, founding and joining one, and its table. */
 import { useEffect, useState } from 'preact/hooks'
-import type { League, LeaguePlace } from '../client/wire.ts'
-import { messageFor } from '../error-messages.ts'
-import { dayTime, percent, signed, units, way } from '../format.ts'
-import { html } from '../html.ts'
-import { choosePurse, forgetLeagueCode, leagueCode, leagues, matchOf, refreshLeagues } from '../leagues.ts'
-import { matches, showMatch } from '../market.ts'
-import { go } from '../route.ts'
-import { now } from '../server-clock.ts'
-import { api } from '../session.ts'
-import { toast } from '../toasts.ts'
-import { useRepeated, useRequest, Waiting } from './use-request.ts'
-import { plural, rich, say, words } from '../words.ts'
+import type { League, LeaguePlace } from '../../client/wire.ts'
+import { messageFor } from '../../error-messages.ts'
+import { dayTime, percent, signed, units, way } from '../../format.ts'
+import { html } from '../../html.ts'
+import { choosePurse, forgetLeagueCode, leagueCode, leagues, matchOf, refreshLeagues } from '../../leagues.ts'
+import { matches, showMatch } from '../../market.ts'
+import { go } from '../../route.ts'
+import { now } from '../../server-clock.ts'
+import { api } from '../../session.ts'
+import { toast } from '../../toasts.ts'
+import { typed, useForm } from '../../parts/use-form.ts'
+import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
+import { plural, rich, say, words, wordsOf } from '../../words.ts'
+import { said } from './words.ts'
+
+const own = wordsOf(said)
 
 const STATE = {
-  upcoming: words.leagues.upcoming,
-  running: words.leagues.running,
-  ended: words.leagues.ended,
-  decided: words.leagues.decided,
+  upcoming: own.upcoming,
+  running: own.running,
+  ended: own.ended,
+  decided: own.decided,
 }
 
 const whenWords = ({ state, startsAt, endsAt, decidedAt }: League): string =>
@@ -26,7 +30,7 @@ const whenWords = ({ state, startsAt, endsAt, decidedAt }: League): string =>
   })
 
 export function PrivateLeagues() {
-  const own = leagues.value.filter(({ kind }) => kind === 'private')
+  const joined = leagues.value.filter(({ kind }) => kind === 'private')
   const [isFounding, setFounding] = useState(false)
   useEffect(() => {
     refreshLeagues().catch(() => undefined) // the list stays as it was
@@ -34,21 +38,21 @@ export function PrivateLeagues() {
   return html`
     <section class="card" aria-labelledby="private-title">
       <header>
-        <h2 id="private-title">${words.leagues.title}</h2>
+        <h2 id="private-title">${own.title}</h2>
         <button class="small" aria-expanded=${isFounding} onClick=${() => setFounding(!isFounding)}>
-          ${isFounding ? words.leagues.cancel : words.leagues.foundOne}
+          ${isFounding ? own.cancel : own.foundOne}
         </button>
       </header>
       ${isFounding ? html`<${Found} onFounded=${() => setFounding(false)} />` : null}
       ${
-        own.length === 0
-          ? html`<p class="empty">${words.leagues.about}</p>`
+        joined.length === 0
+          ? html`<p class="empty">${own.about}</p>`
           : html`<ul class="rows inside leagues">
-              ${own.map(
+              ${joined.map(
                 (league) => html`
                   <li key=${league.id}>
                     <a href="#/league/${league.id}"><b>${league.name}</b></a>
-                    <small>${plural(league.members, words.leagues.members)} · ${whenWords(league)}</small>
+                    <small>${plural(league.members, own.members)} · ${whenWords(league)}</small>
                   </li>
                 `,
               )}
@@ -59,27 +63,11 @@ export function PrivateLeagues() {
   `
 }
 
-/** What a form has typed, how it is sent, and what went wrong. */
-function useForm(send: () => Promise<void>) {
-  const [trouble, setTrouble] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    setBusy(true)
-    setTrouble(null)
-    await send().catch((error: unknown) => setTrouble(messageFor(error)))
-    setBusy(false)
-  }
-  return { trouble, isBusy, onSubmit: (event: Event) => void submit(event) }
-}
-
-const typed = (event: Event): string => (event.target as HTMLInputElement).value
-
 const DAY_MS = 86_400_000
 const LENGTHS = [
-  [1, words.leagues.aDay],
-  [7, words.leagues.aWeek],
-  [30, words.leagues.aMonth],
+  [1, own.aDay],
+  [7, own.aWeek],
+  [30, own.aMonth],
 ] as const
 
 function Found({ onFounded }: { onFounded: () => void }) {
@@ -95,7 +83,7 @@ function Found({ onFounded }: { onFounded: () => void }) {
   })
   return html`
     <form class="inside" onSubmit=${onSubmit}>
-      <label for="league-name">${words.leagues.itsName}</label>
+      <label for="league-name">${own.itsName}</label>
       <input
         id="league-name"
         maxlength="64"
@@ -104,7 +92,7 @@ function Found({ onFounded }: { onFounded: () => void }) {
         value=${name}
         onInput=${(event: Event) => setName(typed(event))}
       />
-      <div class="choice" role="group" aria-label=${words.leagues.howLong}>
+      <div class="choice" role="group" aria-label=${own.howLong}>
         ${LENGTHS.map(
           ([count, label]) =>
             html`<button type="button" aria-pressed=${days === count} onClick=${() => setDays(count)}>
@@ -112,20 +100,18 @@ function Found({ onFounded }: { onFounded: () => void }) {
             </button>`,
         )}
       </div>
-      <div class="choice" role="group" aria-label=${words.leagues.which}>
-        <button type="button" aria-pressed=${which === 'all'} onClick=${() => setWhich('all')}>
-          ${words.leagues.live}
-        </button>
+      <div class="choice" role="group" aria-label=${own.which}>
+        <button type="button" aria-pressed=${which === 'all'} onClick=${() => setWhich('all')}>${own.live}</button>
         <button type="button" aria-pressed=${which === 'practice'} onClick=${() => setWhich('practice')}>
-          ${words.leagues.recordings}
+          ${own.recordings}
         </button>
         <button type="button" aria-pressed=${which === 'tournaments'} onClick=${() => setWhich('tournaments')}>
-          ${words.leagues.tournaments}
+          ${own.tournaments}
         </button>
       </div>
-      <p class="hint">${words.leagues.foundHint}</p>
+      <p class="hint">${own.foundHint}</p>
       <p class="trouble" role="alert">${trouble}</p>
-      <button class="primary tall" disabled=${isBusy || name.trim() === ''}>${words.leagues.found}</button>
+      <button class="primary tall" disabled=${isBusy || name.trim() === ''}>${own.found}</button>
     </form>
   `
 }
@@ -143,8 +129,8 @@ function Join() {
     await refreshLeagues()
     toast({
       tone: 'good',
-      title: say(words.leagues.youAreIn, { name: league.name }),
-      text: say(words.leagues.youBegin, { n: units(league.startingBalance) }),
+      title: say(own.youAreIn, { name: league.name }),
+      text: say(own.youBegin, { n: units(league.startingBalance) }),
     })
     location.hash = `#/league/${league.id}`
   })
@@ -155,10 +141,10 @@ function Join() {
         outline === null
           ? null
           : html`<p role="status">
-              ${rich(words.leagues.invited, { founder: html`<b>${outline.founder}</b>`, league: html`<b>${outline.name}</b>`, members: plural(outline.members, words.leagues.count), when: dayTime(outline.endsAt) })}
+              ${rich(own.invited, { founder: html`<b>${outline.founder}</b>`, league: html`<b>${outline.name}</b>`, members: plural(outline.members, own.count), when: dayTime(outline.endsAt) })}
             </p>`
       }
-      <label for="league-code">${words.leagues.code}</label>
+      <label for="league-code">${own.code}</label>
       <div class="row">
         <input
           id="league-code"
@@ -170,7 +156,7 @@ function Join() {
           onInput=${(event: Event) => setCode(typed(event))}
         />
         <button class=${outline === null ? 'small tall' : 'primary tall'} disabled=${isBusy || code.trim() === ''}>
-          ${words.leagues.join}
+          ${own.join}
         </button>
       </div>
       <p class="trouble" role="alert">${trouble}</p>
@@ -190,17 +176,17 @@ export function LeagueTable({ id }: { id: string }) {
     <section class="card" aria-labelledby="table-title">
       <header>
         <h2 id="table-title">${league.name}</h2>
-        <small>${plural(league.members, words.leagues.members)} · ${whenWords(league)}</small>
+        <small>${plural(league.members, own.members)} · ${whenWords(league)}</small>
       </header>
-      <div class="scroll board" tabindex="0" role="region" aria-label=${words.leagues.table}>
+      <div class="scroll board" tabindex="0" role="region" aria-label=${own.table}>
         <table>
           <thead>
             <tr>
               <th scope="col">${words.league.rank}</th>
-              <th scope="col">${words.leagues.member}</th>
-              <th scope="col">${words.leagues.value}</th>
-              <th scope="col">${words.leagues.gain}</th>
-              <th scope="col">${words.leagues.open}</th>
+              <th scope="col">${own.member}</th>
+              <th scope="col">${own.value}</th>
+              <th scope="col">${own.gain}</th>
+              <th scope="col">${own.open}</th>
             </tr>
           </thead>
           <tbody>
@@ -208,7 +194,7 @@ export function LeagueTable({ id }: { id: string }) {
           </tbody>
         </table>
       </div>
-      ${total > entries.length ? html`<p class="hint inside">${say(words.leagues.first, { n: entries.length, total })}</p>` : null}
+      ${total > entries.length ? html`<p class="hint inside">${say(own.first, { n: entries.length, total })}</p>` : null}
       <${Trading} league=${league} />
       <${Invite} league=${league} />
       <${Matches} league=${league} />
@@ -230,15 +216,13 @@ const Place = ({ place: { rank, username, value, gainPct, openPositions, isMe } 
 function Trading({ league }: { league: League }) {
   if (league.state !== 'running') return null
   const match = matchOf(league)
-  if (match === null) return html`<p class="hint inside first">${words.leagues.noMatch}</p>`
+  if (match === null) return html`<p class="hint inside first">${own.noMatch}</p>`
   const trade = (): void => {
     showMatch(match.id)
     choosePurse(league.id)
     go('trade')
   }
-  return html`
-    <div class="inside first"><button class="primary tall" onClick=${trade}>${words.leagues.tradeIn}</button></div>
-  `
+  return html` <div class="inside first"><button class="primary tall" onClick=${trade}>${own.tradeIn}</button></div> `
 }
 
 function Invite({ league: { url, code, state } }: { league: League }) {
@@ -247,14 +231,12 @@ function Invite({ league: { url, code, state } }: { league: League }) {
   const share = async (): Promise<void> => {
     if (navigator.share !== undefined) return navigator.share({ url: link })
     await navigator.clipboard.writeText(link)
-    toast({ tone: 'good', title: words.leagues.copied, text: link })
+    toast({ tone: 'good', title: own.copied, text: link })
   }
   return html`
     <div class="inside invite">
-      <p>
-        ${rich(words.leagues.invite, { code: html`<code>${code}</code>`, link: html`<a href=${link}>${link}</a>` })}
-      </p>
-      <p><button class="small" onClick=${() => void share().catch(() => undefined)}>${words.leagues.share}</button></p>
+      <p>${rich(own.invite, { code: html`<code>${code}</code>`, link: html`<a href=${link}>${link}</a>` })}</p>
+      <p><button class="small" onClick=${() => void share().catch(() => undefined)}>${own.share}</button></p>
     </div>
   `
 }
@@ -266,22 +248,21 @@ function Matches({ league }: { league: League }) {
   if (matches.value.length === 0) return null
   return html`
     <details class="inside">
-      <summary>${words.leagues.byItself}</summary>
+      <summary>${own.byItself}</summary>
       <select aria-label=${words.match.label} onChange=${(event: Event) => setMatch(Number(typed(event)) || null)}>
-        <option value="">${words.leagues.choose}</option>
+        <option value="">${own.choose}</option>
         ${matches.value.map(({ id, home, away }) => html`<option key=${id} value=${id}>${home.name} – ${away.name}</option>`)}
       </select>
       ${
         answer === null
           ? null
           : answer.entries.length === 0
-            ? html`<p class="empty">${words.leagues.nobody}</p>`
+            ? html`<p class="empty">${own.nobody}</p>`
             : html`<ol class="standings">
                 ${answer.entries.map(
                   ({ rank, userId, username, pnl, closed, isMe }) => html`
                     <li key=${userId} class=${isMe ? 'me' : ''}>
-                      <span class="num">${rank}</span><b>${username}</b
-                      ><small>${say(words.leagues.closed, { n: closed })}</small>
+                      <span class="num">${rank}</span><b>${username}</b><small>${say(own.closed, { n: closed })}</small>
                       <span class="num ${way(pnl)}">${signed(pnl)}</span>
                     </li>
                   `,
@@ -295,15 +276,15 @@ function Matches({ league }: { league: League }) {
 function Leave({ league }: { league: League }) {
   if (league.kind !== 'private' || league.state === 'decided') return null
   const leave = async (): Promise<void> => {
-    if (!confirm(say(words.leagues.leaveAsk, { name: league.name }))) return
+    if (!confirm(say(own.leaveAsk, { name: league.name }))) return
     try {
       await api.leaveLeague(league.id)
       choosePurse(null)
       await refreshLeagues()
       go('league')
     } catch (error) {
-      toast({ tone: 'bad', title: words.leagues.stillIn, text: messageFor(error) })
+      toast({ tone: 'bad', title: own.stillIn, text: messageFor(error) })
     }
   }
-  return html`<p class="inside"><button class="link" onClick=${() => void leave()}>${words.leagues.leave}</button></p>`
+  return html`<p class="inside"><button class="link" onClick=${() => void leave()}>${own.leave}</button></p>`
 }

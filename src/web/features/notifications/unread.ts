@@ -1,9 +1,9 @@
 /** Counts unread notifications and shows a toast for each one that arrives. */
 import { signal } from '@preact/signals'
-import type { Notification } from './client/wire.ts'
-import { api } from './session.ts'
-import { noticeWords } from './served.ts'
-import { toast } from './toasts.ts'
+import type { Notification } from '../../client/wire.ts'
+import { api } from '../../session.ts'
+import { toast } from '../../toasts.ts'
+import { noticeWords } from './told.ts'
 
 export const unread = signal(0)
 /** Counts arrivals, so that an open list knows when to refresh. */
