@@ -66,6 +66,8 @@ export class Pushes {
   /** Tells this browser of these kinds from now on. One that another user had registered is theirs no more. */
   async subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription> {
     return this.#db.transaction().execute(async (tx) => {
+      // One after the other, or each would count without the rest.
+      await tx.selectFrom('users').select('id').where('id', '=', user).forNoKeyUpdate().execute()
       const known = await tx
         .selectFrom('push_subscriptions')
         .select(['id', 'user_id'])
