@@ -7,7 +7,7 @@ import type { HttpEnv } from './http/answers.ts'
 
 export type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
 interface Arrived {
-  readonly incoming: Pick<IncomingMessage, 'headersDistinct' | 'socket'>
+  readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'>
 }
 
 export interface HttpServerOptions {
@@ -110,6 +110,8 @@ export class HttpServer {
   }
 }
 
-const hasTwoHosts = ({ headersDistinct: { host = [] } }: Arrived['incoming']): boolean => host.length > 1
+/** Names and values take turns in the raw headers. */
+const hasTwoHosts = ({ rawHeaders }: Arrived['incoming']): boolean =>
+  rawHeaders.filter((name, n) => n % 2 === 0 && name.toLowerCase() === 'host').length > 1
 /** As Node answers what is no request. */
 const badRequest = (): Response => new Response(null, { status: 400, headers: { connection: 'close' } })
