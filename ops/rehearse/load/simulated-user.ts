@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
-import { decimal } from '../../../actors/kernel/micros.ts'
+import { decimal, price } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
 import { PriceWatch } from '../rig/price-watch.ts'
 import { direct, fromAnywhere } from './addresses.ts'
@@ -201,6 +201,7 @@ export class SimulatedUser {
   readonly #options: UserOptions
   readonly watchers: readonly FeedWatcher[]
   readonly #held: Held[] = []
+  #changes = 0
 
   constructor(options: UserOptions, sockets: number) {
     this.#options = options
@@ -227,10 +228,10 @@ export class SimulatedUser {
     const prices = this.watchers.flatMap((watcher) => [...watcher.prices])
     const seen = prices[Math.floor(Math.random() * prices.length)]
     if (seen === undefined) return false
-    const [instrumentId, price] = seen
+    const [instrumentId, clientPrice] = seen
     const direction = Math.random() < 0.5 ? 'long' : 'short'
     const levels = { stopLoss: null, takeProfit: null }
-    const order: Order = { instrumentId, direction, lotSize: LOTS, clientPrice: decimal(price), ...levels }
+    const order: Order = { instrumentId, direction, lotSize: LOTS, clientPrice: decimal(clientPrice), ...levels }
     const command: Command = { kind: 'open', key: randomUUID(), order }
     const heard = await this.#send(command, 'POST', '/api/positions/open', order)
     if (!('position' in heard)) return this.#judge(heard)
@@ -242,7 +243,8 @@ export class SimulatedUser {
 
   async #change(position: Held): Promise<void> {
     const factor = position.direction === 'long' ? 0.92 : 1.08
-    const stopLoss = Math.round(decimal(position.openPrice) * factor * 100) / 100
+    // Each is another, so that an event identifies its command.
+    const stopLoss = decimal(price(Math.round(position.openPrice * factor) + ++this.#changes))
     const levels = { stopLoss, takeProfit: null }
     const command: Command = { kind: 'change', positionId: position.id, levels }
     const heard = await this.#send(command, 'PATCH', `/api/positions/${position.id}`, { stopLoss })

@@ -3,7 +3,8 @@
  * legal order of them explains, from the events of the account alone: every acknowledged command has one event, of the
  * position that it was answered with, and every other command at most one; a command that was answered before another
  * began comes first; the wallet of an answer is one that the account had from then on. It knows nothing of the server,
- * and takes linear time: markers order the events.
+ * and takes linear time: markers order the events. Changes of one position to the same levels must not be under way
+ * together: nothing would tell them apart.
  */
 import { performance } from 'node:perf_hooks'
 import { type Account, brief, demand, type Holding, Violation } from './account.ts'
