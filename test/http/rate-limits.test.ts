@@ -53,7 +53,7 @@ describe('the limit of an address', () => {
     expect((await from('203.0.113.7', '/nowhere')).status).toBe(429)
   })
 
-  it('counts looks at shared addresses, which beyond it show what any invitation shows', async () => {
+  it('[H7] counts looks at shared addresses, which beyond it show what any invitation shows', async () => {
     const { from, ports } = await openLimited()
     const looks = vi.spyOn(ports.leagues, 'byCode')
     const shown = async (): Promise<boolean> =>
