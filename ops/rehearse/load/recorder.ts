@@ -1,6 +1,6 @@
 /**
- * The histories of a worker's users: what each asked, was answered or never heard. At the end they are compared with the
- * accounts. Memory is bounded: of more users the first are recorded, and of more commands of one the first.
+ * The histories of a worker's users: what each asked, was answered or never heard. At the end they are compared with
+ * the accounts. Memory is bounded: of more users the first are recorded, and of more commands of one the first.
  */
 import { Account, Violation } from '../rig/account.ts'
 import { History } from '../rig/history.ts'

@@ -12,7 +12,7 @@ import { agree, type Command, describe, type Levels } from './journal.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
 /** A command, and what is known of its outcome. Without a word it may have happened, and still may. */
-export class Told {
+class Told {
   readonly command: Command
   readonly begunAt: number
   state: 'unknown' | 'done' | 'refused' = 'unknown'

@@ -67,7 +67,7 @@ export class Pushes {
   async subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription> {
     return this.#db.transaction().execute(async (tx) => {
       // One after the other, or each would count without the rest.
-      await tx.selectFrom('users').select('id').where('id', '=', user).forNoKeyUpdate().execute()
+      await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
       const known = await tx
         .selectFrom('push_subscriptions')
         .select(['id', 'user_id'])
