@@ -84,8 +84,8 @@ it('[H31] a body of unknown size is refused when it turns out to be too large', 
   const headers = { cookie, 'content-type': 'application/json' }
   let read = 0
   for (const { method, path, name } of unsafe.filter(({ refusals }) => refusals.includes('MALFORMED_JSON'))) {
-    const body = new Blob([' '.repeat(LARGE)]).stream()
-    const response = await rig.app.request(path, { body, duplex: 'half', method, headers } as RequestInit)
+    const streamed = { method, headers, body: new Blob([' '.repeat(LARGE)]).stream(), duplex: 'half' } as const
+    const response = await rig.app.request(path, streamed)
     const { code } = CODE.parse(await response.json())
     const found = [response.status, code, response.headers.get('cache-control')]
     expect([name, ...found]).toEqual([name, 413, 'PAYLOAD_TOO_LARGE', 'no-store'])

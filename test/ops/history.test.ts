@@ -107,7 +107,7 @@ const replaced = <T>(all: readonly T[], at: number, by: T): readonly T[] => all.
 describe.each([
   ['one command after the other', checkJournal],
   ['several under way', checkHistory],
-] as const)('a history of %s', (_, check) => {
+] as const)('a history of %s', (_name, check) => {
   it('that a legal order explains passes, whatever answers were lost', () => {
     check(HEARD, EVENTS)
     check(replaced(HEARD, 1, [opening(2), 'lost']), EVENTS)
