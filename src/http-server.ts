@@ -1,11 +1,14 @@
 /** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
 import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { HttpEnv } from './http/answers.ts'
 
 export type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
+interface Arrived {
+  readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'>
+}
 
 export interface HttpServerOptions {
   /** Our proxies keep connections to it, and send several requests over one. */
@@ -38,7 +41,10 @@ export class HttpServer {
   #emptied: Promise<void> | undefined
 
   constructor({ isBehindProxy, arrivesWithinMs = ARRIVES_MS, takesWithinMs = TAKES_MS }: HttpServerOptions) {
-    this.node = createAdaptorServer({ fetch: (request, env) => this.#app.fetch(request, env) }) as Server
+    this.node = createAdaptorServer({
+      // Node takes the first of two, a proxy before it perhaps the last.
+      fetch: (request, env: Arrived) => (hasTwoHosts(env.incoming) ? badRequest() : this.#app.fetch(request, env)),
+    }) as Server
     this.node.headersTimeout = arrivesWithinMs
     this.node.requestTimeout = arrivesWithinMs
     // Read when it begins to listen. Node's default is 30 seconds.
@@ -103,3 +109,9 @@ export class HttpServer {
     this.node.close() // it has a timer of its own
   }
 }
+
+/** Names and values take turns in the raw headers. */
+const hasTwoHosts = ({ rawHeaders }: Arrived['incoming']): boolean =>
+  rawHeaders.filter((name, n) => n % 2 === 0 && name.toLowerCase() === 'host').length > 1
+/** As Node answers what is no request. */
+const badRequest = (): Response => new Response(null, { status: 400, headers: { connection: 'close' } })

@@ -66,6 +66,8 @@ export class Door {
     const abandon = (): void => void socket.destroy()
     socket.on('error', abandon) // until the next one listens
     try {
+      // A proxy may have read the other one.
+      if ((request.headersDistinct['host'] ?? []).length > 1) return refuseUpgrade(socket, 400)
       // Without a close code: to accept these would cost more than to read them.
       if (!(await this.#options.limits.admitsAddress(request))) return refuseUpgrade(socket, 429)
       if (!(await this.#pacer.turn())) return refuseUpgrade(socket, 503)

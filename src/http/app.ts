@@ -142,7 +142,7 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   app.route(
     '/',
     webPage(
-      deps,
+      { ...deps, limits },
       parts.flatMap(({ shares = [] }) => shares),
     ),
   )

@@ -173,6 +173,7 @@ export function limitBody(larger: Readonly<Record<string, number>> = {}): Middle
     await next()
     if (isTooLarge) {
       c.res = undefined // or the framework would keep fields of what the route made of a part
+      void c.res // An empty answer: fields can be set on it.
       c.res = fail(c, TOO_LARGE)
     }
   }

@@ -1,10 +1,12 @@
 /** What requests bring: ids, decimals and pages, read into the types of the domain. */
 import { z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import { districtId, fixtureId, instrumentId, leagueId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { type Purse, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
+import type { HttpEnv } from './answers.ts'
 import { commonPurse, PURSE_TEXT } from './schemas.ts'
 import { FIRST_YEAR, INSTANT_MAX, INSTANT_MIN, LAST_YEAR } from './unfit-values.ts'
 
@@ -33,6 +35,12 @@ export const reasonInput = z
   .max(300)
   .regex(/^\P{C}*$/u, 'must not contain control characters')
   .openapi({ pattern: '^\\P{C}*$', example: 'Opened positions just before goals in three matches' })
+
+/** Before a body that may be left out: one without a byte is left out, whatever type it is said to have. */
+export const bodyMayBeEmpty: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  if ((await c.req.text()) === '') c.req.raw.headers.delete('content-type')
+  return next()
+}
 
 const UINT32_MAX = 0xffff_ffff
 

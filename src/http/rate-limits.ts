@@ -15,6 +15,8 @@ const ORDERS_PER_MINUTE = 60
  * the limit of their address long before.
  */
 const KEY_LOOKUPS_PER_MINUTE = 600
+/** Each may be one read of the database, and tell whether a code is right. */
+const SHARES_PER_MINUTE = 60
 /** The networks of one IPv6 site together may ask this many times as often as one address. */
 export const SITE_FACTOR = 2
 
@@ -37,6 +39,8 @@ export interface RateLimits {
    * exceeds the limit.
    */
   readonly countLookup: (c: Counting) => Promise<Excess>
+  /** Counts a look at an address that people share. Returns an answer if it exceeds the limit. */
+  readonly countShare: (c: Counting) => Promise<Excess>
   /** Counts an order of a user. Returns an answer if there were as many as may be in the minute before it. */
   readonly countOrder: (c: Counting, order: Order, user: UserId) => Promise<Excess>
   /**
@@ -73,6 +77,7 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
 
   return {
     countLookup: (c) => countRequest(c, 'key-lookups', KEY_LOOKUPS_PER_MINUTE),
+    countShare: (c) => countRequest(c, 'shares', SHARES_PER_MINUTE),
     countOrder: async (c, order, user) => {
       if (isOff) return null
       const { allowed, left, inMs } = await rates.spend(order, user, ORDERS_PER_MINUTE)

@@ -2,7 +2,7 @@ import { createECDH, randomBytes } from 'node:crypto'
 import { default as ece } from 'http_ece'
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { MINUTE_MS } from '../../actors/kernel/world.ts'
+import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import type { Notice } from '../../actors/community/notices.ts'
 import { insertNotices } from '../../db/announcements.ts'
@@ -231,6 +231,14 @@ eachDatabase((open) => {
     expect((await send()).outcomes).toHaveLength(7)
     world.pass(31_000)
     expect((await send()).outcomes).toEqual([])
+  })
+
+  it('a user has ten browsers, also of forty that register at once', async () => {
+    let passed = 0
+    const later = new Pushes(open().db, { newId: () => world.newId(), now: () => instant(world.now() + passed++) })
+    const many = Array.from({ length: 40 }, (_, i) => browser(`at once ${n} ${i}`))
+    await Promise.all(many.map(({ target }) => later.subscribe(ada, target, ['stop'])))
+    expect(await pushes.list(ada)).toHaveLength(10)
   })
 
   it('a browser belongs to whoever registered it last, and a user has ten', async () => {

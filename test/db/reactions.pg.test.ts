@@ -316,6 +316,16 @@ eachDatabase((open) => {
       expect(sums).toEqual({ invited: 1_002, registered: 1, credited: 1, rewards: u(100) })
     })
 
+    it('of more than 200 open invites none is made, however many are asked for at once', async () => {
+      const me = await player()
+      await sql`insert into referrals (id, referrer_id, name, code, created_at)
+                select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
+                  from generate_series(1, 195) n`.execute(open().db)
+      const invites = new Invites(open().db, world)
+      const made = await Promise.all(Array.from({ length: 20 }, () => invites.invite(me, 'Grace')))
+      expect(made.filter((one) => one !== null)).toHaveLength(5)
+    })
+
     it('invites have their own codes; the network shows referrals both ways', async () => {
       const [referrals, invites] = [new Referrals(open().db, world), new Invites(open().db, world)]
       const [me, mine, stranger] = [await player(), await player(), await player()]

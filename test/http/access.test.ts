@@ -19,6 +19,7 @@ const Answered = z.looseObject({ code: z.string().optional() })
 /** What needs a fresh sign-in, each with a body that asks for it. */
 const BODIES: Readonly<Record<string, object>> = {
   'POST /api/keys': { name: 'a key', scopes: ['admin:read'] },
+  'POST /api/admin/gameplay-bot/stop': { outcome: 'void' },
   'POST /api/admin/matches/{id}/end': { outcome: 'void' },
   'POST /api/admin/positions/{id}/void': { reason: 'a test' },
   'PUT /api/admin/settings/{key}': { value: 60, force: true },

@@ -12,7 +12,7 @@ export const LEAGUE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7')
 /** A league of which Alice is no member. */
 export const ELSEWHERE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e8')
 
-const CODE = '9f2c4b7d01ae'
+export const CODE = '9f2c4b7d01ae'
 const BOB = userId('0197f2a0-0000-7000-8000-00000000000b')
 
 const ownLeague = (now: number): OwnLeague => ({

@@ -78,6 +78,22 @@ it('[H31] a body that is too large, or of unknown size where more is accepted, i
   }
 })
 
+it('[H31] a body of unknown size is refused when it turns out to be too large', async () => {
+  const rig = await openLimited(0, { role: 'admin' })
+  const cookie = `game_access=${await rig.tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
+  const headers = { cookie, 'content-type': 'application/json' }
+  let read = 0
+  for (const { method, path, name } of unsafe.filter(({ refusals }) => refusals.includes('MALFORMED_JSON'))) {
+    const streamed = { method, headers, body: new Blob([' '.repeat(LARGE)]).stream(), duplex: 'half' } as const
+    const response = await rig.app.request(path, streamed)
+    const { code } = CODE.parse(await response.json())
+    const found = [response.status, code, response.headers.get('cache-control')]
+    expect([name, ...found]).toEqual([name, 413, 'PAYLOAD_TOO_LARGE', 'no-store'])
+    read++
+  }
+  expect(read).toBeGreaterThan(20)
+})
+
 it('[H31] nothing of a body is read before it is known who sends it, and that they may', async () => {
   const admin = await openLimited(0, { role: 'admin' })
   const reading = `Bearer ${await admin.keyRig.keyOf({ id: ALICE, role: 'admin' }, ['read'])}`

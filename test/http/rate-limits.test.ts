@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { TestWorld } from '../support/test-world.ts'
+import { CODE } from './league-ports.ts'
 import { NOW, openHttpRig, order, POSITION } from './http-rig.ts'
 
 /** A rig behind one proxy, with rate limits. Two rigs may share their counts. */
@@ -50,6 +51,15 @@ describe('the limit of an address', () => {
     expect((await from('203.0.113.7', `/api/positions/${POSITION}`, { method: 'PATCH' })).status).toBe(401)
     expect((await from('203.0.113.7', '/api/positions/open', { method: 'POST' })).status).toBe(429)
     expect((await from('203.0.113.7', '/nowhere')).status).toBe(429)
+  })
+
+  it('[H7] counts looks at shared addresses, which beyond it show what any invitation shows', async () => {
+    const { from, ports } = await openLimited()
+    const looks = vi.spyOn(ports.leagues, 'byCode')
+    const shown = async (): Promise<boolean> =>
+      (await (await from('203.0.113.7', `/league/${CODE}`)).text()).includes('invites you to')
+    for (let n = 0; n < 60; n++) expect(await shown()).toBe(true)
+    expect([await shown(), looks.mock.calls.length]).toEqual([false, 60])
   })
 
   it('of 0 disables rate limiting', async () => {

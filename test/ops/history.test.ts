@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { Account, type Holding, Violation } from '../../ops/rehearse/rig/account.ts'
+import { History } from '../../ops/rehearse/rig/history.ts'
 import { type Command, Journal } from '../../ops/rehearse/rig/journal.ts'
 import type { EventSeen, PositionSeen } from '../../ops/rehearse/rig/simulated-client.ts'
 
@@ -63,7 +64,8 @@ const HEARD: readonly Heard[] = [
 ]
 const EVENTS: readonly EventSeen[] = [opened(1, first), opened(2, second), closed(3, won)]
 
-function check(heard: readonly Heard[], events: readonly EventSeen[]): void {
+/** As a client checks that sends one command after the other. */
+function checkJournal(heard: readonly Heard[], events: readonly EventSeen[]): void {
   const [account, journal] = [new Account(), new Journal()]
   for (const [command, answer] of heard) {
     const entry = journal.begin(command)
@@ -77,9 +79,35 @@ function check(heard: readonly Heard[], events: readonly EventSeen[]): void {
   journal.settle(account)
 }
 
+interface Timing {
+  /** Begun at 0, 10, 20, …; an answer takes this long. */
+  readonly takes?: number
+  readonly max?: number
+  readonly since?: number
+}
+
+/** As one checks that has several under way. */
+function checkHistory(
+  heard: readonly Heard[],
+  events: readonly EventSeen[],
+  { takes = 5, max = 100, since = 0 }: Timing = {},
+): void {
+  const [account, history] = [new Account(), new History(max)]
+  for (const [n, [command, answer]] of heard.entries()) {
+    const told = history.begin(command, 10 * n)
+    if (answer === 'refused') told.refuse()
+    else if (answer !== 'lost') told.acknowledge(answer.answer, answer.wallet, told.begunAt + takes)
+  }
+  for (const event of events) account.apply(event)
+  history.check(account, events, since)
+}
+
 const replaced = <T>(all: readonly T[], at: number, by: T): readonly T[] => all.with(at, by)
 
-describe('a history', () => {
+describe.each([
+  ['one command after the other', checkJournal],
+  ['several under way', checkHistory],
+] as const)('a history of %s', (_name, check) => {
   it('that a legal order explains passes, whatever answers were lost', () => {
     check(HEARD, EVENTS)
     check(replaced(HEARD, 1, [opening(2), 'lost']), EVENTS)
@@ -118,9 +146,33 @@ describe('a history', () => {
       EVENTS,
     ],
     ['a close of more than was opened', HEARD, replaced(EVENTS, 2, closed(3, { ...won, lotSize: 2 * UNIT }))],
+    [
+      'the effects of two commands in the wrong order',
+      replaced(HEARD, 0, [opening(1), { answer: first, wallet: holds(2) }]),
+      [opened(1, second), opened(2, first), closed(3, won)],
+    ],
     ['a position that closes twice', [...HEARD, [closing('first'), 'lost']], [...EVENTS, closed(4, won)]],
   ]
   it.each(faults)('with %s is found', (_, heard, events) => {
     expect(() => check(heard, events)).toThrow(Violation)
+  })
+})
+
+describe('a history of several under way', () => {
+  const swapped: readonly EventSeen[] = [opened(1, second), opened(2, first)]
+  const together: readonly Heard[] = [
+    [opening(1), { answer: first, wallet: holds(2) }],
+    [opening(2), { answer: second, wallet: holds(1) }],
+  ]
+
+  it('may have any order of those that were under way together', () => {
+    checkHistory(together, swapped, { takes: 20 })
+    expect(() => checkHistory(together, swapped, { takes: 5 })).toThrow('before another began')
+  })
+
+  it('leaves out what happened before it began, and what was not recorded', () => {
+    checkHistory(HEARD.slice(1), EVENTS, { since: 1 })
+    checkHistory(HEARD, EVENTS, { max: 1 })
+    expect(() => checkHistory(HEARD.slice(0, 1), EVENTS)).toThrow('no command accounts')
   })
 })

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { lots } from '../../actors/kernel/micros.ts'
@@ -84,6 +85,14 @@ describe('the endpoint of the price feed', () => {
     for (const path of ['/feed?token=1', '/x/match-1?token=1', '/a/b/c', '//']) {
       expect(await rig.refusedWith(path), path).toBe(404)
     }
+  })
+
+  it('[X8] an upgrade with two hosts is answered 400', async () => {
+    const { address } = await openRealtimeRig()
+    const socket = connect(Number(address.split(':')[1]), '127.0.0.1')
+    const asks = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAA'
+    socket.write(`GET /?token=1 HTTP/1.1\r\nHost: here\r\nHost: elsewhere\r\n${asks}AAAAAAAAAAAAAAAAAA==\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
   })
 
   it('a connection without a complete request in time is cut, and no other', async () => {

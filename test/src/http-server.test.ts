@@ -95,3 +95,13 @@ it('[H23] a request that does not arrive in time is cut off; an idle connection 
   expect(slow).toHaveLength(4)
   expect(await idle.ask()).toContain('here')
 })
+
+it('[X8] a request with two hosts is none, whichever of them counts', async () => {
+  const server = await open()
+  for (const second of ['here', 'elsewhere']) {
+    const { socket } = await connection(server)
+    socket.write(`GET / HTTP/1.1\r\nhost: here\r\nHost: ${second}\r\n\r\n`)
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 400 /)
+    await once(socket, 'close')
+  }
+})

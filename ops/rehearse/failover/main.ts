@@ -101,7 +101,8 @@ async function startStores() {
   ends.push(() => databases.stop())
   const balancer = await Balancer.start(folder, databases)
   ends.push(() => balancer.stop())
-  const { url } = await makeDatabase(balancer.url, 'touchline')
+  // The deployed role may make none: Patroni has made it one.
+  const { url } = values.patroni ? balancer : await makeDatabase(balancer.url, 'touchline')
   const settings = { DATA_DIR: join(folder, 'keys'), DATABASE_URL: url, REDIS_URL: redis.url }
   return { databases, settings }
 }

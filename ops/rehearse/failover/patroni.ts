@@ -16,6 +16,7 @@ import { Violation } from '../rig/account.ts'
 import type { Backend, Databases, Death } from './databases.ts'
 
 const CONFIGURATION = join(import.meta.dirname, '../../deploy/patroni/patroni.yaml')
+const START_SCRIPT = join(import.meta.dirname, '../../deploy/patroni/start.sh')
 const ROLE_SCRIPT = join(import.meta.dirname, '../../deploy/postgres/role.sh')
 /** What each program comes with on Debian. */
 const PACKAGES = { patroni: 'patroni python3-etcd', etcd: 'etcd-server', etcdctl: 'etcd-client' } as const
@@ -94,7 +95,7 @@ export class PatroniPair implements Databases {
     try {
       await pair.#startEtcd()
       for (const node of nodes) {
-        writeFileSync(node.file, localConfiguration(node, pair.#etcd, programs.bin))
+        writeFileSync(node.file, localConfiguration(node, programs.bin))
         await pair.#startPatroni(node)
         await pair.#until(node, node === pair.#primary ? 'primary' : 'synchronous')
       }
@@ -138,7 +139,7 @@ export class PatroniPair implements Databases {
     const { fenceMs } = this.#options
     if (fenceMs !== null && this.#death !== 'PostgreSQL killed') {
       await pause(fenceMs)
-      await promisify(execFile)('etcdctl', ['--endpoints', this.#etcd, 'del', LEADER], {
+      await promisify(execFile)('etcdctl', ['--endpoints', this.#etcd, '--user', `root:${PASSWORD}`, 'del', LEADER], {
         env: { ...process.env, ETCDCTL_API: '3' },
       })
     }
@@ -190,6 +191,9 @@ export class PatroniPair implements Databases {
     const env: Settings = {
       HOME: dirname(data), // where Patroni keeps its password file
       PATRONI_NAME: name,
+      PATRONI_ETCD3_HOSTS: this.#etcd,
+      PATRONI_ETCD3_USERNAME: 'root',
+      PATRONI_ETCD3_PASSWORD: PASSWORD,
       PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${checkPort}`,
       PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${port}`,
       PATRONI_SUPERUSER_USERNAME: 'postgres',
@@ -198,7 +202,7 @@ export class PatroniPair implements Databases {
       PATRONI_REPLICATION_PASSWORD: PASSWORD,
       DATABASE_PASSWORD: PASSWORD,
     }
-    const child = await this.#programs.serve('patroni', [file], env, join(this.#folder, `${name}.log`))
+    const child = await this.#programs.serve(START_SCRIPT, [file], env, join(this.#folder, `${name}.log`))
     this.#children.set(name, child)
   }
 
@@ -229,9 +233,8 @@ function demandPrograms(): void {
 }
 
 /** The deployed configuration, with only addresses and paths replaced. */
-function localConfiguration({ port, checkPort, data }: Node, etcd: string, bin: string): string {
+function localConfiguration({ port, checkPort, data }: Node, bin: string): string {
   return readFileSync(CONFIGURATION, 'utf8')
-    .replace('hosts: etcd:2379', `hosts: ${etcd}`)
     .replace('listen: 0.0.0.0:8008', `listen: 127.0.0.1:${checkPort}`)
     .replace('listen: 0.0.0.0:5432', `listen: 127.0.0.1:${port}`)
     .replace(/data_dir: .*/, `data_dir: ${data}`)

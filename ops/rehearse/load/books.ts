@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { Account, Violation } from '../rig/account.ts'
-import { Audit, Changes, Wallet } from '../rig/simulated-client.ts'
+import { Audit, Changes, type EventSeen, Wallet } from '../rig/simulated-client.ts'
 import type { Rest } from './rest.ts'
 
 export interface Books {
@@ -42,17 +42,25 @@ async function auditLedger(rest: Rest, token: string): Promise<boolean | null> {
   return Audit.parse(body).balanced
 }
 
+/** Gives an account all of its events, and returns them. Throws a Violation if they do not begin with the first. */
+export async function readEvents(rest: Rest, token: string, account: Account): Promise<readonly EventSeen[]> {
+  const events: EventSeen[] = []
+  for (let more = true; more;) {
+    const changes = Changes.parse(await read(rest, token, `/api/account/changes?since=${account.marker}`))
+    if (changes.snapshot) throw new Violation(`the log does not reach back to event ${account.marker}`)
+    for (const event of changes.events) account.apply(event)
+    events.push(...changes.events)
+    more = changes.more
+  }
+  return events
+}
+
 /** What is wrong with an account, or null. */
 async function auditAccount(rest: Rest, token: string): Promise<string | null> {
   for (let looks = 1; ; looks++) {
     const account = new Account()
     try {
-      for (let more = true; more;) {
-        const changes = Changes.parse(await read(rest, token, `/api/account/changes?since=${account.marker}`))
-        if (changes.snapshot) throw new Violation(`the log does not reach back to event ${account.marker}`)
-        for (const event of changes.events) account.apply(event)
-        more = changes.more
-      }
+      await readEvents(rest, token, account)
       const { wallet } = Me.parse(await read(rest, token, '/api/me'))
       const { balance, marginUsed } = account.holding('main')
       if (wallet.balance === balance && wallet.marginUsed === marginUsed) return null
@@ -65,7 +73,8 @@ async function auditAccount(rest: Rest, token: string): Promise<string | null> {
   }
 }
 
-async function read(rest: Rest, token: string, path: string): Promise<unknown> {
+/** The answer to a GET, which must be 200. */
+export async function read(rest: Rest, token: string, path: string): Promise<unknown> {
   const { status, body } = await rest.ask({ method: 'GET', path, token })
   if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
   return body

@@ -126,7 +126,7 @@ async function main(): Promise<number> {
       const { measured, ends } = await attacked({ ...plan, seconds: lasting }, order)
       const { counts, failures } = measured.tally
       if (failures > 0) say(`failed: ${JSON.stringify(Object.fromEntries(measured.tally.errors))}`)
-      harm += counts.gaps + counts.accountGaps + counts.damaged + failures
+      harm += counts.gaps + counts.accountGaps + counts.damaged + counts.contradictions + failures
       rows.push(rowOf(attack, measured, { calm, growthMiB: residentMiB(program.pid) - before, ends }))
     }
     rest.close()

@@ -11,8 +11,9 @@
  * needs the scope `admin:read`, or if ADMIN_EMAILS names load_auditor@synthetic.invalid. `--trades` is orders per
  * second over all users; `--drop-every` is the average life of a connection in seconds, 0 for ever. `--find-limit`
  * starts with `--sockets`, then tries 1.5 times as many, for `--seconds` each, until the tick p99 exceeds 100 ms or
- * something fails; if the first step is too much, it tries half as many. The exit code is 1 if a sequence has a gap,
- * the books do not balance, or something failed.
+ * something fails; if the first step is too much, it tries half as many. At the end what
+ * users were told is compared with the events of their accounts (`recorder.ts`). The exit code is 1 if a sequence has a
+ * gap, an account contradicts what its user was told, the books do not balance, or something failed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

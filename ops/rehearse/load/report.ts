@@ -40,10 +40,11 @@ export function perSecond({ seconds }: Measured, of: 'prices' | 'trades'): numbe
 
 /** What was wrong, in sentences; empty when all is well. */
 export function verdicts({ measured: { tally }, books }: Outcome): string[] {
-  const { gaps, accountGaps, damaged } = tally.counts
+  const { gaps, accountGaps, damaged, contradictions } = tally.counts
   return [
     ...(gaps > 0 ? [`${gaps} gaps in price sequences`] : []),
     ...(accountGaps > 0 ? [`${accountGaps} gaps in account streams`] : []),
+    ...(contradictions > 0 ? [`${contradictions} users were told what their accounts contradict`] : []),
     ...tally.misses,
     ...(damaged > 0 ? [`${damaged} damaged frames`] : []),
     ...(tally.failures > 0 ? [`${tally.failures} errors`] : []),
@@ -86,6 +87,7 @@ export function describe(outcome: Outcome): string {
     `refused by rules  ${codes(tally.refusals)}`,
     `errors            ${codes(tally.errors)}`,
     `gaps              ${counts.gaps} in prices, ${counts.accountGaps} in accounts, ${counts.damaged} damaged frames`,
+    `histories         ${counts.compared} commands compared with the accounts, ${counts.contradictions} contradicted`,
     `books             ${booksLine(books)}`,
     ...(limit === null ? [] : ['', ...steps.map(stepLine), `limit             ${limit} sockets`]),
     '',

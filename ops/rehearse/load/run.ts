@@ -48,6 +48,7 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
   const connected = shares.map(() => 0)
   let latest = new LoadTally()
   let ready = 0
+  let hasEnded = false
   const beganAt = performance.now()
   let readyAt = beganAt
 
@@ -62,7 +63,7 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
     }
     latest = new LoadTally()
     const isReady = ready === shares.length
-    if (isReady) seconds.push(second)
+    if (isReady && !hasEnded) seconds.push(second)
     onSecond(second, isReady)
   }, 1_000)
 
@@ -70,6 +71,7 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
     const worker = fork(WORKER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     return playing(worker, share, (message) => {
       if (message.kind === 'ready' && ++ready === shares.length) readyAt = performance.now()
+      hasEnded ||= message.kind === 'played'
       if (message.kind !== 'seen') return
       connected[n] = message.tally.connected
       tally.add(message.tally)

@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
-import { decimal } from '../../../actors/kernel/micros.ts'
+import { decimal, price } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
 import { PriceWatch } from '../rig/price-watch.ts'
 import { direct, fromAnywhere } from './addresses.ts'
 import type { Rest } from './rest.ts'
 import type { LoadTally } from './tally.ts'
+import type { History } from '../rig/history.ts'
 import { HONEST_REFUSALS } from '../rig/honest-refusals.ts'
+import type { Command, Order } from '../rig/journal.ts'
+import { Failure, type PositionSeen, Trade } from '../rig/simulated-client.ts'
 
 /** An instrument of the catalogue. */
 export interface Instrument {
@@ -24,12 +27,11 @@ export interface UserOptions {
   readonly follows: readonly Instrument[]
   /** Whether it comes through a proxy, each time from another address. */
   readonly isProxied?: boolean
+  /** Gets its commands and what was heard of them; null if they are not recorded. */
+  readonly history: History | null
 }
 
 const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
-const Failure = z.looseObject({ code: z.string() })
-const Position = z.looseObject({ id: z.string(), direction: z.enum(['long', 'short']), openPrice: z.number() })
-const Trade = z.looseObject({ position: Position })
 const Subscribed = z.looseObject({
   type: z.literal('subscribed'),
   rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
@@ -188,14 +190,18 @@ export class FeedWatcher {
 interface Held {
   readonly id: string
   readonly direction: 'long' | 'short'
+  /** In micros. */
   readonly openPrice: number
   readonly closableAt: number
 }
+
+type Heard = { readonly position: PositionSeen } | { readonly code: string }
 
 export class SimulatedUser {
   readonly #options: UserOptions
   readonly watchers: readonly FeedWatcher[]
   readonly #held: Held[] = []
+  #changes = 0
 
   constructor(options: UserOptions, sockets: number) {
     this.#options = options
@@ -222,42 +228,58 @@ export class SimulatedUser {
     const prices = this.watchers.flatMap((watcher) => [...watcher.prices])
     const seen = prices[Math.floor(Math.random() * prices.length)]
     if (seen === undefined) return false
-    const [instrumentId, price] = seen
+    const [instrumentId, clientPrice] = seen
     const direction = Math.random() < 0.5 ? 'long' : 'short'
-    const body = { instrumentId, direction, lotSize: LOTS, clientPrice: decimal(price) }
-    const { status, body: answer } = await this.#ask('/api/positions/open', 'POST', body, randomUUID())
-    if (status !== 201) return this.#judge(status, answer)
-    const { position } = Trade.parse(answer)
+    const levels = { stopLoss: null, takeProfit: null }
+    const order: Order = { instrumentId, direction, lotSize: LOTS, clientPrice: decimal(clientPrice), ...levels }
+    const command: Command = { kind: 'open', key: randomUUID(), order }
+    const heard = await this.#send(command, 'POST', '/api/positions/open', order)
+    if (!('position' in heard)) return this.#judge(heard)
+    const { id, openPrice } = heard.position
     this.#options.tally.counts.opened++
-    this.#held.push({ ...position, closableAt: Date.now() + HOLD_MS })
+    this.#held.push({ id, direction, openPrice, closableAt: Date.now() + HOLD_MS })
     return true
   }
 
   async #change(position: Held): Promise<void> {
     const factor = position.direction === 'long' ? 0.92 : 1.08
-    const stopLoss = Math.round(position.openPrice * factor * 100) / 100
-    const { status, body } = await this.#ask(`/api/positions/${position.id}`, 'PATCH', { stopLoss })
-    if (status === 200) this.#options.tally.counts.changed++
-    else this.#judge(status, body, position)
+    // Each is another, so that an event identifies its command.
+    const stopLoss = decimal(price(Math.round(position.openPrice * factor) + ++this.#changes))
+    const levels = { stopLoss, takeProfit: null }
+    const command: Command = { kind: 'change', positionId: position.id, levels }
+    const heard = await this.#send(command, 'PATCH', `/api/positions/${position.id}`, { stopLoss })
+    if ('position' in heard) this.#options.tally.counts.changed++
+    else this.#judge(heard, position)
   }
 
   async #close(position: Held): Promise<void> {
-    const { status, body } = await this.#ask(`/api/positions/${position.id}/close`, 'POST', {}, randomUUID())
-    if (status === 200) {
+    const command: Command = { kind: 'close', key: randomUUID(), positionId: position.id }
+    const heard = await this.#send(command, 'POST', `/api/positions/${position.id}/close`, {})
+    if ('position' in heard) {
       this.#options.tally.counts.closed++
       this.#held.shift()
-    } else this.#judge(status, body, position)
+    } else this.#judge(heard, position)
   }
 
-  #ask(path: string, method: 'POST' | 'PATCH', body: unknown, key?: string) {
-    const { rest, token } = this.#options
-    return rest.ask({ method, path, token, body, ...(key === undefined ? {} : { key }) })
+  /** Sends a command, and records it with what is heard of it. */
+  async #send(command: Command, method: 'POST' | 'PATCH', path: string, body: unknown): Promise<Heard> {
+    const { rest, token, history } = this.#options
+    const told = history?.begin(command)
+    const key = command.kind === 'change' ? {} : { key: command.key }
+    const { status, body: answer } = await rest.ask({ method, path, token, body, ...key })
+    if (status === 200 || status === 201) {
+      const { position, wallet } = Trade.parse(answer)
+      told?.acknowledge(position, { balance: wallet.balance, marginUsed: wallet.marginUsed })
+      return { position }
+    }
+    const { code } = Failure.catch({ code: `HTTP ${status}` }).parse(answer)
+    if ((status < 500 && code !== 'KEY_IN_FLIGHT') || code === 'BUSY') told?.refuse()
+    return { code }
   }
 
   /** A refusal by the rules is expected; anything else counts as an error. Always true: an answer came. */
-  #judge(status: number, body: unknown, about?: Held): true {
+  #judge({ code }: { readonly code: string }, about?: Held): true {
     const { tally } = this.#options
-    const { code } = Failure.catch({ code: `HTTP ${status}` }).parse(body)
     if (about !== undefined && code !== 'COOLDOWN_ACTIVE') this.#held.splice(this.#held.indexOf(about), 1)
     if (HONEST_REFUSALS.has(code)) tally.refuse(code)
     else tally.fail(code)

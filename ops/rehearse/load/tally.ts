@@ -18,6 +18,8 @@ const COUNTS = [
   'gaps',
   'accountGaps',
   'damaged',
+  'compared',
+  'contradictions',
 ] as const
 export type Count = (typeof COUNTS)[number]
 
@@ -49,7 +51,7 @@ export class LoadTally {
     this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
   }
 
-  miss(count: 'gaps' | 'accountGaps', what: string): void {
+  miss(count: 'gaps' | 'accountGaps' | 'contradictions', what: string): void {
     this.counts[count]++
     if (this.misses.length < MISSES_MAX) this.misses.push(what)
   }
@@ -114,6 +116,8 @@ const noCounts = (): Record<Count, number> => ({
   gaps: 0,
   accountGaps: 0,
   damaged: 0,
+  compared: 0,
+  contradictions: 0,
 })
 
 const noDurations = (): Record<Duration, Histogram> => ({

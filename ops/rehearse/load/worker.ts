@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
 import { type Instrument, SimulatedUser, type FeedWatcher } from './simulated-user.ts'
 import { direct, fromAnywhere } from './addresses.ts'
+import { Recorder } from './recorder.ts'
 import { Rest } from './rest.ts'
 import { LoadTally, type LoadTallyJson } from './tally.ts'
 
@@ -31,6 +32,8 @@ export type WorkerMessage =
   | { readonly kind: 'seen'; readonly tally: LoadTallyJson }
   /** All sockets are open, or have failed to open. */
   | { readonly kind: 'ready' }
+  /** Nothing is sent any more; what was heard is compared with the accounts. */
+  | { readonly kind: 'played' }
   | { readonly kind: 'done' }
 
 /** Connections made at the same time. */
@@ -44,9 +47,12 @@ async function play(share: Share): Promise<void> {
     say({ kind: 'seen', tally: tally.toJSON() })
     tally.empty()
   }
+  const recorder = new Recorder(rest, tally)
+  await recorder.begin(share.tradesPerSecond === 0 ? [] : share.tokens)
   const players = share.tokens.map((token, n) => {
     const follows = picked(share.instruments, share.follow)
-    return new SimulatedUser({ ...share, token, rest, tally, follows }, present(share.sockets[n], 'share of sockets'))
+    const options = { ...share, token, rest, tally, follows, history: recorder.of(token) }
+    return new SimulatedUser(options, present(share.sockets[n], 'share of sockets'))
   })
   const watchers = players.flatMap((player) => player.watchers)
   const reporting = setInterval(report, 1_000)
@@ -56,8 +62,10 @@ async function play(share: Share): Promise<void> {
   const until = Date.now() + share.seconds * 1_000
   await Promise.all([trade(players, share, until), comeAndGo(watchers, share, until)])
   await pause(500) // messages in flight still count
+  say({ kind: 'played' })
   clearInterval(reporting)
   for (const watcher of watchers) watcher.drop()
+  await recorder.compare()
   await pause(100)
   report()
   rest.close()

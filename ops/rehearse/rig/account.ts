@@ -54,10 +54,10 @@ export class Account {
   hasHeldSince(purse: string, marker: number, { balance, marginUsed }: Readonly<Holding>): boolean {
     const matches = (then: Moment): boolean =>
       then.purse === purse && then.balance === balance && then.marginUsed === marginUsed
-    for (let n = this.#moments.length - 1; n >= 0; n--) {
+    // Markers have no gaps, and an answer shows what was soon after its event.
+    for (let n = Math.max(0, marker - (this.#moments[0]?.marker ?? marker)); n < this.#moments.length; n++) {
       const then = this.#moments[n]
-      if (then === undefined || then.marker < marker) return false
-      if (matches(then)) return true
+      if (then !== undefined && matches(then)) return true
     }
     return false
   }

@@ -51,6 +51,7 @@ export async function audit(url: string, traders: readonly SimulatedTrader[], ad
 /** The demo restarts until it is stopped by hand, which may fall between two matches. */
 async function endReplays(url: string, admin: SimulatedClient): Promise<void> {
   const until = performance.now() + PATIENCE_MS
+  await admin.signIn(url) // ending a match takes a fresh sign-in
   for (let calm = 0; calm < 10; calm++) {
     const reply = await admin.ask(url, 'POST', '/api/admin/gameplay-bot/stop', {})
     const isOver = reply !== 'lost' && reply.status === 200 && Replays.parse(reply.body).replays.length === 0

@@ -79,7 +79,7 @@ export class Journal {
     entry.answer = answer
     entry.wallet = wallet
     this.#unsure = null
-    if (entry.event !== null) agree(entry, answer, entry.event)
+    if (entry.event !== null) agree(entry.command, answer, entry.event)
   }
 
   refuse(entry: Entry, why: string): void {
@@ -97,7 +97,7 @@ export class Journal {
       if (entry.state !== 'refused' && accountsFor(entry.command, event)) {
         entry.event = event.position
         entry.marker = event.marker
-        if (entry.answer !== null) agree(entry, entry.answer, event.position)
+        if (entry.answer !== null) agree(entry.command, entry.answer, event.position)
         return
       }
       demand(
@@ -153,9 +153,11 @@ function sameLevels(position: PositionSeen, levels: Levels): boolean {
 const micros = (units: number): number => Math.round(units * 1_000_000)
 const orNull = (units: number | null): number | null => (units === null ? null : micros(units))
 
-function agree(entry: Entry, answer: PositionSeen, event: PositionSeen): void {
-  const isSame = sameTerms(answer, event) && (entry.command.kind !== 'close' || sameClose(answer, event))
-  demand(isSame, () => `${described(entry)} was answered with ${brief(answer)}, and its event says ${brief(event)}`)
+/** Throws a Violation unless the answer to a command and its event tell of the same position. */
+export function agree(command: Command, answer: PositionSeen, event: PositionSeen): void {
+  const isSame = sameTerms(answer, event) && (command.kind !== 'close' || sameClose(answer, event))
+  demand(isSame, () => `${describe(command)} was answered with ${brief(answer)}, and its event says ${brief(event)}`)
 }
 
-const described = ({ command }: Entry): string => JSON.stringify(command)
+export const describe = (command: Command): string => JSON.stringify(command)
+const described = ({ command }: Entry): string => describe(command)

@@ -66,6 +66,8 @@ export class Pushes {
   /** Tells this browser of these kinds from now on. One that another user had registered is theirs no more. */
   async subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription> {
     return this.#db.transaction().execute(async (tx) => {
+      // One after the other, or each would count without the rest.
+      await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
       const known = await tx
         .selectFrom('push_subscriptions')
         .select(['id', 'user_id'])

@@ -45,12 +45,16 @@ export class Invites {
     const code = this.#world.secret(CODE_BYTES)
     const createdAt = this.#world.now()
     const id = this.#world.newId()
-    const { rows } = await sql`
-      insert into referrals (id, referrer_id, name, code, created_at)
-        select ${id}::uuid, ${referrer}::uuid, ${name}::text, ${code}::text, ${new Date(createdAt)}::timestamptz
-         where (select count(*) from referrals where referrer_id = ${referrer}::uuid and referee_id is null)
-               < ${WAITING_MAX}::integer
-        returning id`.execute(this.#db)
+    const { rows } = await this.#db.transaction().execute(async (tx) => {
+      // One after the other, or each would count without the rest.
+      await sql`select from users where id = ${referrer}::uuid for no key update`.execute(tx)
+      return sql`
+        insert into referrals (id, referrer_id, name, code, created_at)
+          select ${id}::uuid, ${referrer}::uuid, ${name}::text, ${code}::text, ${new Date(createdAt)}::timestamptz
+           where (select count(*) from referrals where referrer_id = ${referrer}::uuid and referee_id is null)
+                 < ${WAITING_MAX}::integer
+          returning id`.execute(tx)
+    })
     if (rows.length === 0) return null
     return { id, name, code, createdAt, registeredAt: null, creditedAt: null, reward: money(0) }
   }

@@ -1,9 +1,13 @@
-/** The page at `/` and the files it loads. Not part of the API: not described, and without rate limits. */
+/**
+ * The page at `/` and the files it loads. Not part of the API: not described. All of it is in memory, and without rate
+ * limits, but what is looked up for an address that people share.
+ */
 import { type Context, Hono } from 'hono'
 import { fixtureId } from '../../../actors/kernel/ids.ts'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
 import type { SharedPage } from '../api-part.ts'
 import type { HttpDeps } from '../ports.ts'
+import type { RateLimits } from '../rate-limits.ts'
 import { sendFile } from '../send-file.ts'
 import { INVITED, type Share, WEB_BASE, type WebFile } from '../web-files.ts'
 
@@ -11,9 +15,11 @@ const FOREVER = 'public, max-age=31536000, immutable'
 
 const WATCHED: Share = { title: 'Touchline', text: 'Watch how footballers are priced while they play.' }
 
-type PageDeps = Pick<HttpDeps, 'web' | 'watching' | 'wsUrlFor'>
+interface PageDeps extends Pick<HttpDeps, 'web' | 'watching' | 'wsUrlFor'> {
+  readonly limits: Pick<RateLimits, 'countShare'>
+}
 
-export function webPage({ web, watching, wsUrlFor }: PageDeps, shares: readonly SharedPage[]) {
+export function webPage({ web, watching, wsUrlFor, limits }: PageDeps, shares: readonly SharedPage[]) {
   /** Files that keep their address: the browser asks each time whether they have changed. */
   const send = (c: Context<HttpEnv>, file: WebFile) => {
     c.header('Cache-Control', 'no-cache')
@@ -56,7 +62,11 @@ export function webPage({ web, watching, wsUrlFor }: PageDeps, shares: readonly 
       return sendFile(c, web, file)
     })
   for (const { path, of } of shares) {
-    page.get(path, async (c) => sendShared(c, (await of(c.req.param('parameter') ?? '')) ?? INVITED))
+    // Beyond the limit the link still works: it shows what any invitation shows.
+    page.get(path, async (c) => {
+      const share = (await limits.countShare(c)) === null ? await of(c.req.param('parameter') ?? '') : null
+      return sendShared(c, share ?? INVITED)
+    })
   }
   return page
 }

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
 import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
-import { ADMIN, BODY } from '../../error-codes.ts'
+import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
@@ -131,8 +131,8 @@ const stop = createRoute({
   tags: ['Admin'],
   summary: 'Stop one replay, or all',
   description:
-    'Ends the match: open positions are settled at the current prices; with `outcome: "void"` every margin is given ' +
-    'back instead. The replay leaves the status when that is done. Writes an audit entry.',
+    'Ends the match, which cannot be undone: open positions are settled at the current prices; with `outcome: "void"` ' +
+    'every margin is given back instead. The replay leaves the status when that is done. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     body: jsonBody(
@@ -144,7 +144,7 @@ const stop = createRoute({
   },
   responses: {
     200: json(StatusBody.extend({ stopped: z.array(replayId) }), 'Settlement has begun.'),
-    ...errors(...ADMIN, ...BODY, 'NOT_FOUND'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND'),
   },
 })
 
@@ -172,7 +172,7 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
           return unreachable(outcome)
       }
     })
-    .openapi({ ...stop, middleware: gates.admin }, async (c) => {
+    .openapi({ ...stop, middleware: gates.freshAdmin }, async (c) => {
       const { id = null, outcome } = c.req.valid('json')
       const ending = outcome === 'void' ? 'void' : 'full_time'
       const stopped = await bot.stop({ id, ending, by: c.var.caller.userId })

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
-import { Key, KeyHeader } from '../../inputs.ts'
+import { bodyMayBeEmpty, Key, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { CloseBody } from '../../close-schema.ts'
 import { json } from '../../schemas.ts'
@@ -59,16 +59,19 @@ const route = createRoute({
 
 export function closePosition({ desk, positions }: Pick<HttpDeps, 'desk' | 'positions'>, gates: Gates) {
   const refuse = refusing(positions)
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.ordering('close') }, async (c) => {
-    const positionId = c.req.valid('param').id
-    const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
-    const { userId } = c.var.caller
-    const { lotSize: size } = c.req.valid('json')
-    const idempotency = keyOf(userId, 'close', key, size === undefined ? [positionId] : [positionId, size])
-    const which = { userId, ...originOf(c), positionId, idempotency }
-    const outcome = await desk.submit(
-      size === undefined ? { kind: 'close_position', ...which } : { kind: 'close_part', ...which, lots: size },
-    )
-    return outcome.ok ? c.json(closeJson(c, outcome.value), 200) : refuse<404 | 409 | 422 | 503>(c, outcome)
-  })
+  return new OpenAPIHono<HttpEnv>().openapi(
+    { ...route, middleware: [gates.ordering('close'), bodyMayBeEmpty] as const },
+    async (c) => {
+      const positionId = c.req.valid('param').id
+      const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
+      const { userId } = c.var.caller
+      const { lotSize: size } = c.req.valid('json')
+      const idempotency = keyOf(userId, 'close', key, size === undefined ? [positionId] : [positionId, size])
+      const which = { userId, ...originOf(c), positionId, idempotency }
+      const outcome = await desk.submit(
+        size === undefined ? { kind: 'close_position', ...which } : { kind: 'close_part', ...which, lots: size },
+      )
+      return outcome.ok ? c.json(closeJson(c, outcome.value), 200) : refuse<404 | 409 | 422 | 503>(c, outcome)
+    },
+  )
 }
