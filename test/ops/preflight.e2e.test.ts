@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { IdentityProvider } from '../../ops/rehearse/conformance/identity-provider.ts'
 import { MailServer } from '../../ops/rehearse/conformance/mail-server.ts'
+import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { OwnRedis } from '../../ops/rehearse/rig/redis.ts'
 import { checkForesight } from '../../ops/tools/preflight/foresight.ts'
 import { find, ok } from '../../ops/tools/preflight/finding.ts'
@@ -28,7 +29,7 @@ afterEach(async () => {
 
 /** Its output and exit code, in exactly this environment. */
 function preflight(settings: Readonly<Record<string, string>>, addresses: readonly string[] = []) {
-  const env = { PATH: process.env['PATH'], ...settings }
+  const env = { ...bareEnvironment(), ...settings }
   return new Promise<{ readonly code: unknown; readonly said: string }>((resolve) => {
     execFile(process.execPath, [PREFLIGHT, ...addresses], { env, cwd: tmpdir() }, (error, said) => {
       resolve({ code: error?.code ?? 0, said })
