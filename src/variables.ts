@@ -133,72 +133,67 @@ const isStrongSecret = (text: string): boolean => text.length >= 32 && new Set(t
 
 export const Environment = z.object({
   NODE_ENV: variable(oneOf(['development', 'test', 'production']), 'development', {
-    meaning:
-      '`production` removes the dev routes, makes cookies cross-site, and requires the variables that are marked below',
+    meaning: '`production` removes the dev routes, makes cookies cross-site, and requires the marked variables',
   }),
   HOST: z.string().optional().register(declarations, {
     default: null,
     otherwise: '127.0.0.1, in production 0.0.0.0',
-    meaning: 'the local address to listen on',
+    meaning: 'the address to listen on',
   }),
   PORT: variable(integer(0, 65_535), '3000', { meaning: 'port of the REST API and the page' }),
   WS_PORT: variable(integer(0, 65_535), '3001', { meaning: 'port of the price feed and the match rooms' }),
   DATABASE_URL: optionalSecret((url) => hasScheme(url, ['postgres:', 'postgresql:']), 'must be a postgres:// address', {
     otherwise: 'the embedded database in `DATA_DIR`',
-    meaning: 'the PostgreSQL database, 15 or newer',
+    meaning: 'PostgreSQL, 15 or newer',
     isRequiredInProduction: true,
   }),
   DATABASE_PREPARED: variable(oneOf(['on', 'off']), 'on', {
     meaning:
-      '`off` behind a pooler in transaction mode, such as PgBouncer: nothing is then kept on a connection between two ' +
-      'transactions, and silent connections end by the timeout of their query alone',
+      '`off` behind a pooler in transaction mode, such as PgBouncer; then connections keep nothing between ' +
+      "transactions, and silent ones end by their query's timeout alone",
   }),
   DATABASE_REPLICA_URL: optionalSecret(
     (url) => hasScheme(url, ['postgres:', 'postgresql:']),
     'must be a postgres:// address',
     {
       otherwise: 'the primary answers every read',
-      meaning:
-        'a streaming standby of that database, for reads that may be seconds old (operations.md); requires ' +
-        '`DATABASE_URL`',
+      meaning: 'a streaming standby of it, for reads that may be seconds old (operations.md); requires `DATABASE_URL`',
     },
   ),
   REDIS_URL: optionalSecret(isRedisAddress, NO_REDIS_ADDRESS, {
     otherwise: 'an in-process store',
     meaning:
-      'the Redis server, 6.2 or newer; it holds only what may be lost. The master that Sentinels name is ' +
-      '`redis+sentinel://host:26379,host:26379/master/0`; a cluster, 7.0 or newer, is ' +
+      'Redis, 6.2 or newer; it holds only what may be lost. Sentinels: ' +
+      '`redis+sentinel://host:26379,host:26379/master/0`; a cluster, 7.0 or newer: ' +
       '`redis+cluster://host:6379,host:6379` with any of its nodes; `rediss` encrypts',
   }),
   BUS_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'messages are not signed',
-    meaning:
-      'signs the messages between processes, the same for all of them; required with `REDIS_URL` in production; ' +
-      '`npm run ops -s -- keygen` prints one',
+    meaning: 'signs the messages between processes, the same for all of them; required with `REDIS_URL` in production',
   }),
   BUS_OTHER_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'none',
     meaning: 'while `BUS_KEY` is replaced: the next or the former one, whose messages count too',
   }),
-  DATA_DIR: variable(z.string(), '.data', { meaning: 'the folder of the embedded database and of generated keys' }),
+  DATA_DIR: variable(z.string(), '.data', { meaning: 'folder of the embedded database and of generated keys' }),
   ROLES: variable(list(isRole, 'must be api, rooms or both, separated by a comma'), ROLES.join(','), {
     meaning:
-      '`api` serves REST and the price feed, `rooms` runs matches and replays; one alone requires `DATABASE_URL` and ' +
-      '`REDIS_URL`',
+      '`api` serves REST and the price feed, `rooms` runs matches and replays; one alone requires ' +
+      '`DATABASE_URL` and `REDIS_URL`',
   }),
   PUBLIC_WS_URL: optional((url) => hasScheme(url, ['ws:', 'wss:']), 'must be a ws:// or wss:// address', {
     otherwise: 'the host that was called, at `WS_PORT`',
-    meaning: 'the WebSocket address that clients are given',
+    meaning: 'the WebSocket address given to clients',
     isRequiredInProduction: true,
   }),
   JWT_PRIVATE_KEY: optionalSecret(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form', {
     otherwise: 'generated in `DATA_DIR`',
-    meaning: 'signs tokens (RS256); `npm run ops -s -- keygen` prints one',
+    meaning: 'signs tokens (RS256)',
     isRequiredInProduction: true,
   }),
   JWT_KEY_ID: optional((id) => /^[\w.-]{1,100}$/.test(id), 'must be 1 to 100 letters, digits, dots, _ or -', {
     otherwise: "the thumbprint of the key's public half",
-    meaning: 'names the key in the header of every token',
+    meaning: 'names the key in every token',
   }),
   JWT_PREVIOUS_PUBLIC_KEYS: optional(
     (text) => publicKeysFrom(unquoted(text)) !== null,
@@ -215,18 +210,18 @@ export const Environment = z.object({
   JWT_WS_EXPIRY: variable(durationSecs, '60s', { meaning: 'lifetime of a token that opens a socket' }),
   REG_TICKET_SECRET: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'generated in `DATA_DIR`',
-    meaning: 'signs registration tickets and one-time codes, and finds those again who were erased and come back',
+    meaning: 'signs registration tickets and one-time codes; recognises erased users who return',
     isRequiredInProduction: true,
   }),
   REG_TICKET_TTL: variable(durationSecs, '5m', {
-    meaning: 'lifetime of a registration ticket; a one-time code is valid for 5 minutes',
+    meaning: 'lifetime of a registration ticket',
   }),
   IDP_CLIENT_ID: variable(z.string().max(500), DEV_CLIENT_ID, {
-    meaning: 'the client id of this server at the identity provider that users sign in with',
+    meaning: "this server's client id at the identity provider",
     isRequiredInProduction: true,
   }),
   IDP_ISSUER: variable(webAddress, 'https://accounts.google.com', {
-    meaning: "issuer of the provider's tokens; in production all three addresses of the provider must be https",
+    meaning: "issuer of the provider's tokens; in production its three addresses must be https",
   }),
   IDP_AUTHORIZE_URL: variable(webAddress, 'https://accounts.google.com/o/oauth2/v2/auth', {
     meaning: 'the page where a browser signs in',
@@ -246,10 +241,10 @@ export const Environment = z.object({
   ),
   COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name', {
     otherwise: 'the host that was called',
-    meaning: 'the domain of the cookies, which every host under it then gets and can set',
+    meaning: 'the domain of the cookies; every host under it gets and can set them',
   }),
   COOKIE_PREFIX: variable(z.enum(['', '__Host-']), '', {
-    meaning: 'what the names of both cookies begin with: `__Host-` if no other host under the domain may set them',
+    meaning: 'begins the names of both cookies: `__Host-` if no other host under the domain may set them',
   }),
   CORS_ORIGINS: variable(
     list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),
@@ -262,39 +257,38 @@ export const Environment = z.object({
       'must be e-mail addresses in ASCII, separated by commas',
     ),
     '',
-    { meaning: 'users with these addresses are admins, for as long as they are listed' },
+    { meaning: 'users with these addresses are admins while they are listed' },
   ),
   TRUSTED_PROXIES: variable(integer(0, 16), '0', {
-    meaning: "how many proxies of yours stand in front; with 0, a client's address is that of its socket",
+    meaning: "how many of your proxies stand in front; with 0 a client's address is that of its socket",
   }),
   RATE_LIMIT_PER_MIN: variable(integer(0, 1_000_000), '200', {
     meaning:
-      'requests per minute from one address to REST, orders included, to the WebSocket address, and as many handshakes; ' +
-      '0 disables every rate limit; raise it where many users share an address',
+      'requests per minute from one address to REST, orders included, to the WebSocket address, and as many ' +
+      'handshakes; 0 disables every rate limit; raise it where many users share an address',
   }),
   SECURITY_CONTACT: optional(
     (contact) => /^mailto:[\w.+-]+@[\w.-]+$/.test(contact) || hasScheme(contact, ['https:']),
     'must be a mailto: or https:// address',
     {
       otherwise: 'neither',
-      meaning: 'where to report a weakness; shown by `/.well-known/security.txt` and `/security`',
+      meaning: 'where to report a weakness, for `/.well-known/security.txt` and `/security`',
     },
   ),
   LOG_LEVEL: variable(oneOf(LOG_LEVELS), 'info', { meaning: LOG_LEVELS.join(', ') }),
   DRAIN_SECS: variable(integer(0, 5), '0', {
     meaning:
-      'how long a stopping process still serves, with `/ready` at 503: longer than your balancer takes to notice, ' +
-      'at most 5',
+      'how long a stopping process still serves, with `/ready` at 503: longer than your balancer takes to ' +
+      'notice, at most 5',
   }),
   METRICS: variable(oneOf(METRICS_ACCESS), 'private', {
     meaning:
-      'who may read `/metrics`: callers at private addresses without a proxy (`private`), everyone (`open`), ' +
-      'no one (`off`)',
+      'who may read `/metrics`: private addresses without a proxy (`private`), everyone (`open`), no one (`off`)',
   }),
   WEBHOOK_TARGETS: oneOf(WEBHOOK_TARGETS).optional().register(declarations, {
     default: null,
     otherwise: '`any`, in production `public`',
-    meaning: 'where webhooks may lead: to public addresses over TLS (`public`), or anywhere (`any`)',
+    meaning: 'where webhooks may lead: to public addresses over TLS (`public`) or anywhere (`any`)',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS, {
     otherwise: 'no traces',
@@ -307,14 +301,14 @@ export const Environment = z.object({
       .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a share from 0 to 1')
       .transform(Number),
     '1',
-    { meaning: 'the share of requests that is traced, unless their `traceparent` decides' },
+    { meaning: 'share of requests that is traced, unless their `traceparent` decides' },
   ),
   PROVIDER_URL: optional(isWebAddress, NO_WEB_ADDRESS, {
     otherwise: 'recordings only',
     meaning: 'live match data: a Sportmonks-compatible Football API v3',
   }),
   PROVIDER_TOKEN: optionalSecret((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces', {
-    meaning: 'the token for it; required with `PROVIDER_URL`',
+    meaning: 'its token; required with `PROVIDER_URL`',
   }),
   PROVIDER_POLL_MS: variable(integer(10, 600_000), '10000', { meaning: 'milliseconds between two polls' }),
   DEMO_REPLAY: z.string().optional().register(declarations, {

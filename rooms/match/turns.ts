@@ -1,18 +1,25 @@
 /**
  * Lets some orders in, and some answers out, in a turn of the event loop: match by match, so that a crowd on one of
- * them costs the orders on another a few turns, and not the work of the whole crowd. A few pass without waiting.
+ * them costs the orders on another a few turns, and not the work of the whole crowd. Large turns make large
+ * transactions, which are cheaper by the order; turns are small only while another match has to wait for a crowd.
  */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 
+const LARGE_TURN = 64
 /** About three milliseconds of reading, deciding and answering. */
-const A_TURN = 8
+const SMALL_TURN = 8
+/** A match with this many waiting is a crowd to the others. */
+const CROWD = 64
+/** Turns stay small for this many after an order on another match came. */
+const CAREFUL_TURNS = 256
 /** Orders and answers of one match: twice what fits into a mailbox. */
 const WAITING_MAX = 2_048
 
 export class Turns {
   /** Those that wait, by match. The match whose turn it is comes first. */
   readonly #lines = new Map<FixtureId, (() => void)[]>()
-  #left = A_TURN
+  #left = LARGE_TURN
+  #careful = 0
   #isNextDue = false
 
   /** Whether another order on a match may wait. */
@@ -29,8 +36,9 @@ export class Turns {
     }
     return new Promise((enter) => {
       const line = this.#lines.get(match)
-      if (line === undefined) this.#lines.set(match, [enter])
-      else line.push(enter)
+      if (line !== undefined) return void line.push(enter)
+      this.#lines.set(match, [enter])
+      for (const other of this.#lines.values()) if (other.length >= CROWD) this.#careful = CAREFUL_TURNS
     })
   }
 
@@ -40,7 +48,8 @@ export class Turns {
     this.#isNextDue = true
     setImmediate(() => {
       this.#isNextDue = false
-      this.#left = A_TURN
+      this.#careful = Math.max(0, this.#careful - 1)
+      this.#left = this.#careful > 0 ? SMALL_TURN : LARGE_TURN
       while (this.#left > 0 && this.#lines.size > 0) this.#enterOne()
       if (this.#lines.size > 0) this.#look()
     })

@@ -23,11 +23,15 @@ export interface Trade {
   /** What the match alone made of it, without the crowd. */
   readonly baseMove: number
   readonly closedBy: ClosedBy
-  /** How many of its two fills news has moved, once or more often. */
+  /** How many of its two fills news has moved in the end: what is taken back in full has moved nothing. */
   readonly moves: number
 }
 
-const movedFills = ({ moved = [] }: Position): number => new Set(moved.map(({ fill }) => fill)).size
+function movedFills({ moved = [] }: Position): number {
+  const by = { open: 0, close: 0 }
+  for (const move of moved) by[move.fill] += move.by
+  return Number(by.open !== 0) + Number(by.close !== 0)
+}
 
 interface Wallet {
   balance: number

@@ -18,9 +18,9 @@ export const view = computed(() => {
   const [name = ''] = parts.value
   return views.has(name) ? name : FIRST
 })
-/** The part of the address after the view: a section of the control room. */
+/** The part of the address after the view: a section of the control room, the player of the trading page. */
 export const section = computed(() => parts.value[1] ?? '')
-/** What the section shows: a user of the control room. Empty for none. */
+/** What the section shows: a user of the control room, the league that pays. Empty for none. */
 export const item = computed(() => parts.value[2] ?? '')
 
 export const isTrading = computed(() => TRADING.includes(view.value))
@@ -33,4 +33,10 @@ export function followAddress(more: readonly string[]): void {
 
 export function go(to: string): void {
   location.hash = `#/${to}`
+}
+
+/** Changes the address without a step for the back button. */
+export function replace(to: string): void {
+  window.history.replaceState(null, '', `#/${to}`)
+  path.value = location.hash
 }

@@ -375,17 +375,19 @@ describe('configuration', () => {
   })
 
   it('docs/configuration.md lists the variables as they are declared', async () => {
-    const rows = VARIABLES.map(({ name, default: byDefault, otherwise, meaning, isSecret, isRequiredInProduction }) => {
-      const marks = [
-        ...(isRequiredInProduction === true ? ['required in production'] : []),
-        ...(isSecret === true ? ['secret'] : []),
-      ]
-      const without = byDefault === null || byDefault === '' ? (otherwise ?? '–') : `\`${byDefault}\``
-      return `| \`${name}\` | ${without} | ${meaning}${marks.length === 0 ? '' : ` (${marks.join(', ')})`} |`
-    })
-    const table = ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n')
+    const items = VARIABLES.map(
+      ({ name, default: byDefault, otherwise, meaning, isSecret, isRequiredInProduction }) => {
+        const marks = [
+          ...(isRequiredInProduction === true ? ['; **required in production**'] : []),
+          ...(isSecret === true ? ['; **secret**'] : []),
+        ]
+        const without = byDefault === null || byDefault === '' ? otherwise : `\`${byDefault}\``
+        return `- \`${name}\`${without === undefined ? '' : ` (${without})`}: ${meaning}${marks.join('')}`
+      },
+    )
     const document = await readFile(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8')
-    expect(document.slice(document.indexOf('| variable'), document.lastIndexOf('|') + 1)).toBe(table)
+    const list = document.slice(document.indexOf('\n- ') + 1)
+    expect(list.slice(0, list.indexOf('\n\n')).replaceAll('\n  ', ' ')).toBe(items.join('\n'))
   })
 
   it("DEMO_REPLAY 'none' plays no recording", () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
 import { complaintsOf, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
+import { orderOf } from '../support/orders.ts'
 
 /** The presses from the first look to the first open position. */
 const PRESSES_MAX = 6
@@ -111,6 +112,43 @@ describe.skipIf(!hasBrowser)('journeys', () => {
 
     await closes(page, press)
     expect(await fan.positions('open')).toEqual([])
+  })
+
+  it('the trader sees all positions at once, goes through the list by keys, and closes everything', async () => {
+    const { page, press } = await somebody({ viewport: { width: 1440, height: 900 } })
+    await page.goto(site.server.url)
+    await page.getByLabel('Your name').fill('Tara Trader')
+    await press(page.getByRole('button', { name: 'Kick off' }))
+    await tradable(page)
+    const tara = await site.server.user('Tara Trader')
+    for (let n = 0; n < 6; n++) await tara.opens(await orderOf(tara))
+    await page.getByText('in 6 positions').waitFor()
+    for (const row of (await page.locator('.held > li').all()).slice(0, 4)) {
+      const box = await row.boundingBox()
+      expect(box?.height).toBeLessThan(40)
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900)
+    }
+
+    // Keys lead to players, whom the address names, and back.
+    const first = page.url()
+    await page.keyboard.press('j')
+    await page.waitForURL((url) => url.href !== first)
+    const second = page.url()
+    await page.reload()
+    await tradable(page)
+    expect(page.url()).toBe(second)
+    await page.goBack()
+    await page.waitForURL(first)
+    await page.keyboard.press('/')
+    expect(await page.evaluate('document.activeElement.type')).toBe('search')
+
+    site.server.jump(HOLD_SECS)
+    await page.reload()
+    await press(page.getByRole('button', { name: 'Close all…' }))
+    await page.getByText('Close 6 positions?').waitFor()
+    await press(page.getByRole('button', { name: 'Close all 6', exact: true }))
+    await page.getByRole('button', { name: 'Open 0', exact: true }).waitFor()
+    expect(await tara.positions('open')).toEqual([])
   })
 
   it('the operator halts trading, sees that fans cannot trade, and takes it back', async () => {

@@ -164,7 +164,7 @@ check(
   '8.12',
   'Up to 20,000 connections per server replica. … WebSocket connections | 20,000 per server replica; 100 ms write deadline',
   'Up to 20,000 connections a replica; the next one is closed with 1013.',
-  { alone: true, takes: 300 },
+  { alone: true, takes: 600 },
   async (t) => {
     const [replica] = t.target.wsUrls
     if (replica === undefined) return t.skip('the WebSocket address is not known (--ws)')

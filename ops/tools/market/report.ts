@@ -1,4 +1,7 @@
-/** What matches say: return on margin with its standard error, by strategy, clustered by match. */
+/**
+ * What matches say, by strategy. Standard errors are clustered by match: matches are drawn, trades of one match are not
+ * independent.
+ */
 import { DEFAULT_RULES, LEVERAGE } from '../../../actors/kernel/limits.ts'
 import type { MatchResult, Subject } from './battery.ts'
 import { FEED_NAMES, IN_TIME } from './feeds.ts'
@@ -10,8 +13,10 @@ import { WHISTLE } from './strategies/crowd.ts'
 export interface Line extends Subject, Tally {
   /** Realised PnL ÷ margin of all trades, in per cent. */
   readonly roiPct: number
-  /** Its standard error, in per cent: matches are drawn, trades of one match are not independent. */
   readonly errorPct: number
+  /** The share of fills that news moved, of two a trade, in per cent. */
+  readonly movedPct: number
+  readonly movedErrorPct: number
   /** What of it base moves did not make, in per cent of margin: paid by the crowd, or by the house. */
   readonly crowdPct: number
   /** What a season of 38 matches makes of 10,000 units that stake a fifth of the wallet on each match. */
@@ -35,10 +40,9 @@ export function linesOf(results: readonly MatchResult[]): readonly Line[] {
 function lineOf({ name, feed, leadSecs, isLeader }: Subject, tallies: readonly Tally[]): Line {
   const total = (of: (tally: Tally) => number): number => sum(tallies.map(of))
   const [margin, pnl, baseMoves] = [total((t) => t.margin), total((t) => t.pnl), total((t) => t.baseMoves)]
-  const roi = margin === 0 ? 0 : pnl / margin
   const played = tallies.filter((t) => t.margin > 0)
-  const spread = Math.sqrt(sum(played.map((t) => (t.pnl - roi * t.margin) ** 2)))
-  const small = Math.sqrt(played.length / Math.max(1, played.length - 1))
+  const roi = ratioOf(played.map((t) => [t.pnl, t.margin]))
+  const moved = ratioOf(played.map((t) => [t.moves, 2 * t.trades]))
   return {
     name,
     feed,
@@ -52,12 +56,23 @@ function lineOf({ name, feed, leadSecs, isLeader }: Subject, tallies: readonly T
     voids: total((t) => t.voids),
     moves: total((t) => t.moves),
     refused: total((t) => t.refused),
-    roiPct: 100 * roi,
-    // One match alone says nothing about chance.
-    errorPct: played.length === 1 ? Infinity : margin === 0 ? 0 : (100 * small * spread) / margin,
+    roiPct: roi.pct,
+    errorPct: roi.errorPct,
+    movedPct: moved.pct,
+    movedErrorPct: moved.errorPct,
     crowdPct: margin === 0 ? 0 : (100 * (pnl - baseMoves)) / margin,
     season: seasonOf(played.map((t) => t.pnl / t.margin)),
   }
+}
+
+/** The ratio of two sums over matches, and its standard error, in per cent. Of one match alone nothing is known. */
+function ratioOf(matches: readonly (readonly [part: number, of: number])[]): { pct: number; errorPct: number } {
+  const whole = sum(matches.map(([, of]) => of))
+  if (whole === 0) return { pct: 0, errorPct: 0 }
+  const ratio = sum(matches.map(([part]) => part)) / whole
+  const spread = Math.sqrt(sum(matches.map(([part, of]) => (part - ratio * of) ** 2)))
+  const small = Math.sqrt(matches.length / (matches.length - 1))
+  return { pct: 100 * ratio, errorPct: matches.length === 1 ? Infinity : (100 * small * spread) / whole }
 }
 
 function seasonOf(perMatch: readonly number[]): number {
@@ -82,16 +97,17 @@ export const beats = ({ isLeader, leadSecs, trades, roiPct, errorPct }: Line, { 
 
 /** The mean of honest trades may be this far from nothing, in per cent of margin, or within chance of it. */
 const HONEST_MEAN_MAX_PCT = 0.3
-/** News may move this share of honest fills at most, in per cent. A trade has two. */
+/** News may move this share of honest fills, in per cent, or what is within chance of it. A trade has two. */
 const HONEST_MOVED_MAX_PCT = 15
 
 const share = (part: number, of: number): number => (100 * part) / Math.max(1, of)
 
 /** Whether honest users win or lose by the rules what they should not. */
-export function isUnfairToHonest({ name, moves, trades, roiPct, errorPct }: Line): boolean {
+export function isUnfairToHonest({ name, movedPct, movedErrorPct, roiPct, errorPct }: Line): boolean {
   if (name !== HONEST) return false
   const mean = Math.abs(roiPct)
-  return share(moves, 2 * trades) > HONEST_MOVED_MAX_PCT || (mean > HONEST_MEAN_MAX_PCT && mean > 2 * errorPct)
+  const isMoved = movedPct - 2 * movedErrorPct > HONEST_MOVED_MAX_PCT
+  return isMoved || (mean > HONEST_MEAN_MAX_PCT && mean > 2 * errorPct)
 }
 
 const leadText = (leadSecs: number): string => {
@@ -115,7 +131,9 @@ export function tableOf(lines: readonly Line[], mode: Mode): string {
       Math.round(-line.pnl).toLocaleString('en'),
       line.crowdPct.toFixed(2),
       share(line.voids, line.trades).toFixed(1),
-      share(line.moves, 2 * line.trades).toFixed(1),
+      line.name === HONEST
+        ? `${line.movedPct.toFixed(1)} ± ${line.movedErrorPct.toFixed(1)}`
+        : line.movedPct.toFixed(1),
       line.refused === 0 ? '' : String(line.refused),
       verdictOn(line, mode),
     ])

@@ -10,6 +10,7 @@ import { PositionList } from '../parts/position-list.ts'
 import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { Ticket } from '../parts/ticket.ts'
+import { ShortcutHelp } from '../parts/shortcut-help.ts'
 import { Tour } from '../parts/tour.ts'
 import { words } from '../words.ts'
 
@@ -34,6 +35,7 @@ export function Trade() {
       <div class="right">
         ${selected.value === null ? null : html`<${Ticket} key=${selected.value.id} instrument=${selected.value} />`}
         <${MatchEvents} />
+        <${ShortcutHelp} />
       </div>
     </div>
   `

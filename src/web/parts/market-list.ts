@@ -1,11 +1,11 @@
 /** Every player of the match with a live price. Arrow keys go up and down, Enter picks. */
 import { computed, signal } from '@preact/signals'
 import { positions } from '../account.ts'
+import { pick } from '../address.ts'
 import type { Instrument } from '../client/wire.ts'
 import { arrow, percent, units, way } from '../format.ts'
 import { html } from '../html.ts'
-import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch, showInstrument } from '../market.ts'
-import { go, view } from '../route.ts'
+import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch } from '../market.ts'
 import { Icon } from './icons.ts'
 import { words } from '../words.ts'
 
@@ -64,6 +64,7 @@ export function MarketList() {
           <${Icon} name="search" />
           <input
             type="search"
+            aria-keyshortcuts="/"
             placeholder=${words.market.find}
             aria-label=${words.market.findPlayer}
             value=${sought.value}
@@ -96,10 +97,6 @@ export function MarketList() {
 
 function Row({ instrument }: { instrument: Instrument }) {
   const direction = held.value.get(instrument.id)
-  const pick = (): void => {
-    showInstrument(instrument.id)
-    if (view.peek() === 'market') go('trade')
-  }
   const isBenched = quoteOf(instrument.id).value.status === 'CLOSED' && isOff(instrument)
   return html`
     <li>
@@ -108,7 +105,7 @@ function Row({ instrument }: { instrument: Instrument }) {
         tabindex=${stop.value === instrument.id ? 0 : -1}
         onFocus=${() => (reached.value = instrument.id)}
         aria-current=${selectedId.value === instrument.id ? 'true' : undefined}
-        onClick=${pick}
+        onClick=${() => pick(instrument.id)}
       >
         <span class="post ${instrument.team.side}">${instrument.position}</span>
         <span class="who">

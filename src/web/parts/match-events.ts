@@ -1,7 +1,8 @@
 /** Match events, newest first. */
+import { pick } from '../address.ts'
 import type { MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
-import { instruments, matchEvents, showInstrument } from '../market.ts'
+import { instruments, matchEvents } from '../market.ts'
 import { Icon } from './icons.ts'
 import { say, words } from '../words.ts'
 
@@ -78,7 +79,7 @@ function Event({ event }: { event: MatchEvent }) {
         ${
           instrument === undefined
             ? html`<span>${name}</span>`
-            : html`<button class="link" onClick=${() => showInstrument(instrument.id)}>${name}</button>`
+            : html`<button class="link" onClick=${() => pick(instrument.id)}>${name}</button>`
         }
         ${also === null ? null : html`<small>${say(event.type === 'substitution' ? words.events.for : words.events.with, { name: also })}</small>`}
       </span>

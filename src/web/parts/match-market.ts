@@ -1,27 +1,14 @@
 /** What the market makes of the match on the screen: its movers, and the latest orders. */
 import { computed, signal } from '@preact/signals'
+import { pick } from '../address.ts'
 import { FLAG, type PriceFrame } from '../client/price-frame.ts'
 import { arrow, percent, timeOfDay, units, way } from '../format.ts'
 import { html } from '../html.ts'
-import {
-  changePct,
-  instruments,
-  matchInstruments,
-  onMove,
-  quoteOf,
-  selectedMatchId,
-  showInstrument,
-} from '../market.ts'
-import { go } from '../route.ts'
+import { changePct, instruments, matchInstruments, onMove, quoteOf, selectedMatchId } from '../market.ts'
 import { words } from '../words.ts'
 
 const MOVERS = 5
 const TRADES = 8
-
-const openTicket = (id: string): void => {
-  showInstrument(id)
-  go('trade')
-}
 
 const movers = computed(() =>
   matchInstruments.value
@@ -45,7 +32,7 @@ export function MatchMovers() {
               ${movers.value.map(
                 ({ instrument: { id, name }, price, changed }) => html`
                   <li key=${id}>
-                    <button class="link" onClick=${() => openTicket(id)}>${name}</button>
+                    <button class="link" onClick=${() => pick(id)}>${name}</button>
                     <b class="num">${units(price)}</b>
                     <span class="num ${way(changed)}"
                       ><i aria-hidden="true">${arrow(changed)}</i> ${percent(changed)}</span
@@ -79,7 +66,7 @@ export function MatchTrades() {
               ${shown.map(
                 ({ epoch, seq, instrumentId, at, price, previousPrice }) => html`
                   <li key=${`${epoch}/${seq}`}>
-                    <button class="link" onClick=${() => openTicket(instrumentId)}>
+                    <button class="link" onClick=${() => pick(instrumentId)}>
                       ${instruments.value.get(instrumentId)?.name ?? words.matchMarket.aPlayer}
                     </button>
                     <b class="num ${way(price - previousPrice)}"

@@ -1,11 +1,11 @@
 /** Both teams on a pitch: each player with number, price and change. Picking one opens the ticket. */
 import { computed } from '@preact/signals'
 import { positions } from '../account.ts'
+import { pick } from '../address.ts'
 import { arrow, percent, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'
-import { changePct, instruments, quoteOf, selectedMatch, showInstrument } from '../market.ts'
-import { go } from '../route.ts'
+import { changePct, instruments, quoteOf, selectedMatch } from '../market.ts'
 import type { Listed, Side } from '../line-up.ts'
 import { lineUps } from '../squads.ts'
 import { say, words } from '../words.ts'
@@ -53,16 +53,11 @@ const Row = ({ row }: { row: readonly Listed[] }) => html`
   </ul>
 `
 
-const openTicket = (id: string): void => {
-  showInstrument(id)
-  go('trade')
-}
-
 function Shirt({ player }: { player: Listed }) {
   const { name, side, jerseyNumber, instrumentId, minute } = player
   const isHeld = [...positions.value.values()].some((position) => position.instrumentId === instrumentId)
   return html`
-    <button class="shirt ${side}" onClick=${() => openTicket(instrumentId)}>
+    <button class="shirt ${side}" onClick=${() => pick(instrumentId)}>
       <span class="number num" aria-hidden="true">${jerseyNumber ?? ''}</span>
       <b title=${name}>
         <span aria-hidden="true">${name.split(' ').at(-1)}</span><span class="sr-only">${name}</span>

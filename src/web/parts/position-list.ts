@@ -16,14 +16,15 @@ import {
   refreshHistory,
   wallet,
 } from '../account.ts'
+import { pick } from '../address.ts'
 import { purse, purseName } from '../leagues.ts'
 import { nameOf } from '../names.ts'
 import type { Levels, Position } from '../client/wire.ts'
 import { arrow, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
-import { showInstrument } from '../market.ts'
-import { go, view } from '../route.ts'
+import { selectedId } from '../market.ts'
 import { CloseButton } from './close-button.ts'
+import { PositionTools, shownPositions } from './position-tools.ts'
 import { PurseBadge } from './purse.ts'
 import { ClosedReason } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
@@ -32,7 +33,9 @@ import { say, words } from '../words.ts'
 const tab = signal<'open' | 'closed'>('open')
 
 export function PositionList() {
-  const open = [...positions.value.values()]
+  const open = positions.value.size
+  // The dock is as high as its rows.
+  useEffect(() => document.documentElement.style.setProperty('--held', String(Math.max(1, open))), [open])
   useEffect(() => {
     if (tab.value === 'closed') refreshHistory().catch(() => undefined)
   }, [tab.value])
@@ -42,15 +45,16 @@ export function PositionList() {
         <h2 id="positions-title">${words.positions.title}</h2>
         <div class="choice" role="group" aria-label=${words.positions.which}>
           <button aria-pressed=${tab.value === 'open'} onClick=${() => (tab.value = 'open')}>
-            ${say(words.positions.open, { n: open.length })}
+            ${say(words.positions.open, { n: open })}
           </button>
           <button aria-pressed=${tab.value === 'closed'} onClick=${() => (tab.value = 'closed')}>
             ${words.positions.closed}
           </button>
         </div>
+        ${tab.value === 'open' ? html`<${PositionTools} />` : null}
       </header>
       <${Worth} />
-      ${tab.value === 'open' ? html`<${OpenList} open=${open} />` : html`<${ClosedList} />`}
+      ${tab.value === 'open' ? html`<${OpenList} />` : html`<${ClosedList} />`}
     </section>
   `
 }
@@ -87,12 +91,10 @@ const Worth = () =>
         </dl>
       `
 
-function OpenList({ open }: { open: readonly Position[] }) {
-  if (open.length === 0) {
-    return html`<p class="empty">${words.positions.noneOpen}</p>`
-  }
+function OpenList() {
+  if (positions.value.size === 0) return html`<p class="empty">${words.positions.noneOpen}</p>`
   return html`<ul class="held">
-    ${open.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
+    ${shownPositions.value.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
   </ul>`
 }
 
@@ -110,19 +112,15 @@ function Held({ position }: { position: Position }) {
     }
     setBusy(false)
   }
-  const pick = (): void => {
-    showInstrument(position.instrumentId)
-    if (view.peek() === 'positions') go('trade')
-  }
   const closeIt = async (lotSize?: number): Promise<void> => {
     if (await close(position.id, lotSize)) return
     // The button goes with its position: the focus goes to what stays.
     document.querySelector<HTMLElement>('.positions header button')?.focus()
   }
   return html`
-    <li>
+    <li aria-current=${selectedId.value === position.instrumentId ? 'true' : undefined}>
       <div class="what">
-        <button class="link" onClick=${pick}>${nameOf(position.instrumentId)}</button>
+        <button class="link" onClick=${() => pick(position.instrumentId)}>${nameOf(position.instrumentId)}</button>
         <small>
           <em class=${position.direction}
             >${position.direction === 'long' ? '▲' : '▼'} ${words.common[position.direction]}</em

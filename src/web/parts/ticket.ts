@@ -281,6 +281,7 @@ function Way({ way: name, hint, price }: { way: Direction; hint: string; price: 
     <button
       type="button"
       class="way ${name}"
+      aria-keyshortcuts=${name === 'long' ? 'L' : 'S'}
       aria-pressed=${draft.direction.value === name}
       onClick=${() => (draft.direction.value = name)}
     >

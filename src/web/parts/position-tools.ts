@@ -1,0 +1,124 @@
+/** What stands above many open positions: their total, a search, an order, and closing all of them. */
+import { computed, signal, untracked } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { close, livePay, livePnl, positions } from '../account.ts'
+import type { Position } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { connection } from '../live.ts'
+import { nameOf } from '../names.ts'
+import { now } from '../server-clock.ts'
+import { plural, rich, say, words } from '../words.ts'
+import { isResting, rest } from './rest.ts'
+
+/** With fewer there is nothing to look for. */
+const MANY = 5
+
+type Order = 'newest' | 'result' | 'stake' | 'player'
+
+const sought = signal('')
+const order = signal<Order>('newest')
+
+const ORDERS: Readonly<Record<Order, (a: Position, b: Position) => number>> = {
+  newest: () => 0, // as they are kept
+  result: (a, b) => livePnl(b) - livePnl(a),
+  stake: (a, b) => b.margin - a.margin,
+  player: (a, b) => nameOf(a.instrumentId).localeCompare(nameOf(b.instrumentId)),
+}
+
+/** The open positions that are looked for. Prices do not reorder them: rows that jump about cannot be clicked. */
+export const shownPositions = computed<readonly Position[]>(() => {
+  const part = sought.value.trim().toLowerCase()
+  const found = [...positions.value.values()].filter((one) => nameOf(one.instrumentId).toLowerCase().includes(part))
+  const compare = ORDERS[order.value]
+  return untracked(() => found.toSorted(compare))
+})
+
+export function PositionTools() {
+  const all = positions.value.size
+  if (all < 2) return null
+  const shown = shownPositions.value
+  const pnl = shown.reduce((sum, one) => sum + livePnl(one), 0)
+  return html`
+    <div class="tools">
+      <p class="total">
+        ${rich(plural(shown.length, words.positions.total, { pnl: '{pnl}' }), { pnl: html`<b class="num ${way(pnl)}">${signed(pnl)}</b>` })}
+      </p>
+      <${CloseAll} shown=${shown} />
+      ${all < MANY ? null : html`<${Search} />`}
+    </div>
+  `
+}
+
+const Search = () => html`
+  <input
+    type="search"
+    placeholder=${words.positions.find}
+    aria-label=${words.positions.find}
+    value=${sought.value}
+    onInput=${(event: InputEvent) => (sought.value = (event.target as HTMLInputElement).value)}
+  />
+  <select
+    aria-label=${words.positions.sortBy}
+    value=${order.value}
+    onChange=${(event: Event) => (order.value = (event.target as HTMLSelectElement).value as Order)}
+  >
+    <option value="newest">${words.positions.newest}</option>
+    <option value="result">${words.positions.result}</option>
+    <option value="stake">${words.positions.stake}</option>
+    <option value="player">${words.positions.player}</option>
+  </select>
+`
+
+/** Asks once, at another place than the first press, and says what it will pay. */
+function CloseAll({ shown }: { shown: readonly Position[] }) {
+  const [isAsking, setAsking] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const keep = useRef<HTMLButtonElement>(null)
+  useEffect(() => keep.current?.focus(), [isAsking])
+  const free = shown.filter(({ closableAt }) => Date.parse(closableAt) <= now.value)
+  const isOff = isBusy || free.length === 0 || isResting.value || connection.value !== 'live'
+  const closeThem = async (): Promise<void> => {
+    rest()
+    setBusy(true)
+    setAsking(false)
+    let done = 0
+    try {
+      for (const { id } of free) {
+        await close(id)
+        done++
+      }
+    } catch (error) {
+      setTrouble(say(words.positions.closedSome, { done, n: free.length, why: messageFor(error) }))
+    }
+    setBusy(false)
+  }
+  const ask = (): void => {
+    rest()
+    setTrouble(null)
+    setAsking(true)
+  }
+  const amount = free.reduce((sum, one) => sum + livePay(one, one.lotSize), 0)
+  return html`
+    <button class="small" aria-expanded=${isAsking} disabled=${isOff || isAsking} onClick=${ask}>
+      ${words.positions.closeAll}
+    </button>
+    ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
+    ${
+      isAsking
+        ? html`<div class="ask" role="group" aria-label=${words.positions.closeAll}>
+            <p>
+              ${plural(free.length, words.positions.closeAllAsk, { amount: units(amount) })}
+              ${free.length < shown.length ? ` ${plural(shown.length - free.length, words.positions.stillHeld)}` : ''}
+            </p>
+            <button class="small" ref=${keep} onClick=${() => setAsking(false)}>${words.positions.keepThem}</button>
+            <button class="small danger" disabled=${isOff} onClick=${() => void closeThem()}>
+              ${plural(free.length, words.positions.closeThem)}
+            </button>
+          </div>`
+        : null
+    }
+  `
+}
