@@ -7,21 +7,23 @@ import { SlowTests } from './test/support/slow-tests.ts'
 
 const report = process.env['TEST_REPORT']
 
-/** They need a database, a Redis, a composed program or the simulator. */
-const WITH_NEEDS = 'test/**/*.{pg,redis,e2e,sim}.test.ts'
-/** They play whole matches, start threads as the server does, or read everything. */
+/** They need a database or a Redis. */
+const WITH_STORES = 'test/**/*.{pg,redis}.test.ts'
+/** They need a composed program or the simulator. */
+const WITH_PROGRAM = 'test/**/*.{e2e,sim}.test.ts'
+/** They ask the whole API, play whole matches, start threads as the server does, or read everything. */
 const HEAVY = [
   'test/tidy.test.ts',
-  'test/http/{description,what-if}.test.ts',
+  'test/http/**/*.test.ts',
   'test/src/{gameplay-bot,uploads}.test.ts',
   'test/verify/verify.test.ts',
 ]
-/** Whole matches, the journeys of whole browsers, and tests of tools. */
+/** Whole matches, the journeys of whole browsers, tests of tools, and deployments of several processes. */
 const LONG = [
   'test/**/*.long.*.ts',
   'test/{chaos,clients,market,ops}/**/*.test.ts',
   'test/web/**/*.e2e.test.ts',
-  'test/e2e/{cluster,live-provider,pgbouncer,redis-cluster,upgrade}.e2e.test.ts',
+  'test/e2e/{cluster,live-provider,pgbouncer,redis-cluster,replica,start,tls,upgrade}.e2e.test.ts',
 ]
 
 /** What each project runs. */
@@ -29,7 +31,7 @@ const PROJECTS = {
   unit: 'rules and the pure core',
   data: 'the database and Redis',
   server: 'the whole server',
-  long: 'whole matches, browsers and tools',
+  long: 'whole matches, browsers, tools and deployments',
 }
 
 /** Of a test or a hook, on a busy machine. They are not expectations: no test waits for them. */
@@ -57,9 +59,9 @@ process.env['NODE_COMPILE_CACHE'] ??= 'node_modules/.cache/touchline/compiled'
 export default defineConfig({
   test: {
     projects: [
-      project('unit', ['test/**/*.test.ts'], [WITH_NEEDS, ...HEAVY, ...LONG]),
-      project('data', ['test/**/*.{pg,redis}.test.ts'], LONG),
-      project('server', ['test/**/*.{e2e,sim}.test.ts', ...HEAVY], LONG),
+      project('unit', ['test/**/*.test.ts'], [WITH_STORES, WITH_PROGRAM, ...HEAVY, ...LONG]),
+      project('data', [WITH_STORES], LONG),
+      project('server', [WITH_PROGRAM, ...HEAVY], [...LONG, WITH_STORES]),
       project('long', LONG),
     ],
     pool: 'forks',

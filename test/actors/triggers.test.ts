@@ -14,29 +14,10 @@ import {
 } from '../../actors/position/triggers.ts'
 import { exitPrice, type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { exposureOf, type Position } from '../../actors/position/position.ts'
-import { instrument, KICK_OFF, MATCH, p, P, U, u } from '../support/fixtures.ts'
+import { held, instrument, p, u } from '../support/fixtures.ts'
 
-function position(over: Partial<Position> = {}): Position {
-  return {
-    id: positionId('1'),
-    userId: U(1),
-    purse: 'main',
-    instrumentId: P(1),
-    fixtureId: MATCH,
-    direction: 'long',
-    lots: lots(u(1)),
-    openPrice: p(200),
-    openBase: p(200),
-    margin: money(u(100)),
-    stopLoss: null,
-    takeProfit: null,
-    openedAt: KICK_OFF,
-    closableAt: KICK_OFF,
-    warned: 0,
-    close: null,
-    ...over,
-  }
-}
+/** Its margin is that of one lot, whatever its size. */
+const position = (over: Partial<Position> = {}) => held({ margin: money(u(100)), ...over })
 
 /** Whether a price closes a position or calls for a warning. */
 const isConcerned = (one: Position, at: Price) => {

@@ -1,17 +1,17 @@
 /** The contract of every MatchStore. Ids differ per store, since stores may share a database. */
 import { describe, expect, it } from 'vitest'
-import { fixtureId, type FixtureId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import { fixtureId, type FixtureId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
 import type { KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
-import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { type Position, realisedPnl } from '../../actors/position/position.ts'
 import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import { info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
+import { held, info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
 import { partsContract } from './parts.ts'
 import { protectionContract } from './protection.ts'
 
@@ -572,26 +572,8 @@ const withNothing = (user: UserId): Holding => ({
 
 function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument) {
   return (userId: UserId, over: Partial<Position> = {}): Position => {
-    const size = over.lots ?? lots(u(1))
-    return {
-      id: positionId(kit.newId()) satisfies PositionId,
-      userId,
-      purse: 'main',
-      instrumentId: listed.id,
-      fixtureId: matchId,
-      direction: 'long',
-      lots: size,
-      openPrice: p(200),
-      openBase: p(199),
-      margin: marginFor(p(200), size),
-      stopLoss: null,
-      takeProfit: null,
-      openedAt: KICK_OFF,
-      closableAt: instant(KICK_OFF + 180_000),
-      warned: 0,
-      close: null,
-      ...over,
-    }
+    const of = { id: positionId(kit.newId()), userId, instrumentId: listed.id, fixtureId: matchId }
+    return held({ ...of, openBase: p(199), closableAt: instant(KICK_OFF + 180_000), ...over })
   }
 }
 

@@ -11,7 +11,7 @@ import { Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { info, instrument, KICK_OFF, p, P, u } from '../support/fixtures.ts'
+import { held, info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 
@@ -51,28 +51,12 @@ eachDatabase((open) => {
     return signedIn.user.id
   }
 
-  const held = (userId: UserId): Position => ({
-    id: positionId(world.newId()),
-    userId,
-    purse: 'main',
-    instrumentId: P(1),
-    fixtureId: MATCH,
-    direction: 'long',
-    lots: lots(u(0.1)),
-    openPrice: p(200),
-    openBase: p(200),
-    margin: money(u(10)),
-    stopLoss: null,
-    takeProfit: null,
-    openedAt: KICK_OFF,
-    closableAt: KICK_OFF,
-    warned: 0,
-    close: null,
-  })
+  const opened = (userId: UserId) =>
+    held({ id: positionId(world.newId()), userId, fixtureId: MATCH, lots: lots(u(0.1)) })
 
   /** Opens, changes, warns and closes, in two commits. */
   async function lived(user: UserId): Promise<Position> {
-    const one = held(user)
+    const one = opened(user)
     const changed = { ...one, stopLoss: p(150) }
     const warned = { ...changed, warned: 50 } as const
     await commit([
@@ -95,7 +79,7 @@ eachDatabase((open) => {
   it('[D8] the events of all purses are one log', async () => {
     const user = await newUser()
     const purses = ['practice', 'main', 'practice'] as const
-    for (const purse of purses) await commit([{ kind: 'position_opened', position: { ...held(user), purse } }])
+    for (const purse of purses) await commit([{ kind: 'position_opened', position: { ...opened(user), purse } }])
     const changes = await log().changes(user, 0, 100)
     if (changes?.kind !== 'events') throw new Error('not events')
     expect(changes.events.map(({ marker, position }) => [marker, position.purse])).toEqual([
@@ -143,7 +127,7 @@ eachDatabase((open) => {
   it('[D9] without a marker, or with a future or expired one, the open positions are returned instead', async () => {
     const user = await newUser()
     await lived(user)
-    const kept = held(user)
+    const kept = opened(user)
     await commit([{ kind: 'position_opened', position: kept }])
     const snapshot = {
       kind: 'snapshot',

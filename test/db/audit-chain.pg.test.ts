@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
+import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { AuditChain, type ChainHead } from '../../db/audit-chain.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
@@ -153,7 +154,7 @@ onPostgres((server) => {
 /** What the command says about a database. */
 async function verify(url: string, ...options: string[]) {
   const file = join(import.meta.dirname, '../../ops/tools/audit-verify.ts')
-  const env = { PATH: process.env['PATH'], DATABASE_URL: url }
+  const env = { ...bareEnvironment(), DATABASE_URL: url }
   const child = spawn(process.execPath, [file, ...options], { env })
   const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { fixtureId, positionId } from '../../actors/kernel/ids.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
@@ -13,29 +13,12 @@ import { Movers } from '../../db/movers.ts'
 import { HISTORY_TICKS_MAX, PriceHistory } from '../../db/price-history.ts'
 import { tradeEntriesOf, RecentTrades } from '../../db/recent-trades.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { info, instrument, MATCH, P, p, snapshot, U, u } from '../support/fixtures.ts'
+import { held, info, instrument, MATCH, P, p, snapshot, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch, insertTick } from '../support/rows.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-const position = (over: Partial<Position> = {}): Position => ({
-  id: positionId('00000000-0000-7000-8000-000000000001'),
-  userId: U(1),
-  purse: 'main',
-  instrumentId: P(1),
-  fixtureId: MATCH,
-  direction: 'long',
-  lots: lots(u(0.5)),
-  openPrice: p(200),
-  openBase: p(200),
-  margin: money(u(50)),
-  stopLoss: null,
-  takeProfit: null,
-  openedAt: instant(0),
-  closableAt: instant(0),
-  warned: 0,
-  close: null,
-  ...over,
-})
+const position = (over: Partial<Position> = {}): Position =>
+  held({ lots: lots(u(0.5)), openedAt: instant(0), closableAt: instant(0), ...over })
 const opened = (over: Partial<Position> = {}): MatchEvent => ({ kind: 'position_opened', position: position(over) })
 const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
   const close = { price: p(210), base: p(210), pnl: money(u(25)), at: instant(0), by, voidReason: null }

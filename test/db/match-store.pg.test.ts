@@ -20,7 +20,7 @@ import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { matchStoreContract, type StoreUnderTest } from '../contract/match-store.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { P, p, u } from '../support/fixtures.ts'
+import { held, P, p, u } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const world = systemWorld()
@@ -329,22 +329,6 @@ eachDatabase((open) => {
 
 /** An order for 0.2 lots of the first player, with a margin of 20 units. */
 function openPosition(user: UserId, match: FixtureId): Position {
-  return {
-    id: positionId(world.newId()),
-    userId: user,
-    purse: 'main',
-    instrumentId: P(1),
-    fixtureId: match,
-    direction: 'long',
-    lots: lots(u(0.2)),
-    openPrice: p(200),
-    openBase: p(200),
-    margin: money(u(20)),
-    stopLoss: null,
-    takeProfit: null,
-    openedAt: world.now(),
-    closableAt: world.now(),
-    warned: 0,
-    close: null,
-  }
+  const at = { openedAt: world.now(), closableAt: world.now() }
+  return held({ id: positionId(world.newId()), userId: user, fixtureId: match, lots: lots(u(0.2)), ...at })
 }

@@ -14,7 +14,7 @@ import { Users } from '../../db/users.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { info, instrument, MATCH, P, p, u } from '../support/fixtures.ts'
+import { held, info, instrument, MATCH, P, p, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch, insertPosition, insertTick } from '../support/rows.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -54,25 +54,11 @@ eachDatabase((open) => {
     await insertInstrument(db, SETTLED, instrument(3, { settlement: p(201.5) }), p(201.5))
   })
 
-  const position = (over: Partial<Position> = {}): Position => ({
-    id: positionId(world.newId()),
-    userId: alice,
-    purse: 'main',
-    instrumentId: P(1),
-    fixtureId: MATCH,
-    direction: 'long',
-    lots: lots(u(0.5)),
-    openPrice: p(200),
-    openBase: p(200),
-    margin: money(u(50)),
-    stopLoss: null,
-    takeProfit: null,
-    openedAt: now,
-    closableAt: instant(now + 180_000),
-    warned: 0,
-    close: null,
-    ...over,
-  })
+  const position = (over: Partial<Position> = {}): Position => {
+    const at = { openedAt: now, closableAt: instant(now + 180_000) }
+    const half = { lots: lots(u(0.5)), margin: money(u(50)) }
+    return held({ id: positionId(world.newId()), userId: alice, ...half, ...at, ...over })
+  }
 
   describe('positions', () => {
     const positions = () => new Positions(open().db)
@@ -85,12 +71,12 @@ eachDatabase((open) => {
 
     beforeAll(async () => {
       // The user is only known once the database is open.
-      for (const held of [open1, open2, shut]) await insertPosition(open().db, { ...held, userId: alice })
+      for (const one of [open1, open2, shut]) await insertPosition(open().db, { ...one, userId: alice })
       await insertPosition(open().db, position({ userId: bob }))
     })
 
     const list = async (status: 'open' | 'closed' | 'all', limit = 50, offset = 0) =>
-      (await positions().list(alice, { purse: 'main', status, limit, offset })).map((held) => held.position.id)
+      (await positions().list(alice, { purse: 'main', status, limit, offset })).map((one) => one.position.id)
 
     it('are listed by status, most recently opened first, one page at a time', async () => {
       expect(await list('open')).toEqual([open2.id, open1.id])
@@ -105,8 +91,8 @@ eachDatabase((open) => {
         [open2, p(190)],
         [shut, p(220)],
       ] as const) {
-        const held = await positions().find(alice, written.id)
-        expect(held).toEqual({ position: { ...written, userId: alice }, currentPrice: price, exitPrice: price })
+        const found = await positions().find(alice, written.id)
+        expect(found).toEqual({ position: { ...written, userId: alice }, currentPrice: price, exitPrice: price })
       }
     })
 
@@ -134,14 +120,14 @@ eachDatabase((open) => {
 
     it('[D2] values every open position at its close price now, with a loss of at most its margin', async () => {
       const user = await newUser('Trader with positions')
-      const held = (over: Partial<Position>) => insertPosition(open().db, position({ userId: user, ...over }))
-      await held({}) // 220 − 200, long: +50
-      await held({ direction: 'short', instrumentId: P(2), lots: lots(u(0.2)) }) // 200 − 190, short: +10
-      await held({ direction: 'short' }) // −50, which is all its margin
-      await held({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
-      await held({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
+      const holds = (over: Partial<Position>) => insertPosition(open().db, position({ userId: user, ...over }))
+      await holds({}) // 220 − 200, long: +50
+      await holds({ direction: 'short', instrumentId: P(2), lots: lots(u(0.2)) }) // 200 − 190, short: +10
+      await holds({ direction: 'short' }) // −50, which is all its margin
+      await holds({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
+      await holds({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
       // Closed: no longer counts.
-      await held({ close: { price: p(300), base: p(300), pnl: money(u(250)), at: now, by: 'user', voidReason: null } })
+      await holds({ close: { price: p(300), base: p(300), pnl: money(u(250)), at: now, by: 'user', voidReason: null } })
       await open()
         .db.updateTable('wallets')
         .set({ margin_micros: 7, open_positions: 5 })

@@ -1,11 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { freePort } from '../../ops/rehearse/rig/ports.ts'
+import { OwnRedis } from '../../ops/rehearse/rig/redis.ts'
 import { P, u } from '../support/fixtures.ts'
 import { ServerRig } from '../support/server-rig.ts'
 import {
@@ -18,6 +17,7 @@ import {
 } from '../support/http-client.ts'
 import { PATIENCE } from '../support/composed-server.ts'
 import { eachDataPlace, embeddedPlace, onServers, type ServerPlace } from '../support/data-place.ts'
+import { hasTool } from '../support/tool.ts'
 
 const HOLD_SECS = 180
 
@@ -283,14 +283,12 @@ onServers((settle) => {
   })
 })
 
-/** This suite starts and kills its own Redis. In CI a missing redis-server fails the tests. */
-const canRun = process.env['CI'] === 'true' || spawnSync('redis-server', ['--version']).status === 0
-
-describe.skipIf(!canRun)('while Redis is unavailable', () => {
+/** This suite starts and kills its own Redis. */
+describe.skipIf(!hasTool('redis-server'))('while Redis is unavailable', () => {
   let redis: OwnRedis
   let rig: ServerRig
   beforeAll(async () => {
-    redis = await OwnRedis.start()
+    redis = await OwnRedis.start(tmpdir())
     const place = await embeddedPlace()
     rig = await ServerRig.open({ ...place, env: { ...place.env, REDIS_URL: redis.url } })
   })
@@ -322,7 +320,7 @@ describe.skipIf(!canRun)('while Redis is unavailable', () => {
     await trade('without')
     expect(await expectExact(ada)).toHaveLength(21)
 
-    await redis.restart()
+    await redis.start()
     await vi.waitUntil(async () => (await ada.request('GET', '/ready')).status === 200, PATIENCE)
     const { wallet } = await trade('with')
     const client = new Redis(redis.url)
@@ -336,54 +334,13 @@ describe.skipIf(!canRun)('while Redis is unavailable', () => {
 
   it('[X6] a Redis that hangs delays trades, but refuses none', async () => {
     const ada = await rig.user('Ada X9')
-    redis.signal('SIGSTOP')
+    redis.freeze()
     const answer = await vi.waitUntil(async () => {
       const tried = await ada.open(order(12), 'patience')
       return tried.status === 503 ? undefined : tried
     }, PATIENCE)
     expect(answer.status).toBe(201)
-    redis.signal('SIGCONT')
+    redis.wake()
     expect(await expectExact(ada)).toHaveLength(1)
   })
 })
-
-/** A separate Redis server, which the test may kill. */
-class OwnRedis {
-  readonly #port: number
-  #process: ReturnType<typeof spawn> | null = null
-
-  private constructor(port: number) {
-    this.#port = port
-  }
-
-  static async start(): Promise<OwnRedis> {
-    const redis = new OwnRedis(await freePort())
-    await redis.restart()
-    return redis
-  }
-
-  get url(): string {
-    return `redis://127.0.0.1:${this.#port}`
-  }
-
-  async restart(): Promise<void> {
-    const memoryOnly = ['--save', '', '--appendonly', 'no']
-    this.#process = spawn('redis-server', ['--port', String(this.#port), '--bind', '127.0.0.1', ...memoryOnly])
-    const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: 200 })
-    client.on('error', () => undefined)
-    await client.ping()
-    await client.quit()
-  }
-
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#process?.kill(name)
-  }
-
-  async kill(): Promise<void> {
-    const running = this.#process
-    this.#process = null
-    if (running === null) return
-    running.kill('SIGKILL')
-    await once(running, 'exit')
-  }
-}

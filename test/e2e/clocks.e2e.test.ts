@@ -1,5 +1,5 @@
 /** A server whose wall clock is put forward and back while it runs. */
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eachDataPlace } from '../support/data-place.ts'
 import { P } from '../support/fixtures.ts'
@@ -12,12 +12,18 @@ const JUMPS = [-86_400_000, -600_000, 600_000, 86_400_000]
 
 eachDataPlace((settle) => {
   let rig: ServerRig
+  beforeAll(async () => {
+    rig = await ServerRig.open(await settle(), { perMinute: 200 })
+  })
+  afterEach(async () => {
+    rig.setOff(0)
+    await rig.jump(1)
+  })
   // A message between processes that was on its way during a jump looks old.
-  afterEach(() => rig.close(/"bus_message_refused","why":"old"/))
+  afterAll(() => rig.close(/"bus_message_refused","why":"old"/))
 
   it.each(JUMPS)('[X15] a jump of %d ms takes no session, limit, hold or trade from a user', async (jump) => {
-    rig = await ServerRig.open(await settle(), { perMinute: 200 })
-    const ada = await rig.user('Ada X15')
+    const ada = await rig.user(`Ada ${JUMPS.indexOf(jump)}`)
     const held = await opens(ada)
 
     rig.setOff(jump)
@@ -36,7 +42,6 @@ eachDataPlace((settle) => {
   })
 
   it('[X15] a day forward and back again, and the books are still looked at', async () => {
-    rig = await ServerRig.open(await settle())
     const ada = await rig.user('Ada X15')
     rig.setOff(86_400_000)
     await rig.jump(1)

@@ -63,6 +63,10 @@ eachDataPlace((settle) => {
       clientPrice: player.currentPrice,
     } as const
     const trade = await ada.opens(order, 'kept')
+    const gone = new HttpClient(ada.url)
+    await gone.signIn('Ada')
+    const ended = { cookie: `game_access=${gone.cookie('game_access')}; game_refresh=${gone.cookie('game_refresh')}` }
+    await gone.request('POST', '/api/auth/logout')
 
     // After three frames; the next frame is then more than a second away.
     const framesSeen = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
@@ -80,6 +84,9 @@ eachDataPlace((settle) => {
     const second = await start(place, { DEMO_REPLAY: 'none' })
     await visit(ada, second)
     expect(await viewOf(ada)).toEqual(seen)
+    const asked = await fetch(`${ada.url}/api/wallet`, { headers: ended })
+    const refreshed = await fetch(`${ada.url}/api/auth/refresh`, { method: 'POST', headers: ended })
+    expect([asked.status, refreshed.status], 'a session that had ended').toEqual([401, 401])
     expect(seen.positions).toMatchObject([
       { id: trade.position.id, openPrice: trade.position.openPrice, status: 'open' },
     ])

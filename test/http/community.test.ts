@@ -15,12 +15,6 @@ const post = async (path: string, body: unknown, over: Partial<Ports> = {}) => {
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
 
-describe('notifications', () => {
-  it.each(['limit=0', 'limit=101', 'unreadOnly=yes', 'cursor=0', 'cursor=x'])('%s is 400', async (query) => {
-    expect((await get(`/api/notifications?${query}`)).status).toBe(400)
-  })
-})
-
 describe('activity', () => {
   it("is global or of one district: by number, or the caller's own", async () => {
     expect((await get('/api/activity')).body).toMatchObject({

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
 import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
-import { sessionId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { decimal, lots, price } from '../../actors/kernel/micros.ts'
 import { BADGES } from '../../actors/community/badges.ts'
@@ -12,8 +11,8 @@ import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { FEATURES } from '../../src/features/index.ts'
 import { apiErrors, type ErrorTable } from '../../src/http/error-facts.ts'
 import { operations, readDocument, sample } from './api-document.ts'
-import { ALICE, alice, NOW, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
-import { LEAGUE, TOURNAMENT } from './league-ports.ts'
+import { alice, NOW, openHttpRig, order } from './http-rig.ts'
+import { concrete, KEY } from './operations.ts'
 
 const BodySchema = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
 const Document = z.object({
@@ -52,33 +51,6 @@ async function openDescribed() {
 }
 
 const ERROR_CODES = apiErrors(Object.assign({}, ...FEATURES.map(({ errors }) => errors)) as ErrorTable, []).table
-
-const KEY = sessionId('0197f2a0-0000-7000-8000-0000000000e2')
-
-const concrete = (path: string) =>
-  path
-    .replace('keys/{id}', `keys/${KEY}`)
-    .replace('push/{id}', 'push/0197f2a0-7a8b-7c1d-9e2f-3a4b5c6d7e8f')
-    .replace('{districtId}', '1')
-    .replace('notifications/{id}', 'notifications/41')
-    .replace('{matchId}/{seq}', '7/3')
-    .replace('recaps/matches/{matchId}', 'recaps/matches/19155071')
-    .replace('matches/{matchId}', 'matches/7')
-    .replace('flags/{key}', 'flags/new_board')
-    .replace('settings/{key}', 'settings/trading.hold_secs')
-    .replace('sessions/{id}', `sessions/${SESSION}`)
-    .replace('leagues/{id}', `leagues/${LEAGUE}`)
-    .replace('tournaments/{id}', `tournaments/${TOURNAMENT}`)
-    .replace('{week}', '2026-W18')
-    .replace('{code}', '9f2c4b7d01ae')
-    .replace('users/{id}', `users/${ALICE}`)
-    .replace('instruments/{id}', `instruments/${PLAYER}`)
-    .replace('positions/{id}', `positions/${POSITION}`)
-    .replace('webhooks/{id}', 'webhooks/0197f2a0-0000-7000-8000-0000000000d1')
-    .replace('recordings/{id}', 'recordings/3')
-    .replace('uploads/{name}', 'uploads/old-derby')
-    .replace('tape/{id}/recording', 'tape/3/recording')
-    .replace('{id}', '19155071')
 
 const PUSH_KEYS = {
   p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
@@ -134,153 +106,6 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
 
 const DOWNLOADS: ReadonlySet<string> = new Set(['application/octet-stream', 'application/x-ndjson'])
 
-/** What the rig answers with fixed values. */
-const ENDPOINTS: readonly string[] = [
-  'DELETE /api/admin/flags/{key}',
-  'DELETE /api/admin/uploads/{name}',
-  'DELETE /api/admin/webhooks/{id}',
-  'DELETE /api/auth/sessions/{id}',
-  'DELETE /api/keys/{id}',
-  'DELETE /api/me',
-  'DELETE /api/push/{id}',
-  'GET /api/account/changes',
-  'GET /api/achievements',
-  'GET /api/activity',
-  'GET /api/admin/audit',
-  'GET /api/admin/events',
-  'GET /api/admin/feed',
-  'GET /api/admin/flags',
-  'GET /api/admin/gameplay-bot/fixtures',
-  'GET /api/admin/gameplay-bot/status',
-  'GET /api/admin/ledger/audit',
-  'GET /api/admin/matches/{id}/positions',
-  'GET /api/admin/reactions',
-  'GET /api/admin/recordings',
-  'GET /api/admin/recordings/{id}',
-  'GET /api/admin/recordings/{id}/chart',
-  'GET /api/admin/risk',
-  'GET /api/admin/runbook',
-  'GET /api/admin/settings',
-  'GET /api/admin/settings/scoring/multiplier-keys',
-  'GET /api/admin/uploads',
-  'GET /api/admin/uploads/{name}',
-  'GET /api/admin/users',
-  'GET /api/admin/users/export.csv',
-  'GET /api/admin/users/{id}',
-  'GET /api/admin/webhooks',
-  'GET /api/asyncapi.json',
-  'GET /api/auth/sessions',
-  'GET /api/districts',
-  'GET /api/districts/standings',
-  'GET /api/docs',
-  'GET /api/flags',
-  'GET /api/instruments',
-  'GET /api/instruments/movers',
-  'GET /api/instruments/{id}',
-  'GET /api/instruments/{id}/price-history',
-  'GET /api/instruments/{id}/recent-trades',
-  'GET /api/keys',
-  'GET /api/leaderboard/district/{districtId}',
-  'GET /api/leaderboard/friends',
-  'GET /api/leaderboard/global',
-  'GET /api/leaderboard/me',
-  'GET /api/leaderboard/me/context',
-  'GET /api/leaderboard/roi/district/{districtId}',
-  'GET /api/leaderboard/roi/friends',
-  'GET /api/leaderboard/roi/global',
-  'GET /api/leagues',
-  'GET /api/leagues/{id}',
-  'GET /api/leagues/{id}/matches/{matchId}',
-  'GET /api/matches',
-  'GET /api/matches/{id}',
-  'GET /api/matches/{id}/events',
-  'GET /api/matches/{id}/squad',
-  'GET /api/matches/{id}/trade-window',
-  'GET /api/me',
-  'GET /api/me/export',
-  'GET /api/me/limits',
-  'GET /api/notifications',
-  'GET /api/notifications/unread-count',
-  'GET /api/openapi.json',
-  'GET /api/portfolio',
-  'GET /api/positions',
-  'GET /api/positions/{id}',
-  'GET /api/positions/{id}/proof',
-  'GET /api/positions/{id}/why',
-  'GET /api/public/leagues/{code}',
-  'GET /api/public/matches',
-  'GET /api/public/matches/{id}',
-  'GET /api/public/referral/validate',
-  'GET /api/public/tape/keys',
-  'GET /api/public/tape/{id}',
-  'GET /api/public/tape/{id}/checkpoints',
-  'GET /api/public/tape/{id}/recording',
-  'GET /api/push',
-  'GET /api/recaps/matches/{matchId}',
-  'GET /api/recaps/matches/{matchId}/card',
-  'GET /api/recaps/weeks/{week}',
-  'GET /api/recaps/weeks/{week}/card',
-  'GET /api/referrals',
-  'GET /api/seasons',
-  'GET /api/seasons/current',
-  'GET /api/spinner/current',
-  'GET /api/spinner/history',
-  'GET /api/tournaments',
-  'GET /api/trades',
-  'GET /api/wallet',
-  'GET /api/wallet/ledger',
-  'GET /health',
-  'GET /ready',
-  'PATCH /api/admin/webhooks/{id}',
-  'PATCH /api/me',
-  'PATCH /api/positions/{id}',
-  'POST /api/admin/gameplay-bot/start',
-  'POST /api/admin/gameplay-bot/stop',
-  'POST /api/admin/leaderboard/rebuild-roi',
-  'POST /api/admin/matches/{id}/end',
-  'POST /api/admin/positions/{id}/void',
-  'POST /api/admin/reactions/{matchId}/{seq}/retry',
-  'POST /api/admin/settings/what-if',
-  'POST /api/admin/tournaments',
-  'POST /api/admin/uploads',
-  'POST /api/admin/users/{id}/notes',
-  'POST /api/admin/webhooks',
-  'POST /api/admin/webhooks/{id}/test',
-  'POST /api/auth/dev',
-  'POST /api/auth/dev/batch',
-  'POST /api/auth/google',
-  'POST /api/auth/google/complete',
-  'POST /api/auth/logout',
-  'POST /api/auth/logout-all',
-  'POST /api/auth/refresh',
-  'POST /api/auth/resend-otp',
-  'POST /api/auth/verify-otp',
-  'POST /api/keys',
-  'POST /api/leagues',
-  'POST /api/leagues/join',
-  'POST /api/leagues/{id}/leave',
-  'POST /api/notifications/read-all',
-  'POST /api/notifications/{id}/read',
-  'POST /api/positions/open',
-  'POST /api/positions/quote',
-  'POST /api/positions/{id}/close',
-  'POST /api/referral/validate',
-  'POST /api/referrals/invites',
-  'POST /api/seasons/enter',
-  'POST /api/spinner/run',
-  'POST /api/tournaments/{id}/enter',
-  'POST /api/users/check-username',
-  'POST /api/wallet/refill',
-  'POST /api/ws/token',
-  'PUT /api/admin/anchors',
-  'PUT /api/admin/flags/{key}',
-  'PUT /api/admin/settings/{key}',
-  'PUT /api/admin/users/{id}/role',
-  'PUT /api/admin/users/{id}/status',
-  'PUT /api/me/limits',
-  'PUT /api/push',
-]
-
 describe('the API description', () => {
   it('describes every mounted route, and no other', async () => {
     const { app, document, routes } = await openDescribed()
@@ -293,12 +118,6 @@ describe('the API description', () => {
     const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
     expect(document.openapi).toBe('3.1.0')
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...names].toSorted())
-  })
-
-  it('covers every endpoint of the specification', async () => {
-    const { routes } = await openDescribed()
-    const names = routes.map(({ method, path }) => `${method} ${path}`)
-    expect(ENDPOINTS.filter((name) => !names.includes(name))).toEqual([])
   })
 
   it('states correctly which routes need credentials', async () => {
@@ -315,7 +134,6 @@ describe('the API description', () => {
     const rig = await openDescribed()
     const registered = rig.app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
     for (const { method, path, requestBody, responses } of rig.routes) {
-      if (!ENDPOINTS.includes(`${method} ${path}`)) continue
       const endsTheSession = /logout|sessions\/\{id\}|^DELETE \/api\/me$/.test(`${method} ${path}`)
       const { send, asAlice, keyRig } = endsTheSession ? await openDescribed() : rig
       if (path === '/api/keys/{id}') await keyRig.keyOf(alice, ['read'], { id: KEY })

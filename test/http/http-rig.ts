@@ -66,7 +66,7 @@ export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
 /** The session of Alice's access cookie. */
 export const SESSION = sessionId('0197f2a0-0000-7000-8000-0000000000e1')
-export const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
+const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
 
 const matchInfo = info({
   matchId: FIXTURE,

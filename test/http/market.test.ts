@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { z } from 'zod'
 import { fixtureId, type InstrumentId, playerId } from '../../actors/kernel/ids.ts'
@@ -11,45 +10,7 @@ const ListSeen = z.object({ instruments: z.array(z.object({ id: z.string(), fixt
 
 const STRANGER = '0197f2a0-0000-8000-8000-0000000000ff'
 
-const instrumentJson = {
-  id: PLAYER,
-  name: 'A. Striker',
-  position: 'FWD',
-  team: { id: 1, name: 'Harbour', side: 'home' },
-  fixtureId: FIXTURE,
-  replay: false,
-  purse: 'main',
-  currentPrice: 210.005,
-  live_base_price: 210,
-  net_position_imbalance: 0.5,
-  k_mod: 0.01,
-  last_published_price: 209.99,
-  changePct: 5.0025,
-  tradingStatus: 'OPEN',
-  minLot: 0.01,
-  maxLot: 100,
-  lotStep: 0.01,
-  contractSize: 5,
-  leverage: 10,
-}
-
-const windowJson = {
-  fixtureId: FIXTURE,
-  status: 'OPEN',
-  open: true,
-  state: 'INPLAY_1ST_HALF',
-  reason: null,
-  holdSecs: 180,
-  serverTime: '2026-05-02T14:30:00.000Z',
-}
-
 describe('the market', () => {
-  it("an instrument carries the specification's names and the limits of its lots", async () => {
-    const { asAlice } = await openHttpRig()
-    expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toEqual(instrumentJson)
-    expect(await (await asAlice('/api/instruments')).json()).toEqual({ instruments: [instrumentJson] })
-  })
-
   it('[I10] active are those on the pitch, before kick-off the whole squad; first those that can be opened now', async () => {
     const { deps } = await openHttpRig()
     const [listing] = await deps.catalogue.instruments()
@@ -74,34 +35,6 @@ describe('the market', () => {
     expect(await idsIn({})).toEqual([[P(1), 'here'], [P(3), 'here'], ...coming])
     expect(await idsIn({ onPitch: [playerId(2)] })).toEqual([[P(2), 'here'], ...coming])
     expect(await idsIn({ onPitch: null })).toHaveLength(6)
-  })
-
-  it('lot limits follow the settings in force', async () => {
-    const rules = { ...DEFAULT_RULES, lotMax: DEFAULT_RULES.lotMin }
-    const { asAlice } = await openHttpRig({ deps: { rules: () => rules } })
-    expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toMatchObject({ maxLot: 0.01 })
-  })
-
-  it('a match carries its clock, its score and its trade window', async () => {
-    const { asAlice } = await openHttpRig()
-    expect(await (await asAlice('/api/matches')).json()).toEqual({
-      matches: [
-        {
-          id: FIXTURE,
-          name: 'Harbour vs Mill',
-          league: 'League 1',
-          replay: false,
-          purse: 'main',
-          startsAt: '2026-05-02T14:00:00.000Z',
-          state: 'INPLAY_1ST_HALF',
-          stateId: 2,
-          minute: 30,
-          home: { id: 1, name: 'Harbour', score: 1, shootout: null },
-          away: { id: 2, name: 'Mill', score: 0, shootout: null },
-          tradeWindow: windowJson,
-        },
-      ],
-    })
   })
 
   it('a match that was decided by penalties shows both scores', async () => {

@@ -1,8 +1,11 @@
 /** Every operation of the API description, with an address that can be asked for. */
 import { z } from '@hono/zod-openapi'
 import { assert } from '../../actors/kernel/assert.ts'
+import { sessionId } from '../../actors/kernel/ids.ts'
 import { type Scope, SCOPES } from '../../src/auth/scopes.ts'
-import { ALICE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { ALICE, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { LEAGUE, TOURNAMENT } from './league-ports.ts'
+import { SUBSCRIPTION } from './push-port.ts'
 
 const Document = z.object({
   paths: z.record(
@@ -27,19 +30,34 @@ export interface Operation {
   readonly ways: Readonly<Record<string, readonly string[]>>[] | undefined
 }
 
-/** An address for a described path. */
-const concrete = (path: string): string =>
+/** A key of the caller, if a test makes it. */
+export const KEY = sessionId('0197f2a0-0000-7000-8000-0000000000e2')
+
+/** An address for a described path: of what the rig has. */
+export const concrete = (path: string): string =>
   path
+    .replace('keys/{id}', `keys/${KEY}`)
+    .replace('push/{id}', `push/${SUBSCRIPTION}`)
     .replace('{districtId}', '1')
     .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')
-    .replace('flags/{key}', 'flags/coming_soon')
+    .replace('recaps/matches/{matchId}', `recaps/matches/${FIXTURE}`)
+    .replace('matches/{matchId}', 'matches/7')
+    .replace('flags/{key}', 'flags/new_board')
     .replace('settings/{key}', 'settings/trading.hold_secs')
+    .replace('sessions/{id}', `sessions/${SESSION}`)
+    .replace('leagues/{id}', `leagues/${LEAGUE}`)
+    .replace('tournaments/{id}', `tournaments/${TOURNAMENT}`)
+    .replace('{week}', '2026-W18')
+    .replace('{code}', '9f2c4b7d01ae')
+    .replace('users/{id}', `users/${ALICE}`)
     .replace('instruments/{id}', `instruments/${PLAYER}`)
     .replace('positions/{id}', `positions/${POSITION}`)
-    .replace('matches/{id}', 'matches/19155071')
-    .replace('users/{id}', `users/${ALICE}`)
-    .replace('{id}', SESSION)
+    .replace('webhooks/{id}', 'webhooks/0197f2a0-0000-7000-8000-0000000000d1')
+    .replace('recordings/{id}', 'recordings/3')
+    .replace('uploads/{name}', 'uploads/old-derby')
+    .replace('tape/{id}/recording', 'tape/3/recording')
+    .replace('{id}', String(FIXTURE))
 
 async function describedOperations(): Promise<readonly Operation[]> {
   const { app } = await openHttpRig()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ALICE, away, LIFETIMES, openHttpRig, SESSION } from './http-rig.ts'
+import { ALICE, away, openHttpRig, SESSION } from './http-rig.ts'
 
 const Sessions = z.object({ sessions: z.array(z.looseObject({ id: z.string() })) })
 
@@ -27,23 +27,6 @@ describe('the dev sign-in', () => {
       })
       expect(response.headers.getSetCookie()).toEqual([])
     }
-  })
-})
-
-describe('the access cookie', () => {
-  it('an access token ends with its lifetime, to the second', async () => {
-    const { asAlice, world } = await openHttpRig()
-    world.pass((LIFETIMES.accessSecs - 1) * 1_000)
-    expect((await asAlice('/api/wallet')).status).toBe(200)
-    world.pass(1_000)
-    expect((await asAlice('/api/wallet')).status).toBe(401)
-  })
-
-  it('an order is not validated before sign-in', async () => {
-    const { app, commands } = await openHttpRig()
-    const response = await app.request('/api/positions/open', signIn({ lotSize: 'x' }))
-    expect(response.status).toBe(401)
-    expect(commands).toEqual([])
   })
 })
 
@@ -109,13 +92,5 @@ describe('staying signed in', () => {
     const { asAlice } = await openHttpRig({ deps: { sessions: { ...deps.sessions, end: away } } })
     const response = await asAlice('/api/auth/logout', { method: 'POST' })
     expect([response.status, cookiesOf(response)]).toEqual([503, CLEARED])
-  })
-
-  it('[S4] the access cookie of an ended session is refused at once', async () => {
-    const { asAlice } = await openHttpRig()
-    expect((await asAlice('/api/wallet')).status).toBe(200)
-    await asAlice('/api/auth/logout', { method: 'POST' })
-    expect((await asAlice('/api/wallet')).status).toBe(401)
-    expect(await (await asAlice('/api/me')).json()).toEqual({ loggedIn: false })
   })
 })

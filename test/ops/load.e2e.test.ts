@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { price } from '../../actors/kernel/micros.ts'
+import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
 import { Program } from '../../ops/rehearse/rig/program.ts'
 import { Histogram } from '../../ops/rehearse/load/histogram.ts'
@@ -143,7 +144,7 @@ function run(
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly out: string }> {
   const main = join(import.meta.dirname, '../../ops/rehearse', tool)
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [main, ...args], { env: { ...bareEnvironment(), ...env }, stdio: 'pipe' })
   let out = ''
   child.stdout.on('data', (data) => (out += String(data)))
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out })))

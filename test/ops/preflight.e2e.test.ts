@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
+import { IdentityProvider } from '../../ops/rehearse/conformance/identity-provider.ts'
+import { MailServer } from '../../ops/rehearse/conformance/mail-server.ts'
+import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { OwnRedis } from '../../ops/rehearse/rig/redis.ts'
 import { checkForesight } from '../../ops/tools/preflight/foresight.ts'
 import { find, ok } from '../../ops/tools/preflight/finding.ts'
@@ -11,8 +14,6 @@ import { checkMail, checkProvider } from '../../ops/tools/preflight/outside.ts'
 import { checkDatabase, checkRedis } from '../../ops/tools/preflight/stores.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { readConfig } from '../../src/config.ts'
-import { IdentityServer } from '../support/identity-provider.ts'
-import { MailServer } from '../support/mail-server.ts'
 import { killRemaining, Program } from '../support/process.ts'
 import { RedisNodes } from '../support/redis-cluster.ts'
 import { onServers, type ServerPlace } from '../support/data-place.ts'
@@ -28,7 +29,7 @@ afterEach(async () => {
 
 /** Its output and exit code, in exactly this environment. */
 function preflight(settings: Readonly<Record<string, string>>, addresses: readonly string[] = []) {
-  const env = { PATH: process.env['PATH'], ...settings }
+  const env = { ...bareEnvironment(), ...settings }
   return new Promise<{ readonly code: unknown; readonly said: string }>((resolve) => {
     execFile(process.execPath, [PREFLIGHT, ...addresses], { env, cwd: tmpdir() }, (error, said) => {
       resolve({ code: error?.code ?? 0, said })
@@ -108,7 +109,7 @@ describe('preflight', () => {
 
     it('finds a running deployment ready, with a token of its own, and changes nothing', async () => {
       const { env } = await site()
-      const identity = await IdentityServer.start()
+      const identity = await IdentityProvider.start()
       cleanUp.push(() => identity.stop())
       const settings = { ...env, IDP_JWKS_URL: identity.keysUrl }
       const program = new Program({ ...settings, DEMO_REPLAY: 'none' })

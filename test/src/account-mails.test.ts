@@ -1,14 +1,29 @@
 import { expect, it, vi } from 'vitest'
-import { sessionId, userId } from '../../actors/kernel/ids.ts'
+import { districtId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { createAccountMails } from '../../src/auth/account-mails.ts'
 import type { Mail } from '../../src/auth/mail-queue.ts'
 import type { PersonalKey } from '../../src/auth/personal-keys.ts'
 import { createLog } from '../../src/observe/log.ts'
-import { alice } from '../http/http-rig.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const USER = userId('0197f2a0-0000-7000-8000-00000000000a')
+const ALICE = {
+  id: USER,
+  username: 'alice',
+  firstName: 'Alice',
+  name: 'Alice Ford',
+  lastName: null,
+  picture: null,
+  role: 'user',
+  status: 'active',
+  districtId: districtId(1),
+  xp: 0,
+  referralCode: 'ALICE1',
+  hiddenFromBoards: false,
+  deletionDue: null,
+  createdAt: instant(Date.UTC(2026, 4, 2, 14, 30)),
+} as const
 const KEY: PersonalKey = {
   id: sessionId('0197f2a0-0000-7000-8000-0000000000e2'),
   name: 'My bot',
@@ -23,7 +38,7 @@ function open(email: string, isOn: boolean) {
   const world = new TestWorld()
   const mails: Mail[] = []
   const log = createLog({ level: 'silent', world })
-  const users = { find: async () => ({ ...alice, email }) }
+  const users = { find: async () => ({ ...ALICE, email }) }
   const notices = createAccountMails({
     mail: { post: (mail) => void mails.push(mail) },
     users,

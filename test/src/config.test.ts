@@ -7,6 +7,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { sessionId, userId } from '../../actors/kernel/ids.ts'
+import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { loadOrCreateKeys, newPrivateKeyPem, publicKeyOf } from '../../src/auth/keys.ts'
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -40,7 +41,11 @@ function wrong(env: Record<string, string>): readonly string[] {
 /** What keygen prints in this environment. */
 function keygen(options: readonly string[], env: Record<string, string>, cwd = tmpdir()): string {
   const tool = join(import.meta.dirname, '../../ops/tools/keygen.ts')
-  const { stdout, stderr } = spawnSync(process.execPath, [tool, ...options], { cwd, encoding: 'utf8', env })
+  const { stdout, stderr } = spawnSync(process.execPath, [tool, ...options], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...bareEnvironment(), ...env },
+  })
   expect(stderr).toBe('')
   return stdout
 }

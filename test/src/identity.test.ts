@@ -1,18 +1,19 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CLIENT_ID, IdentityProvider } from '../../ops/rehearse/conformance/identity-provider.ts'
 import { createIdentityProvider, IdentityProviderAway } from '../../src/auth/identity.ts'
 import { createLog } from '../../src/observe/log.ts'
-import { CLIENT_ID, hostileTokens, IdentityServer } from '../support/identity-provider.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const HOUR = 3_600_000
 const ADA = { identity: { sub: 'ada' } }
 
 describe('the identity provider', () => {
-  let server: IdentityServer
+  let server: IdentityProvider
   let world: TestWorld
   let warnings: string[]
   beforeEach(async () => {
-    server = await IdentityServer.start()
+    server = await IdentityProvider.start()
     world = new TestWorld({ now: Date.now() })
     warnings = []
   })
@@ -28,20 +29,22 @@ describe('the identity provider', () => {
       ...(cooldownMs === undefined ? {} : { cooldownMs }),
     })
   const now = () => Math.floor(world.now() / 1_000)
+  /** A token issued now, by the clock of the test. */
+  const fresh = () => server.token('ada', 'n1', { iat: now(), exp: now() + 3_600 })
 
   it('[S5] returns the account of a valid token', async () => {
     const { identify } = open()
     expect(await identify(await server.token('ada', 'n1'), 'n1')).toMatchObject({
       identity: {
         sub: 'ada',
-        email: 'ada@example.com',
-        name: 'The ada',
+        email: 'ada@conformance.example',
+        name: 'Name of ada',
         picture: 'https://pictures.example/ada.png',
       },
     })
     const bare = { name: undefined, picture: 'javascript:alert(1)' }
-    expect(await identify(await server.token('ada', 'n1', { claims: bare }), 'n1')).toMatchObject({
-      identity: { name: 'ada@example.com', picture: null },
+    expect(await identify(await server.token('ada', 'n1', bare), 'n1')).toMatchObject({
+      identity: { name: 'ada@conformance.example', picture: null },
     })
   })
 
@@ -54,7 +57,7 @@ describe('the identity provider', () => {
 
   it('[S5] rejects an expired token, allowing five seconds of clock difference', async () => {
     const { identify } = open()
-    const token = await server.token('ada', 'n1', { at: now(), claims: { exp: now() + 60 } })
+    const token = await server.token('ada', 'n1', { iat: now(), exp: now() + 60 })
     world.pass(64_000)
     expect(await identify(token, 'n1')).toMatchObject(ADA)
     world.pass(2_000)
@@ -64,14 +67,14 @@ describe('the identity provider', () => {
   it('[S23] says when the user proved who they are, if the provider does', async () => {
     const { identify } = open()
     const at = now() - 60
-    const says = await server.token('ada', 'n1', { claims: { auth_time: at } })
+    const says = await server.token('ada', 'n1', { auth_time: at })
     expect(await identify(says, 'n1')).toMatchObject({ authenticatedAt: at * 1_000 })
     expect(await identify(await server.token('ada', 'n1'), 'n1')).toMatchObject({ authenticatedAt: null })
   })
 
   it('[S5] a token counts until it expires, whatever its age, and must be remembered as long', async () => {
     const { identify } = open()
-    const token = await server.token('ada', 'n1', { at: now(), claims: { iat: undefined, exp: now() + 3_600 } })
+    const token = await server.token('ada', 'n1', { iat: undefined, exp: now() + 3_600 })
     const until = (await identify(token, 'n1'))?.until ?? 0
     world.pass(3_604_000)
     expect(await identify(token, 'n1')).toMatchObject(ADA)
@@ -82,7 +85,7 @@ describe('the identity provider', () => {
 
   it('[S5] accepts a token that another client asked for only if none is named', async () => {
     const { identify } = open()
-    const asked = async (claims: Record<string, unknown>) => identify(await server.token('ada', 'n1', { claims }), 'n1')
+    const asked = async (claims: Record<string, unknown>) => identify(await server.token('ada', 'n1', claims), 'n1')
     expect(await asked({ azp: CLIENT_ID })).toMatchObject(ADA)
     expect(await asked({ aud: ['another', CLIENT_ID], azp: 'another' })).toBeNull()
     expect(await asked({ azp: 7 })).toBeNull()
@@ -90,7 +93,7 @@ describe('the identity provider', () => {
 
   it('fetches the keys once, again after six hours, and once for an unknown key', async () => {
     const { identify } = open(0)
-    const ask = async () => identify(await server.token('ada', 'n1', { at: now() }), 'n1')
+    const ask = async () => identify(await fresh(), 'n1')
     await Promise.all([ask(), ask(), ask()])
     world.pass(6 * HOUR - 1)
     await ask()
@@ -105,9 +108,9 @@ describe('the identity provider', () => {
 
   it('does not fetch the keys repeatedly for an unknown key', async () => {
     const { identify } = open()
-    const stranger = await IdentityServer.start()
+    const stranger = await IdentityProvider.start()
     await stranger.rotate()
-    const token = await stranger.token('mallory', 'n1', { claims: { iss: server.issuer } })
+    const token = await stranger.token('mallory', 'n1', { iss: server.issuer })
     for (let n = 0; n < 20; n++) expect(await identify(token, 'n1')).toBeNull()
     expect(server.asked).toBe(1)
     await stranger.stop()
@@ -115,7 +118,7 @@ describe('the identity provider', () => {
 
   it('keeps using its keys while the provider is unavailable, and tries again after a minute', async () => {
     const { identify } = open()
-    const ask = async () => identify(await server.token('ada', 'n1', { at: now() }), 'n1')
+    const ask = async () => identify(await fresh(), 'n1')
     await ask()
     for (const mishap of ['error', 'nonsense'] as const) {
       server.mishap = mishap
@@ -144,7 +147,7 @@ describe('the identity provider', () => {
 
   it('without any keys verification is a fault, not a refusal', async () => {
     const { identify } = open()
-    const token = await server.token('ada', 'n1', { at: now() })
+    const token = await fresh()
     for (const mishap of ['error', 'nonsense'] as const) {
       server.mishap = mishap
       await expect(identify(token, 'n1')).rejects.toThrow(IdentityProviderAway)
@@ -155,9 +158,51 @@ describe('the identity provider', () => {
 
   it('an unreachable provider counts as unavailable', async () => {
     const { identify } = open()
-    const token = await server.token('ada', 'n1', { at: now() })
+    const token = await fresh()
     await server.stop()
     await expect(identify(token, 'n1')).rejects.toThrow(IdentityProviderAway)
-    server = await IdentityServer.start() // for afterEach
+    server = await IdentityProvider.start() // for afterEach
   })
 })
+
+/** Invalid tokens an attacker might send, each with the given nonce. */
+async function hostileTokens(provider: IdentityProvider, nonce: string): Promise<Record<string, string>> {
+  const now = Math.floor(Date.now() / 1_000)
+  const good = await provider.token('mallory', nonce)
+  const [head = '', payload = '', signature = ''] = good.split('.')
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claimed = provider.claims('mallory', nonce)
+  const [known] = provider.keySet().keys
+  const own = await generateKeyPair('RS256')
+  const wish = (claims: Record<string, unknown>) => provider.token('mallory', nonce, claims)
+  return {
+    'for another client': await wish({ aud: 'another-client' }),
+    'of another issuer': await wish({ iss: 'https://accounts.evil.example' }),
+    expired: await wish({ iat: now - 7_200, exp: now - 3_600 }),
+    'not yet valid': await wish({ nbf: now + 600 }),
+    'without an end': await wish({ exp: undefined }),
+    'that another client asked for': await wish({ azp: 'another-client' }),
+    'with an unverified e-mail': await wish({ email_verified: false }),
+    'with an e-mail verified by word only': await wish({ email_verified: 'true' }),
+    'without an e-mail': await wish({ email: undefined }),
+    'with an e-mail of two lines': await wish({ email: 'a@example.com\r\nBcc: b@example.com' }),
+    'without a subject': await wish({ sub: undefined }),
+    'for another nonce': await wish({ nonce: `${nonce}x` }),
+    'without a nonce': await wish({ nonce: undefined }),
+    unsigned: `${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.`,
+    'unsigned, with a signature left': `${encoded({ alg: 'none' })}.${payload}.${signature}`,
+    'HS256 with the public key': await new SignJWT(claimed)
+      .setProtectedHeader({ alg: 'HS256', kid: String(known?.kid) })
+      .sign(new TextEncoder().encode(JSON.stringify(known))),
+    "signed with a stranger's key": await provider.strangersToken('mallory', nonce),
+    'with a key of its own': await new SignJWT(claimed)
+      .setProtectedHeader({ alg: 'RS256', jwk: await exportJWK(own.publicKey) })
+      .sign(own.privateKey),
+    altered: `${head}.${encoded({ ...claimed, sub: 'another-user' })}.${signature}`,
+    'cut off': good.slice(0, -40),
+    'without its signature': `${head}.${payload}`,
+    'no token': 'x',
+    'with a head of nonsense': `x.${payload}.${signature}`,
+    'with a body of nonsense': `${head}.x.${signature}`,
+  }
+}

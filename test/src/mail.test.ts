@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { MailServer } from '../../ops/rehearse/conformance/mail-server.ts'
 import { type Mail, MailQueue, type MailQueueOptions, PermanentFailure } from '../../src/auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from '../../src/auth/mail.ts'
 import { createLog } from '../../src/observe/log.ts'
-import { MailServer } from '../support/mail-server.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const mail: Mail = { to: 'ada@example.com', subject: 'Your code', text: 'It is 042137.\nBye', before: Infinity }

@@ -17,6 +17,7 @@ import type { Instrument } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { ClosePosition, MatchInfo, OpenPosition, Trade } from '../../actors/match/messages.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
+import { marginFor, type Position } from '../../actors/position/position.ts'
 
 /** A decimal as micros: `u(9950.5)`. */
 export const u = (units: number): number => present(microsFromDecimal(units), `decimal ${units}`)
@@ -113,28 +114,45 @@ export function closeOrder(id: PositionId, over: Partial<ClosePosition> = {}): C
   return { kind: 'close_position', userId: U(1), positionId: id, idempotency: null, ...over }
 }
 
+/** An open long of the first player at 200, of one lot and free to close; its margin follows from its lots. */
+export function held(over: Partial<Position> = {}): Position {
+  const size = over.lots ?? lots(u(1))
+  return {
+    id: positionId('dddddddd-0000-7000-8000-000000000001'),
+    userId: U(1),
+    purse: 'main',
+    instrumentId: P(1),
+    fixtureId: MATCH,
+    direction: 'long',
+    lots: size,
+    openPrice: p(200),
+    openBase: p(200),
+    margin: marginFor(p(200), size),
+    stopLoss: null,
+    takeProfit: null,
+    openedAt: KICK_OFF,
+    closableAt: KICK_OFF,
+    warned: 0,
+    close: null,
+    ...over,
+  }
+}
+
 /** The answer to the order of `openOrder`. */
 export function trade(over: Partial<Trade> = {}): Trade {
   const { userId: owner, instrumentId: id, direction, lots: size, stopLoss, takeProfit } = openOrder()
   return {
-    position: {
-      id: positionId('dddddddd-0000-7000-8000-000000000001'),
+    position: held({
       userId: owner,
-      purse: 'main',
       instrumentId: id,
-      fixtureId: MATCH,
       direction,
       lots: size,
       stopLoss,
       takeProfit,
       openPrice: p(200.0025),
-      openBase: p(200),
       margin: money(u(50.000625)),
-      openedAt: KICK_OFF,
       closableAt: instant(KICK_OFF + 180_000),
-      warned: 0,
-      close: null,
-    },
+    }),
     price: p(200.005),
     exitPrice: p(200.0025),
     wallet: {

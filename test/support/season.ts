@@ -15,7 +15,7 @@ import { instant, type World } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
-import { type ClosedBy, type Direction, marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { type ClosedBy, type Direction, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import type { Boards } from '../../db/boards.ts'
 import { Careers } from '../../db/careers.ts'
@@ -32,7 +32,7 @@ import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
 import { react } from '../../src/reactions/react.ts'
 import { Reactor } from '../../src/reactions/reactor.ts'
-import { info, instrument, p, u } from './fixtures.ts'
+import { held, info, instrument, p, u } from './fixtures.ts'
 import { TestWorld } from './test-world.ts'
 
 let fixtures = 64_000
@@ -146,25 +146,15 @@ export async function openSeason(
         return { kind: 'position_closed', position: { ...position, close } }
       }
       const positionOf: Fixture['position'] = (user, over = {}) => {
-        const size = lots(u(over.lots ?? 1))
-        return {
-          id: positionId(world.newId()),
-          userId: user,
+        const of = { id: positionId(world.newId()), userId: user, instrumentId: listed.id, fixtureId: id }
+        return held({
+          ...of,
           purse: over.league ?? purse,
-          instrumentId: listed.id,
-          fixtureId: id,
           direction: over.direction ?? 'long',
-          lots: size,
-          openPrice: p(200),
-          openBase: p(200),
-          margin: marginFor(p(200), size),
-          stopLoss: null,
-          takeProfit: null,
+          lots: lots(u(over.lots ?? 1)),
           openedAt: world.now(),
           closableAt: instant(world.now() + DEFAULT_RULES.holdMs),
-          warned: 0,
-          close: null,
-        }
+        })
       }
       return {
         id,

@@ -464,6 +464,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
       'ops/rehearse/rig/program.ts',
       'src/compose/index.ts',
       'test/clients/live-session.ts',
+      'test/support/browsed-server.ts',
       'test/support/composed-server.ts',
       'test/support/data-place.ts',
       'test/support/process.ts',

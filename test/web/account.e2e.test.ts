@@ -1,43 +1,21 @@
 /** The account page and the session of two tabs, in a real browser against the whole program. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
-
-const SHOTS = process.env['TEST_SCREENSHOTS']
+import type { BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 
 describe.skipIf(!hasBrowser)('the account in a browser', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    const place = await embeddedPlace()
-    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
-    browser = await launch()
-  })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer('boss')
 
-  async function visit(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill(name)
-    await page.getByRole('button', { name: 'Kick off' }).click()
+  async function visit(name: string, options: BrowserContextOptions = {}) {
+    const { context, page, complaints } = await site.visit({ viewport: { width: 1280, height: 800 }, ...options })
+    await site.enter(page, name)
     await page.getByRole('link', { name: 'Account' }).waitFor()
     return { context, page, complaints }
   }
 
   const withKey = (secret: string, path: string) =>
-    fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })
-  const shoot = async (page: Page, name: string): Promise<void> => {
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
-  }
+    fetch(`${site.server.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })
 
   it('[S17] creates a key that works, shows it once, and deletes it after a question', async () => {
     const { page, complaints } = await visit('Ada Keys')
@@ -48,7 +26,7 @@ describe.skipIf(!hasBrowser)('the account in a browser', () => {
     const secret = (await page.locator('.secret code').textContent()) ?? ''
     expect((await withKey(secret, '/api/wallet')).status).toBe(200)
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'keys-1280')
+    await site.shoot(page, 'keys-1280')
     await page.getByRole('button', { name: 'Done' }).click()
     await page.reload()
     await page.getByText(/read · until .* · last used/).waitFor()
@@ -74,7 +52,7 @@ describe.skipIf(!hasBrowser)('the account in a browser', () => {
     const secret = (await page.locator('.secret code').textContent()) ?? ''
     expect((await withKey(secret, '/api/admin/settings')).status).toBe(200)
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, `keys-360-${colorScheme}`)
+    await site.shoot(page, `keys-360-${colorScheme}`)
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     expect(width, 'no sideways scrolling').toBe(360)
     expect(complaints).toEqual([])
@@ -101,7 +79,7 @@ describe.skipIf(!hasBrowser)('the account in a browser', () => {
     const { context, page } = await visit('Ada Tabs')
     const tabs = [page, await context.newPage(), await context.newPage()]
     for (const tab of tabs.slice(1)) {
-      await tab.goto(server.url)
+      await tab.goto(site.server.url)
       await tab.getByRole('link', { name: 'Account' }).waitFor()
     }
     const rotations: number[] = []
@@ -109,7 +87,7 @@ describe.skipIf(!hasBrowser)('the account in a browser', () => {
       if (response.url().endsWith('/api/auth/refresh')) rotations.push(response.status())
     })
     // The access token has expired in all of them, and each asks for something at the same moment.
-    server.jump(16 * 60)
+    site.server.jump(16 * 60)
     await Promise.all(tabs.map((tab) => tab.evaluate("location.hash = '#/account'")))
     await Promise.all(tabs.map((tab) => tab.getByText('No keys.').waitFor()))
     expect(rotations).toEqual([200])

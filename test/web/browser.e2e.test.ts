@@ -1,11 +1,10 @@
 /** The client in a real browser against the whole program. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { BrowserContext, Page, BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
-import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 
 const PHONE = { width: 390, height: 844 }
 const SMALL = { width: 320, height: 640 }
@@ -14,31 +13,13 @@ const HOLD_SECS = 180
 const Listed = z.looseObject({ id: z.string(), currentPrice: z.number(), tradingStatus: z.string() })
 const isOpen = ({ tradingStatus }: z.output<typeof Listed>): boolean => tradingStatus === 'OPEN'
 
-const SHOTS = process.env['TEST_SCREENSHOTS']
-
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    const place = await embeddedPlace()
-    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
-    browser = await launch()
-  })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer('boss')
 
   /** Signs a new user in through the page. */
-  async function visit(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill(name)
-    await page.getByRole('button', { name: 'Kick off' }).click()
+  async function visit(name: string, options: BrowserContextOptions = {}) {
+    const { context, page, complaints } = await site.visit({ viewport: { width: 1440, height: 900 }, ...options })
+    await site.enter(page, name)
     // A phone begins with the match.
     const trade = page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Trade' })
     if ((page.viewportSize()?.width ?? 0) <= 760) await trade.click()
@@ -51,10 +32,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   /** Plays on until a match can be traded: at full time the next one begins a little later. */
   async function findOpenMatch(): Promise<void> {
-    const scout = await server.user('Scout')
+    const scout = await site.server.user('Scout')
     const isTraded = async () => {
       if ((await scout.matches()).some(({ tradeWindow }) => tradeWindow.open)) return true
-      server.jump(2)
+      site.server.jump(2)
       return false
     }
     // Slowly: the server looks once a second, and must not leap over the whole match.
@@ -66,7 +47,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   const openCount = (page: Page, count: number) =>
     page.getByRole('button', { name: `Open ${count}`, exact: true }).waitFor()
   const me = async (context: BrowserContext) =>
-    z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${server.url}/api/me`)).json())
+    z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${site.server.url}/api/me`)).json())
 
   it('a user signs in, goes long, and sees their position and the time left of its hold', async () => {
     const { page, complaints } = await visit('Ada U10')
@@ -78,7 +59,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const close = held.getByRole('button', { name: /^[23]:\d\d$/ })
     expect(await close.isDisabled(), 'the hold has not ended').toBe(true)
 
-    server.jump(181)
+    site.server.jump(181)
     await page.reload()
     await page.locator('.held').getByRole('button', { name: 'Close' }).click()
     await openCount(page, 0)
@@ -90,7 +71,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { page, complaints } = await visit('Ada U11')
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
-    await server.play(20)
+    await site.server.play(20)
     await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
     expect(complaints).toEqual([])
   })
@@ -99,26 +80,26 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { page, complaints } = await visit('Ada U12')
     const { instruments } = z
       .object({ instruments: z.array(Listed) })
-      .parse(await (await page.request.get(`${server.url}/api/instruments`)).json())
+      .parse(await (await page.request.get(`${site.server.url}/api/instruments`)).json())
     // News may hold some of them.
     const tradable = instruments.filter(isOpen).slice(0, 12)
     expect(tradable.length).toBeGreaterThan(5)
     for (const { id, currentPrice } of tradable) {
       const data = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
-      expect((await page.request.post(`${server.url}/api/positions/open`, { data })).status()).toBe(201)
+      expect((await page.request.post(`${site.server.url}/api/positions/open`, { data })).status()).toBe(201)
     }
     await openCount(page, tradable.length)
     // After the hold a level may be near: just below the prices of all of them, since at least one price will fall.
-    await server.play(HOLD_SECS)
+    await site.server.play(HOLD_SECS)
     const { positions } = z
       .object({ positions: z.array(z.looseObject({ id: z.string(), exitPrice: z.number() })) })
-      .parse(await (await page.request.get(`${server.url}/api/positions`)).json())
+      .parse(await (await page.request.get(`${site.server.url}/api/positions`)).json())
     for (const { id, exitPrice } of positions) {
       const stopLoss = Math.floor(exitPrice * 9_999) / 10_000
-      await page.request.patch(`${server.url}/api/positions/${id}`, { data: { stopLoss } })
+      await page.request.patch(`${site.server.url}/api/positions/${id}`, { data: { stopLoss } })
     }
     // Beyond half-time, when prices stand still.
-    await server.play(150)
+    await site.server.play(150)
     await page
       .getByText(/^Stop-loss hit · /)
       .first()
@@ -137,7 +118,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       .locator('.chart .reason')
       .getByText(/^[A-Z].*: [+−]?\d+\.\d\d%$/)
       .waitFor()
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/reasons-1280.png`, fullPage: true })
+    await site.shoot(page, 'reasons-1280')
     expect(complaints).toEqual([])
   })
 
@@ -154,7 +135,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         if (title !== 'Send it') await tour.getByRole('button', { name: 'Next' }).click()
       }
       expect(await accessProblems(page)).toEqual([])
-      if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/tour-${viewport.width}.png` })
+      await site.shoot(page, `tour-${viewport.width}`, false)
       // Kick off, on a phone the view, three times Next, and the order.
       await goLong(page)
       await tour.waitFor({ state: 'detached' })
@@ -205,7 +186,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const cost = () => page.getByLabel('Cost').innerText()
     const before = await cost()
     await page.route('**/api/positions/quote', (route) => route.abort())
-    await server.play(30)
+    await site.server.play(30)
     await expect.poll(cost, { timeout: 10_000 }).not.toBe(before)
     await page.unroute('**/api/positions/quote')
     await page.waitForTimeout(3_000) // until what the moves have set off is over
@@ -232,17 +213,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await goLong(page)
     await openCount(page, 1)
     await context.setOffline(true)
-    server.disconnect(userId(id))
+    site.server.disconnect(userId(id))
     await page.getByText(/^Reconnecting\. Prices are \d+ s old\.$/).waitFor()
     expect(await page.getByRole('button', { name: /^Go long/ }).isDisabled()).toBe(true)
 
     // Meanwhile the user opens another position elsewhere.
     const [player] = z
       .object({ instruments: z.array(Listed) })
-      .parse(await (await context.request.get(`${server.url}/api/instruments`)).json())
+      .parse(await (await context.request.get(`${site.server.url}/api/instruments`)).json())
       .instruments.filter(isOpen)
     const order = { instrumentId: player?.id, direction: 'short', lotSize: 0.2, clientPrice: player?.currentPrice }
-    expect((await context.request.post(`${server.url}/api/positions/open`, { data: order })).status()).toBe(201)
+    expect((await context.request.post(`${site.server.url}/api/positions/open`, { data: order })).status()).toBe(201)
 
     await context.setOffline(false)
     await openCount(page, 2)
@@ -346,14 +327,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(worth).toMatch(/Free\s+8,0\d\d\.\d\d\s+In positions\s+(1,9\d\d|2,000)\.\d\d/)
     const wallet = z
       .looseObject({ equity: z.number(), balance: z.number(), unrealizedPnl: z.number() })
-      .parse(await (await page.request.get(`${server.url}/api/wallet`)).json())
+      .parse(await (await page.request.get(`${site.server.url}/api/wallet`)).json())
     expect(wallet.equity).toBeCloseTo(wallet.balance + wallet.unrealizedPnl, 6)
     expect(wallet.equity).toBeLessThan(8_200)
   })
 
   it('the match shows both line-ups with prices, what happened, and how the teams do', async () => {
     const { page, complaints } = await visit('Ada U37', { viewport: PHONE, colorScheme: 'light' })
-    await page.goto(`${server.url}/#/match`)
+    await page.goto(`${site.server.url}/#/match`)
     const shirts = page.locator('.grass .shirt')
     await shirts.nth(10).waitFor()
     for (const side of ['home', 'away']) {
@@ -377,7 +358,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await accessProblems(page)).toEqual([])
     const prices = () => page.locator('.grass .at').allTextContents()
     const before = await prices()
-    await server.play(20)
+    await site.server.play(20)
     await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
     const name = await shirts.nth(3).locator('.sr-only').textContent()
     await shirts.nth(3).click()
@@ -387,7 +368,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it("the chart's axis names no minute twice", async () => {
     const { page } = await visit('Ada U33')
-    await server.play(20)
+    await site.server.play(20)
     // The chart draws its words on a canvas: where each is drawn is written down.
     await page.addInitScript(`
       const { fillText } = CanvasRenderingContext2D.prototype
@@ -422,7 +403,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       ['control/webhooks', 'Create another'],
       ['control/audit', 'Audit log'],
     ] as const) {
-      await page.goto(`${server.url}/#/${address}`)
+      await page.goto(`${site.server.url}/#/${address}`)
       await page.getByRole('heading', { name: heading, exact: true }).waitFor()
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), address).toBe(0)
@@ -435,17 +416,17 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await findOpenMatch()
     const { page } = await visit('Boss')
     const put = async (key: string, value: number): Promise<Record<string, unknown>> =>
-      (await page.request.put(`${server.url}/api/admin/settings/${key}`, { data: { value } })).json()
+      (await page.request.put(`${site.server.url}/api/admin/settings/${key}`, { data: { value } })).json()
     expect(await put('rules.max_move_pct', 0)).toMatchObject({ value: 0 })
     // As soon as the match has moved a price.
     await vi.waitUntil(
       async () => {
-        server.jump(1)
+        site.server.jump(1)
         return (await put('scoring.scale?dryRun=true', 5))['needsForce']
       },
       { timeout: 30_000, interval: 200 },
     )
-    await page.goto(`${server.url}/#/control/settings`)
+    await page.goto(`${site.server.url}/#/control/settings`)
     await page.getByLabel('Find a setting').fill('scoring.scale')
     const field = page.getByLabel('scoring.scale', { exact: true })
     const before = await field.inputValue()
@@ -472,7 +453,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('a new user verifies their e-mail, chooses a name and a district, and can trade', async () => {
-    const page = await browser.newPage()
+    const page = await site.browser.newPage()
     page.setDefaultTimeout(10_000)
     const ticket = 'the ticket'
     const sent: unknown[] = []
@@ -489,14 +470,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.route('**/api/auth/google/complete', async (route) => {
       sent.push(route.request().postDataJSON())
       // Registering needs an identity provider; the development route signs a user in without one.
-      const response = await page.request.post(`${server.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
+      const response = await page.request.post(`${site.server.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
       await route.fulfill({ response })
     })
     await page.addInitScript("sessionStorage.setItem('touchline.nonce', 'a nonce')")
-    await page.goto(`${server.url}/join?ref=friend42#id_token=the.token&authuser=0`)
+    await page.goto(`${site.server.url}/join?ref=friend42#id_token=the.token&authuser=0`)
 
     await page.getByText('ada@example.org').waitFor()
-    expect(page.url(), 'a token does not stay in the address').toBe(`${server.url}/`)
+    expect(page.url(), 'a token does not stay in the address').toBe(`${site.server.url}/`)
     expect(await accessProblems(page)).toEqual([])
     await page.getByLabel('Code').fill('042137')
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -517,19 +498,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('an admin starts a replay, halts and reopens trading, and finds both changes in the audit log', async () => {
     const { page } = await visit('Boss')
-    await page.goto(`${server.url}/#/control/replays`)
+    await page.goto(`${site.server.url}/#/control/replays`)
     await page.getByRole('button', { name: 'Start', exact: true }).click()
     await page.locator('.replays > li').nth(1).waitFor()
     page.on('dialog', (dialog) => void dialog.accept())
     await page.locator('.replays').getByRole('button', { name: 'Stop' }).last().click()
 
-    await page.goto(`${server.url}/#/control`)
+    await page.goto(`${site.server.url}/#/control`)
     const everywhere = page.getByRole('group', { name: 'Trading on every match' })
     await everywhere.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=false]')).click()
     await everywhere.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=true]')).waitFor()
     await everywhere.getByRole('button', { name: 'Open', exact: true }).click()
     await everywhere.getByRole('button', { name: 'Open' }).and(page.locator('[aria-pressed=true]')).waitFor()
-    await page.goto(`${server.url}/#/control/audit`)
+    await page.goto(`${site.server.url}/#/control/audit`)
     await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
   })
 
@@ -538,9 +519,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
-    const old = server.matchId
-    await server.play(700)
-    server.jump(61)
+    const old = site.server.matchId
+    await site.server.play(700)
+    site.server.jump(61)
     // One toast with the total, however many there were.
     const told = page.locator('.toast').getByText(/settled: [+−]/)
     await told.first().waitFor({ timeout: 20_000 })
@@ -548,18 +529,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openCount(page, 0)
 
     // The next match lists the same players, and counts its moves from 1.
-    const bob = await server.user('Bob U18')
+    const bob = await site.server.user('Bob U18')
     const inPlay = async () => (await bob.matches()).some(({ id, tradeWindow }) => id > old && tradeWindow.open)
     await expect.poll(inPlay, { timeout: 20_000 }).toBe(true)
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
-    await server.play(30)
+    await site.server.play(30)
     await expect.poll(prices, { timeout: 20_000 }).not.toEqual(before)
     const send = page.getByRole('button', { name: /^Go long/ }).and(page.locator(':enabled'))
     // The chosen player may be suspended for a while.
     await vi.waitUntil(
       async () => {
-        server.jump(2)
+        site.server.jump(2)
         return (await send.count()) > 0
       },
       { timeout: 20_000, interval: 300 },
@@ -568,7 +549,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openCount(page, 1)
 
     // The match of before stays in the inbox as a card, with the names of its players.
-    await page.goto(`${server.url}/#/inbox`)
+    await page.goto(`${site.server.url}/#/inbox`)
     await page.getByRole('button', { name: 'Show the card' }).first().click()
     const card = page.getByRole('region', { name: 'Your match' })
     await card.getByText('1 position').waitFor()
@@ -579,7 +560,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       card.getByRole('button', { name: 'Share the card' }).click(),
     ])
     expect(picture.suggestedFilename()).toBe('touchline.png')
-    if (SHOTS !== undefined) await picture.saveAs(`${SHOTS}/card.png`)
     expect(await accessProblems(page)).toEqual([])
   })
 
@@ -588,8 +568,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const { page } = await visit('Ada U15', { colorScheme, reducedMotion: 'reduce' })
       expect(await accessProblems(page), colorScheme).toEqual([])
     }
-    const signedOut = await browser.newPage()
-    await signedOut.goto(server.url)
+    const signedOut = await site.browser.newPage()
+    await signedOut.goto(site.server.url)
     expect(await accessProblems(signedOut), 'signed out').toEqual([])
   })
 

@@ -1,32 +1,19 @@
 /** The integrity desk of the control room, in a real browser against the whole program. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { PATIENCE } from '../support/process.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
-const SHOTS = process.env['TEST_SCREENSHOTS']
-
 describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    const place = await embeddedPlace()
-    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer('boss')
 
   /** A new user who has opened a position. */
   async function holder(name: string) {
-    const fan = new HttpClient(server.url)
+    const fan = new HttpClient(site.server.url)
     const { userId } = await fan.signIn(name)
     const player = await vi.waitUntil(
       async () => (await fan.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
@@ -40,19 +27,10 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
   /** A page on which the admin has signed in. */
   async function boss(options: BrowserContextOptions = {}) {
-    const context = await browser.newContext(options)
-    const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE.timeout)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill('Boss')
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    const { context, page, complaints } = await site.visit(options)
+    await site.enter(page, 'Boss')
     await page.getByRole('link', { name: 'Account' }).waitFor()
     return { context, page, complaints }
-  }
-
-  const shoot = async (page: Page, name: string): Promise<void> => {
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
   }
 
   it('[C7][C8] shows the risk and a user, voids a position and freezes the user, each for a reason', async () => {
@@ -60,19 +38,19 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
     const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 } })
 
-    await page.goto(`${server.url}/#/control/risk`)
+    await page.goto(`${site.server.url}/#/control/risk`)
     await page
       .getByRole('region', { name: 'Open by match: list' })
       .getByText('Port Ellery – Valdoro Athletic')
       .waitFor()
     await page.getByRole('region', { name: 'Open by player: list' }).getByRole('row').nth(1).waitFor()
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'risk-1440')
-    await page.goto(`${server.url}/#/control/users`)
+    await site.shoot(page, 'risk-1440')
+    await page.goto(`${site.server.url}/#/control/users`)
     await page.getByRole('link', { name: 'fan', exact: true }).click()
     await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'person-1440')
+    await site.shoot(page, 'person-1440')
 
     page.once('dialog', (dialog) => void dialog.dismiss())
     await page.getByRole('button', { name: 'Void' }).click()
@@ -96,7 +74,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'person-390-dark')
+    await site.shoot(page, 'person-390-dark')
     expect(new URL(page.url()).hash).toBe(`#/control/users/${userId}`)
     expect(complaints).toEqual([])
     await context.close()
@@ -105,7 +83,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
   it('brakes one match and one player, sees what users see, and releases both where they need attention', async () => {
     const { fan, order } = await holder('Bea Brake')
     const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' })
-    await page.goto(`${server.url}/#/control`)
+    await page.goto(`${site.server.url}/#/control`)
 
     const asked: string[] = []
     page.on('dialog', (dialog) => {
@@ -125,7 +103,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     const attention = page.getByRole('region', { name: 'Needs attention' })
     await attention.getByText(/A brake is on \S.* – .*: close only/).waitFor()
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'brakes-1440-dark')
+    await site.shoot(page, 'brakes-1440-dark')
     await attention.getByRole('button', { name: 'Release' }).click()
     await modes.getByRole('button', { name: 'Open', pressed: true }).waitFor()
 
@@ -138,24 +116,24 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await player.getByRole('button', { name: 'Open', pressed: true }).waitFor()
     expect(asked).toHaveLength(2)
 
-    await page.goto(`${server.url}/#/control/runbook/the-brake`)
+    await page.goto(`${site.server.url}/#/control/runbook/the-brake`)
     await page.getByRole('heading', { name: 'The brake' }).waitFor()
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'runbook-1440-dark')
+    await site.shoot(page, 'runbook-1440-dark')
     expect(complaints).toEqual([])
     await context.close()
   })
 
   it('settings are in groups with a search, and a dangerous one asks whom it concerns', async () => {
     const { context, page } = await boss({ viewport: { width: 390, height: 844 }, colorScheme: 'light' })
-    await page.goto(`${server.url}/#/control/settings`)
+    await page.goto(`${site.server.url}/#/control/settings`)
     await page.getByText('Points: multipliers of forwards').waitFor()
     expect(await page.locator('.groups details[open]').count()).toBe(0)
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'settings-390-light')
+    await site.shoot(page, 'settings-390-light')
 
     const isOn = async () =>
-      ((await (await page.request.get(`${server.url}/api/flags`)).json()) as { coming_soon?: boolean }).coming_soon
+      ((await (await page.request.get(`${site.server.url}/api/flags`)).json()) as { coming_soon?: boolean }).coming_soon
     page.once('dialog', (dialog) => {
       expect(dialog.message()).toContain('Nobody but admins can use the service')
       void dialog.dismiss()
@@ -172,8 +150,9 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
   it('tries a draft of settings on a recording, and sets nothing', async () => {
     const { context, page, complaints } = await boss({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' })
-    await page.goto(`${server.url}/#/control/what-if`)
-    const inForce = async (): Promise<unknown> => (await page.request.get(`${server.url}/api/admin/settings`)).json()
+    await page.goto(`${site.server.url}/#/control/what-if`)
+    const inForce = async (): Promise<unknown> =>
+      (await page.request.get(`${site.server.url}/api/admin/settings`)).json()
     const before = await inForce()
     await page.getByLabel('Setting', { exact: true }).fill('scoring.scale')
     await page.getByLabel('Value', { exact: true }).fill('3')
@@ -188,10 +167,10 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
         .count(),
     ).toBe(21)
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'what-if-1280-light')
+    await site.shoot(page, 'what-if-1280-light')
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'what-if-1280-dark')
+    await site.shoot(page, 'what-if-1280-dark')
     expect(await inForce()).toEqual(before)
     expect(complaints).toEqual([])
     await context.close()
@@ -200,16 +179,14 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
   it('[R20] creates a webhook on a phone, which is told what happens, tries, pauses and deletes it', async () => {
     const receiver = new WebhookReceiver()
     await receiver.listen()
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'light' })
-    const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE.timeout)
+    const { context, page, complaints } = await site.visit({
+      viewport: { width: 390, height: 844 },
+      colorScheme: 'light',
+    })
     page.on('dialog', (dialog) => void dialog.accept())
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill('Boss')
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await site.enter(page, 'Boss')
     await page.getByRole('link', { name: 'Account' }).waitFor()
-    await page.goto(`${server.url}/#/control/webhooks`)
+    await page.goto(`${site.server.url}/#/control/webhooks`)
     await page.getByText('No webhook yet.').waitFor()
     await page.getByLabel('Address').fill(`${receiver.url}?${'long'.repeat(40)}`)
     await page.getByLabel('position.opened').check()
@@ -228,7 +205,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByText(/Failing since .*: answered 500/).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
     expect(await accessProblems(page)).toEqual([])
-    await shoot(page, 'webhooks-390-light')
+    await site.shoot(page, 'webhooks-390-light')
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
@@ -241,10 +218,10 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
   it('[S23] an admin whose sign-in is old signs in from the message, and goes on', async () => {
     const { userId } = await holder('Old Fan')
     const { context, page } = await boss()
-    await page.goto(`${server.url}/#/control/users/${userId}`)
+    await page.goto(`${site.server.url}/#/control/users/${userId}`)
     const freeze = page.getByRole('button', { name: 'Freeze' })
     await freeze.waitFor()
-    server.jump(16 * 60)
+    site.server.jump(16 * 60)
     page.on('dialog', (dialog) => void dialog.accept('a reason'))
     await freeze.click()
     await page.getByRole('button', { name: 'Sign in again' }).click()

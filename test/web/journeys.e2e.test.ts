@@ -1,10 +1,9 @@
 /** What four people come for, from the first look to the end: a fan, a phone in a stadium, an operator, a developer. */
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Locator, Page, BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
-import { complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import { complaintsOf, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 import { orderOf } from '../support/orders.ts'
 
 /** The presses from the first look to the first open position. */
@@ -12,25 +11,14 @@ const PRESSES_MAX = 6
 const HOLD_SECS = 181
 
 describe.skipIf(!hasBrowser)('journeys', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    const place = await embeddedPlace()
-    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'olga@synthetic.invalid' } })
-    browser = await launch()
-  })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer('olga')
 
   /** Somebody with a browser, who counts what they press. */
-  async function somebody(options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext(options)
+  async function somebody(options: BrowserContextOptions = {}) {
+    const context = await site.browser.newContext(options)
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    const complaints = complaintsOf(page, [new URL(site.server.url).origin])
     let presses = 0
     const press = async (what: Locator): Promise<void> => {
       presses++
@@ -40,14 +28,14 @@ describe.skipIf(!hasBrowser)('journeys', () => {
   }
   /** Closes the only position once its hold is over; after news trading is suspended for a while. */
   const closes = async (page: Page, press: (what: Locator) => Promise<void>): Promise<void> => {
-    server.jump(HOLD_SECS)
+    site.server.jump(HOLD_SECS)
     await page.reload()
     const close = page.locator('.held').getByRole('button', { name: 'Close', exact: true })
     await close.waitFor()
     const none = page.getByRole('button', { name: 'Open 0', exact: true })
     while ((await none.count()) === 0) {
       if ((await close.count()) > 0) await press(close)
-      server.jump(2)
+      site.server.jump(2)
       await page.waitForTimeout(500)
     }
   }
@@ -55,7 +43,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
   const tradable = async (page: Page): Promise<Locator> => {
     const send = enabled(page, /^Go long/)
     while ((await send.count()) === 0) {
-      server.jump(2)
+      site.server.jump(2)
       await page.waitForTimeout(300)
     }
     return send
@@ -64,7 +52,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
 
   it('the fan, who knows nothing, has a position after a few presses, understands it, and closes it', async () => {
     const { page, complaints, press, presses } = await somebody({ viewport: { width: 1280, height: 800 } })
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.locator('#name:focus').waitFor()
     await page.keyboard.type('Fay Fan')
     await press(page.getByRole('button', { name: 'Kick off' }))
@@ -91,7 +79,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       hasTouch: true,
       isMobile: true,
     })
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.getByLabel('Your name').fill('Stan Stadium')
     await press(page.getByRole('button', { name: 'Kick off' }))
     await press(page.locator('.shirt').nth(5))
@@ -119,7 +107,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     const nav = page.getByRole('navigation', { name: 'Views' })
     await press(nav.getByRole('button', { name: 'Positions' }))
     await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
-    const fan = await server.user('Stan Stadium')
+    const fan = await site.server.user('Stan Stadium')
     await expect.poll(async () => (await fan.positions('open')).length).toBe(1)
 
     await closes(page, press)
@@ -128,11 +116,11 @@ describe.skipIf(!hasBrowser)('journeys', () => {
 
   it('the trader sees all positions at once, goes through the list by keys, and closes everything', async () => {
     const { page, press } = await somebody({ viewport: { width: 1440, height: 900 } })
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.getByLabel('Your name').fill('Tara Trader')
     await press(page.getByRole('button', { name: 'Kick off' }))
     await tradable(page)
-    const tara = await server.user('Tara Trader')
+    const tara = await site.server.user('Tara Trader')
     for (let n = 0; n < 6; n++) await tara.opens(await orderOf(tara))
     await page.getByText('in 6 positions').waitFor()
     for (const row of (await page.locator('.held > li').all()).slice(0, 4)) {
@@ -154,7 +142,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.keyboard.press('/')
     expect(await page.evaluate('document.activeElement.type')).toBe('search')
 
-    server.jump(HOLD_SECS)
+    site.server.jump(HOLD_SECS)
     await page.reload()
     await press(page.getByRole('button', { name: 'Close all…' }))
     await page.getByText('Close 6 positions?').waitFor()
@@ -165,14 +153,14 @@ describe.skipIf(!hasBrowser)('journeys', () => {
 
   it('the operator halts trading, sees that fans cannot trade, and takes it back', async () => {
     const fan = await somebody({ viewport: { width: 1280, height: 800 } })
-    await fan.page.goto(server.url)
+    await fan.page.goto(site.server.url)
     await fan.page.getByLabel('Your name').fill('Fern Fan')
     await fan.press(fan.page.getByRole('button', { name: 'Kick off' }))
     await tradable(fan.page)
 
     const { page, press, complaints } = await somebody({ viewport: { width: 1440, height: 900 } })
     page.on('dialog', (dialog) => void dialog.accept('the provider reports nonsense'))
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.getByLabel('Your name').fill('Olga')
     await press(page.getByRole('button', { name: 'Kick off' }))
     await press(page.getByRole('link', { name: 'Control' }))
@@ -198,7 +186,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
 
   it('the developer makes a key on the page, and their program trades with it', async () => {
     const { page, press } = await somebody({ viewport: { width: 1280, height: 800 } })
-    await page.goto(`${server.url}/api/docs`)
+    await page.goto(`${site.server.url}/api/docs`)
     await page.getByRole('heading', { name: 'A bot in five minutes' }).waitFor()
     await press(page.getByRole('link', { name: 'Touchline' }))
     await page.getByLabel('Your name').fill('Dev Eloper')
@@ -210,7 +198,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await press(keys.getByRole('button', { name: 'Create key' }))
     const shown = await keys.getByText(/^tl_/).first().textContent()
 
-    const api = createApi({ baseUrl: server.url, key: shown?.trim() ?? '' })
+    const api = createApi({ baseUrl: site.server.url, key: shown?.trim() ?? '' })
     const { instruments } = await api.instruments()
     const player = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
     if (player === undefined) throw new Error('nobody can be bought')

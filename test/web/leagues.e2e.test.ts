@@ -1,35 +1,19 @@
 /** Two people play against each other in a private league, each in their own browser. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 
 const HOLD_SECS = 181
 
 describe.skipIf(!hasBrowser)('a private league', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await ComposedServer.open(await embeddedPlace())
-    browser = await launch()
-  })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer()
 
   async function visitor(path = '/') {
-    const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
-    page.setDefaultTimeout(20_000)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(`${server.url}${path}`)
-    return { page, complaints }
+    return site.visit({ viewport: { width: 1280, height: 900 } }, path)
   }
   const enter = async (page: Page, name: string): Promise<void> => {
-    await page.getByLabel('Your name').fill(name)
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await site.enter(page, name)
   }
   const enabled = (page: Page, name: RegExp) => page.getByRole('button', { name }).and(page.locator(':enabled'))
 
@@ -39,7 +23,7 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await ada.page.getByRole('link', { name: 'League', exact: true }).click()
     await ada.page.getByRole('button', { name: 'Found one' }).click()
     await ada.page.getByLabel('Its name').fill('Harbour <b>Friends</b>')
-    const rival = await server.user('Rival Member')
+    const rival = await site.server.user('Rival Member')
     const [match] = await rival.matches()
     if (match?.purse === 'practice') await ada.page.getByRole('button', { name: 'Recordings' }).click()
     await ada.page.getByRole('button', { name: 'Found the league' }).click()
@@ -60,7 +44,7 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     // What pays is on the switch, in the top bar, over the match and on the button.
     const before = new Map<string, unknown>()
     for (const purse of ['main', 'practice'] as const)
-      before.set(purse, await (await server.user('Bob Guest')).wallet(purse))
+      before.set(purse, await (await site.server.user('Bob Guest')).wallet(purse))
     await bob.page.getByRole('button', { name: 'Trade in this league' }).click()
     const money = bob.page.getByRole('group', { name: 'Which money you trade with' })
     await money
@@ -71,7 +55,7 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await bob.page.locator('.money.league').getByText('Harbour <b>Friends</b> value').waitFor()
     const send = enabled(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)
     while ((await send.count()) === 0) {
-      server.jump(2)
+      site.server.jump(2)
       await bob.page.waitForTimeout(300)
     }
     expect(await accessProblems(bob.page)).toEqual([])
@@ -79,18 +63,18 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await bob.page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
     await bob.page.locator('.held').getByText('Harbour <b>Friends</b>').waitFor()
 
-    server.jump(HOLD_SECS)
+    site.server.jump(HOLD_SECS)
     await bob.page.reload()
     const none = bob.page.getByRole('button', { name: 'Open 0', exact: true })
     const close = bob.page.locator('.held').getByRole('button', { name: 'Close', exact: true })
     await close.waitFor()
     while ((await none.count()) === 0) {
       if ((await close.count()) > 0) await close.click()
-      server.jump(2)
+      site.server.jump(2)
       await bob.page.waitForTimeout(500)
     }
     for (const purse of ['main', 'practice'] as const) {
-      expect(await (await server.user('Bob Guest')).wallet(purse), purse).toEqual(before.get(purse))
+      expect(await (await site.server.user('Bob Guest')).wallet(purse), purse).toEqual(before.get(purse))
     }
 
     await ada.page.reload()

@@ -1,10 +1,9 @@
 /** A user's own limits and data on the account page, in a real browser against the whole program. */
 import { readFileSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import type { Page, BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 
 const SIZES = [
   { width: 1280, height: 900 },
@@ -12,31 +11,20 @@ const SIZES = [
 ]
 
 describe.skipIf(!hasBrowser)('the account page', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await ComposedServer.open(await embeddedPlace())
-    browser = await launch()
-  })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer()
 
   const enter = async (page: Page, name: string) => {
-    await page.getByLabel('Your name').fill(name)
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await site.enter(page, name)
     await page.getByRole('link', { name: /^Account of/ }).waitFor()
   }
-  async function visit(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext({ acceptDownloads: true, reducedMotion: 'reduce', ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
-    const complaints = complaintsOf(page, [new URL(server.url).origin])
-    await page.goto(server.url)
+  async function visit(name: string, options: BrowserContextOptions = {}) {
+    const { page, complaints } = await site.visit({
+      acceptDownloads: true,
+      reducedMotion: 'reduce',
+      ...options,
+    })
     await enter(page, name)
-    await page.goto(`${server.url}/#/account`)
+    await page.goto(`${site.server.url}/#/account`)
     await page.getByText('No limit.').waitFor()
     return { page, complaints }
   }

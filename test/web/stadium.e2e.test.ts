@@ -1,9 +1,8 @@
 /** The page in a full stadium: a slow network, none at all, a small screen. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { accessProblems, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import type { BrowserContext, Page, BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 
 const REQUESTS_MAX = 20
 const BYTES_MAX = 200_000
@@ -14,28 +13,17 @@ const KEYS = {
 }
 
 describe.skipIf(!hasBrowser)('in a stadium', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await ComposedServer.open(await embeddedPlace())
-    browser = await launch()
-  })
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer()
 
-  const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
-    const context = await browser.newContext(options)
+  const open = async (options: BrowserContextOptions = {}) => {
+    const context = await site.browser.newContext(options)
     const page = await context.newPage()
     page.setDefaultTimeout(15_000)
     return { context, page }
   }
   const signIn = async (page: Page, name: string): Promise<void> => {
-    await page.goto(server.url)
-    await page.getByLabel('Your name').fill(name)
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.goto(site.server.url)
+    await site.enter(page, name)
     await page.getByRole('link', { name: /^Account of/ }).waitFor()
   }
   /** The worker controls the page from its second visit on. */
@@ -44,7 +32,7 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
   it('a first visit until the door asks for few files, which weigh little', async () => {
     const { context, page } = await open()
     const wire = await measure(context, page)
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.getByRole('button', { name: 'Kick off' }).waitFor()
     await isKept(page)
     await page.waitForLoadState('networkidle')
@@ -70,14 +58,14 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     await signIn(page, 'Pia Proxy')
     await isKept(page)
     let failed = 0
-    await context.route(`${server.url}/`, (route) => {
+    await context.route(`${site.server.url}/`, (route) => {
       failed++
       return route.fulfill({ status: 502, body: 'Bad gateway' })
     })
     await page.reload()
     await page.getByRole('link', { name: 'Account of Pia Proxy' }).waitFor()
     expect(failed).toBeGreaterThan(0)
-    await context.unroute(`${server.url}/`)
+    await context.unroute(`${site.server.url}/`)
     await page.reload()
     await page.getByRole('link', { name: 'Account of Pia Proxy' }).waitFor()
   })
@@ -88,32 +76,30 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     await expect
       .poll(
         async () => {
-          server.jump(30)
-          const answer = await context.request.get(`${server.url}/api/public/matches`)
+          site.server.jump(30)
+          const answer = await context.request.get(`${site.server.url}/api/public/matches`)
           const { matches } = (await answer.json()) as { matches: { id: number }[] }
-          return matches.some(({ id }) => id === server.matchId)
+          return matches.some(({ id }) => id === site.server.matchId)
         },
         { timeout: 40_000, interval: 2_500 },
       )
       .toBe(true)
-    await page.goto(`${server.url}/watch/${server.matchId}`)
+    await page.goto(`${site.server.url}/watch/${site.server.matchId}`)
     const watch = page.getByRole('region', { name: 'On now' })
     await watch.getByText('45 s behind').waitFor()
     expect(await watch.locator('.rows li').count()).toBeGreaterThan(20)
-    await page.getByLabel('Your name').fill('Wim Watches')
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await site.enter(page, 'Wim Watches')
     await page.locator('.grass').waitFor()
-    expect(page.url()).toBe(`${server.url}/#/match`)
+    expect(page.url()).toBe(`${site.server.url}/#/match`)
   })
 
   it('an invitation names who invites, and is kept when signing in by name', async () => {
-    const host = await server.user('Ivy Invites')
+    const host = await site.server.user('Ivy Invites')
     const { code } = (await host.request('GET', '/api/referrals')).body as { code: string }
     const { page } = await open()
-    await page.goto(`${server.url}/join?ref=${code}`)
+    await page.goto(`${site.server.url}/join?ref=${code}`)
     await page.getByText('invites you to play').waitFor()
-    await page.getByLabel('Your name').fill('Jo Joins')
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await site.enter(page, 'Jo Joins')
     await page.getByRole('link', { name: /^Account of/ }).waitFor()
     const { summary } = (await host.request('GET', '/api/referrals')).body as { summary: { pending: number } }
     expect(summary.pending).toBe(1)
@@ -134,7 +120,7 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     `)
     await signIn(page, 'Pam Push')
     await isKept(page)
-    await page.goto(`${server.url}/#/account`)
+    await page.goto(`${site.server.url}/#/account`)
     const card = page.getByRole('region', { name: 'Messages on this device' })
     const turn = async (kind: string, isOn: boolean): Promise<void> => {
       await card.getByLabel(kind).click()
@@ -142,7 +128,7 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     }
     await turn('Full time settles your positions', true)
     await turn('A position is washed out', true)
-    const fan = await server.user('Pam Push')
+    const fan = await site.server.user('Pam Push')
     const told = async () =>
       ((await fan.request('GET', '/api/push')).body as { subscriptions: { kinds: string[] }[] }).subscriptions
     await expect.poll(told).toMatchObject([{ kinds: ['washout', 'settlement'] }])
@@ -151,7 +137,7 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(await accessProblems(page)).toEqual([])
     await page.locator('main').getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Kick off' }).waitFor()
-    const again = await server.user('Pam Push')
+    const again = await site.server.user('Pam Push')
     const { body } = await again.request('GET', '/api/push')
     expect(body).toMatchObject({ subscriptions: [] })
   })
@@ -161,14 +147,14 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     await signIn(page, 'Sam Small')
     const widths: Record<string, number> = {}
     for (const view of ['match', 'trade', 'league', 'club', 'inbox', 'account']) {
-      await page.goto(`${server.url}/#/${view}`)
+      await page.goto(`${site.server.url}/#/${view}`)
       await page.locator('main#main').waitFor()
       await page.waitForLoadState('networkidle')
       widths[view] = await page.evaluate<number>('document.documentElement.scrollWidth')
     }
-    await page.goto(`${server.url}/api/docs`)
+    await page.goto(`${site.server.url}/api/docs`)
     widths['docs'] = await page.evaluate<number>('document.documentElement.scrollWidth')
-    await page.goto(`${server.url}/verify`)
+    await page.goto(`${site.server.url}/verify`)
     widths['verify'] = await page.evaluate<number>('document.documentElement.scrollWidth')
     expect(Object.entries(widths).filter(([, width]) => width > 320)).toEqual([])
   })

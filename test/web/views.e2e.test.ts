@@ -1,11 +1,10 @@
 /** Every view against the rules of axe (WCAG 2.2 AA), dark and light, on a wide screen and on a phone. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { en } from '../../src/web/words/en.ts'
 import { es } from '../../src/web/words/es.ts'
-import { accessProblems, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
-import { embeddedPlace } from '../support/data-place.ts'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
 
 /** Sentences of the page in English that no other language has. */
 const ENGLISH = Object.values(en)
@@ -37,24 +36,13 @@ const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
 ]
 
 describe.skipIf(!hasBrowser)('every view', () => {
-  let server: ComposedServer
-  let browser: Browser
-  beforeAll(async () => {
-    const place = await embeddedPlace()
-    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'axel@synthetic.invalid' } })
-    browser = await launch()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  const site = browsedServer('axel')
 
   const signIn = async (page: Page): Promise<void> => {
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.getByRole('button', { name: 'Kick off' }).waitFor()
     expect(await accessProblems(page), 'signed out').toEqual([])
-    await page.getByLabel('Your name').fill('Axel')
-    await page.getByRole('button', { name: 'Kick off' }).click()
+    await site.enter(page, 'Axel')
     await page.getByRole('link', { name: /^Account of/ }).waitFor()
   }
 
@@ -63,13 +51,13 @@ describe.skipIf(!hasBrowser)('every view', () => {
     ['light', 390],
   ] as const)('breaks no rule of axe, %s at %d px, and is not wider than the screen', async (colorScheme, width) => {
     const viewport = { width, height: 844 }
-    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
+    const context = await site.browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     await signIn(page)
     const problems: string[] = []
     for (const [address, drawn] of VIEWS) {
-      await page.goto(`${server.url}${address}`)
+      await page.goto(`${site.server.url}${address}`)
       await page.locator(drawn).first().waitFor()
       problems.push(...(await accessProblems(page)).map((problem) => `${address}: ${problem}`))
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
@@ -80,10 +68,10 @@ describe.skipIf(!hasBrowser)('every view', () => {
   })
 
   it('speaks the language of the browser, or the one that is chosen, and fits the smallest phone in it', async () => {
-    const context = await browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'es-MX' })
+    const context = await site.browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'es-MX' })
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
-    await page.goto(server.url)
+    await page.goto(site.server.url)
     await page.getByLabel(es.signIn.yourName).fill('Pilar')
     const left: string[] = []
     const look = async (where: string): Promise<void> => {
@@ -97,7 +85,7 @@ describe.skipIf(!hasBrowser)('every view', () => {
     await page.getByRole('button', { name: es.signIn.kickOff }).click()
     await page.getByRole('link', { name: 'Cuenta de Pilar' }).waitFor()
     for (const [address, drawn] of VIEWS.slice(0, 8)) {
-      await page.goto(`${server.url}${address}`)
+      await page.goto(`${site.server.url}${address}`)
       await page.locator(drawn).first().waitFor()
       await look(address)
     }

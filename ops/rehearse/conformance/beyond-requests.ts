@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 check(
   '10.4.1',
-  'Completing refuses a taken username (409), an invalid one and an unknown district (400).',
+  'Completing refuses a taken username (409), an invalid one, an unknown district and referral code (400).',
   async (t) => {
     const visitor = t.visitor()
     const { registrationTicket } = await t.verified(visitor)
@@ -31,6 +31,7 @@ check(
     for (const username of ['ab', 'Abc', '1abc', 'a'.repeat(21), 'a-b', 'admin'])
       refuses(await complete({ username }), 400)
     refuses(await complete({ districtId: 999_999 }), 400)
+    refuses(await complete({ referralCode: 'NOBODY99' }), 400)
     refuses(await complete({ firstName: '' }), 400)
     says(await complete({}), 200, { isNew: true })
   },

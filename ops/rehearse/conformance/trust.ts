@@ -54,7 +54,7 @@ export async function startTrust(
     environment: {
       IDP_CLIENT_ID: CLIENT_ID,
       IDP_ISSUER: identity.issuer,
-      IDP_JWKS_URL: `${identity.issuer}/keys`,
+      IDP_JWKS_URL: identity.keysUrl,
       SMTP_URL: mail.url,
       PROVIDER_URL: football.url,
       PROVIDER_TOKEN: football.token,
@@ -65,9 +65,8 @@ export async function startTrust(
       ...keys,
     },
     stop: async () => {
-      identity.stop()
       football.stop()
-      await mail.stop()
+      await Promise.all([identity.stop(), mail.stop()])
     },
   }
 }

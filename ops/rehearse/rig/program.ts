@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { present } from '../../../actors/kernel/assert.ts'
+import { bareEnvironment, THIS_TREE } from './bare-environment.ts'
 
-/** The tree of files that this rehearsal belongs to. */
-export const THIS_TREE = join(import.meta.dirname, '../../..')
 /**
  * Longer than any successful start. A start needs two seconds of computing, which takes half a minute while twenty
  * other processes use the same two cores; the stores may also have to wake up.
@@ -17,9 +16,6 @@ const LAST_LINES = 5
 /** Characters of its output that are kept. */
 const OUTPUT_MAX = 4 * 1024 * 1024
 const STOP_MS = 20_000
-
-/** Without it each start of a program compiles the same files again, which is half of its processor time. */
-const compileCacheOf = (tree: string): string => join(tree, 'node_modules/.cache/touchline/compiled')
 
 export type Settings = Readonly<Record<string, string>>
 
@@ -61,8 +57,7 @@ export class Program {
    * is another version of it. `runs` is put before the command: one that runs it elsewhere.
    */
   constructor(settings: Settings, options: readonly string[] = [], tree = THIS_TREE, runs: readonly string[] = []) {
-    const own = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCacheOf(tree) }
-    const env = { ...own, PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
+    const env = { ...bareEnvironment(tree), PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
     const command = [...runs, process.execPath, ...options, join(tree, 'src/main.ts')]
     this.#child = spawn(present(command[0], 'a command'), command.slice(1), {
       cwd: tmpdir(),

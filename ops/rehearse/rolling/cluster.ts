@@ -1,7 +1,8 @@
 /** Two processes of each role behind nginx, as in `ops/deploy/compose.yaml`. Each can be restarted at its address. */
 import { join } from 'node:path'
 import { present } from '../../../actors/kernel/assert.ts'
-import { Program, type Settings, THIS_TREE } from '../rig/program.ts'
+import { THIS_TREE } from '../rig/bare-environment.ts'
+import { Program, type Settings } from '../rig/program.ts'
 import { freePort } from '../rig/ports.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 

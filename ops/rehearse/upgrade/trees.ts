@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { demand } from '../rig/account.ts'
-import { THIS_TREE } from '../rig/program.ts'
+import { THIS_TREE } from '../rig/bare-environment.ts'
 
 export interface PlantedMigration {
   readonly name: string
