@@ -87,7 +87,7 @@ export interface Strategy {
   /** The account that the others work for. It has a line of its own: it may win what they lose. */
   readonly leader?: string
   /** The leader holds a player whom the match favours later: what the match makes of that position is not counted. */
-  readonly isLeaderLucky?: true
+  readonly isLeaderLucky?: boolean
   /** Called once before kick-off; orders may be placed for any later instant. */
   readonly prepare?: (foresight: Foresight, hands: Hands) => void
   readonly onUpdate?: (floor: Floor, foresight: Foresight) => void
