@@ -34,6 +34,11 @@ export const reasonInput = z
   .regex(/^\P{C}*$/u, 'must not contain control characters')
   .openapi({ pattern: '^\\P{C}*$', example: 'Opened positions just before goals in three matches' })
 
+/** The same for the audit log alone. It is kept for ever, so it names no user. */
+export const auditReason = reasonInput
+  .optional()
+  .openapi({ description: 'For the audit log.', example: 'The feed was wrong for ten minutes' })
+
 const UINT32_MAX = 0xffff_ffff
 
 export const FixtureIdInput = z

@@ -3,6 +3,7 @@ import { Counter } from 'prom-client'
 import { MICROS_PER_UNIT } from '../../actors/kernel/micros.ts'
 import { fieldsOf, integer } from '../../actors/kernel/read.ts'
 import type { SealedEntry } from '../../db/audit-chain.ts'
+import { withoutReason } from '../../db/audit-log.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 
 /** How sign-ins end. */
@@ -45,9 +46,11 @@ export const largeAdoptions = (entries: readonly SealedEntry[], above: number): 
 
 /** An entry's action; what alerts tell apart by the new value has a name of its own. */
 function countedAs({ action, after }: SealedEntry): string {
-  if (action === 'user.role') return after === '"admin"' ? 'user.promote' : 'user.demote'
-  return action === 'match.end' && after === '"void"' ? 'match.void' : action
+  if (action === 'user.role') return plain(after) === 'admin' ? 'user.promote' : 'user.demote'
+  return action === 'match.end' && plain(after) === 'void' ? 'match.void' : action
 }
+
+const plain = (after: string | null): unknown => withoutReason(JSON.parse(after ?? 'null')).after
 
 export function securityMetrics() {
   const signIns = new Counter({

@@ -55,7 +55,13 @@ export interface Upload {
   readonly chart: readonly PricePath[]
 }
 
-export interface Flag {
+/** When and by whom a flag or setting was last changed; null while it has its default. */
+interface Updated {
+  readonly updatedAt: string | null
+  readonly updatedBy: string | null
+}
+
+export interface Flag extends Updated {
   readonly key: string
   readonly enabled: boolean
   readonly description: string
@@ -63,7 +69,7 @@ export interface Flag {
 
 export type SettingValue = number | boolean | string
 
-export interface Setting {
+export interface Setting extends Updated {
   readonly key: string
   readonly value: SettingValue
   readonly type: 'number' | 'boolean' | 'choice'
@@ -73,7 +79,14 @@ export interface Setting {
   readonly max?: number
   readonly decimals?: number
   readonly options?: readonly string[]
-  readonly updatedBy: string | null
+}
+
+/** What a setting would do to the running matches. */
+export interface Foreseen {
+  readonly maxMovePct: number
+  readonly closes: number
+  readonly needsForce: boolean
+  readonly matches: readonly { readonly matchId: number; readonly known: boolean }[]
 }
 
 export interface ListedUser {
@@ -138,6 +151,7 @@ export interface Risk {
   readonly houseToday: number
   readonly exposures: readonly {
     readonly matchId: number
+    readonly instrumentId: string
     readonly name: string
     readonly positions: number
     readonly long: number
@@ -164,12 +178,23 @@ export interface LedgerAudit {
 export interface AuditEntry {
   readonly id: number
   readonly at: string
-  readonly actor: { readonly username: string | null } | null
+  readonly actor: { readonly userId: string; readonly username: string | null } | null
   readonly action: string
   readonly subject: string
+  readonly subjectName: string | null
   readonly before: unknown
   readonly after: unknown
+  readonly reason: string | null
   readonly outcome: string
+}
+
+/** What is left out does not matter. */
+export interface AuditFilter {
+  readonly actor?: string
+  readonly action?: string
+  readonly subject?: string
+  readonly since?: string
+  readonly until?: string
 }
 
 export interface Reactions {
@@ -177,19 +202,28 @@ export interface Reactions {
   readonly setAside: readonly { readonly matchId: number; readonly seq: number; readonly error: string }[]
 }
 
-/** What came to nothing of the feed, and matches that cannot be read. */
+/** Live matches with their newest updates, what came to nothing of the feed, and matches that cannot be read. */
 export interface FeedState {
   readonly faults: readonly {
     readonly reason: string
     readonly matchId: number | null
     readonly detail: string
     readonly times: number
+    readonly firstAt: string
     readonly lastAt: string
+  }[]
+  readonly matches: readonly {
+    readonly matchId: number
+    readonly name: string
+    readonly phase: string
+    readonly startsAt: string
+    readonly updatedAt: string | null
   }[]
   readonly quarantined: readonly {
     readonly matchId: number
     readonly name: string
     readonly reason: string
+    readonly since: string
     readonly positions: number
     readonly margin: number
   }[]
@@ -220,6 +254,19 @@ async function sendFile(path: string, file: File): Promise<void> {
   if (!response.ok) throw new ApiError(response.status, await response.json())
 }
 
+type Checks = Readonly<Record<string, 'ok' | 'failed'>>
+
+/** The checks of the process that answers. One that is not ready says so with 503, and names them. */
+async function ready(): Promise<Checks> {
+  try {
+    return (await api.ask<{ checks: Checks }>('/ready')).checks
+  } catch (error) {
+    const checks = error instanceof ApiError ? error.facts['checks'] : undefined
+    if (checks === undefined) throw error
+    return checks as Checks
+  }
+}
+
 export const operations = {
   recordings: () => api.ask<{ fixtures: Recording[] }>('/api/admin/gameplay-bot/fixtures'),
   library: (cursor: string | null) =>
@@ -232,16 +279,31 @@ export const operations = {
   removeUpload: (name: string) => api.ask<unknown>(`${UPLOADS}/${name}`, { method: 'DELETE' }),
   replays: () => api.ask<{ replays: Replay[]; mainPurseIsLive: boolean }>('/api/admin/gameplay-bot/status'),
   /** `practice` null: as the setting `replays.practice` says. */
-  startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null) =>
-    post('/api/admin/gameplay-bot/start', { fixtureId, speed, traders, ...(practice === null ? {} : { practice }) }),
+  startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null, reason: string) =>
+    post('/api/admin/gameplay-bot/start', {
+      fixtureId,
+      speed,
+      traders,
+      reason,
+      ...(practice === null ? {} : { practice }),
+    }),
   scheduleTournament: (wanted: { name: string; startsAt: string; speed: number }) =>
     post('/api/admin/tournaments', wanted),
-  stopReplay: (id: string) => post('/api/admin/gameplay-bot/stop', { id }),
+  changeTournament: (id: string, change: { state?: 'cancelled'; startsAt?: string; speed?: number; reason: string }) =>
+    api.ask<unknown>(`/api/admin/tournaments/${id}`, { method: 'PATCH', body: change }),
+  stopReplay: (id: string, reason: string) => post('/api/admin/gameplay-bot/stop', { id, reason }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
-  setFlag: (key: string, enabled: boolean) => put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled }),
+  setFlag: (key: string, enabled: boolean, reason: string) =>
+    put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled, reason }),
   settings: () => api.ask<{ settings: Setting[] }>('/api/admin/settings'),
-  setSetting: (key: string, value: SettingValue, { force = false } = {}) =>
-    put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force }),
+  setSetting: (key: string, value: SettingValue, { force = false, reason }: { force?: boolean; reason: string }) =>
+    put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force, reason }),
+  foresee: (key: string, value: SettingValue) =>
+    api.ask<Foreseen>(`/api/admin/settings/${encodeURIComponent(key)}`, {
+      method: 'PUT',
+      query: { dryRun: 'true' },
+      body: { value },
+    }),
   users: (search: string, offset: number) =>
     api.ask<{ users: ListedUser[]; total: number }>('/api/admin/users', { query: { search, offset, limit: 25 } }),
   user: (id: string) => api.ask<UserFile>(`/api/admin/users/${encodeURIComponent(id)}`),
@@ -250,8 +312,11 @@ export const operations = {
   voidPosition: (id: string, reason: string) => post(`/api/admin/positions/${id}/void`, { reason }),
   note: (id: string, text: string) => post(`/api/admin/users/${id}/notes`, { text }),
   risk: () => api.ask<Risk>('/api/admin/risk'),
-  setRole: (id: string, role: 'admin' | 'user') => put(`/api/admin/users/${id}/role`, { role }),
-  audit: () => api.ask<{ entries: AuditEntry[] }>('/api/admin/audit', { query: { limit: 100 } }),
+  setRole: (id: string, role: 'admin' | 'user', reason: string) => put(`/api/admin/users/${id}/role`, { role, reason }),
+  audit: (filter: AuditFilter, cursor: string | null = null) =>
+    api.ask<{ entries: AuditEntry[]; nextCursor: string | null }>('/api/admin/audit', {
+      query: { limit: 100, ...filter, ...(cursor === null ? {} : { cursor }) },
+    }),
   books: () => api.ask<LedgerAudit>('/api/admin/ledger/audit'),
   webhooks: () => api.ask<{ webhooks: Webhook[] }>('/api/admin/webhooks'),
   createWebhook: (url: string, types: readonly string[]) =>
@@ -264,7 +329,13 @@ export const operations = {
   feed: () => api.ask<FeedState>('/api/admin/feed'),
   reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
   retryReaction: (matchId: number, seq: number) => post(`/api/admin/reactions/${matchId}/${seq}/retry`, {}),
-  endMatch: (id: number, outcome: 'settle' | 'void') => post(`/api/admin/matches/${id}/end`, { outcome }),
+  endMatch: (id: number, outcome: 'settle' | 'void', reason: string) =>
+    post(`/api/admin/matches/${id}/end`, { outcome, reason }),
+  positionsOf: (id: number) =>
+    api.ask<{ positions: { position: Holding; playerName: string; username: string | null }[] }>(
+      `/api/admin/matches/${id}/positions`,
+    ),
+  metrics: () => api.ask<{ metrics: string }>('/api/admin/metrics'),
   runbook: () => api.ask<{ markdown: string }>('/api/admin/runbook'),
-  ready: () => api.ask<{ checks: Readonly<Record<string, 'ok' | 'failed'>> }>('/ready'),
+  ready,
 }
