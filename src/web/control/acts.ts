@@ -40,7 +40,7 @@ async function held(key: string, name: string): Promise<string> {
 export const setMode = (scope: { readonly key: string; readonly name: string }, was: Mode, mode: Mode) =>
   ask({
     title: `${scope.name}: ${mode === 'open' ? 'release the brake' : MODE_WORDS[mode].toLowerCase()}`,
-    label: mode === 'open' ? 'Release' : MODE_WORDS[mode],
+    label: { open: 'Release', reduce_only: 'Close only', halted: 'Halt' }[mode],
     change: { from: MODE_WORDS[was], to: MODE_WORDS[mode] },
     effects: async () => [
       MEANING[mode],

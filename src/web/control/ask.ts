@@ -6,7 +6,7 @@ import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { offerSignIn } from '../provider.ts'
 import { user } from '../session.ts'
-import { toast } from '../toasts.ts'
+import { dismiss, toast } from '../toasts.ts'
 import { acted } from './run-action.ts'
 
 export interface Question {
@@ -31,6 +31,9 @@ export interface Question {
 interface Asked extends Question {
   readonly settle: (isDone: boolean) => void
 }
+
+/** The message with the button that undoes the newest act. */
+let undoable = 0
 
 const asked = signal<Asked | null>(null)
 
@@ -69,7 +72,9 @@ function Dialog({ question }: { question: Asked }) {
       await run(why.trim())
       acted.value++
       const takeBack = undo === undefined ? {} : { action: { label: 'Undo', run: () => void undone(title, undo) } }
-      toast({ tone: 'good', title, text: 'Done. Recorded in the audit log.', ...takeBack })
+      // Only the newest act can be undone here: what was before an older one may be out of date.
+      dismiss(undoable)
+      undoable = toast({ tone: 'good', title, text: 'Done. Recorded in the audit log.', ...takeBack })
       end(true)
     } catch (error) {
       setFailure(error)

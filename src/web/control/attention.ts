@@ -7,7 +7,7 @@ import { nameOf } from '../names.ts'
 import { plural } from '../words.ts'
 import { endMatch, setFlag, setMode, stopReplay } from './acts.ts'
 import { type Act, type Concern, concernsOf, type Facts, sentenceOf } from './concerns.ts'
-import { parseMetrics } from './metrics.ts'
+import { type Metrics, parseMetrics } from './metrics.ts'
 import { operations } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
 
@@ -47,11 +47,11 @@ export function Sentence() {
   const wrong = concerns.value.filter(({ level }) => level !== 'note')
   const [worst] = wrong
   if (worst === undefined) {
-    return html`<section class="sentence well" aria-label="State"><b>All is well.</b></section>`
+    return html`<section class="sentence" data-level="well" aria-label="State"><b>All is well.</b></section>`
   }
   const [act] = worst.acts
   return html`
-    <section class="sentence ${worst.level}" aria-label="State" role="status">
+    <section class="sentence" data-level=${worst.level} aria-label="State" role="status">
       <b>${sentenceOf(worst, seenAt.value)}.</b>
       ${wrong.length === 1 ? null : html`<a href="#/control/health">${plural(wrong.length - 1, MORE)}</a>`}
       <span class="acts">
@@ -73,7 +73,7 @@ export function Attention() {
       <ul class="rows inside">
         ${concerns.value.map(
           (one) => html`
-            <li key=${one.what} class=${one.level}>
+            <li key=${one.what} data-level=${one.level}>
               <b>${sentenceOf(one, seenAt.value)}</b>
               ${one.acts.map((act) => html`<${Button} key=${act.kind} act=${act} />`)}
               <a href="#/control/runbook/${one.runbook}">What to do</a>
@@ -117,6 +117,15 @@ export function scopeOf(key: string): { readonly key: string; readonly name: str
   return { key, name: match === undefined ? `match ${id}` : `${match.home.name} – ${match.away.name}` }
 }
 
+let before: Metrics | null = null
+
+function readings(text: string): readonly [Metrics, Metrics] {
+  const now = parseMetrics(text)
+  const both = [now, before ?? now] as const
+  before = now
+  return both
+}
+
 /** What cannot be asked is left out: the parts that do not answer are named anyway. */
 async function gather(): Promise<Facts> {
   const orNull = <T>(asked: Promise<T>): Promise<T | null> => asked.catch(() => null)
@@ -144,7 +153,7 @@ async function gather(): Promise<Facts> {
     audit: audit?.entries ?? null,
     replays: replays?.replays ?? null,
     mainPurseIsLive: replays?.mainPurseIsLive === true,
-    metrics: metrics === null ? null : parseMetrics(metrics.metrics),
+    metrics: metrics === null ? null : readings(metrics.metrics),
     nameOf: (key) => scopeOf(key).name,
   }
 }

@@ -22,6 +22,8 @@ export interface Concern {
   readonly what: string
   /** In milliseconds; null if it is not known since when. */
   readonly since: number | null
+  /** Whether it happened then, and does not last. */
+  readonly isPast: boolean
   readonly by: string | null
   /** The anchor of its section in the runbook. */
   readonly runbook: string
@@ -42,7 +44,8 @@ export interface Facts {
   readonly audit: readonly AuditEntry[] | null
   readonly replays: readonly Replay[] | null
   readonly mainPurseIsLive: boolean
-  readonly metrics: Metrics | null
+  /** Two readings, the newest first: a peak that only one of them has is no concern yet. */
+  readonly metrics: readonly [Metrics, Metrics] | null
   /** The name of what a trading mode is about. */
   readonly nameOf: (key: string) => string
 }
@@ -173,17 +176,20 @@ interface More {
   readonly n?: string
   readonly name?: string
   readonly since?: string | null
+  readonly isPast?: boolean
   readonly by?: string | null
   readonly acts?: readonly Act[]
 }
 
-function concern(alert: AlertName, { n = '', name = '', since = null, by = null, acts }: More = {}): Concern {
+function concern(alert: AlertName, more: More = {}): Concern {
+  const { n = '', name = '', since = null, isPast = false, by = null, acts } = more
   const { level, says, runbook, button } = SAID[alert]
   const look: Act = { kind: 'look', at: PLACES[button] ?? 'health', label: button }
   return {
     level,
     what: says.replace('{n}', n).replace('{name}', name),
     since: since === null ? null : Date.parse(since),
+    isPast,
     by,
     runbook,
     acts: acts ?? [look],
@@ -199,7 +205,7 @@ const RANK: readonly Level[] = ['page', 'brake', 'ticket', 'note']
 
 /** Worst first. */
 export function concernsOf(facts: Facts): readonly Concern[] {
-  const all = [...ofParts(facts), ...ofMetrics(facts), ...ofFeed(facts), ...ofBrakes(facts), ...ofWork(facts)]
+  const all = [...ofParts(facts), ...ofBrakes(facts), ...ofFeed(facts), ...ofMetrics(facts), ...ofWork(facts)]
   return [...all, ...ofAudit(facts), ...ofMoney(facts)].toSorted(
     (a, b) => RANK.indexOf(a.level) - RANK.indexOf(b.level),
   )
@@ -216,24 +222,26 @@ function ofParts({ checks, ...facts }: Facts): Concern[] {
 
 const PART: Readonly<Record<string, string>> = { fastStore: 'fast store (Redis)', bus: 'bus between processes' }
 
-function ofMetrics({ metrics }: Facts): Concern[] {
-  if (metrics === null) return []
-  const most = (name: string): number => greatest(metrics, name) ?? 0
+function ofMetrics({ metrics: readings }: Facts): Concern[] {
+  if (readings === null) return []
+  const [metrics] = readings
+  const both = (of: (metrics: Metrics) => number): number => Math.min(...readings.map(of))
+  const most = (name: string): number => both((one) => greatest(one, name) ?? 0)
   const secs = (n: number): string => durationWords(n * 1_000)
   const found: Concern[] = []
   const over = (alert: AlertName, value: number, bound: number, n: string): void => {
     if (value > bound) found.push(concern(alert, { n }))
   }
-  const imbalance = Math.abs(total(metrics, 'touchline_ledger_imbalance_micros'))
+  const imbalance = both((one) => Math.abs(total(one, 'touchline_ledger_imbalance_micros')))
   over('LedgerImbalance', imbalance + most('touchline_ledger_unbalanced_transactions'), 0, '')
   over('WalletMismatch', most('touchline_wallets_mismatched'), 0, '')
   const mailbox = most('touchline_mailbox_depth')
   over('MailboxFilling', mailbox, BOUNDS.mailbox, String(mailbox))
-  const queries = metrics.get('touchline_database_waiting{pool="readers"}') ?? 0
+  const queries = both((one) => one.get('touchline_database_waiting{pool="readers"}') ?? 0)
   over('QueriesWait', queries, BOUNDS.queries, String(queries))
-  const lag = metrics.get('touchline_loop_lag_seconds{quantile="0.99"}') ?? 0
+  const lag = both((one) => one.get('touchline_loop_lag_seconds{quantile="0.99"}') ?? 0)
   over('LoopLate', lag, BOUNDS.lagSecs, `${Math.round(lag * 1_000)} ms`)
-  const sockets = total(metrics, 'touchline_sockets')
+  const sockets = both((one) => total(one, 'touchline_sockets'))
   over('SocketsFull', sockets, BOUNDS.sockets, String(sockets))
   const unheard = most('touchline_bus_unheard_seconds')
   over('BusUnheard', unheard, BOUNDS.busSecs, secs(unheard))
@@ -275,14 +283,15 @@ function ofFeed({ feed, now }: Facts): Concern[] {
   return [...quarantined, ...faults]
 }
 
-/** Of a brake, and of what keeps users out. */
+/** Of a brake, and of what keeps users out. One on everything is as bad as an alert that wakes an operator. */
 function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
-  const common = { level: 'brake', runbook: 'the-brake' } as const
+  const common = { runbook: 'the-brake', isPast: false } as const
   const modes = (settings ?? []).filter(({ key, value }) => key.startsWith('trading.mode') && value !== 'open')
   const brakes = modes.map(({ key, value, updatedAt, updatedBy }): Concern => {
     const on = key === 'trading.mode' ? '' : ` on ${nameOf(key)}`
     return {
       ...common,
+      level: on === '' ? 'page' : 'brake',
       what: value === 'halted' ? `Trading${on} is halted` : `Trading${on} is close only`,
       since: updatedAt === null ? null : Date.parse(updatedAt),
       by: updatedBy,
@@ -329,7 +338,9 @@ function ofAudit({ audit, settings }: Facts): Concern[] {
     if (newest === undefined || own.length < least) return
     const { subject, subjectName, at, actor } = newest
     const n = noun === undefined ? String(own.length) : counted(own.length, noun)
-    found.push(concern(alert, { n, name: subjectName ?? subject, since: at, by: actor?.username ?? null }))
+    found.push(
+      concern(alert, { n, name: subjectName ?? subject, since: at, isPast: true, by: actor?.username ?? null }),
+    )
   }
   const is = (wanted: string) => (entry: AuditEntry) => entry.action === wanted && entry.outcome === 'ok'
   about('TokensReused', is('session.reuse'), REUSES + 1)
@@ -363,6 +374,7 @@ function ofMoney({ replays, mainPurseIsLive, settings }: Facts): Concern[] {
       level: 'note',
       what: `The replay ${replay.fixtureId} pays the main purse, and its outcome may be known`,
       since: null,
+      isPast: false,
       by: null,
       runbook: 'match-day',
       acts: [{ kind: 'stop', replay }],
@@ -373,6 +385,7 @@ function ofMoney({ replays, mainPurseIsLive, settings }: Facts): Concern[] {
             level: 'note',
             what: 'Live matches are traded without trading.protection: a user who sees the pitch earlier than the feed wins',
             since: null,
+            isPast: false,
             by: null,
             runbook: 'somebody-cheats',
             acts: [look],
@@ -393,5 +406,8 @@ export function durationWords(ms: number): string {
 }
 
 /** Trading is halted for 4 min by ann */
-export const sentenceOf = ({ what, since, by }: Concern, now: number): string =>
-  `${what}${since === null ? '' : `, for ${durationWords(now - since)}`}${by === null ? '' : `, by ${by}`}`
+export function sentenceOf({ what, since, isPast, by }: Concern, now: number): string {
+  const lasted = since === null ? '' : durationWords(now - since)
+  const when = since === null ? '' : isPast ? ` ${lasted} ago` : ` for ${lasted}`
+  return `${what}${when}${by === null ? '' : ` by ${by}`}`
+}

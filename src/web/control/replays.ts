@@ -12,20 +12,22 @@ export function Replays() {
   useRepeated(again, 3_000)
   return html`
     <div class="columns">
-      <section class="card" aria-labelledby="replays-title">
-        <header><h2 id="replays-title">Playing</h2></header>
-        ${
-          answer === null
-            ? html`<${Waiting} trouble=${trouble} />`
-            : answer.replays.length === 0
-              ? html`<p class="empty">No replay is playing.</p>`
-              : html`<ul class="replays">
-                  ${answer.replays.map((replay) => html`<${Playing} key=${replay.id} replay=${replay} again=${again} />`)}
-                </ul>`
-        }
-      </section>
+      <div>
+        <section class="card" aria-labelledby="replays-title">
+          <header><h2 id="replays-title">Playing</h2></header>
+          ${
+            answer === null
+              ? html`<${Waiting} trouble=${trouble} />`
+              : answer.replays.length === 0
+                ? html`<p class="empty">No replay is playing.</p>`
+                : html`<ul class="replays">
+                    ${answer.replays.map((replay) => html`<${Playing} key=${replay.id} replay=${replay} again=${again} />`)}
+                  </ul>`
+          }
+        </section>
+        <${ScheduledTournaments} />
+      </div>
       <${Start} again=${again} />
-      <${ScheduledTournaments} />
       <${Library} again=${again} />
     </div>
   `

@@ -42,6 +42,12 @@ const when = ({ state, startsAt }: Tournament): string =>
 function Row({ tournament }: { tournament: Tournament }) {
   const { id, name, state, startsAt, speed, entrants, matchId } = tournament
   const [at, setAt] = useState('')
+  const facts = [
+    when(tournament),
+    plural(entrants, ENTRANTS),
+    `${speed}×`,
+    ...(matchId === null ? [] : [`match ${matchId}`]),
+  ]
   const told = `${plural(entrants, ENTRANTS)} ${entrants === 1 ? 'is' : 'are'} told.`
   const cancel = () =>
     ask({
@@ -69,10 +75,7 @@ function Row({ tournament }: { tournament: Tournament }) {
     <li>
       <div>
         <b>${name}</b>
-        <p class="hint">
-          ${when(tournament)} · ${plural(entrants, ENTRANTS)} ·
-          ${speed}×${matchId === null ? '' : ` · match ${matchId}`}
-        </p>
+        <p class="hint">${facts.join(' · ')}</p>
       </div>
       ${
         state === 'upcoming'

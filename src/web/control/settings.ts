@@ -65,7 +65,7 @@ function Flags() {
                   <li key=${key}>
                     <div>
                       <b>${key}</b>
-                      <p class="hint">${description} ${changedBy(updatedAt, updatedBy)}</p>
+                      <p class="hint">${coded(description)} ${changedBy(updatedAt, updatedBy)}</p>
                     </div>
                     <${Switch} label=${key} isOn=${enabled} onSet=${(to: boolean) => void set(key, to)} />
                   </li>
@@ -123,6 +123,9 @@ function Settings() {
   `
 }
 
+/** What is in backquotes is code. */
+const coded = (text: string) => text.split('`').map((part, n) => (n % 2 === 1 ? html`<code>${part}</code>` : part))
+
 const changedBy = (at: string | null, by: string | null): string =>
   at === null ? '' : `Set by ${by ?? 'an erased user'}, ${dayTime(at)}.`
 
@@ -145,7 +148,7 @@ function Row({ setting }: { setting: Setting }) {
     <li class=${value === usual ? '' : 'changed'}>
       <div>
         <b>${key}</b>
-        <p class="hint">${description}</p>
+        <p class="hint">${coded(description)}</p>
         <p class="hint">${boundsOf(setting)} ${changedBy(updatedAt, updatedBy)}</p>
         ${key === 'trading.protection' ? html`<${Protection} />` : null}
         ${hasHistory ? html`<${History} subject=${key} />` : null}

@@ -17,7 +17,8 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /** Whether a difference is one: beyond two standard errors. */
-export function saidBy({ mean, error }: Spread): 'more' | 'less' | 'chance' | 'unknown' {
+export function saidBy({ mean, error, least, most }: Spread): 'same' | 'more' | 'less' | 'chance' | 'unknown' {
+  if (least === 0 && most === 0) return 'same'
   if (error === null) return 'unknown'
   if (Math.abs(mean) <= 2 * error) return 'chance'
   return mean > 0 ? 'more' : 'less'

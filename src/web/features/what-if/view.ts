@@ -246,7 +246,9 @@ const changeWords = ({ mean, error, least, most }: Spread, words: (n: number) =>
   error === null ? words(mean) : `${words(mean)} ± ${units(2 * error)} (${words(least)} to ${words(most)})`
 
 const verdictOf = (change: Spread): string =>
-  ({ more: 'more', less: 'less', chance: 'may be chance', unknown: 'ask more seeds' })[saidBy(change)]
+  ({ same: 'no difference', more: 'more', less: 'less', chance: 'may be chance', unknown: 'ask more seeds' })[
+    saidBy(change)
+  ]
 
 function Match({ runs }: { runs: readonly Run[] }) {
   const [first] = runs
