@@ -160,7 +160,7 @@ const fieldsOf = (plain: unknown): object =>
   typeof plain === 'object' && plain !== null && !Array.isArray(plain) ? plain : { value: plain }
 
 /** A new value as it was before a reason joined it, and the reason. A value with fields keeps its `reason` as well. */
-export function withoutReason(after: unknown): { readonly after: unknown; readonly reason: string | null } {
+function withoutReason(after: unknown): { readonly after: unknown; readonly reason: string | null } {
   if (typeof after !== 'object' || after === null || !('reason' in after)) return { after, reason: null }
   const reason = typeof after.reason === 'string' ? after.reason : null
   const isPlain = 'value' in after && Object.keys(after).length === 2

@@ -53,12 +53,8 @@ export interface SettingChange {
   readonly reason?: string | undefined
 }
 
-export interface FlagChange {
-  readonly key: string
+export interface FlagChange extends Omit<SettingChange, 'value'> {
   readonly enabled: boolean
-  readonly by: UserId
-  /** For the audit log. */
-  readonly reason?: string | undefined
 }
 
 export type SettingOutcome =

@@ -3,7 +3,6 @@ import { Counter } from 'prom-client'
 import { MICROS_PER_UNIT } from '../../actors/kernel/micros.ts'
 import { fieldsOf, integer } from '../../actors/kernel/read.ts'
 import type { SealedEntry } from '../../db/audit-chain.ts'
-import { withoutReason } from '../../db/audit-log.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 
 /** How sign-ins end. */
@@ -50,7 +49,11 @@ function countedAs({ action, after }: SealedEntry): string {
   return action === 'match.end' && plain(after) === 'void' ? 'match.void' : action
 }
 
-const plain = (after: string | null): unknown => withoutReason(JSON.parse(after ?? 'null')).after
+/** The new value, also where a reason is kept beside it. */
+function plain(after: string | null): unknown {
+  const value: unknown = JSON.parse(after ?? 'null')
+  return typeof value === 'object' && value !== null && 'value' in value ? value.value : value
+}
 
 export function securityMetrics() {
   const signIns = new Counter({

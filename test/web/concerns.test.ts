@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { concernsOf, durationWords, type Facts, SAID, sentenceOf } from '../../src/web/control/concerns.ts'
+import { concernsOf, durationWords, type Facts, sentenceOf } from '../../src/web/control/concerns.ts'
 import { anchorOf, sectionsOf } from '../../src/web/control/markdown.ts'
 import { parseMetrics } from '../../src/web/control/metrics.ts'
 import type { AuditEntry, Setting } from '../../src/web/control/operations.ts'
+import { SAID } from '../../src/web/control/said.ts'
 import { alertRules } from '../ops/watching.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

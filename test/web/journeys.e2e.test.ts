@@ -2,7 +2,7 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
-import { complaintsOf, hasBrowser, launch } from '../support/browser.ts'
+import { answer, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
 import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 
@@ -133,7 +133,6 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await tradable(fan.page)
 
     const { page, press, complaints } = await somebody({ viewport: { width: 1440, height: 900 } })
-    page.on('dialog', (dialog) => void dialog.accept('the provider reports nonsense'))
     await page.goto(server.url)
     await page.getByLabel('Your name').fill('Olga')
     await press(page.getByRole('button', { name: 'Kick off' }))
@@ -144,6 +143,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
         .and(page.locator(`[aria-pressed=${isPressed}]`))
         .first()
     await press(mode('Halted', false))
+    await answer(page, 'Halt', 'the provider reports nonsense')
     await mode('Halted', true).waitFor()
     await fan.page
       .locator('.scoreboard')
@@ -151,6 +151,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       .waitFor()
     expect(await enabled(fan.page, /^Go long/).count()).toBe(0)
     await press(mode('Open', false))
+    await answer(page, 'Release', 'it does no longer')
     await mode('Open', true).waitFor()
     await tradable(fan.page)
     await press(page.getByRole('link', { name: 'Audit' }))

@@ -28,6 +28,10 @@ class Operations:
         """Set the caller's own limits."""
         return self.ask('PUT', '/api/me/limits', body=body)
 
+    def change_tournament(self, id: Any, body: Any) -> Any:
+        """Change or cancel a tournament that has not begun."""
+        return self.ask('PATCH', f'/api/admin/tournaments/{_part(id)}', body=body)
+
     def change_webhook(self, id: Any, body: Any) -> Any:
         """Pause or resume a webhook."""
         return self.ask('PATCH', f'/api/admin/webhooks/{_part(id)}', body=body)
@@ -300,9 +304,9 @@ class Operations:
         """All feature flags."""
         return self.ask('GET', '/api/admin/flags')
 
-    def list_audit_entries(self, *, limit: Any = None, cursor: Any = None) -> Any:
+    def list_audit_entries(self, *, limit: Any = None, cursor: Any = None, actor: Any = None, action: Any = None, subject: Any = None, since: Any = None, until: Any = None) -> Any:
         """The actions of operators, newest first."""
-        return self.ask('GET', '/api/admin/audit', {'limit': limit, 'cursor': cursor})
+        return self.ask('GET', '/api/admin/audit', {'limit': limit, 'cursor': cursor, 'actor': actor, 'action': action, 'subject': subject, 'since': since, 'until': until})
 
     def list_districts(self) -> Any:
         """All districts."""
