@@ -16,12 +16,10 @@ const SHOWN_MAX = 4
 export const toasts = signal<readonly Toast[]>([])
 let count = 0
 
-/** Returns its id. */
-export function toast(news: Omit<Toast, 'id'>): number {
+export function toast(news: Omit<Toast, 'id'>): void {
   const id = ++count
   toasts.value = [...toasts.peek(), { ...news, id }].slice(-SHOWN_MAX)
   if (news.action === undefined) setTimeout(() => dismiss(id), STAY_MS)
-  return id
 }
 
 export function dismiss(id: number): void {

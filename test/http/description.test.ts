@@ -119,7 +119,7 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path === '/api/leagues') {
     return { name: 'Friends', startsAt: timestampAt(0), endsAt: timestampAt(HOUR_MS), matches: 'all' }
   }
-  if (path === '/api/admin/tournaments') {
+  if (path.startsWith('/api/admin/tournaments')) {
     return { name: 'Friday Night Cup', startsAt: timestampAt(HOUR_MS) }
   }
   if (path === '/api/leagues/join') return { code: '9f2c4b7d01ae' }
@@ -159,6 +159,7 @@ const ENDPOINTS: readonly string[] = [
   'GET /api/admin/recordings/{id}',
   'GET /api/admin/recordings/{id}/chart',
   'GET /api/admin/risk',
+  'GET /api/admin/metrics',
   'GET /api/admin/runbook',
   'GET /api/admin/settings',
   'GET /api/admin/settings/scoring/multiplier-keys',
@@ -231,6 +232,7 @@ const ENDPOINTS: readonly string[] = [
   'GET /api/wallet/ledger',
   'GET /health',
   'GET /ready',
+  'PATCH /api/admin/tournaments/{id}',
   'PATCH /api/admin/webhooks/{id}',
   'PATCH /api/me',
   'PATCH /api/positions/{id}',

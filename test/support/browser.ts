@@ -37,6 +37,7 @@ export function complaintsOf(page: Page, origins: readonly string[]): readonly s
 export async function answer(page: Page, label: string, why?: string): Promise<string> {
   const dialog = page.getByRole('dialog')
   await dialog.getByText(/^By \w+, now/).waitFor()
+  await dialog.getByText('Counting what it concerns…').waitFor({ state: 'detached' })
   if (why !== undefined) await dialog.getByRole('textbox').fill(why)
   const button = dialog.getByRole('button', { name: label, exact: true })
   if (label !== 'Cancel') await button.and(page.locator(':enabled')).waitFor()

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { concernsOf, durationWords, type Facts, sentenceOf } from '../../src/web/control/concerns.ts'
 import { anchorOf, sectionsOf } from '../../src/web/control/markdown.ts'
 import { parseMetrics } from '../../src/web/control/metrics.ts'
-import type { AuditEntry, Setting } from '../../src/web/control/operations.ts'
+import type { AuditEntry, Setting } from '../../src/web/control/answers.ts'
 import { SAID } from '../../src/web/control/said.ts'
 import { alertRules } from '../ops/watching.ts'
 

@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await expect.poll(async () => (await fan.open(order, `braked ${++tries}`)).status, PATIENCE).toBe(409)
 
     const attention = page.getByRole('region', { name: 'Needs attention' })
-    await attention.getByText(/Trading on \S.* – .* is close only for \d+ s by boss/).waitFor()
+    await attention.getByText(/Trading on \S.* – .* is close only for \d+ \w+ by boss/).waitFor()
     expect(await accessProblems(page)).toEqual([])
     await shoot(page, 'brakes-1440-dark')
     await attention.getByRole('button', { name: 'Release' }).click()
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('group', { name: 'Trading on Every match' }).getByRole('button', { name: 'Halted' }).click()
     await answer(page, 'Halt', 'a leaked key')
     const sentence = page.getByLabel('State')
-    await sentence.getByText(/^Trading is halted for \d+ s by boss\.$/).waitFor()
+    await sentence.getByText(/^Trading is halted for \d+ \w+ by boss\.$/).waitFor()
     await page.setViewportSize({ width: 390, height: 844 })
     const box = await sentence.getByRole('button', { name: 'Release' }).boundingBox()
     expect(box === null ? 0 : box.y + box.height, 'above the fold').toBeLessThan(400)

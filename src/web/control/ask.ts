@@ -6,7 +6,7 @@ import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { offerSignIn } from '../provider.ts'
 import { user } from '../session.ts'
-import { dismiss, toast } from '../toasts.ts'
+import { dismiss, toast, toasts } from '../toasts.ts'
 import { acted } from './run-action.ts'
 
 export interface Question {
@@ -74,7 +74,8 @@ function Dialog({ question }: { question: Asked }) {
       const takeBack = undo === undefined ? {} : { action: { label: 'Undo', run: () => void undone(title, undo) } }
       // Only the newest act can be undone here: what was before an older one may be out of date.
       dismiss(undoable)
-      undoable = toast({ tone: 'good', title, text: 'Done. Recorded in the audit log.', ...takeBack })
+      toast({ tone: 'good', title, text: 'Done. Recorded in the audit log.', ...takeBack })
+      undoable = toasts.peek().at(-1)?.id ?? 0
       end(true)
     } catch (error) {
       setFailure(error)

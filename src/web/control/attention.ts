@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { matches } from '../market.ts'
 import { nameOf } from '../names.ts'
+import { now as serverNow } from '../server-clock.ts'
 import { plural } from '../words.ts'
 import { endMatch, setFlag, setMode, stopReplay } from './acts.ts'
 import { type Act, type Concern, concernsOf, type Facts, sentenceOf } from './concerns.ts'
@@ -11,7 +12,7 @@ import { type Metrics, parseMetrics } from './metrics.ts'
 import { operations } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
 
-const AGAIN_MS = 10_000
+const AGAIN_MS = 15_000
 const HOUR_MS = 3_600_000
 /** What alerts count of the audit log. */
 const WATCHED = 'session.reuse,wallet,integrity,refusals,registrations,user.role,match.end'
@@ -20,7 +21,7 @@ const WATCHED = 'session.reuse,wallet,integrity,refusals,registrations,user.role
 const concerns = signal<readonly Concern[] | null>(null)
 const seenAt = signal(0)
 
-/** Asks again every ten seconds, and after each act. */
+/** Asks again every 15 seconds, and after each act. */
 export function useConcerns(): void {
   useEffect(() => {
     let isWanted = true
@@ -129,7 +130,8 @@ function readings(text: string): readonly [Metrics, Metrics] {
 /** What cannot be asked is left out: the parts that do not answer are named anyway. */
 async function gather(): Promise<Facts> {
   const orNull = <T>(asked: Promise<T>): Promise<T | null> => asked.catch(() => null)
-  const now = Date.now()
+  // By the server's clock, which all times that it answers are of.
+  const now = serverNow.peek()
   const since = new Date(now - HOUR_MS).toISOString()
   const [checks, feed, reactions, webhooks, settings, flags, audit, replays, metrics] = await Promise.all([
     orNull(operations.ready()),

@@ -3,7 +3,7 @@
  * sentence on top of the control room.
  */
 import { greatest, type Metrics, total } from './metrics.ts'
-import type { AuditEntry, FeedState, Flag, Reactions, Replay, Setting, Webhook } from './operations.ts'
+import type { AuditEntry, FeedState, Flag, Reactions, Replay, Setting, Webhook } from './answers.ts'
 import { type AlertName, PLACES, SAID } from './said.ts'
 
 /** `page` wakes an operator, `brake` was put on by one, `ticket` waits for the morning, `note` is no alert. */
@@ -181,6 +181,7 @@ function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
   return [
     ...closed.map(({ updatedAt, updatedBy }): Concern => ({
       ...common,
+      level: 'page',
       what: 'Only admins can use the service',
       since: updatedAt === null ? null : Date.parse(updatedAt),
       by: updatedBy,

@@ -2,6 +2,7 @@
 import { dayTime, signed, units } from '../format.ts'
 import { html } from '../html.ts'
 import { useRepeated, useRequest, Waiting } from '../parts/use-request.ts'
+import { now } from '../server-clock.ts'
 import { endMatch } from './acts.ts'
 import { durationWords } from './concerns.ts'
 import { greatest, type Metrics, parseMetrics, total } from './metrics.ts'
@@ -59,7 +60,7 @@ export function Feeds() {
 
 async function ask() {
   const [feed, { metrics }] = await Promise.all([operations.feed(), operations.metrics()])
-  return { feed, metrics: parseMetrics(metrics), at: Date.now() }
+  return { feed, metrics: parseMetrics(metrics), at: now.peek() }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

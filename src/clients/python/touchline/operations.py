@@ -168,6 +168,10 @@ class Operations:
         """The caller's profile and wallet."""
         return self.ask('GET', '/api/me')
 
+    def get_metrics(self) -> Any:
+        """The metrics of one process."""
+        return self.ask('GET', '/api/admin/metrics')
+
     def get_movers(self) -> Any:
         """The top five gainers, losers and most traded of the last 24 hours."""
         return self.ask('GET', '/api/instruments/movers')
