@@ -3,10 +3,11 @@
  * seals them. What an operator writes about a person is beside it, and erased with the person: the entry keeps a
  * salted digest, so that other words in its place are found.
  */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type SqlBool } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { texts } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** An action of an operator, or of a process on its own. `before` and `after` are plain JSON. */
@@ -20,16 +21,32 @@ export interface ControlAction {
   readonly after: unknown
   /** `ok`, or the code of the refusal. Left out: `ok`. */
   readonly outcome?: string
+  /** Why an operator acted, where that is not about a person. It is kept in `after`, for ever. */
+  readonly reason?: string | undefined
   /** What is written about a person; `after` has it in this field. */
   readonly words?: { readonly field: 'reason' | 'text'; readonly about: UserId; readonly words: string }
 }
 
-export interface AuditEntry extends Omit<ControlAction, 'words'> {
+export interface AuditEntry extends Omit<ControlAction, 'words' | 'reason'> {
   readonly id: number
   readonly at: Instant
   /** The actor's username; null when the account no longer exists. */
   readonly actorName: string | null
+  /** The name of the user, league, match or player that the subject is the id of; null for any other. */
+  readonly subjectName: string | null
+  readonly reason: string | null
   readonly outcome: string
+}
+
+/** Which entries are listed: those that fit everything that is given. */
+export interface AuditFilter {
+  /** The actor's username. */
+  readonly actor?: string | undefined
+  /** Actions such as `setting.set`, or all of a noun: `setting`. Several are separated by commas. */
+  readonly action?: string | undefined
+  readonly subject?: string | undefined
+  readonly since?: Instant | undefined
+  readonly until?: Instant | undefined
 }
 
 export class AuditLog {
@@ -54,8 +71,9 @@ export class AuditLog {
     if (actions.length === 0) return
     const at = new Date(this.#world.now())
     const rows = []
-    for (const { actor, action, subject, before, after: plain, outcome = 'ok', words } of actions) {
-      const after = words === undefined ? plain : { ...Object(plain), [words.field]: await keptBeside(words, db) }
+    for (const { actor, action, subject, before, after: plain, outcome = 'ok', reason, words } of actions) {
+      const said = words === undefined ? reason : await keptBeside(words, db)
+      const after = said === undefined ? plain : { ...fieldsOf(plain), [words?.field ?? 'reason']: said }
       rows.push({
         at,
         actor_id: actor,
@@ -70,19 +88,31 @@ export class AuditLog {
   }
 
   /** Newest first. `before` continues from an entry's id. */
-  async list(limit: number, before: number | null): Promise<readonly AuditEntry[]> {
-    const rows = await (
-      await this.#readerOf(before)
-    )
+  async list(limit: number, before: number | null, filter: AuditFilter = {}): Promise<readonly AuditEntry[]> {
+    const { actor, action, subject, since, until } = filter
+    const reader = await this.#readerOf(before)
+    const rows = await reader
       .selectFrom('audit_log')
       .leftJoin('users', 'users.id', 'audit_log.actor_id')
       .leftJoin('audit_words', (join) => join.on('audit_words.digest', '=', digestIn('audit_log')))
       .selectAll('audit_log')
       .select(['users.username', 'audit_words.words'])
       .$if(before !== null, (query) => query.where('audit_log.id', '<', before))
+      .$if(actor !== undefined, (query) => query.where('users.username', '=', String(actor)))
+      .$if(action !== undefined, (query) =>
+        query.where(sql<SqlBool>`exists (select from unnest(string_to_array(${action}::text, ',')) wanted
+                                         where action = wanted or starts_with(action, wanted || '.'))`),
+      )
+      .$if(subject !== undefined, (query) => query.where('subject', '=', String(subject)))
+      .$if(since !== undefined, (query) => query.where('at', '>=', new Date(Number(since))))
+      .$if(until !== undefined, (query) => query.where('at', '<', new Date(Number(until))))
       .orderBy('audit_log.id', 'desc')
       .limit(limit)
       .execute()
+    const names = await namesOf(
+      rows.map((row) => row.subject),
+      reader,
+    )
     return rows.map((row) => ({
       id: row.id,
       at: instant(row.at.getTime()),
@@ -90,8 +120,9 @@ export class AuditLog {
       actorName: row.username,
       action: row.action,
       subject: row.subject,
+      subjectName: names.get(idIn(row.subject)) ?? null,
       before: row.before,
-      after: withWords(row.after, row.words),
+      ...withoutReason(withWords(row.after, row.words)),
       outcome: row.outcome,
     }))
   }
@@ -122,4 +153,37 @@ async function keptBeside({ about, words }: { about: UserId; words: string }, db
 function withWords(after: unknown, words: string | null): unknown {
   if (words === null || typeof after !== 'object' || after === null || Array.isArray(after)) return after
   return { ...after, ['text' in after ? 'text' : 'reason']: words }
+}
+
+/** A new value that has no fields becomes the field `value` beside a reason. */
+const fieldsOf = (plain: unknown): object =>
+  typeof plain === 'object' && plain !== null && !Array.isArray(plain) ? plain : { value: plain }
+
+/** A new value as it was before a reason joined it, and the reason. A value with fields keeps its `reason` as well. */
+function withoutReason(after: unknown): { readonly after: unknown; readonly reason: string | null } {
+  if (typeof after !== 'object' || after === null || !('reason' in after)) return { after, reason: null }
+  const reason = typeof after.reason === 'string' ? after.reason : null
+  const isPlain = 'value' in after && Object.keys(after).length === 2
+  return { after: isPlain ? after.value : after, reason }
+}
+
+/** The id in a subject such as `trading.mode.match.19155071`; otherwise the subject. */
+const idIn = (subject: string): string => /^trading\.mode\.(?:match|instrument)\.(.*)$/.exec(subject)?.[1] ?? subject
+
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
+const NUMBER = /^\d{1,10}$/
+
+/** The names of users, leagues, players and matches, by id. */
+async function namesOf(subjects: readonly string[], db: Kysely<Database>): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(subjects.map(idIn))]
+  const own = texts(ids.filter((id) => UUID.test(id)))
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id::text, username as name from users where id = any(${own}::uuid[])
+    union all select id::text, name from leagues where id = any(${own}::uuid[])
+    union all select id::text, name from instruments where id = any(${own}::uuid[])
+    union all select id::text, info ->> 'name' from matches
+     where id = any(${texts(ids.filter((id) => NUMBER.test(id)))}::bigint[]) and info ->> 'name' is not null`.execute(
+    db,
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }

@@ -18,6 +18,20 @@ export interface CountedFault<Reason extends string> extends FeedFault<Reason> {
   readonly lastAt: Instant
 }
 
+/** A match that is not settled, and when the feed last said something new about it. */
+export interface FedMatch {
+  readonly matchId: number
+  readonly name: string
+  readonly phase: string
+  readonly startsAt: Instant
+  /** Null before its first update. */
+  readonly updatedAt: Instant | null
+}
+
+const FED_MAX = 50
+/** Matches that kick off later are of no interest yet. */
+const AHEAD_HOURS = 24
+
 /** Older rows are forgotten. */
 const KEPT_DAYS = 7
 const RECENT_MAX = 100
@@ -50,6 +64,31 @@ export class FeedFaults<Reason extends string> {
            set detail = excluded.detail, times = feed_faults.times + excluded.times, last_at = excluded.last_at`.execute(
       this.#db,
     )
+  }
+
+  /** The live matches that are not settled, in the order of their kick-off: 50 at most. */
+  async matches(): Promise<readonly FedMatch[]> {
+    const { rows } = await sql<{
+      id: number
+      name: string | null
+      phase: string
+      starts_at: Date
+      updated: Date | null
+    }>`
+      select id, info ->> 'name' as name, phase, starts_at,
+             case when info ->> 'sourceAt' ~ '^[0-9]{1,15}$'
+                  then to_timestamp((info ->> 'sourceAt')::bigint / 1000.0) end as updated
+        from matches
+       where settled_at is null and not replay
+         and starts_at < clock_timestamp() + make_interval(hours => ${AHEAD_HOURS}::integer)
+       order by starts_at, id limit ${FED_MAX}::integer`.execute(this.#db)
+    return rows.map(({ id, name, phase, starts_at: startsAt, updated }) => ({
+      matchId: id,
+      name: name ?? `match ${id}`,
+      phase,
+      startsAt: instant(startsAt.getTime()),
+      updatedAt: updated === null ? null : instant(updated.getTime()),
+    }))
   }
 
   /** The faults of the last days, newest first: 100 at most. */

@@ -40,6 +40,8 @@ export interface ReplayPlan extends Pick<
 > {
   /** The operator who starts it; null for the demo. */
   readonly by: UserId | null
+  /** For the audit log. */
+  readonly reason?: string | undefined
 }
 
 export class ReplayRuns {
@@ -78,7 +80,7 @@ export class ReplayRuns {
   }
 
   async #begin(plan: ReplayPlan, tx: Transaction<Database>): Promise<ReplayRun | null> {
-    const { recording, speed, traders, demo, lossless, practice, by } = plan
+    const { recording, speed, traders, demo, lossless, practice, by, reason } = plan
     await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
     const running = await tx
       .selectFrom('replays')
@@ -116,14 +118,19 @@ export class ReplayRuns {
       .execute()
     if (by !== null) {
       const after = { recording, speed, traders, lossless, practice, matchId }
-      await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
+      await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after, reason }, tx)
     }
     const begun = { id, recording, slot, matchId, speed, traders, demo, lossless, practice, startedAt }
     return { ...begun, tournament: null, ending: null, match: null }
   }
 
   /** Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending. */
-  async end(id: string | null, ending: Ending, by: UserId | null): Promise<readonly string[]> {
+  async end(
+    id: string | null,
+    ending: Ending,
+    by: UserId | null,
+    reason?: string | undefined,
+  ): Promise<readonly string[]> {
     return this.#db.transaction().execute(async (tx) => {
       const rows = await tx
         .updateTable('replays')
@@ -132,7 +139,10 @@ export class ReplayRuns {
         .$if(id !== null, (query) => query.where('id', '=', id))
         .returning('id')
         .execute()
-      if (by !== null) await this.#recordEnd(tx, rows, ending, by)
+      for (const { id: subject } of by === null ? [] : rows) {
+        const action = { actor: by, action: 'replay.stop', subject, before: null, after: { ending }, reason }
+        await this.#audit.record(action, tx)
+      }
       return rows.map((row) => row.id)
     })
   }
@@ -145,13 +155,6 @@ export class ReplayRuns {
       .where('id', '=', id)
       .where((eb) => eb.not(eb.exists(unsettledMatch(eb))))
       .execute()
-  }
-
-  async #recordEnd(tx: Transaction<Database>, rows: readonly { id: string }[], ending: Ending, by: UserId) {
-    for (const { id } of rows) {
-      const after = { ending }
-      await this.#audit.record({ actor: by, action: 'replay.stop', subject: id, before: null, after }, tx)
-    }
   }
 
   #rows() {

@@ -49,12 +49,12 @@ export interface SettingChange {
   readonly key: string
   readonly value: unknown
   readonly by: UserId
+  /** For the audit log. */
+  readonly reason?: string | undefined
 }
 
-export interface FlagChange {
-  readonly key: string
+export interface FlagChange extends Omit<SettingChange, 'value'> {
   readonly enabled: boolean
-  readonly by: UserId
 }
 
 export type SettingOutcome =
@@ -205,7 +205,7 @@ export class Settings {
   }
 
   /** Sets a flag; one with a new key is created. */
-  async setFlag({ key, enabled, by }: FlagChange): Promise<FlagOutcome> {
+  async setFlag({ key, enabled, by, reason }: FlagChange): Promise<FlagOutcome> {
     assert(isFlagKey(key), `${key} is no key of a flag`)
     const name = flagKey(key)
     const isFull = await this.#options.db.transaction().execute(async (tx) => {
@@ -213,7 +213,7 @@ export class Settings {
       const own = [...rows.keys()].filter((each) => each.startsWith(FLAG_PREFIX) && !this.#catalogue.has(each))
       if (!this.#catalogue.has(name) && !rows.has(name) && own.length >= FLAGS_MAX) return true
       const before = rows.get(name)?.value ?? this.#catalogue.get(name)?.default ?? null
-      await this.#put(tx, { key: name, value: enabled, by, before })
+      await this.#put(tx, { key: name, value: enabled, by, before, reason })
       return false
     })
     if (isFull) return { kind: 'full', max: FLAGS_MAX }
@@ -270,19 +270,22 @@ export class Settings {
     }
   }
 
-  async #set({ key, value, by }: SettingChange): Promise<SettingOutcome> {
+  async #set({ key, value, by, reason }: SettingChange): Promise<SettingOutcome> {
     const setting = settingOf(this.#catalogue, key)
     if (setting === undefined) return { kind: 'unknown' }
     const read = readSetting(setting, value)
     if (!read.ok) return { kind: 'invalid', problem: read.problem }
-    const problem = await this.#options.db.transaction().execute((tx) => this.#write(tx, key, read.value, by))
+    const problem = await this.#options.db
+      .transaction()
+      .execute((tx) => this.#write(tx, { key, value: read.value, by, reason }))
     if (problem !== null) return { kind: 'invalid', problem }
     await this.refresh()
     return { kind: 'set', entry: this.#inForce.entries.get(key) ?? defaultEntry(key, setting) }
   }
 
   /** Writes one value with its audit row, or returns why it is invalid beside the others. */
-  async #write(tx: Transaction<Database>, key: string, value: SettingValue, by: UserId): Promise<string | null> {
+  async #write(tx: Transaction<Database>, change: Omit<Write, 'before'>): Promise<string | null> {
+    const { key, value } = change
     const known = (): void => undefined // invalid values were reported when they were read
     const stored = await this.#lock(tx)
     const held = inForceFrom(this.#catalogue, stored, known).entries.get(key)
@@ -291,7 +294,7 @@ export class Settings {
     const rows = new Map(stored.rows).set(key, entry)
     const problem = contradictionIn(inForceFrom(this.#catalogue, { ...stored, rows }, known).values)
     if (problem !== null) return problem
-    await this.#put(tx, { key, value, by, before })
+    await this.#put(tx, { ...change, before })
     return null
   }
 
@@ -301,7 +304,7 @@ export class Settings {
     return load(tx)
   }
 
-  async #put(tx: Transaction<Database>, { key, value, by, before }: Write): Promise<void> {
+  async #put(tx: Transaction<Database>, { key, value, by, before, reason }: Write): Promise<void> {
     const { world, audit } = this.#options
     if (scopedSetting(key) !== null && value === 'open') {
       await tx.deleteFrom('settings').where('key', '=', key).execute()
@@ -313,7 +316,7 @@ export class Settings {
         .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
         .execute()
     }
-    await audit.record({ actor: by, action: 'setting.set', subject: key, before, after: value }, tx)
+    await audit.record({ actor: by, action: 'setting.set', subject: key, before, after: value, reason }, tx)
     await sql`update settings_version set version = version + 1`.execute(tx)
   }
 }
@@ -324,6 +327,7 @@ interface Write {
   readonly by: UserId
   /** Null for none. */
   readonly before: unknown
+  readonly reason: string | undefined
 }
 
 interface Loaded {

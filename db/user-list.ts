@@ -46,6 +46,8 @@ export interface RoleChange {
   readonly id: UserId
   readonly role: 'admin' | 'user'
   readonly by: UserId
+  /** For the audit log, until the user is erased. */
+  readonly reason?: string | undefined
 }
 
 export type RoleOutcome =
@@ -137,7 +139,7 @@ export class UserList {
     }
   }
 
-  async setRole({ id, role, by }: RoleChange): Promise<RoleOutcome> {
+  async setRole({ id, role, by, reason }: RoleChange): Promise<RoleOutcome> {
     if (id === by && role !== 'admin') return { kind: 'own_role' }
     return this.#db.transaction().execute(async (tx) => {
       const before = await tx
@@ -152,7 +154,9 @@ export class UserList {
         await tx.updateTable('users').set({ role, admin_by_email: false }).where('id', '=', id).execute()
         if (role !== 'admin') await endSessionsOf(id, tx, this.#world)
       }
-      await this.#audit.record({ actor: by, action: 'user.role', subject: id, before: before.role, after: role }, tx)
+      const change = { actor: by, action: 'user.role', subject: id, before: before.role, after: role }
+      const words = { field: 'reason', about: id, words: reason ?? '' } as const
+      await this.#audit.record({ ...change, ...(reason === undefined ? {} : { words }) }, tx)
       const user = await this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
       return { kind: 'changed', user: userFrom(user) }
     })

@@ -21,6 +21,7 @@ export const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /api/admin/recordings/{id}/chart': 'getRecordingChart',
   'GET /api/admin/feed': 'getFeedState',
   'GET /api/admin/matches/{id}/positions': 'listOpenPositions',
+  'GET /api/admin/metrics': 'getMetrics',
   'GET /api/admin/runbook': 'getRunbook',
   'GET /api/admin/settings': 'listSettings',
   'GET /api/admin/settings/scoring/multiplier-keys': 'listMultiplierKeys',

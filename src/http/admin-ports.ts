@@ -22,7 +22,7 @@ export interface AdminPorts {
   readonly userList: Pick<UserList, 'find' | 'search' | 'setRole' | 'setStatus' | 'pages'>
   readonly anchors: Pick<Anchors, 'set'>
   readonly connections: Pick<UserConnections, 'of' | 'alerts' | 'deeds'>
-  readonly faults: Pick<FeedFaults<FeedFaultReason>, 'recent'>
+  readonly faults: Pick<FeedFaults<FeedFaultReason>, 'recent' | 'matches'>
   readonly quarantine: Pick<Quarantine, 'matches' | 'openPositions'>
   readonly recordings: Pick<Recordings, 'list' | 'find' | 'lines' | 'chart'>
   readonly events: Pick<EventFeed, 'lines'>

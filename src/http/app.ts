@@ -26,6 +26,7 @@ import { adminFeed } from './routes/admin/feed.ts'
 import { endMatch } from './routes/admin/matches.ts'
 import { adminRecordings } from './routes/admin/recordings.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
+import { adminMetrics } from './routes/admin/metrics.ts'
 import { adminRunbook } from './routes/admin/runbook.ts'
 import { adminSettings } from './routes/admin/settings.ts'
 import { adminUser } from './routes/admin/user.ts'
@@ -112,6 +113,7 @@ const API: readonly Routes[] = [
     adminUser,
     gameplayBot,
     rebuildBoards,
+    adminMetrics,
     adminRunbook,
     endMatch,
     adminFeed,

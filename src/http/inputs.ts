@@ -42,6 +42,11 @@ export const bodyMayBeEmpty: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return next()
 }
 
+/** The same for the audit log alone. It is kept for ever, so it names no user. */
+export const auditReason = reasonInput
+  .optional()
+  .openapi({ description: 'For the audit log.', example: 'The feed was wrong for ten minutes' })
+
 const UINT32_MAX = 0xffff_ffff
 
 export const FixtureIdInput = z

@@ -74,12 +74,16 @@ export interface BotOrder {
   /** Left out: as the setting `replays.practice` says. */
   readonly practice?: boolean | undefined
   readonly by: UserId
+  /** For the audit log. */
+  readonly reason?: string | undefined
 }
 
 export interface BotStop {
   readonly id: string | null
   readonly ending: Ending
   readonly by: UserId
+  /** For the audit log. */
+  readonly reason?: string | undefined
 }
 
 export type BotStart =
@@ -158,8 +162,8 @@ export class GameplayBot {
   /**
    * Ends one replay, or all if `id` is null; open positions are settled or voided. Returns the ids of those that ended.
    */
-  async stop({ id, ending, by }: BotStop): Promise<readonly string[]> {
-    const ended = await this.#options.runs.end(id, ending, by)
+  async stop({ id, ending, by, reason }: BotStop): Promise<readonly string[]> {
+    const ended = await this.#options.runs.end(id, ending, by, reason)
     this.#lookSoon()
     return ended
   }

@@ -5,7 +5,7 @@ import { lots } from '../../actors/kernel/micros.ts'
 import { FLAGS_MAX } from '../../actors/kernel/settings.ts'
 import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
 import { numberSetting } from '../../actors/kernel/setting.ts'
-import { AuditLog } from '../../db/audit-log.ts'
+import { type AuditFilter, AuditLog } from '../../db/audit-log.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Settings } from '../../db/settings.ts'
 import { Users } from '../../db/users.ts'
@@ -178,7 +178,7 @@ eachDatabase((open) => {
     )
     const entry = { key: 'trading.hold_secs', setting, value: 60, updatedAt: world.now(), updatedBy: 'ann' }
     expect(outcome).toEqual({ kind: 'set', entry })
-    await here.setFlag({ key: 'coming_soon', enabled: true, by: admin })
+    await here.setFlag({ key: 'coming_soon', enabled: true, by: admin, reason: 'not ready' })
     expect(here.listFlags()).toMatchObject([{ key: 'coming_soon', value: true, updatedBy: 'ann' }])
     expect(await audit().list(10, null)).toMatchObject([
       {
@@ -188,11 +188,22 @@ eachDatabase((open) => {
         subject: 'flags.coming_soon',
         before: false,
         after: true,
+        reason: 'not ready',
       },
-      { subject: 'trading.hold_secs', before: 180, after: 60, at: world.now() },
+      { subject: 'trading.hold_secs', before: 180, after: 60, reason: null, at: world.now() },
     ])
+    const [since, key] = [world.now(), 'trading.hold_secs']
+    world.pass(60_000)
+    await here.set({ key, value: 90, by: admin, reason: 'complaints' })
+    const found = async (filter: AuditFilter) => (await audit().list(10, null, filter)).map(({ after }) => after)
+    expect(await found({ subject: key })).toEqual([90, 60])
+    expect(await found({ subject: key, since: world.now() })).toEqual([90])
+    expect(await found({ subject: key, until: world.now(), since })).toEqual([60])
+    expect(await found({ actor: 'ann', action: 'match.end,setting' })).toEqual([90, true, 60])
+    expect(await found({ action: 'set' })).toEqual([])
+    expect(await found({ actor: 'bob' })).toEqual([])
     const [latest] = await audit().list(1, null)
-    expect(await audit().list(10, latest?.id ?? 0)).toMatchObject([{ subject: 'trading.hold_secs' }])
+    expect((await audit().list(10, latest?.id ?? 0)).map(({ after }) => after)).toEqual([true, 60])
   })
 
   it('[H10] a change whose audit row cannot be written is not made', async () => {

@@ -153,6 +153,44 @@ eachDatabase((open) => {
     await clear()
   })
 
+  it('[G6] that has not begun is cancelled or changed by an operator, and those who have entered are told', async () => {
+    const [id, moved] = [await scheduled(), await scheduled()]
+    const fan = await rig.user('Told')
+    for (const one of [id, moved]) await tournaments().enter(fan, one)
+    const why = { by: operator, reason: 'the wrong evening' }
+    expect(await tournaments().change(leagueId(real.newId()), { kind: 'cancel' }, why)).toBe('unknown')
+    const later = { name: 'Late Cup', startsAt: instant(world.now() + 30 * MINUTE_MS), speed: 20 }
+    const endsAt = instant(world.now() + 2 * HOUR_MS)
+    expect(await tournaments().change(moved, { kind: 'set', terms: { ...later, endsAt } }, why)).toBe('changed')
+    const cancel = () => tournaments().change(id, { kind: 'cancel' }, why)
+    expect((await Promise.all([cancel(), cancel()])).toSorted()).toEqual(['begun', 'changed'])
+    expect(await found(moved)).toMatchObject({ ...later, endsAt, decidedAt: null })
+    ahead += 2 * MINUTE_MS
+    expect(await tournaments().begin()).toEqual([])
+    expect(await tournaments().enter(await rig.user('Late'), id)).toEqual({ kind: 'over' })
+    const told = await open().db.selectFrom('notifications').select('title').where('user_id', '=', fan).execute()
+    expect(told.map(({ title }) => title).toSorted()).toEqual(['Cup is cancelled', 'Late Cup begins at another time'])
+    expect(await audit().list(2, null, { action: 'tournament' })).toMatchObject([
+      { action: 'tournament.cancel', subject: id, subjectName: 'Cup', after: null, reason: 'the wrong evening' },
+      { action: 'tournament.change', subject: moved, subjectName: 'Late Cup', reason: 'the wrong evening' },
+    ])
+    expect(await wallets().auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+    await clear()
+  })
+
+  it('[G6] either begins or is cancelled, when both happen at once', async () => {
+    for (let n = 0; n < 10; n++) {
+      const id = await scheduled()
+      ahead += 2 * MINUTE_MS
+      const cancel = () => tournaments().change(id, { kind: 'cancel' }, { by: operator })
+      const [cancelled, ...begun] = await Promise.all([cancel(), tournaments().begin(), tournaments().begin()])
+      const { match, decidedAt } = await found(id)
+      const isCancelled = cancelled === 'changed'
+      expect([begun.flat().includes(id), match !== null, decidedAt === null]).toEqual(Array(3).fill(!isCancelled))
+      await clear()
+    }
+  })
+
   it('there are so many at a time, and each is audited', async () => {
     const made = await Promise.all(
       Array.from({ length: TOURNAMENTS_MAX + 3 }, () => tournaments().schedule(terms(), operator)),

@@ -57,7 +57,7 @@ eachDatabase((open) => {
 
   it('[H9] a role is changed with its audit row, and admins cannot remove their own', async () => {
     const [ann, zoe] = [present(ids[0], 'Ann'), present(ids[1], 'Zoë')]
-    expect(await list().setRole({ id: zoe, role: 'admin', by: ann })).toMatchObject({
+    expect(await list().setRole({ id: zoe, role: 'admin', by: ann, reason: 'on call' })).toMatchObject({
       kind: 'changed',
       user: { id: zoe, role: 'admin' },
     })
@@ -66,7 +66,15 @@ eachDatabase((open) => {
     expect(await list().setRole({ id: nobody, role: 'user', by: ann })).toEqual({ kind: 'unknown' })
     expect(await new Users(open().db, world).find(zoe)).toMatchObject({ role: 'admin' })
     expect(await audit().list(5, null)).toMatchObject([
-      { actor: ann, action: 'user.role', subject: zoe, before: 'user', after: 'admin' },
+      {
+        actor: ann,
+        action: 'user.role',
+        subject: zoe,
+        before: 'user',
+        after: 'admin',
+        reason: 'on call',
+        subjectName: 'zoe_100',
+      },
     ])
   })
 })

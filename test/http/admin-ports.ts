@@ -158,6 +158,8 @@ export function adminPorts(user: User): Pick<
           actorName: 'alice',
           action: 'setting.set',
           subject: 'trading.hold_secs',
+          subjectName: null,
+          reason: 'a test',
           outcome: 'ok',
         }
         const all = [3, 2, 1].map((id) => ({ ...common, id, at: instant(id * 1_000), before: 180, after: 60 + id }))
@@ -184,6 +186,9 @@ export function adminPorts(user: User): Pick<
       },
     },
     faults: {
+      matches: async () => [
+        { matchId: 5, name: 'Harbour – Mill', phase: 'in_play', startsAt: user.createdAt, updatedAt: null },
+      ],
       recent: async () => [
         {
           reason: 'unreadable',

@@ -62,7 +62,7 @@ describe('tournaments', () => {
     expect(before?.['commitment']).toBe(createHash('sha256').update(seed).digest('hex'))
     expect(JSON.stringify(before)).not.toContain(seed)
     expect(await listed({ startsAt: instant(NOW - 1) })).toMatchObject({ state: 'running', seed: null })
-    const decided = { startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) }
+    const decided = { match: FIXTURE, startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) }
     expect(await listed(decided)).toMatchObject({ state: 'decided', seed: null })
     const after = await listed({ ...decided, isSeedPublic: true })
     expect(after).toMatchObject({ state: 'decided', seed, commitment: before?.['commitment'] })
@@ -100,6 +100,33 @@ describe('tournaments', () => {
     ])
     expect(await schedule({ speed: 0 })).toEqual([400, 'VALIDATION_FAILED'])
     expect(await schedule({ prize: 1 })).toEqual([400, 'VALIDATION_FAILED'])
+  })
+
+  it('[G6] are changed and cancelled by admins before they begin, and keep what is left out', async () => {
+    const rig = await openHttpRig()
+    const changes: unknown[] = []
+    const change: FeaturePorts['tournaments']['change'] = (id, wanted, why) => {
+      changes.push([wanted, why.reason])
+      return rig.ports.tournaments.change(id, wanted, why)
+    }
+    const tournaments = { ...rig.ports.tournaments, change }
+    const patch = async (body: object, id = TOURNAMENT as string, role: 'user' | 'admin' = 'admin') => {
+      const answer = await ask('PATCH', `/api/admin/tournaments/${id}`, body, { tournaments }, role)
+      return [answer.status, answer.body['code'] ?? answer.body['id']]
+    }
+    expect(await patch({ name: 'Late Cup', reason: 'typo' })).toEqual([200, TOURNAMENT])
+    expect(await patch({ state: 'cancelled' })).toEqual([200, TOURNAMENT])
+    const startsAt = NOW + HOUR_MS
+    const endsAt = Math.ceil((startsAt + (2 * HOUR_MS) / 10 + 2 * HOUR_MS) / MINUTE_MS) * MINUTE_MS
+    expect(changes).toEqual([
+      [{ kind: 'set', terms: { name: 'Late Cup', startsAt, speed: 10, endsAt } }, 'typo'],
+      [{ kind: 'cancel' }, undefined],
+    ])
+    expect(await patch({ name: 'begun' })).toEqual([409, 'TOURNAMENT_BEGUN'])
+    expect(await patch({ state: 'cancelled' }, LEAGUE)).toEqual([404, 'NOT_FOUND'])
+    expect(await patch({ startsAt: new Date(NOW).toISOString() })).toEqual([400, 'VALIDATION_FAILED'])
+    expect(await patch({ state: 'upcoming' })).toEqual([400, 'VALIDATION_FAILED'])
+    expect(await patch({}, TOURNAMENT, 'user')).toEqual([403, 'FORBIDDEN'])
   })
 
   it('[G6] end on a minute that only their beginning and speed decide, with time to spare', async () => {

@@ -91,7 +91,7 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path === '/api/leagues') {
     return { name: 'Friends', startsAt: timestampAt(0), endsAt: timestampAt(HOUR_MS), matches: 'all' }
   }
-  if (path === '/api/admin/tournaments') {
+  if (path.startsWith('/api/admin/tournaments')) {
     return { name: 'Friday Night Cup', startsAt: timestampAt(HOUR_MS) }
   }
   if (path === '/api/leagues/join') return { code: '9f2c4b7d01ae' }

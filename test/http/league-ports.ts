@@ -74,6 +74,8 @@ const tournament = (now: number): Tournament => ({
 
 export const tournamentsPort = (now: number): FeaturePorts['tournaments'] => ({
   schedule: async () => TOURNAMENT,
+  change: async (id, change) =>
+    id !== TOURNAMENT ? 'unknown' : change.kind === 'set' && change.terms.name === 'begun' ? 'begun' : 'changed',
   list: async () => [tournament(now)],
   find: async (id) => (id === TOURNAMENT ? tournament(now) : null),
   entered: async () => new Set([TOURNAMENT]),

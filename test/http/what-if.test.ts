@@ -13,6 +13,7 @@ const question = (over: Partial<WhatIfQuestion> = {}): WhatIfQuestion => ({
   recordings: ['slow-burner'],
   was: now,
   would: now,
+  seed: 0,
   ...over,
 })
 const patient = new AbortController().signal

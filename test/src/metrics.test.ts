@@ -121,7 +121,7 @@ describe('metrics', () => {
     const entries = [
       { action: 'session.reuse', after: null, ...ok },
       { action: 'user.role', after: '"admin"', ...ok },
-      { action: 'user.role', after: '"user"', ...ok },
+      { action: 'user.role', after: '{"value":"user","reason":"left"}', ...ok },
       { action: 'match.end', after: '"void"', ...ok },
       { action: 'match.end', after: '"void"', outcome: 'MATCH_OVER' },
       { action: 'match.end', after: '"settle"', ...ok },

@@ -33,6 +33,20 @@ export function complaintsOf(page: Page, origins: readonly string[]): readonly s
   return complaints
 }
 
+/** Answers the question before an operator's act, by the button of this label. Returns what it said. */
+export async function answer(page: Page, label: string, why?: string): Promise<string> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(/^By \w+, now/).waitFor()
+  await dialog.getByText('Counting what it concerns…').waitFor({ state: 'detached' })
+  if (why !== undefined) await dialog.getByRole('textbox').fill(why)
+  const button = dialog.getByRole('button', { name: label, exact: true })
+  if (label !== 'Cancel') await button.and(page.locator(':enabled')).waitFor()
+  const said = await dialog.innerText()
+  await button.click()
+  await dialog.waitFor({ state: 'detached' })
+  return said
+}
+
 const AXE = join(dirname(findPackageJSON('axe-core', import.meta.url) ?? ''), 'axe.min.js')
 
 /** The accessibility problems that axe finds, each as rule and place. */

@@ -2,7 +2,7 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { accessProblems, answer, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { PATIENCE } from '../support/process.ts'
@@ -52,20 +52,20 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     expect(await accessProblems(page)).toEqual([])
     await site.shoot(page, 'person-1440')
 
-    page.once('dialog', (dialog) => void dialog.dismiss())
     await page.getByRole('button', { name: 'Void' }).click()
+    expect(await answer(page, 'Cancel')).toMatch(/margin of [\d.,]+ goes back.*\n.*\nIt cannot be undone/s)
     expect(await fan.positions('open')).toHaveLength(1)
-    page.once('dialog', (dialog) => void dialog.accept('beside the pitch'))
     await page.getByRole('button', { name: 'Void' }).click()
+    await answer(page, 'Void', 'beside the pitch')
     await page.getByText('Void: an operator took it out. beside the pitch').waitFor()
     expect(await fan.positions('open')).toEqual([])
 
-    page.once('dialog', (dialog) => void dialog.accept('asked why trades are void'))
     await page.getByRole('button', { name: 'Note something' }).click()
+    await answer(page, 'Note it', 'asked why trades are void')
     await page.getByText('user.note by boss: asked why trades are void').waitFor()
 
-    page.once('dialog', (dialog) => void dialog.accept('ten opens before goals'))
     await page.getByRole('button', { name: 'Freeze' }).click()
+    expect(await answer(page, 'Freeze', 'ten opens before goals')).toContain('They keep 0 open positions')
     await page.getByRole('button', { name: 'Unfreeze' }).waitFor()
     const opened = async () => (await fan.open(order, 'two')).status
     expect(await opened()).toBeOneOf([401, 403])
@@ -80,41 +80,53 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await context.close()
   })
 
-  it('brakes one match and one player, sees what users see, and releases both where they need attention', async () => {
+  it('brakes one match and one player for a reason, and the sentence on top says so and releases it', async () => {
     const { fan, order } = await holder('Bea Brake')
     const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' })
     await page.goto(`${site.server.url}/#/control`)
 
-    const asked: string[] = []
-    page.on('dialog', (dialog) => {
-      asked.push(dialog.message())
-      void dialog.accept()
-    })
     const row = page.locator('.brakes .rows > li').first()
     const modes = row.getByRole('group', { name: /^Trading on/ }).first()
     await modes.getByRole('button', { name: 'Close only' }).click()
+    const asked = await answer(page, 'Close only', 'a wrong goal')
+    expect(asked).toMatch(/Users can open nothing there\. They can still close\./)
+    expect(asked).toMatch(/\d+ open positions? with [\d.,]+ units of margin/)
     await modes.getByRole('button', { name: 'Close only', pressed: true }).waitFor()
     await row.getByText('users see it suspended').waitFor()
-    expect(asked[0]).toMatch(/Nobody can open there\. Users can still close\./)
     // A key of its own each time: one that came before the brake would be answered 201 for ever.
     let tries = 0
     await expect.poll(async () => (await fan.open(order, `braked ${++tries}`)).status, PATIENCE).toBe(409)
 
     const attention = page.getByRole('region', { name: 'Needs attention' })
-    await attention.getByText(/A brake is on \S.* – .*: close only/).waitFor()
+    await attention.getByText(/Trading on \S.* – .* is close only for \d+ \w+ by boss/).waitFor()
     expect(await accessProblems(page)).toEqual([])
     await site.shoot(page, 'brakes-1440-dark')
     await attention.getByRole('button', { name: 'Release' }).click()
+    expect(await accessProblems(page), 'of the question').toEqual([])
+    await answer(page, 'Release', 'it was right')
     await modes.getByRole('button', { name: 'Open', pressed: true }).waitFor()
 
     await row.getByRole('button', { name: 'Players and ending' }).click()
     const player = row.locator('.players-of > li').first()
     await player.getByRole('button', { name: 'Halted' }).click()
+    await answer(page, 'Halt', 'a wrong card')
     await player.getByRole('button', { name: 'Halted', pressed: true }).waitFor()
     await player.getByText('suspended').waitFor()
-    await player.getByRole('button', { name: 'Open', exact: true }).click()
+    await page.getByRole('button', { name: 'Undo' }).click()
     await player.getByRole('button', { name: 'Open', pressed: true }).waitFor()
-    expect(asked).toHaveLength(2)
+
+    await page.getByRole('group', { name: 'Trading on Every match' }).getByRole('button', { name: 'Halted' }).click()
+    await answer(page, 'Halt', 'a leaked key')
+    const sentence = page.getByLabel('State')
+    await sentence.getByText(/^Trading is halted for \d+ \w+ by boss\.$/).waitFor()
+    await page.setViewportSize({ width: 390, height: 844 })
+    const box = await sentence.getByRole('button', { name: 'Release' }).boundingBox()
+    expect(box === null ? 0 : box.y + box.height, 'above the fold').toBeLessThan(400)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await sentence.getByRole('button', { name: 'Release' }).click()
+    await answer(page, 'Release', 'it was replaced')
+    await sentence.getByText('Trading is halted').waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 1440, height: 900 })
 
     await page.goto(`${site.server.url}/#/control/runbook/the-brake`)
     await page.getByRole('heading', { name: 'The brake' }).waitFor()
@@ -134,17 +146,24 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
     const isOn = async () =>
       ((await (await page.request.get(`${site.server.url}/api/flags`)).json()) as { coming_soon?: boolean }).coming_soon
-    page.once('dialog', (dialog) => {
-      expect(dialog.message()).toContain('Nobody but admins can use the service')
-      void dialog.dismiss()
-    })
     await page.getByLabel('coming_soon').click()
+    expect(await answer(page, 'Cancel')).toContain('All but admins are cut off')
     expect(await isOn()).not.toBe(true)
 
     await page.getByLabel('Find a setting').fill('hold_secs')
     await page.getByLabel('trading.hold_secs', { exact: true }).fill('-5')
     await page.keyboard.press('Tab')
-    await page.getByText('must be a whole number from 0 to 3600').waitFor()
+    await page.getByText(/must be a whole number from 0 to 3600/i).waitFor()
+    await answer(page, 'Cancel')
+    expect(await page.getByLabel('trading.hold_secs', { exact: true }).inputValue()).toBe('180')
+    await page.getByLabel('trading.hold_secs', { exact: true }).fill('60')
+    await page.keyboard.press('Enter')
+    expect(await answer(page, 'Set it', 'too long')).toMatch(/180 → 60/)
+    await page.getByRole('button', { name: 'History of trading.hold_secs' }).click()
+    await page.getByText(/180 → 60.*boss: too long/).waitFor()
+    await page.getByRole('button', { name: 'Reset trading.hold_secs' }).click()
+    await answer(page, 'Set it', 'as it was')
+    await page.getByRole('button', { name: 'Reset trading.hold_secs', disabled: true }).waitFor()
     await context.close()
   })
 
@@ -158,8 +177,9 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByLabel('Value', { exact: true }).fill('3')
     await page.getByRole('button', { name: 'Add' }).click()
     await page.getByRole('list', { name: 'Draft' }).getByText('2 → 3').waitFor()
+    await page.getByLabel('Seeds').fill('2')
     await page.getByRole('button', { name: 'Try it' }).click()
-    await page.getByRole('region', { name: /: outcome$/ }).waitFor()
+    await page.getByText('Means over 2 seeds').waitFor()
     expect(
       await page
         .getByRole('region', { name: /: prices$/ })
@@ -183,7 +203,6 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
       viewport: { width: 390, height: 844 },
       colorScheme: 'light',
     })
-    page.on('dialog', (dialog) => void dialog.accept())
     await site.enter(page, 'Boss')
     await page.getByRole('link', { name: 'Account' }).waitFor()
     await page.goto(`${site.server.url}/#/control/webhooks`)
@@ -209,6 +228,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
+    await answer(page, 'Remove')
     await page.getByText('No webhook yet.').waitFor()
     expect([receiver.problems, complaints]).toEqual([[], []])
     await context.close()
@@ -222,11 +242,13 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     const freeze = page.getByRole('button', { name: 'Freeze' })
     await freeze.waitFor()
     site.server.jump(16 * 60)
-    page.on('dialog', (dialog) => void dialog.accept('a reason'))
     await freeze.click()
-    await page.getByRole('button', { name: 'Sign in again' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('a reason')
+    await dialog.getByRole('button', { name: 'Freeze' }).click()
+    await dialog.getByRole('button', { name: 'Sign in again' }).click()
     await page.getByText('Signed in again').waitFor()
-    await freeze.click()
+    await dialog.getByRole('button', { name: 'Freeze' }).click()
     await page.getByRole('button', { name: 'Unfreeze' }).waitFor()
     await context.close()
   })

@@ -2,7 +2,7 @@
 import type { Locator, Page, BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
-import { complaintsOf, hasBrowser } from '../support/browser.ts'
+import { answer, complaintsOf, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 import { orderOf } from '../support/orders.ts'
 
@@ -159,7 +159,6 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await tradable(fan.page)
 
     const { page, press, complaints } = await somebody({ viewport: { width: 1440, height: 900 } })
-    page.on('dialog', (dialog) => void dialog.accept('the provider reports nonsense'))
     await page.goto(site.server.url)
     await page.getByLabel('Your name').fill('Olga')
     await press(page.getByRole('button', { name: 'Kick off' }))
@@ -170,6 +169,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
         .and(page.locator(`[aria-pressed=${isPressed}]`))
         .first()
     await press(mode('Halted', false))
+    await answer(page, 'Halt', 'the provider reports nonsense')
     await mode('Halted', true).waitFor()
     await fan.page
       .locator('.scoreboard')
@@ -177,6 +177,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       .waitFor()
     expect(await enabled(fan.page, /^Go long/).count()).toBe(0)
     await press(mode('Open', false))
+    await answer(page, 'Release', 'it does no longer')
     await mode('Open', true).waitFor()
     await tradable(fan.page)
     await press(page.getByRole('link', { name: 'Audit' }))

@@ -1,13 +1,14 @@
-/** `POST /api/admin/tournaments`. */
+/** `POST /api/admin/tournaments`, `PATCH /api/admin/tournaments/{id}`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { present } from '../../../actors/kernel/assert.ts'
+import type { LeagueId, UserId } from '../../../actors/kernel/ids.ts'
 import { STARTING_BALANCE, TOURNAMENTS_MAX } from '../../../actors/kernel/limits.ts'
 import { money } from '../../../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
-import { answerWith, fail, type HttpEnv } from '../../http/answers.ts'
+import { fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { ADMIN, BODY } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { decimalInput, jsonBody, LineInput, timeInput } from '../../http/inputs.ts'
+import { auditReason, decimalInput, jsonBody, LeagueIdInput, LineInput, timeInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 import { tournamentErrors } from './errors.ts'
@@ -22,6 +23,10 @@ const MATCH_MAX_MS = 2 * HOUR_MS
 /** For breaks: a busy server plays every update late rather than leaving one out. */
 const SLACK_MS = 2 * HOUR_MS
 
+const name = LineInput.openapi({ example: 'Friday Night Cup' })
+const startsAt = timeInput.openapi({ description: `In the future, within ${DAYS_MAX} days.` })
+const speed = z.number().min(1).max(120).openapi({ description: 'Times real time.' })
+
 const schedule = createRoute({
   method: 'post',
   path: '/api/admin/tournaments',
@@ -35,9 +40,9 @@ const schedule = createRoute({
   request: {
     body: jsonBody(
       strictBody({
-        name: LineInput.openapi({ example: 'Friday Night Cup' }),
-        startsAt: timeInput.openapi({ description: `In the future, within ${DAYS_MAX} days.` }),
-        speed: z.number().min(1).max(120).default(10).openapi({ description: 'Times real time.' }),
+        name,
+        startsAt,
+        speed: speed.default(10),
         startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
           .default(STARTING_BALANCE)
           .openapi({ description: 'Units.', example: 10_000 }),
@@ -50,6 +55,35 @@ const schedule = createRoute({
   },
 })
 
+const change = createRoute({
+  method: 'patch',
+  path: '/api/admin/tournaments/{id}',
+  operationId: 'changeTournament',
+  tags: ['Admin'],
+  summary: 'Change or cancel a tournament that has not begun',
+  description:
+    'What is left out stays. `state: "cancelled"` takes it back for ever, whatever else is sent. Users who have entered ' +
+    'are told when it is cancelled or begins at another time. An entry costs nothing, so nothing is paid back; the ' +
+    'purse of the tournament stays theirs, and nothing can be traded with it. Writes an audit entry.',
+  security: ADMIN_WRITE_SECURITY,
+  request: {
+    params: z.object({ id: LeagueIdInput }),
+    body: jsonBody(
+      strictBody({
+        state: z.literal('cancelled').optional().openapi({ description: 'Left out: it is still played.' }),
+        name: name.optional(),
+        startsAt: startsAt.optional(),
+        speed: speed.optional(),
+        reason: auditReason,
+      }),
+    ),
+  },
+  responses: {
+    200: json(TournamentBody, 'Changed.'),
+    ...tournamentErrors.responses(...ADMIN, ...BODY, 'NOT_FOUND', 'TOURNAMENT_BEGUN'),
+  },
+})
+
 /** The same for every match, on a whole minute. */
 const endOf = (startsAt: Instant, speed: number): Instant =>
   instant(Math.ceil((startsAt + MATCH_MAX_MS / speed + SLACK_MS) / MINUTE_MS) * MINUTE_MS)
@@ -57,19 +91,38 @@ const endOf = (startsAt: Instant, speed: number): Instant =>
 type Deps = TournamentPorts & Pick<HttpDeps, 'world'>
 
 export function adminTournaments({ tournaments, world }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...schedule, middleware: gates.admin }, async (c) => {
-    const wanted = c.req.valid('json')
-    const { startsAt, speed } = wanted
-    const now = world.now()
-    if (startsAt <= now || startsAt > now + DAYS_MAX * DAY_MS) {
-      const issue = { path: 'startsAt', message: `must be in the future, within ${DAYS_MAX} days` }
-      return fail(c, answerWith('VALIDATION_FAILED', { facts: { issues: [issue] } }))
-    }
-    const terms = { ...wanted, endsAt: endOf(startsAt, speed) }
-    const id = await tournaments.schedule(terms, c.var.caller.userId)
-    if (id === null)
-      return fail(c, tournamentErrors.answer('TOURNAMENT_LIMIT', { facts: { maxTournaments: TOURNAMENTS_MAX } }))
-    const made = present((await tournaments.find(id)) ?? undefined, 'tournament')
-    return c.json(tournamentJson(made, { now, isEntered: false }), 201)
-  })
+  const isFar = (at: Instant): boolean => at <= world.now() || at > world.now() + DAYS_MAX * DAY_MS
+  const tooFar = invalid('startsAt', `must be in the future, within ${DAYS_MAX} days`)
+  const shown = async (id: LeagueId, by: UserId) => {
+    const found = present((await tournaments.find(id)) ?? undefined, 'tournament')
+    return tournamentJson(found, { now: world.now(), isEntered: (await tournaments.entered(by, [id])).has(id) })
+  }
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...schedule, middleware: gates.admin }, async (c) => {
+      const wanted = c.req.valid('json')
+      const by = c.var.caller.userId
+      if (isFar(wanted.startsAt)) return fail(c, tooFar)
+      const id = await tournaments.schedule({ ...wanted, endsAt: endOf(wanted.startsAt, wanted.speed) }, by)
+      if (id === null)
+        return fail(c, tournamentErrors.answer('TOURNAMENT_LIMIT', { facts: { maxTournaments: TOURNAMENTS_MAX } }))
+      return c.json(await shown(id, by), 201)
+    })
+    .openapi({ ...change, middleware: gates.admin }, async (c) => {
+      const { id } = c.req.valid('param')
+      const { state, reason, ...wanted } = c.req.valid('json')
+      const by = c.var.caller.userId
+      const old = await tournaments.find(id)
+      if (old === null) return fail(c, notFound('tournament'))
+      if (wanted.startsAt !== undefined && isFar(wanted.startsAt)) return fail(c, tooFar)
+      const terms = {
+        name: wanted.name ?? old.name,
+        startsAt: wanted.startsAt ?? old.startsAt,
+        speed: wanted.speed ?? old.speed,
+      }
+      const set = { kind: 'set', terms: { ...terms, endsAt: endOf(terms.startsAt, terms.speed) } } as const
+      const made = await tournaments.change(id, state === 'cancelled' ? { kind: 'cancel' } : set, { by, reason })
+      if (made === 'unknown') return fail(c, notFound('tournament'))
+      if (made === 'begun') return fail(c, tournamentErrors.answer('TOURNAMENT_BEGUN'))
+      return c.json(await shown(id, by), 200)
+    })
 }

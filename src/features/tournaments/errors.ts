@@ -10,4 +10,9 @@ export const tournamentErrors = ownErrors({
     when: '`maxTournaments` are under way or to come. Wait until one has ended.',
     facts: { maxTournaments: z.int().openapi({ example: 20 }) },
   },
+  TOURNAMENT_BEGUN: {
+    status: 409,
+    error: 'the tournament has begun or is over',
+    when: 'It cannot be changed or cancelled any more. To end it, stop its replay.',
+  },
 })

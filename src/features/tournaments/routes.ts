@@ -46,7 +46,7 @@ const enter = createRoute({
 const LIST_MAX = 50
 
 export interface TournamentPorts {
-  readonly tournaments: Pick<Tournaments, 'schedule' | 'list' | 'find' | 'entered' | 'enter'>
+  readonly tournaments: Pick<Tournaments, 'schedule' | 'change' | 'list' | 'find' | 'entered' | 'enter'>
 }
 
 export function tournamentRoutes({ tournaments, world }: TournamentPorts & Pick<HttpDeps, 'world'>, gates: Gates) {

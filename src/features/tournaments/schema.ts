@@ -12,7 +12,10 @@ export const TournamentBody = z
   .object({
     id: leagueIdText,
     name: z.string().openapi({ example: 'Friday Night Cup' }),
-    state: z.enum(['upcoming', 'running', 'decided']).openapi({ example: 'upcoming' }),
+    state: z.enum(['upcoming', 'running', 'decided', 'cancelled']).openapi({
+      description: '`cancelled`: an operator has taken it back before it began, so it is not played.',
+      example: 'upcoming',
+    }),
     startsAt: timestampText,
     endsAt: timestampText.openapi({ description: 'At the latest: it ends with its match.' }),
     speed: z.number().openapi({ description: 'Times real time.', example: 10 }),
@@ -46,7 +49,7 @@ export const tournamentJson = (
   return {
     id,
     name,
-    state: decidedAt !== null ? 'decided' : now < startsAt ? 'upcoming' : 'running',
+    state: decidedAt !== null ? (match === null ? 'cancelled' : 'decided') : now < startsAt ? 'upcoming' : 'running',
     startsAt: timestamp(startsAt),
     endsAt: timestamp(endsAt),
     speed,

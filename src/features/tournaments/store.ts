@@ -2,11 +2,12 @@
  * Tournaments: matches that are made from a secret seed, and played once. Everybody begins with the same purse. The
  * seed is told when the table is final and the match is over; until then a hash commits the house to it.
  */
-import { type Kysely, sql } from 'kysely'
-import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId } from '../../../actors/kernel/ids.ts'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { ENTRANTS_MAX, TOURNAMENTS_MAX } from '../../../actors/kernel/limits.ts'
 import { type Money, money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import { insertNotices } from '../../../db/announcements.ts'
 import type { AuditLog } from '../../../db/audit-log.ts'
 import { admit } from '../leagues/members.ts'
 import type { LeagueKind } from '../leagues/results.ts'
@@ -38,6 +39,13 @@ export interface Tournament extends NewTournament {
   readonly entrants: number
   readonly decidedAt: Instant | null
 }
+
+/** What an operator makes of a tournament that has not begun. */
+export type TournamentChange =
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'set'; readonly terms: Omit<NewTournament, 'startingBalance'> }
+
+export type Changed = 'changed' | 'unknown' | 'begun'
 
 export type Entry = { readonly kind: 'entered' | 'unknown' | 'full' | 'over' }
 
@@ -94,6 +102,65 @@ export class Tournaments {
       await audit.record({ actor: by, action: 'tournament.schedule', subject: id, before: null, after }, tx)
       return id
     })
+  }
+
+  /**
+   * Cancels a tournament that has not begun, or gives it other terms, and audits that. Those who have entered are told.
+   * They keep its purse, which is worth nothing elsewhere: an entry costs nothing, so nothing is paid back.
+   */ // G6
+  async change(
+    id: LeagueId,
+    change: TournamentChange,
+    { by, reason }: { readonly by: UserId; readonly reason?: string | undefined },
+  ): Promise<Changed> {
+    const { world, audit } = this.#options
+    return this.#db.transaction().execute(async (tx): Promise<Changed> => {
+      const now = world.now()
+      const old = await tx
+        .selectFrom('tournaments as t')
+        .innerJoin('leagues as l', 'l.id', 't.league_id')
+        .select(['l.name', 'l.starts_at', 'l.decided_at', 't.speed', 't.replay_id'])
+        .where('l.id', '=', id)
+        .forUpdate()
+        .executeTakeFirst()
+      if (old === undefined) return 'unknown'
+      if (old.replay_id !== null || old.decided_at !== null) return 'begun'
+      const before = { name: old.name, startsAt: old.starts_at.getTime(), speed: old.speed }
+      const action = { actor: by, subject: id, before, reason }
+      if (change.kind === 'cancel') {
+        await tx
+          .updateTable('leagues')
+          .set({ decided_at: new Date(now) })
+          .where('id', '=', id)
+          .execute()
+        await audit.record({ ...action, action: 'tournament.cancel', after: null }, tx)
+        const body = 'It is not played. Your other purses are as they were.'
+        await this.#tell(tx, id, { title: `${old.name} is cancelled`, body, what: 'cancelled' })
+        return 'changed'
+      }
+      const { name, startsAt, endsAt, speed } = change.terms
+      const terms = { name, starts_at: new Date(startsAt), ends_at: new Date(endsAt) }
+      await tx.updateTable('leagues').set(terms).where('id', '=', id).execute()
+      await tx.updateTable('tournaments').set({ speed }).where('league_id', '=', id).execute()
+      await audit.record({ ...action, action: 'tournament.change', after: { name, startsAt, speed } }, tx)
+      const when = terms.starts_at.toISOString().slice(0, 16).replace('T', ' ')
+      const told = { title: `${name} begins at another time`, body: `It begins at ${when} UTC.` }
+      if (startsAt !== before.startsAt) await this.#tell(tx, id, { ...told, what: `${startsAt} at ${now}` })
+      return 'changed'
+    })
+  }
+
+  /** Tells all who have entered. */
+  async #tell(tx: Transaction<Database>, id: LeagueId, news: { title: string; body: string; what: string }) {
+    const { title, body, what } = news
+    const members = await tx.selectFrom('league_members').select('user_id').where('league_id', '=', id).execute()
+    const notice = { type: 'league', title, body, data: { league: id }, at: this.#options.world.now() } as const
+    await insertNotices(
+      tx,
+      members.map(({ user_id: member }) => {
+        return { ...notice, userId: userId(member), source: `tournament:${id}:${what}:${member}` }
+      }),
+    )
   }
 
   /** The tournaments to come and under way, and the latest that have ended: the next first. At most `limit`. */
@@ -179,6 +246,13 @@ export class Tournaments {
         .skipLocked()
         .executeTakeFirst()
       if (due === undefined) return null
+      // Its league was read before the lock was had: an operator may have cancelled or postponed it meanwhile.
+      const league = await tx
+        .selectFrom('leagues')
+        .select(['starts_at', 'decided_at'])
+        .where('id', '=', due.league_id)
+        .executeTakeFirstOrThrow()
+      if (league.decided_at !== null || league.starts_at > now) return null
       const plan = {
         recording: 'tournament',
         speed: due.speed,

@@ -52,13 +52,22 @@ const MOVED_MAX = 20
 /** Updates after the last one, so that full time is confirmed and settles. */
 const AFTER_FULL_TIME = 12
 const PPM = 1_000_000
+/** More than a match has, so that seeds share no chance. */
+const FRAMES_MAX = 10_000
 
 interface Run extends Outcome {
   readonly bases: ReadonlyMap<InstrumentId, { readonly name: string; readonly path: readonly Price[] }>
 }
 
-export async function compare(match: RecordedMatch, was: PriceRules, would: PriceRules): Promise<Comparison> {
-  const [before, after] = [await play(match, was), await play(match, would)]
+interface Compared {
+  readonly was: PriceRules
+  readonly would: PriceRules
+  /** Of the chance of the traders. */
+  readonly seed: number
+}
+
+export async function compare(match: RecordedMatch, { was, would, seed }: Compared): Promise<Comparison> {
+  const [before, after] = [await play(match, was, seed), await play(match, would, seed)]
   const moved = [...before.bases].flatMap(([id, { name, path }]): MovedPrice[] => {
     const other = after.bases.get(id)?.path ?? []
     const farthestPpm = path.reduce((most, base, n) => {
@@ -84,7 +93,7 @@ const outcomeOf = ({ opened, washouts, levels, voided, house }: Run): Outcome =>
   house,
 })
 
-async function play({ snapshots, histories }: RecordedMatch, { rules, model }: PriceRules): Promise<Run> {
+async function play({ snapshots, histories }: RecordedMatch, { rules, model }: PriceRules, seed: number): Promise<Run> {
   const first = present(snapshots[0], 'readable update')
   const run = new MatchRun({
     first: { ...first, sourceAt: RUN_STARTS_AT },
@@ -109,7 +118,7 @@ async function play({ snapshots, histories }: RecordedMatch, { rules, model }: P
       bases.set(id, known)
     }
     if (index > last || run.view.info.settling !== null) continue
-    await Promise.all(actionsOf(run, traders, index).map((action) => run.submit(action)))
+    await Promise.all(actionsOf(run, traders, index + seed * FRAMES_MAX).map((action) => run.submit(action)))
   }
   await run.conclude()
   await run.end()
@@ -125,7 +134,7 @@ async function play({ snapshots, histories }: RecordedMatch, { rules, model }: P
 }
 
 /** What the traders do now. All of them see the same prices. */
-function actionsOf(run: MatchRun, traders: readonly Trader[], index: number) {
+function actionsOf(run: MatchRun, traders: readonly Trader[], turn: number) {
   const instruments = Array.from(run.view.instruments(), (one) => ({
     instrumentId: one.id,
     price: quoteOf(one).price,
@@ -134,7 +143,7 @@ function actionsOf(run: MatchRun, traders: readonly Trader[], index: number) {
     suspended: run.window(one.id).status !== 'OPEN',
   }))
   return traders.flatMap((trader, n) => {
-    const chance = chanceFrom(index * TRADERS + n)
+    const chance = chanceFrom(turn * TRADERS + n)
     const [balance, positions] = [run.funds(trader.userId).free, run.view.positionsOf(trader.userId)]
     const view = { now: run.now, balance, instruments, positions: [...positions] }
     const action = nextAction(trader, view, (limit) => chance.below(limit))

@@ -14,6 +14,7 @@ import { strictBody } from '../../http/unknown-names.ts'
 
 /** Most settings and recordings of one question. */
 const [SETTINGS_MAX, RECORDINGS_MAX] = [50, 3]
+const SEEDS_MAX = 999
 const RETRY_AFTER_SECS = 10
 
 const OutcomeBody = z
@@ -80,6 +81,10 @@ const route = createRoute({
               'Ids as `GET /api/admin/gameplay-bot/fixtures` lists them, or `match-<id>` for an ended match.',
             example: ['goal-feast'],
           }),
+        seed: z.int().min(0).max(SEEDS_MAX).default(0).openapi({
+          description:
+            'Of the chance of the traders. Ask with several: how far their answers differ is what chance does.',
+        }),
       }),
     ),
   },
@@ -92,12 +97,12 @@ export interface WhatIfPorts {
 
 export function whatIfSettings({ settings, whatIf }: WhatIfPorts & Pick<HttpDeps, 'settings'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
-    const { settings: draft, recordings } = c.req.valid('json')
+    const { settings: draft, recordings, seed } = c.req.valid('json')
     const drafted = settings.draft(draft)
     if (drafted.kind === 'unknown') return fail(c, invalid(`settings.${drafted.key}`, 'is not a setting'))
     if (drafted.kind === 'invalid') return fail(c, invalid(`settings.${drafted.key}`, drafted.problem))
     const { was, would } = drafted
-    const outcome = await whatIf.ask({ recordings, was, would }, c.req.raw.signal)
+    const outcome = await whatIf.ask({ recordings, was, would, seed }, c.req.raw.signal)
     if (outcome.kind === 'unknown_recording')
       return fail(c, invalid('recordings', `${outcome.name} is not a recording`))
     if (outcome.kind !== 'played') return fail(c, answerWith('UNAVAILABLE', { retryAfterSecs: RETRY_AFTER_SECS }))

@@ -10,6 +10,7 @@ export interface Asked {
   readonly recordings: readonly StoredRecording[]
   readonly was: PriceRules
   readonly would: PriceRules
+  readonly seed: number
 }
 
 export type Told = Comparison[]
@@ -19,6 +20,8 @@ export interface WhatIfQuestion {
   readonly recordings: readonly string[]
   readonly was: PriceRules
   readonly would: PriceRules
+  /** Of the chance of the traders. */
+  readonly seed: number
 }
 
 export type WhatIfOutcome =
@@ -47,7 +50,7 @@ export class WhatIf {
   }
 
   /** Rejects with an error of the thread. An aborted question ends its thread. */
-  async ask({ recordings, was, would }: WhatIfQuestion, signal: AbortSignal): Promise<WhatIfOutcome> {
+  async ask({ recordings, was, would, seed }: WhatIfQuestion, signal: AbortSignal): Promise<WhatIfOutcome> {
     if (this.#isBusy) return { kind: 'busy' }
     this.#isBusy = true
     try {
@@ -58,7 +61,7 @@ export class WhatIf {
         stored.push(found)
       }
       if (signal.aborted) return { kind: 'stopped' }
-      const told = await this.#play({ recordings: stored, was: open(was), would: open(would) }, signal)
+      const told = await this.#play({ recordings: stored, was: open(was), would: open(would), seed }, signal)
       if (told === null) return { kind: 'stopped' }
       return { kind: 'played', matches: told.map((one, n) => ({ recording: recordings[n] ?? '', ...one })) }
     } finally {

@@ -7,9 +7,9 @@ import { compare } from './play.ts'
 import type { Asked, Told } from './what-if.ts'
 
 const port = present(parentPort, 'thread that asks')
-const { recordings, was, would } = workerData as Asked
+const { recordings, was, would, seed } = workerData as Asked
 const told: Told = []
 for (const stored of recordings) {
-  told.push(await compare(recordedMatch(await readStored(stored), 'what-if'), was, would))
+  told.push(await compare(recordedMatch(await readStored(stored), 'what-if'), { was, would, seed }))
 }
 port.postMessage(told)

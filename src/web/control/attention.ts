@@ -1,123 +1,161 @@
-/** What an operator must look at now, each with the page of the runbook about it. */
+/** The sentence on top of the control room, and the list of all that an operator must look at. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { matches } from '../market.ts'
 import { nameOf } from '../names.ts'
-import { useRepeated, useRequest } from '../parts/use-request.ts'
-import { endMatch } from './end-match.ts'
-import { operations, TRADING_MODE } from './operations.ts'
+import { now as serverNow } from '../server-clock.ts'
+import { plural } from '../words.ts'
+import { endMatch, setFlag, setMode, stopReplay } from './acts.ts'
+import { type Act, type Concern, concernsOf, type Facts, sentenceOf } from './concerns.ts'
+import { type Metrics, parseMetrics } from './metrics.ts'
+import { operations } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
 
-const AGAIN_MS = 10_000
+const AGAIN_MS = 15_000
+const HOUR_MS = 3_600_000
+/** What alerts count of the audit log. */
+const WATCHED = 'session.reuse,wallet,integrity,refusals,registrations,user.role,match.end'
 
-interface Concern {
-  readonly what: string
-  /** The anchor of its section in the runbook. */
-  readonly runbook: string
-  readonly acts?: readonly { readonly label: string; readonly run: () => Promise<void> }[]
+/** Null until everything was asked for the first time. */
+const concerns = signal<readonly Concern[] | null>(null)
+const seenAt = signal(0)
+
+/** Asks again every 15 seconds, and after each act. */
+export function useConcerns(): void {
+  useEffect(() => {
+    let isWanted = true
+    const look = async (): Promise<void> => {
+      const facts = await gather()
+      if (!isWanted) return
+      concerns.value = concernsOf(facts)
+      seenAt.value = facts.now
+    }
+    void look()
+    const looking = setInterval(() => {
+      if (document.visibilityState === 'visible') void look()
+    }, AGAIN_MS)
+    return () => {
+      isWanted = false
+      clearInterval(looking)
+    }
+  }, [acted.value])
 }
 
-export function Attention() {
-  const { answer, again } = useRequest(gather, [acted.value])
-  useRepeated(again, AGAIN_MS)
-  if (answer === null) return null
+/** One sentence: all is well, or the worst of what is wrong, and the button that ends it. */
+export function Sentence() {
+  if (concerns.value === null) return html`<p class="sentence" aria-busy="true">Looking at everything…</p>`
+  const wrong = concerns.value.filter(({ level }) => level !== 'note')
+  const [worst] = wrong
+  if (worst === undefined) {
+    return html`<section class="sentence" data-level="well" aria-label="State"><b>All is well.</b></section>`
+  }
+  const [act] = worst.acts
   return html`
-    <section class="card attention" aria-labelledby="attention-title" aria-live="polite">
-      <header><h2 id="attention-title">Needs attention</h2></header>
-      ${
-        answer.length === 0
-          ? html`<p class="empty">Nothing. Alerts of Prometheus are shown where it sends them.</p>`
-          : html`<ul class="rows inside">
-              ${answer.map(
-                ({ what, runbook, acts = [] }) => html`
-                  <li key=${what}>
-                    <b>${what}</b>
-                    ${acts.map(
-                      ({ label, run }) => html`<button class="small" onClick=${() => void run()}>${label}</button>`,
-                    )}
-                    <a href="#/control/runbook/${runbook}">What to do</a>
-                  </li>
-                `,
-              )}
-            </ul>`
-      }
+    <section class="sentence" data-level=${worst.level} aria-label="State" role="status">
+      <b>${sentenceOf(worst, seenAt.value)}.</b>
+      ${wrong.length === 1 ? null : html`<a href="#/control/health">${plural(wrong.length - 1, MORE)}</a>`}
+      <span class="acts">
+        <a href="#/control/runbook/${worst.runbook}">What to do</a>
+        ${act === undefined ? null : html`<${Button} act=${act} />`}
+      </span>
     </section>
   `
 }
 
-/** What the key of a trading mode is about. */
-function braked(key: string): string {
+const MORE = { one: 'and {n} more', other: 'and {n} more' }
+
+/** All of them. */
+export function Attention() {
+  if (concerns.value === null || concerns.value.length === 0) return null
+  return html`
+    <section class="card attention" aria-labelledby="attention-title" aria-live="polite">
+      <header><h2 id="attention-title">Needs attention</h2></header>
+      <ul class="rows inside">
+        ${concerns.value.map(
+          (one) => html`
+            <li key=${one.what} data-level=${one.level}>
+              <b>${sentenceOf(one, seenAt.value)}</b>
+              ${one.acts.map((act) => html`<${Button} key=${act.kind} act=${act} />`)}
+              <a href="#/control/runbook/${one.runbook}">What to do</a>
+            </li>
+          `,
+        )}
+      </ul>
+    </section>
+  `
+}
+
+function Button({ act }: { act: Act }) {
+  if (act.kind === 'look') return html`<a class="small" href="#/control/${act.at}">${act.label}</a>`
+  const [label, run] = deedOf(act)
+  return html`<button class="small" onClick=${() => void run()}>${label}</button>`
+}
+
+function deedOf(act: Exclude<Act, { kind: 'look' }>): readonly [label: string, run: () => Promise<unknown>] {
+  switch (act.kind) {
+    case 'release':
+      return ['Release', () => setMode(scopeOf(act.key), act.mode === 'halted' ? 'halted' : 'reduce_only', 'open')]
+    case 'open_service':
+      return ['Open the service', () => setFlag('coming_soon', false)]
+    case 'settle':
+      return ['Settle', () => endMatch({ id: act.matchId, name: act.name }, 'settle')]
+    case 'void':
+      return ['Void', () => endMatch({ id: act.matchId, name: act.name }, 'void')]
+    case 'retry':
+      return ['Retry', () => runAction('Reaction', () => operations.retryReaction(act.matchId, act.seq))]
+    case 'stop':
+      return ['Stop', () => stopReplay(act.replay)]
+  }
+}
+
+/** What a trading mode is about. */
+export function scopeOf(key: string): { readonly key: string; readonly name: string } {
   const [, , kind, id = ''] = key.split('.')
-  if (kind === undefined) return 'every match'
-  if (kind === 'instrument') return nameOf(id)
+  if (kind === undefined) return { key, name: 'Every match' }
+  if (kind === 'instrument') return { key, name: nameOf(id) }
   const match = matches.value.find((one) => String(one.id) === id)
-  return match === undefined ? `match ${id}` : `${match.home.name} – ${match.away.name}`
+  return { key, name: match === undefined ? `match ${id}` : `${match.home.name} – ${match.away.name}` }
+}
+
+let before: Metrics | null = null
+
+function readings(text: string): readonly [Metrics, Metrics] {
+  const now = parseMetrics(text)
+  const both = [now, before ?? now] as const
+  before = now
+  return both
 }
 
 /** What cannot be asked is left out: the parts that do not answer are named anyway. */
-async function gather(): Promise<readonly Concern[]> {
+async function gather(): Promise<Facts> {
   const orNull = <T>(asked: Promise<T>): Promise<T | null> => asked.catch(() => null)
-  const [ready, feed, reactions, webhooks, settings, flags, audit, replays] = await Promise.all([
+  // By the server's clock, which all times that it answers are of.
+  const now = serverNow.peek()
+  const since = new Date(now - HOUR_MS).toISOString()
+  const [checks, feed, reactions, webhooks, settings, flags, audit, replays, metrics] = await Promise.all([
     orNull(operations.ready()),
     orNull(operations.feed()),
     orNull(operations.reactions()),
     orNull(operations.webhooks()),
     orNull(operations.settings()),
     orNull(operations.flags()),
-    orNull(operations.audit()),
+    orNull(operations.audit({ action: WATCHED, since })),
     orNull(operations.replays()),
+    orNull(operations.metrics()),
   ])
-  const brakes = (settings?.settings ?? []).filter(({ key, value }) => key.startsWith(TRADING_MODE) && value !== 'open')
-  const paying = replays?.mainPurseIsLive === true ? replays.replays.filter(({ practice }) => !practice) : []
-  const protection = settings?.settings.find(({ key }) => key === 'trading.protection')
-  const cheats = (audit?.entries ?? []).filter(({ action }) => action === 'integrity.alert')
-  return [
-    ...Object.entries(ready?.checks ?? {}).flatMap(([part, state]): Concern[] =>
-      state === 'ok' ? [] : [{ what: `A part does not answer: ${part}`, runbook: 'a-part-is-unavailable' }],
-    ),
-    ...(feed?.quarantined ?? []).map(({ matchId, name, reason, positions, margin }) => ({
-      what: `${name} cannot be read (${reason}): ${positions} positions with ${margin} units of margin wait`,
-      runbook: 'a-match-cannot-be-read',
-      acts: [
-        { label: 'Settle', run: async () => endMatch({ id: matchId, name }, 'settle') },
-        { label: 'Void', run: async () => endMatch({ id: matchId, name }, 'void') },
-      ],
-    })),
-    ...(feed?.faults ?? []).map(({ reason, matchId, detail, times, lastAt }) => ({
-      what: `The feed, ${reason}${matchId === null ? '' : ` of fixture ${matchId}`}: ${detail} (${times} times, last ${lastAt})`,
-      runbook: 'the-feed-is-frozen',
-    })),
-    ...(reactions?.setAside ?? []).map(({ matchId, seq, error }) => ({
-      what: `The reaction to commit ${seq} of match ${matchId} failed: ${error}`,
-      runbook: 'reactions-are-late',
-      acts: [
-        {
-          label: 'Retry',
-          run: async () => void (await runAction('Reaction', () => operations.retryReaction(matchId, seq))),
-        },
-      ],
-    })),
-    ...(webhooks?.webhooks ?? []).flatMap(({ url, failingSince }): Concern[] =>
-      failingSince === null ? [] : [{ what: `A webhook fails: ${url}`, runbook: 'a-webhook-fails' }],
-    ),
-    ...brakes.map(({ key, value }) => ({
-      what: `A brake is on ${braked(key)}: ${value === 'halted' ? 'halted' : 'close only'}`,
-      runbook: 'the-brake',
-      acts: [
-        { label: 'Release', run: async () => void (await runAction(key, () => operations.setSetting(key, 'open'))) },
-      ],
-    })),
-    ...((flags?.flags ?? []).some(({ key, enabled }) => key === 'coming_soon' && enabled)
-      ? [{ what: 'coming_soon is on: only admins can use the service', runbook: 'the-brake' }]
-      : []),
-    ...paying.map(({ fixtureId, matchId }) => ({
-      what: `The replay ${fixtureId} (match ${matchId}) pays the main purse, and its outcome may be known`,
-      runbook: 'match-day',
-    })),
-    ...(replays?.mainPurseIsLive === true && protection?.value === 'off'
-      ? [{ what: `trading.protection is off. ${protection.description}`, runbook: 'somebody-cheats' }]
-      : []),
-    ...(cheats.length === 0
-      ? []
-      : [{ what: `${cheats.length} of the last 100 audit entries report cheats`, runbook: 'somebody-cheats' }]),
-  ]
+  return {
+    now,
+    checks,
+    feed,
+    reactions,
+    webhooks: webhooks?.webhooks ?? null,
+    settings: settings?.settings ?? null,
+    flags: flags?.flags ?? null,
+    audit: audit?.entries ?? null,
+    replays: replays?.replays ?? null,
+    mainPurseIsLive: replays?.mainPurseIsLive === true,
+    metrics: metrics === null ? null : readings(metrics.metrics),
+    nameOf: (key) => scopeOf(key).name,
+  }
 }

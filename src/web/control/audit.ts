@@ -1,50 +1,111 @@
-/** The audit log, newest first. */
+/** The audit log, newest first, by person, act, subject and time. */
+import { useState } from 'preact/hooks'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
-import { operations } from './operations.ts'
+import { item } from '../route.ts'
+import { type AuditEntry, type AuditFilter, operations } from './operations.ts'
+import { Table } from './table.ts'
+
+const FIELDS = [
+  ['actor', 'Who', 'ann', 'text'],
+  ['action', 'What', 'setting.set', 'text'],
+  ['subject', 'Of what', 'trading.mode', 'text'],
+  ['since', 'From', '', 'datetime-local'],
+  ['until', 'Until', '', 'datetime-local'],
+] as const
+
+type Typed = Readonly<Partial<Record<(typeof FIELDS)[number][0], string>>>
+
+/** What is typed, as the server takes it. */
+function filterOf(typed: Typed): AuditFilter {
+  const given = Object.entries(typed).filter(([, text]) => text.trim() !== '')
+  const isTime = (name: string): boolean => name === 'since' || name === 'until'
+  return Object.fromEntries(
+    given.map(([name, text]) => [name, isTime(name) ? new Date(text).toISOString() : text.trim()]),
+  )
+}
 
 export function AuditLog() {
-  const { answer, trouble } = useRequest(() => operations.audit())
+  const [typed, setTyped] = useState<Typed>({ subject: decodeURIComponent(item.value) })
+  const [filter, setFilter] = useState(filterOf(typed))
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const cursor = cursors.at(-1) ?? null
+  const { answer, trouble } = useRequest(() => operations.audit(filter, cursor), [filter, cursor])
+  const find = (event: Event): void => {
+    event.preventDefault()
+    setCursors([])
+    setFilter(filterOf(typed))
+  }
   return html`
     <section class="card" aria-labelledby="audit-title">
       <header><h2 id="audit-title">Audit log</h2></header>
+      <form class="filter inside" onSubmit=${find}>
+        ${FIELDS.map(
+          ([name, label, example, type]) => html`
+            <label key=${name}>
+              ${label}
+              <input
+                type=${type}
+                placeholder=${example}
+                value=${typed[name] ?? ''}
+                onInput=${(event: Event) => setTyped({ ...typed, [name]: (event.target as HTMLInputElement).value })}
+              />
+            </label>
+          `,
+        )}
+        <button class="primary">Find</button>
+      </form>
       ${
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
           : answer.entries.length === 0
-            ? html`<p class="empty">No changes yet.</p>`
-            : html`<div class="scroll" tabindex="0" role="region" aria-label="Entries">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">When</th>
-                      <th scope="col">Who</th>
-                      <th scope="col">What</th>
-                      <th scope="col">Before</th>
-                      <th scope="col">After</th>
-                      <th scope="col">Outcome</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${answer.entries.map(
-                      ({ id, at, actor, action, subject, before, after, outcome }) => html`
-                        <tr key=${id}>
-                          <td>${dayTime(at)}</td>
-                          <td>${actor?.username ?? 'system'}</td>
-                          <th scope="row">${action} <small>${subject}</small></th>
-                          <td><code>${short(before)}</code></td>
-                          <td><code>${short(after)}</code></td>
-                          <td>${outcome}</td>
-                        </tr>
-                      `,
-                    )}
-                  </tbody>
-                </table>
-              </div>`
+            ? html`<p class="empty">No entry fits.</p>`
+            : html`<${Table}
+                label="Entries"
+                columns=${['What', 'When', 'Who', 'Change', 'Why', 'Outcome']}
+                rows=${answer.entries.map(rowOf)}
+              />`
       }
+      <footer class="pager">
+        <button class="small" disabled=${cursors.length === 0} onClick=${() => setCursors(cursors.slice(0, -1))}>
+          Newer
+        </button>
+        <button
+          class="small"
+          disabled=${answer === null || answer.nextCursor === null}
+          onClick=${() => answer !== null && answer.nextCursor !== null && setCursors([...cursors, answer.nextCursor])}
+        >
+          Older
+        </button>
+      </footer>
     </section>
   `
 }
 
-const short = (value: unknown): string => (JSON.stringify(value) ?? '–').slice(0, 80)
+const rowOf = (entry: AuditEntry) => {
+  const { at, actor, action, subject, subjectName, reason, outcome } = entry
+  return [
+    html`<b>${action}</b>
+      <small class="subject">${subjectName === null ? subject : `${subjectName} (${subject})`}</small>`,
+    dayTime(at),
+    actor === null ? 'the server' : html`<a href="#/control/users/${actor.userId}">${actor.username ?? 'erased'}</a>`,
+    html`<span class="wraps">${changeWords(entry)}</span>`,
+    html`<span class="wraps">${reason ?? '–'}</span>`,
+    outcome === 'ok' ? 'ok' : html`<b class="down">${outcome}</b>`,
+  ]
+}
+
+/** 180 → 60, or the new value field by field. */
+export function changeWords({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string {
+  if (before === null && after === null) return '–'
+  return before === null ? valueWords(after) : `${valueWords(before)} → ${valueWords(after)}`
+}
+
+function valueWords(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return value.map(valueWords).join(', ')
+  const fields = Object.entries(value).filter(([name]) => name !== 'reason')
+  return fields.map(([name, field]) => `${name} ${valueWords(field)}`).join(', ')
+}

@@ -5,19 +5,11 @@ import { html } from '../html.ts'
 import { instruments, matches, quoteOf } from '../market.ts'
 import { stateWords } from '../parts/scoreboard.ts'
 import { useRequest } from '../parts/use-request.ts'
-import { endMatch } from './end-match.ts'
+import { endMatch, type Mode, MODE_WORDS, setMode } from './acts.ts'
 import { operations, type Setting, TRADING_MODE } from './operations.ts'
-import { acted, runAction } from './run-action.ts'
+import { acted } from './run-action.ts'
 
-const MODES = ['open', 'reduce_only', 'halted'] as const
-type Mode = (typeof MODES)[number]
-const MODE_WORDS: Readonly<Record<Mode, string>> = { open: 'Open', reduce_only: 'Close only', halted: 'Halted' }
-const MEANING: Readonly<Record<Mode, string>> = {
-  open: 'Everything can be traded again.',
-  reduce_only: 'Nobody can open there. Users can still close.',
-  halted: 'Nobody can open or close there.',
-}
-const GOES_ON = 'Stops, targets, washouts and full time go on. You can take it back at any time.'
+const MODES = ['open', 'reduce_only', 'halted'] as const satisfies readonly Mode[]
 const SHOWN_MAX = 12
 
 const isMode = (value: unknown): value is Mode => MODES.some((mode) => mode === value)
@@ -41,7 +33,7 @@ export function Brakes() {
     <section class="card" aria-labelledby="mode-title">
       <header>
         <h2 id="mode-title">Trading</h2>
-        <${Brake} scope=${{ key: TRADING_MODE, name: 'every match' }} settings=${settings} />
+        <${Brake} scope=${{ key: TRADING_MODE, name: 'Every match' }} settings=${settings} />
       </header>
     </section>
     <section class="card brakes" aria-labelledby="games-title">
@@ -64,7 +56,7 @@ function MatchRow({ match, settings }: BrakesProps & { match: Match }) {
   const [isOpen, setOpen] = useState(false)
   const { id, home, away, minute, tradeWindow } = match
   const name = `${home.name} – ${away.name}`
-  const end = (outcome: 'settle' | 'void'): Promise<void> => endMatch({ id, name }, outcome)
+  const end = (outcome: 'settle' | 'void') => void endMatch({ id, name }, outcome)
   return html`
     <li>
       <div>
@@ -75,13 +67,13 @@ function MatchRow({ match, settings }: BrakesProps & { match: Match }) {
       <button class="link" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         ${isOpen ? 'Hide the players' : 'Players and ending'}
       </button>
-      ${isOpen ? html`<${Players} matchId=${id} settings=${settings} />` : null}
       ${
         isOpen
           ? html`<p class="ending">
-              <button class="small" onClick=${() => void end('settle')}>End and settle…</button>
-              <button class="small" onClick=${() => void end('void')}>End and void…</button>
-            </p>`
+                <button class="small" onClick=${() => end('settle')}>End and settle…</button>
+                <button class="small danger" onClick=${() => end('void')}>End and void…</button>
+              </p>
+              <${Players} matchId=${id} settings=${settings} />`
           : null
       }
     </li>
@@ -89,7 +81,10 @@ function MatchRow({ match, settings }: BrakesProps & { match: Match }) {
 }
 
 function Players({ matchId, settings }: BrakesProps & { matchId: number }) {
-  const own = [...instruments.value.values()].filter(({ fixtureId }) => fixtureId === matchId)
+  // Those on the pitch first: what is suspended or braked is looked for there.
+  const own = [...instruments.value.values()]
+    .filter(({ fixtureId }) => fixtureId === matchId)
+    .toSorted((a, b) => Number(isClosed(a)) - Number(isClosed(b)) || a.name.localeCompare(b.name))
   return html`
     <ul class="rows players-of">
       ${own.map((one) => html`<${PlayerRow} key=${one.id} instrument=${one} settings=${settings} />`)}
@@ -97,32 +92,40 @@ function Players({ matchId, settings }: BrakesProps & { matchId: number }) {
   `
 }
 
+const isClosed = ({ id }: Instrument): boolean => quoteOf(id).value.status === 'CLOSED'
+const PITCH = { OPEN: 'on the pitch', SUSPENDED: 'suspended', CLOSED: 'not on the pitch' } as const
+
 function PlayerRow({ instrument, settings }: BrakesProps & { instrument: Instrument }) {
   const { id, name } = instrument
   const scope = { key: `${TRADING_MODE}.instrument.${id}`, name }
   return html`
     <li>
-      <div><b>${name}</b> <small>${quoteOf(id).value.status.toLowerCase()}</small></div>
+      <div><b>${name}</b> <small>${PITCH[quoteOf(id).value.status]}</small></div>
       <${Brake} scope=${scope} settings=${settings} />
     </li>
   `
 }
 
-/** Three buttons. Stricter ones ask first, and say whom they concern. */
+/** Three buttons, coloured by what is in force. Each asks first. */
 function Brake({ scope, settings }: BrakesProps & { scope: Scope }) {
   const found = settings.find(({ key }) => key === scope.key)?.value
-  const mode = isMode(found) ? found : 'open'
-  const set = async (to: Mode): Promise<void> => {
-    if (to === mode) return
-    if (to !== 'open' && !confirm(`${MODE_WORDS[to]}: ${scope.name}? ${MEANING[to]} ${GOES_ON}`)) return
-    await runAction(`${scope.name}: ${MODE_WORDS[to]}`, () => operations.setSetting(scope.key, to))
-  }
+  const own = isMode(found) ? found : 'open'
+  // What is halted everywhere is halted here, whatever this brake says.
+  const platform = settings.find(({ key }) => key === TRADING_MODE)?.value
+  const isOverruled = scope.key !== TRADING_MODE && own === 'open' && isMode(platform) && platform !== 'open'
+  const mode = isOverruled ? null : own
   return html`
-    <div class="choice" role="group" aria-label="Trading on ${scope.name}">
+    <div class="choice mode ${mode ?? ''}" role="group" aria-label="Trading on ${scope.name}">
       ${MODES.map(
         (value) =>
-          html`<button aria-pressed=${mode === value} onClick=${() => void set(value)}>${MODE_WORDS[value]}</button>`,
+          html`<button
+            aria-pressed=${mode === value}
+            onClick=${() => void (value === own || setMode(scope, own, value))}
+          >
+            ${MODE_WORDS[value]}
+          </button>`,
       )}
     </div>
+    ${isOverruled ? html`<small class="overruled">${MODE_WORDS[platform].toLowerCase()} everywhere</small>` : null}
   `
 }

@@ -5,7 +5,10 @@ import { html } from '../html.ts'
 import { Loaded } from '../parts/loaded.ts'
 import { item, section } from '../route.ts'
 import { isAdmin } from '../session.ts'
+import { AskDialog } from './ask.ts'
+import { Sentence, useConcerns } from './attention.ts'
 import { AuditLog } from './audit.ts'
+import { Feeds } from './feeds.ts'
 import { Health } from './health.ts'
 import { Replays } from './replays.ts'
 import { SettingsPanel } from './settings.ts'
@@ -16,6 +19,7 @@ import { Users } from './users.ts'
 
 const PARTS: readonly (readonly [key: string, label: string, part: ComponentType])[] = [
   ['', 'Health', Health],
+  ['feeds', 'Feeds', Feeds],
   ['replays', 'Replays', Replays],
   ['settings', 'Settings', SettingsPanel],
   ...PAGE_FEATURES.flatMap(({ sections = [] }) => sections).map(
@@ -28,11 +32,16 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
 ]
 
 export function ControlRoom() {
-  if (!isAdmin.value) return html`<p class="empty">The control room is for admins.</p>`
+  return isAdmin.value ? html`<${Room} />` : html`<p class="empty">The control room is for admins.</p>`
+}
+
+function Room() {
+  useConcerns()
   const [here, , Part] = PARTS.find(([key]) => key === section.value) ?? ['', '', Health]
   return html`
-    <div class="page">
+    <div class="page control">
       <h1>Control room</h1>
+      <${Sentence} />
       <nav class="choice tabs" aria-label="Control room">
         ${PARTS.map(
           ([key, label]) =>
@@ -40,6 +49,7 @@ export function ControlRoom() {
         )}
       </nav>
       <${Part} />
+      <${AskDialog} />
     </div>
   `
 }

@@ -5,7 +5,7 @@ import { messageFor } from '../error-messages.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { type EndedMatch, operations, type PricePath, type Upload } from './operations.ts'
-import { runAction } from './run-action.ts'
+import { remove as removeAfter, startReplay } from './acts.ts'
 
 const [SPEED, TRADERS] = [10, 20]
 const KIB = 1024
@@ -37,7 +37,7 @@ const score = ({ home, away }: Pick<Upload, 'home' | 'away'>): string =>
   `${home.name} ${home.score ?? '–'}:${away.score ?? '–'} ${away.name}`
 
 const play = (name: string, again: () => void) => async () => {
-  if (await runAction(`Play ${name}`, () => operations.startReplay(name, SPEED, TRADERS, null))) again()
+  if (await startReplay(name, { speed: SPEED, traders: TRADERS, practice: null })) again()
 }
 
 function AddUpload({ again }: { again: () => void }) {
@@ -107,8 +107,8 @@ interface UploadedProps {
 function Uploaded({ upload, again, changed }: UploadedProps) {
   const { name, title, events, bytes, chart } = upload
   const remove = async (): Promise<void> => {
-    if (!confirm(`Remove the recording ${name}? It cannot be brought back.`)) return
-    if (await runAction(`Remove ${name}`, () => operations.removeUpload(name))) changed()
+    const effects = [`${events} events of ${title} are gone; replays that play go on.`]
+    if (await removeAfter(`Remove ${name}`, effects, () => operations.removeUpload(name))) changed()
   }
   return html`
     <li>

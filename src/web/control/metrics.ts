@@ -1,13 +1,7 @@
-/** Reads `/metrics`, in Prometheus's text format, where this browser may see it. */
+/** Reads metrics in Prometheus's text format. */
 
 /** Values by name with labels, `touchline_sockets{door="feed"}`. */
 export type Metrics = ReadonlyMap<string, number>
-
-/** Null where access is refused: through a proxy, or from a public address. */
-export async function readMetrics(): Promise<Metrics | null> {
-  const answer = await fetch('/metrics')
-  return answer.ok ? parseMetrics(await answer.text()) : null
-}
 
 export function parseMetrics(text: string): Metrics {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))

@@ -1,11 +1,12 @@
 /** One user: wallets, positions, ledger, sessions, keys and connections, and what an operator can do about them. */
 import { closedByWords } from '../account.ts'
 import { nameOf } from '../names.ts'
-import { dayTime, lots, signed, units } from '../format.ts'
+import { dayTime, signed, units } from '../format.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
-import { runAction } from './run-action.ts'
-import { type Holding, type ListedUser, operations, type UserFile } from './operations.ts'
+import { note, setStatus, voidPosition } from './acts.ts'
+import { type Holding, operations, type UserFile } from './operations.ts'
+import { Table } from './table.ts'
 
 const CONNECTION: Readonly<Record<string, string>> = {
   same_network: 'same network',
@@ -23,50 +24,18 @@ export function Person({ id }: { id: string }) {
   `
 }
 
-/** The reason is for the audit log and, for a void, for the owner. Null if the operator thinks better of it. */
-const reasonFor = (question: string): string | null => {
-  const reason = prompt(
-    `${question}\n\nThe reason, which is in the audit log until the account is erased. Do not name other people in it.`,
-  )?.trim()
-  return reason === undefined || reason === '' ? null : reason
-}
-
-async function setStatus({ userId, username, status }: ListedUser, again: () => void): Promise<void> {
-  const next = status === 'frozen' ? 'active' : 'frozen'
-  const question =
-    next === 'frozen'
-      ? `Freeze ${username}? They are signed out, may close positions, open none, and leave every board.`
-      : `Let ${username} trade again?`
-  const reason = reasonFor(question)
-  if (reason === null) return
-  if (await runAction(`${username}: ${next}`, () => operations.setStatus(userId, next, reason))) again()
-}
-
-async function note({ userId, username }: ListedUser, again: () => void): Promise<void> {
-  const text =
-    prompt(
-      `A note about ${username}. It is in the audit log until the account is erased. Do not name other people in it.`,
-    )?.trim() ?? ''
-  if (text === '') return
-  if (await runAction(`Note about ${username}`, () => operations.note(userId, text))) again()
-}
-
-async function voidPosition(position: Holding, again: () => void): Promise<void> {
-  const { id, instrumentId, lotSize, direction, openPrice } = position
-  const what = `${nameOf(instrumentId)}, ${direction} ${lots(lotSize)} at ${units(openPrice)}`
-  const reason = reasonFor(`Void this position (${what})? It then counts nowhere, and its owner is told the reason.`)
-  if (reason === null) return
-  if (await runAction(`Void ${what}`, () => operations.voidPosition(id, reason))) again()
-}
-
 function Head({ file, again }: { file: UserFile; again: () => void }) {
-  const { user, hiddenFromBoards, deletionDue, connections, alerts, deeds } = file
+  const { user, hiddenFromBoards, deletionDue, connections, alerts, deeds, purses } = file
+  const open = purses.flatMap(({ positions }) => positions.filter(({ status }) => status === 'open')).length
+  const after = async (done: Promise<boolean>): Promise<void> => {
+    if (await done) again()
+  }
   return html`
     <section class="card" aria-labelledby="person-title">
       <header>
         <h2 id="person-title">${user.username}</h2>
         <a class="small" href="#/control/users">All users</a>
-        <button class="small" onClick=${() => void setStatus(user, again)}>
+        <button class="small" onClick=${() => void after(setStatus(user, open))}>
           ${user.status === 'frozen' ? 'Unfreeze' : 'Freeze'}
         </button>
       </header>
@@ -110,7 +79,7 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
                 )}
               </ul>`
         }
-        <button class="small" onClick=${() => void note(user, again)}>Note something</button>
+        <button class="small" onClick=${() => void after(note(user))}>Note something</button>
       </div>
     </section>
   `
@@ -119,65 +88,31 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
 function PurseCard({ purse, again }: { purse: UserFile['purses'][number]; again: () => void }) {
   const { wallet, positions, ledger } = purse
   const title = `purse-${wallet.purse}`
+  const takeOut = async (position: Holding): Promise<void> => {
+    if (await voidPosition(position)) again()
+  }
   return html`
     <section class="card" aria-labelledby=${title}>
       <header>
         <h2 id=${title}>Wallet: ${wallet.purse}</h2>
         <span class="num">${units(wallet.balance)} free, ${units(wallet.marginUsed)} margin</span>
       </header>
-      <div class="scroll" tabindex="0" role="region" aria-label=${`Positions: ${wallet.purse}`}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Position</th>
-              <th scope="col">Opened</th>
-              <th scope="col">P&L</th>
-              <th scope="col">State</th>
-              <th scope="col">Void</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${positions.map(
-              (one) => html`
-                <tr key=${one.id}>
-                  <th scope="row">
-                    ${nameOf(one.instrumentId)}
-                    <small>${one.direction} ${one.lotSize} at ${units(one.openPrice)}</small>
-                  </th>
-                  <td>${dayTime(one.openedAt)}</td>
-                  <td class="num">${signed(one.realizedPnl ?? one.unrealizedPnl)}</td>
-                  <td>${one.status === 'open' ? 'open' : closedByWords(one)}</td>
-                  <td>
-                    ${one.closedBy === 'void' ? '' : html`<button class="small" onClick=${() => void voidPosition(one, again)}>Void</button>`}
-                  </td>
-                </tr>
-              `,
-            )}
-          </tbody>
-        </table>
-      </div>
-      <div class="scroll" tabindex="0" role="region" aria-label=${`Ledger: ${wallet.purse}`}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Entry</th>
-              <th scope="col">When</th>
-              <th scope="col">Amount</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${ledger.map(
-              ({ kind, at, amount, positionId }) => html`
-                <tr key=${`${kind} ${at} ${positionId}`}>
-                  <th scope="row">${kind.replaceAll('_', ' ')}</th>
-                  <td>${dayTime(at)}</td>
-                  <td class="num">${signed(amount)}</td>
-                </tr>
-              `,
-            )}
-          </tbody>
-        </table>
-      </div>
+      <${Table}
+        label=${`Positions: ${wallet.purse}`}
+        columns=${['Position', 'Opened', '#P&L', 'State', 'Void']}
+        rows=${positions.map((one) => [
+          html`${nameOf(one.instrumentId)} <small>${one.direction} ${one.lotSize} at ${units(one.openPrice)}</small>`,
+          dayTime(one.openedAt),
+          signed(one.realizedPnl ?? one.unrealizedPnl),
+          html`<span class="wraps">${one.status === 'open' ? 'open' : closedByWords(one)}</span>`,
+          one.closedBy === 'void' ? '' : html`<button class="small" onClick=${() => void takeOut(one)}>Void</button>`,
+        ])}
+      />
+      <${Table}
+        label=${`Ledger: ${wallet.purse}`}
+        columns=${['Entry', 'When', '#Amount']}
+        rows=${ledger.map(({ kind, at, amount }) => [kind.replaceAll('_', ' '), dayTime(at), signed(amount)])}
+      />
     </section>
   `
 }

@@ -4,16 +4,14 @@ import { html } from '../html.ts'
 import { useRepeated, useRequest, Waiting } from '../parts/use-request.ts'
 import { matches } from '../market.ts'
 import { operations, type Risk } from './operations.ts'
+import { type Rows, Table } from './table.ts'
 
 const AGAIN_MS = 15_000
-
-type Cell = ReturnType<typeof html> | string | number
 
 interface ListProps {
   readonly title: string
   readonly columns: readonly string[]
-  /** The first cell of each row names it. */
-  readonly rows: readonly (readonly Cell[])[]
+  readonly rows: Rows
 }
 
 export function RiskView() {
@@ -21,27 +19,26 @@ export function RiskView() {
   useRepeated(again, AGAIN_MS)
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
   const { asOf, houseToday, exposures, winners, losers, markOuts, groups } = answer
-  const results = (users: typeof winners) =>
-    users.map((one) => [person(one), signed(one.pnl), one.closes] satisfies Cell[])
+  const results = (users: typeof winners) => users.map((one) => [person(one), signed(one.pnl), one.closes])
   return html`
     <p>
       As of ${dayTime(asOf)}. The house has ${houseToday < 0 ? 'lost' : 'earned'} ${units(Math.abs(houseToday))} today.
     </p>
     <${List}
       title="Open by match"
-      columns=${['Match', 'Positions', 'Long', 'Short', 'Margin', 'House today']}
+      columns=${['Match', '#Positions', '#Long', '#Short', '#Margin', '#House today']}
       rows=${byMatch(exposures).map((one) => [one.name, one.positions, units(one.long), units(one.short), units(one.margin), signed(one.houseToday)])}
     />
     <${List}
       title="Open by player"
-      columns=${['Player', 'Positions', 'Long', 'Short', 'Margin', 'House today']}
+      columns=${['Player', '#Positions', '#Long', '#Short', '#Margin', '#House today']}
       rows=${exposures.map((one) => [one.name, one.positions, units(one.long), units(one.short), units(one.margin), signed(one.houseToday)])}
     />
-    <${List} title="Winners today" columns=${['User', 'P&L', 'Closes']} rows=${results(winners)} />
-    <${List} title="Losers today" columns=${['User', 'P&L', 'Closes']} rows=${results(losers)} />
+    <${List} title="Winners today" columns=${['User', '#P&L', '#Closes']} rows=${results(winners)} />
+    <${List} title="Losers today" columns=${['User', '#P&L', '#Closes']} rows=${results(losers)} />
     <${List}
       title="Opens ahead of moves"
-      columns=${['User', 'Openings', 'After 10 s', 'After 60 s']}
+      columns=${['User', '#Openings', '#After 10 s', '#After 60 s']}
       rows=${markOuts.map((one) => [person(one), one.openings, percent(one.after10s), percent(one.after60s)])}
     />
     <${List}
@@ -80,24 +77,7 @@ function List({ title, columns, rows }: ListProps) {
       ${
         rows.length === 0
           ? html`<p class="empty">Nothing.</p>`
-          : html`<div class="scroll" tabindex="0" role="region" aria-label=${`${title}: list`}>
-              <table>
-                <thead>
-                  <tr>
-                    ${columns.map((name) => html`<th key=${name} scope="col">${name}</th>`)}
-                  </tr>
-                </thead>
-                <tbody>
-                  ${rows.map(
-                    ([name, ...cells], n) =>
-                      html`<tr key=${n}>
-                        <th scope="row">${name}</th>
-                        ${cells.map((cell) => html`<td class="num">${cell}</td>`)}
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>
-            </div>`
+          : html`<${Table} label=${`${title}: list`} columns=${columns} rows=${rows} />`
       }
     </section>
   `

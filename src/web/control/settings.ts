@@ -1,12 +1,15 @@
-/** Flags and settings: sent on change, in force everywhere within a second. */
+/** Flags and settings: each with its default, bounds and history. A change asks first, and can be undone. */
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
+import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
-import { ApiError } from '../client/api.ts'
-import { refusalMessage } from '../error-messages.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
-import { runAction } from './run-action.ts'
-import { operations, type Setting, type SettingValue } from './operations.ts'
+import { type Mode, setFlag, setMode, setSetting } from './acts.ts'
+import { scopeOf } from './attention.ts'
+import { changeWords } from './audit.ts'
+import { operations, type Setting, type SettingValue, TRADING_MODE } from './operations.ts'
+import { acted } from './run-action.ts'
+import { Table } from './table.ts'
 
 const sought = signal('')
 
@@ -42,28 +45,12 @@ const changedWords = (settings: readonly Setting[]): string => {
   return changed === 0 ? '' : `, ${changed} not as usual`
 }
 
-/** Whom a dangerous change concerns, or null. */
-function dangerOf(key: string, value: SettingValue): string | null {
-  if (key === 'coming_soon' && value === true)
-    return 'Nobody but admins can use the service: everybody else is cut off within three seconds.'
-  if (key.startsWith('trading.mode') && value === 'halted') return 'Nobody can open or close a position there.'
-  if (key.startsWith('trading.mode') && value === 'reduce_only') return 'Nobody can open a position there.'
-  return null
-}
-
-/** Asks before a dangerous change. */
-const isMeant = (key: string, value: SettingValue): boolean => {
-  const danger = dangerOf(key, value)
-  return danger === null || confirm(`${key}: ${String(value)}? ${danger} You can take it back here at any time.`)
-}
-
 export const SettingsPanel = () => html`<${Flags} /><${Settings} />`
 
 function Flags() {
-  const { answer, trouble, again } = useRequest(() => operations.flags())
+  const { answer, trouble, again } = useRequest(() => operations.flags(), [acted.value])
   const set = async (key: string, enabled: boolean): Promise<void> => {
-    if (!isMeant(key, enabled)) return again()
-    await runAction(`${key}: ${enabled ? 'on' : 'off'}`, () => operations.setFlag(key, enabled))
+    await setFlag(key, enabled)
     again()
   }
   return html`
@@ -74,18 +61,13 @@ function Flags() {
           ? html`<${Waiting} trouble=${trouble} />`
           : html`<ul class="settings">
               ${answer.flags.map(
-                ({ key, enabled, description }) => html`
+                ({ key, enabled, description, updatedAt, updatedBy }) => html`
                   <li key=${key}>
                     <div>
                       <b>${key}</b>
-                      <p class="hint">${description}</p>
+                      <p class="hint">${coded(description)} ${changedBy(updatedAt, updatedBy)}</p>
                     </div>
-                    <input
-                      type="checkbox"
-                      aria-label=${key}
-                      checked=${enabled}
-                      onChange=${() => void set(key, !enabled)}
-                    />
+                    <${Switch} label=${key} isOn=${enabled} onSet=${(to: boolean) => void set(key, to)} />
                   </li>
                 `,
               )}
@@ -96,14 +78,12 @@ function Flags() {
 }
 
 function Settings() {
-  const { answer, trouble, again } = useRequest(() => operations.settings())
-  const set = async (key: string, value: SettingValue): Promise<void> => {
-    if (!isMeant(key, value)) return again()
-    await runAction(`${key}: ${value}`, () => setOrAsk(key, value))
-    again()
-  }
+  const { answer, trouble } = useRequest(() => operations.settings(), [acted.value])
+  const [onlyChanged, setOnlyChanged] = useState(false)
   const words = sought.value.trim().toLowerCase()
-  const shown = (answer?.settings ?? []).filter((one) => `${one.key} ${one.description}`.toLowerCase().includes(words))
+  const isFit = (one: Setting) =>
+    `${one.key} ${one.description}`.toLowerCase().includes(words) && (!onlyChanged || one.value !== one.default)
+  const shown = (answer?.settings ?? []).filter(isFit)
   return html`
     <section class="card" aria-labelledby="settings-title">
       <header>
@@ -115,6 +95,10 @@ function Settings() {
           value=${sought.value}
           onInput=${(event: Event) => (sought.value = (event.target as HTMLInputElement).value)}
         />
+        <label class="check">
+          <input type="checkbox" checked=${onlyChanged} onChange=${() => setOnlyChanged(!onlyChanged)} />
+          Changed
+        </label>
       </header>
       ${
         answer === null
@@ -122,48 +106,123 @@ function Settings() {
           : html`<div class="groups">
               ${[...Map.groupBy(shown, groupOf)].map(
                 ([group, own]) => html`
-                  <details key=${group} open=${words !== '' || own.length === shown.length}>
+                  <details key=${group} open=${words !== '' || onlyChanged || own.length === shown.length}>
                     <summary>
                       ${GROUPS[group] ?? headline(group)} <small>${own.length}${changedWords(own)}</small>
                     </summary>
                     <ul class="settings">
-                      ${own.map((setting) => html`<${Row} key=${setting.key} setting=${setting} set=${set} />`)}
+                      ${own.map((setting) => html`<${Row} key=${setting.key} setting=${setting} />`)}
                     </ul>
                   </details>
                 `,
               )}
-              ${shown.length === 0 ? html`<p class="empty">No setting has these words.</p>` : null}
+              ${shown.length === 0 ? html`<p class="empty">No setting fits.</p>` : null}
             </div>`
       }
     </section>
   `
 }
 
-/** Sets it. If that would move running prices far, says how far and asks first. */
-async function setOrAsk(key: string, value: SettingValue): Promise<void> {
-  try {
-    await operations.setSetting(key, value)
-  } catch (error) {
-    const moves = error instanceof ApiError && error.facts.code === 'RULES_MOVE_PRICES'
-    if (!moves || !confirm(`${refusalMessage(error.facts)} Set it all the same?`)) throw error
-    await operations.setSetting(key, value, { force: true })
+/** What is in backquotes is code. */
+const coded = (text: string) => text.split('`').map((part, n) => (n % 2 === 1 ? html`<code>${part}</code>` : part))
+
+const changedBy = (at: string | null, by: string | null): string =>
+  at === null ? '' : `Set by ${by ?? 'an erased user'}, ${dayTime(at)}.`
+
+/** What may be set, and what holds by default. */
+function boundsOf({ default: usual, min, max, options }: Setting): string {
+  const bounds = min === undefined ? '' : `, from ${min} to ${max}`
+  return `Default ${String(usual)}${options === undefined ? bounds : `, one of ${options.join(', ')}`}.`
+}
+
+function Row({ setting }: { setting: Setting }) {
+  const { key, value, default: usual, description, updatedAt, updatedBy } = setting
+  const [hasHistory, setHistory] = useState(false)
+  // Counts answers, so that a field shows again what is in force when the operator thinks better of it.
+  const [turn, setTurn] = useState(0)
+  const set = async (to: SettingValue): Promise<void> => {
+    if (to !== value) await (key.startsWith(TRADING_MODE) ? setModeOf(key, value, to) : setSetting(key, value, to))
+    setTurn(turn + 1)
   }
+  return html`
+    <li class=${value === usual ? '' : 'changed'}>
+      <div>
+        <b>${key}</b>
+        <p class="hint">${coded(description)}</p>
+        <p class="hint">${boundsOf(setting)} ${changedBy(updatedAt, updatedBy)}</p>
+        ${key === 'trading.protection' ? html`<${Protection} />` : null}
+        ${hasHistory ? html`<${History} subject=${key} />` : null}
+      </div>
+      <div class="acts">
+        <${Field} key=${turn} setting=${setting} onSet=${(to: SettingValue) => void set(to)} />
+        <button class="small" disabled=${value === usual} onClick=${() => void set(usual)}>
+          Reset<span class="sr-only"> ${key}</span>
+        </button>
+        <button class="small" aria-expanded=${hasHistory} onClick=${() => setHistory(!hasHistory)}>
+          History<span class="sr-only"> of ${key}</span>
+        </button>
+      </div>
+    </li>
+  `
 }
 
-interface RowProps {
-  readonly setting: Setting
-  readonly set: (key: string, value: SettingValue) => Promise<void>
+const asMode = (value: SettingValue): Mode => (value === 'halted' || value === 'reduce_only' ? value : 'open')
+const setModeOf = (key: string, was: SettingValue, to: SettingValue) => setMode(scopeOf(key), asMode(was), asMode(to))
+
+/** Who changed what when, and why. */
+function History({ subject }: { subject: string }) {
+  const { answer, trouble } = useRequest(() => operations.audit({ subject }), [acted.value])
+  if (answer === null) return html`<${Waiting} trouble=${trouble} />`
+  if (answer.entries.length === 0) return html`<p class="hint">It was never changed.</p>`
+  return html`
+    <ol class="history">
+      ${answer.entries.map(
+        (entry) =>
+          html`<li key=${entry.id}>
+            <b class="num">${changeWords(entry)}</b> ${dayTime(entry.at)},
+            ${entry.actor?.username ?? 'the server'}${entry.reason === null ? '' : `: ${entry.reason}`}
+          </li>`,
+      )}
+    </ol>
+  `
 }
 
-const Row = ({ setting, set }: RowProps) => html`
-  <li>
-    <div>
-      <b>${setting.key}</b
-      >${setting.value === setting.default ? null : html` <em>default ${String(setting.default)}</em>`}
-      <p class="hint">${setting.description}</p>
-    </div>
-    <${Field} setting=${setting} onSet=${(value: SettingValue) => void set(setting.key, value)} />
-  </li>
+/** From `npm run ops -- market --protection both`, as docs/measured.md has it. */
+const PROTECTED = [
+  ['opens 5 s before goals and cards', '+30.2 %', '+0.3 %'],
+  ['closes 5 s before', '+15.3 %', '0.0 %'],
+  ['opens 20 s before shots and saves', '+11.4 %', '+0.1 %'],
+  ['honest: anything at any time', '+0.1 %', '0.0 %'],
+] as const
+
+const Protection = () => html`
+  <details class="more">
+    <summary>What it protects from, and what it costs</summary>
+    <${Table} label="Protection" columns=${['A user who', '#Earns of margin, off', '#On']} rows=${PROTECTED} />
+    <p class="hint">
+      It costs honest users certainty: 15 % of their fills move afterwards, and a position shortly before news is not
+      what they saw. Without it, play for nothing that is worth cheating for.
+    </p>
+  </details>
+`
+
+interface SwitchProps {
+  readonly label: string
+  readonly isOn: boolean
+  readonly onSet: (to: boolean) => void
+}
+
+/** A checkbox that shows what is in force, also after it was clicked and thought better of. */
+const Switch = ({ label, isOn, onSet }: SwitchProps) => html`
+  <input
+    type="checkbox"
+    aria-label=${label}
+    checked=${isOn}
+    onClick=${(event: Event) => {
+      event.preventDefault()
+      onSet(!isOn)
+    }}
+  />
 `
 
 function Field({ setting, onSet }: { setting: Setting; onSet: (value: SettingValue) => void }) {
@@ -172,7 +231,7 @@ function Field({ setting, onSet }: { setting: Setting; onSet: (value: SettingVal
   const [typed, setTyped] = useState<string | null>(null)
   switch (type) {
     case 'boolean':
-      return html`<input type="checkbox" aria-label=${key} checked=${value} onChange=${() => onSet(value !== true)} />`
+      return html`<${Switch} label=${key} isOn=${value === true} onSet=${onSet} />`
     case 'choice':
       return html`
         <select

@@ -3,8 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { dayTime, units } from '../format.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
-import { runAction } from './run-action.ts'
+import { setRole } from './acts.ts'
 import { type ListedUser, operations } from './operations.ts'
+import { Table as Rows } from './table.ts'
 
 const PAGE = 25
 const TYPING_MS = 250
@@ -55,40 +56,21 @@ export function Users() {
 }
 
 function Table({ users, again }: { users: readonly ListedUser[]; again: () => void }) {
-  const turn = async ({ userId, username, role }: ListedUser): Promise<void> => {
-    const next = role === 'admin' ? 'user' : 'admin'
-    if (!confirm(`Make ${username} ${next === 'admin' ? 'an admin' : 'a plain user'}?`)) return
-    if (await runAction(`${username}: ${next}`, () => operations.setRole(userId, next))) again()
+  const turn = async (one: ListedUser): Promise<void> => {
+    if (await setRole(one)) again()
   }
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="List of users">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">E-mail</th>
-            <th scope="col">Balance</th>
-            <th scope="col">Since</th>
-            <th scope="col">Role</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${users.map(
-            (one) => html`
-              <tr key=${one.userId}>
-                <th scope="row">
-                  <a href=${`#/control/users/${one.userId}`}>${one.username}</a>
-                  <small>${one.synthetic ? 'synthetic' : one.name}</small>
-                </th>
-                <td>${one.email}</td>
-                <td class="num">${one.balance === null ? '–' : units(one.balance)}</td>
-                <td>${dayTime(one.createdAt)}</td>
-                <td><button class="small" onClick=${() => void turn(one)}>${one.role}</button></td>
-              </tr>
-            `,
-          )}
-        </tbody>
-      </table>
-    </div>
+    <${Rows}
+      label="List of users"
+      columns=${['User', 'E-mail', '#Balance', 'Since', 'Role']}
+      rows=${users.map((one) => [
+        html`<a href=${`#/control/users/${one.userId}`}>${one.username}</a>${' '}
+          <small>${one.synthetic ? 'synthetic' : one.name}</small>`,
+        html`<span class="wraps">${one.email}</span>`,
+        one.balance === null ? '–' : units(one.balance),
+        dayTime(one.createdAt),
+        html`<button class="small" onClick=${() => void turn(one)}>${one.role}</button>`,
+      ])}
+    />
   `
 }

@@ -4,7 +4,7 @@ import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
-import { limitInput } from '../../inputs.ts'
+import { limitInput, timeInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText, usernameText } from '../../schemas.ts'
@@ -22,8 +22,16 @@ const EntryBody = z
       .openapi({ description: 'The admin who acted; null if the server itself did.' }),
     action: z.string().openapi({ example: 'setting.set' }),
     subject: z.string().openapi({ example: 'trading.hold_secs' }),
+    subjectName: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Where the subject is the id of a user, league, player or match.', example: null }),
     before: z.unknown().openapi({ example: 180 }),
     after: z.unknown().openapi({ example: 60 }),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why, as the operator wrote.', example: 'too many complaints' }),
     outcome: z.string().openapi({ description: '`ok`, or the code of the refusal.', example: 'ok' }),
   })
   .openapi('AuditEntry')
@@ -32,6 +40,8 @@ const cursors = cursorsOf('audit', z.tuple([z.int().min(1)]), [88])
 
 const AuditBody = z.object({ entries: z.array(EntryBody), nextCursor }).openapi('AuditLog')
 
+const filter = z.string().min(1).max(100).optional()
+
 const route = createRoute({
   method: 'get',
   path: '/api/admin/audit',
@@ -39,9 +49,22 @@ const route = createRoute({
   summary: 'The actions of operators, newest first',
   description:
     'Every write of an admin leaves an entry with its outcome, in the same transaction if the write has one. Entries are ' +
-    'never removed.',
+    'never removed. What is left out of the query does not matter.',
   security: ADMIN_READ_SECURITY,
-  request: { query: z.object({ limit: limitInput(50), cursor: cursors.input }) },
+  request: {
+    query: z.object({
+      limit: limitInput(50),
+      cursor: cursors.input,
+      actor: filter.openapi({ description: 'The username of an admin.', example: 'ann' }),
+      action: filter.openapi({
+        description: 'Actions, or all of a noun: `setting`. Several are separated by commas.',
+        example: 'setting.set',
+      }),
+      subject: filter.openapi({ example: 'trading.hold_secs' }),
+      since: timeInput.optional(),
+      until: timeInput.optional(),
+    }),
+  },
   responses: {
     200: json(AuditBody, 'One page.'),
     ...errors(...ADMIN, ...INPUT),
@@ -50,8 +73,8 @@ const route = createRoute({
 
 export function auditLog({ audit }: Pick<HttpDeps, 'audit'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
-    const { limit, cursor } = c.req.valid('query')
-    const page = cursors.page(await audit.list(limit + 1, cursor?.[0] ?? null), limit, ({ id }) => [id])
+    const { limit, cursor, ...filter } = c.req.valid('query')
+    const page = cursors.page(await audit.list(limit + 1, cursor?.[0] ?? null, filter), limit, ({ id }) => [id])
     return c.json({ entries: page.rows.map(entryJson), nextCursor: page.nextCursor }, 200)
   })
 }
@@ -59,7 +82,7 @@ export function auditLog({ audit }: Pick<HttpDeps, 'audit'>, gates: Gates) {
 type Entry = Awaited<ReturnType<HttpDeps['audit']['list']>>[number]
 
 function entryJson({ at, actor, actorName, ...entry }: Entry): z.output<typeof EntryBody> {
-  const { id, action, subject, before, after, outcome } = entry
+  const { id, action, subject, subjectName, before, after, reason, outcome } = entry
   const by = actor === null ? null : { userId: actor, username: actorName }
-  return { id, at: timestamp(at), actor: by, action, subject, before, after, outcome }
+  return { id, at: timestamp(at), actor: by, action, subject, subjectName, before, after, reason, outcome }
 }

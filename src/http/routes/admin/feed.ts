@@ -54,19 +54,35 @@ const QuarantinedMatchBody = z
   })
   .openapi('QuarantinedMatch')
 
+const FedMatchBody = z
+  .object({
+    matchId,
+    name: z.string().openapi({ example: 'Harbour – Mill' }),
+    phase: z.string().openapi({ example: 'in_play' }),
+    startsAt: timestampText,
+    updatedAt: timestampText.nullable().openapi({
+      description: 'The newest update that the match took; null before the first.',
+    }),
+  })
+  .openapi('FedMatch')
+
 const feedRoute = createRoute({
   method: 'get',
   path: '/api/admin/feed',
   tags: ['Admin'],
   summary: 'What came to nothing of the live feed, and matches that cannot be read',
   description:
-    'The faults of the last seven days by reason and fixture, newest first, at most 100; and unsettled matches whose ' +
-    'stored state cannot be read. Such a match takes neither orders nor updates: ' +
+    'The faults of the last seven days by reason and fixture, newest first, at most 100; live matches that are not ' +
+    'settled, by kick-off, at most 50; and unsettled matches whose stored state cannot be read. Such a match takes neither orders nor updates: ' +
     '`POST /api/admin/matches/{id}/end` settles it at its last prices or voids it.',
   security: ADMIN_READ_SECURITY,
   responses: {
     200: json(
-      z.object({ faults: z.array(FeedFaultBody), quarantined: z.array(QuarantinedMatchBody) }),
+      z.object({
+        faults: z.array(FeedFaultBody),
+        matches: z.array(FedMatchBody),
+        quarantined: z.array(QuarantinedMatchBody),
+      }),
       'From every process.',
     ),
     ...errors(...ADMIN),
@@ -113,11 +129,16 @@ const positionsRoute = createRoute({
 export function adminFeed({ faults, quarantine }: Pick<HttpDeps, 'faults' | 'quarantine'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...feedRoute, middleware: gates.admin }, async (c) => {
-      const [recent, matches] = await Promise.all([faults.recent(), quarantine.matches()])
+      const [recent, fed, unread] = await Promise.all([faults.recent(), faults.matches(), quarantine.matches()])
       return c.json(
         {
           faults: recent.map((one) => ({ ...one, firstAt: timestamp(one.firstAt), lastAt: timestamp(one.lastAt) })),
-          quarantined: matches.map((one) => ({ ...one, since: timestamp(one.since), margin: decimal(one.margin) })),
+          matches: fed.map((one) => ({
+            ...one,
+            startsAt: timestamp(one.startsAt),
+            updatedAt: one.updatedAt === null ? null : timestamp(one.updatedAt),
+          })),
+          quarantined: unread.map((one) => ({ ...one, since: timestamp(one.since), margin: decimal(one.margin) })),
         },
         200,
       )

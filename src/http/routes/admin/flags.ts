@@ -5,7 +5,7 @@ import type { SettingEntry } from '../../../../db/settings.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { auditReason, jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { updated, updatedJson } from './settings.ts'
@@ -49,7 +49,7 @@ const set = createRoute({
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: KeyPath,
-    body: jsonBody(strictBody({ enabled: z.boolean().openapi({ example: true }) })),
+    body: jsonBody(strictBody({ enabled: z.boolean().openapi({ example: true }), reason: auditReason })),
   },
   responses: { 200: json(FlagBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'FLAG_LIMIT') },
 })
@@ -73,8 +73,8 @@ export function adminFlags({ settings }: Pick<HttpDeps, 'settings'>, gates: Gate
     .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ flags: settings.listFlags().map(flagJson) }, 200))
     .openapi({ ...set, middleware: gates.admin }, async (c) => {
       const { key } = c.req.valid('param')
-      const { enabled } = c.req.valid('json')
-      const outcome = await settings.setFlag({ key, enabled, by: c.var.caller.userId })
+      const { enabled, reason } = c.req.valid('json')
+      const outcome = await settings.setFlag({ key, enabled, by: c.var.caller.userId, reason })
       if (outcome.kind === 'full') return fail(c, answerWith('FLAG_LIMIT', { facts: { max: outcome.max } }))
       return c.json(flagJson(outcome.entry), 200)
     })

@@ -5,7 +5,7 @@ import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { auditReason, jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
@@ -116,6 +116,7 @@ const start = createRoute({
               'activity. Left out: as the setting `replays.practice` says, by default false.',
             example: false,
           }),
+        reason: auditReason,
       }),
     ),
   },
@@ -139,6 +140,7 @@ const stop = createRoute({
       strictBody({
         id: replayId.optional().openapi({ description: 'All replays if left out.' }),
         outcome: z.enum(['settle', 'void']).default('settle'),
+        reason: auditReason,
       }),
     ),
   },
@@ -173,9 +175,9 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
       }
     })
     .openapi({ ...stop, middleware: gates.freshAdmin }, async (c) => {
-      const { id = null, outcome } = c.req.valid('json')
+      const { id = null, outcome, reason } = c.req.valid('json')
       const ending = outcome === 'void' ? 'void' : 'full_time'
-      const stopped = await bot.stop({ id, ending, by: c.var.caller.userId })
+      const stopped = await bot.stop({ id, ending, by: c.var.caller.userId, reason })
       if (id !== null && stopped.length === 0) return fail(c, notFound('replay'))
       return c.json({ stopped: [...stopped], ...(await running()) }, 200)
     })

@@ -4,7 +4,7 @@ import type { Ended } from '../../../../rooms/cluster/protocol.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { FixtureIdInput, jsonBody } from '../../inputs.ts'
+import { auditReason, FixtureIdInput, jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
@@ -22,7 +22,7 @@ const route = createRoute({
     'For a fixture whose match data has stopped permanently. Open positions are settled at the current prices; with ' +
     '`outcome: "void"` every margin is given back instead. It cannot be undone. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
-  request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(strictBody({ outcome })) },
+  request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(strictBody({ outcome, reason: auditReason })) },
   responses: {
     200: json(z.object({ matchId: z.int().openapi({ example: 19_155_071 }), outcome }), 'Settlement has begun.'),
     ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER', 'BUSY'),
@@ -39,10 +39,10 @@ function refusalOf(ended: Ended) {
 export function endMatch({ audit, desk }: Pick<HttpDeps, 'audit' | 'desk'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.freshAdmin }, async (c) => {
     const { id } = c.req.valid('param')
-    const { outcome: after } = c.req.valid('json')
+    const { outcome: after, reason } = c.req.valid('json')
     const actor = c.var.caller.userId
     const refusal = refusalOf(await desk.ask('end', { matchId: id, ending: after === 'void' ? 'void' : 'full_time' }))
-    const action = { actor, action: 'match.end', subject: String(id), before: null, after }
+    const action = { actor, action: 'match.end', subject: String(id), before: null, after, reason }
     await audit.record({ ...action, outcome: refusal?.code ?? 'ok' })
     return refusal === null ? c.json({ matchId: id, outcome: after }, 200) : fail(c, refusal)
   })

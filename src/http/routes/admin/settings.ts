@@ -6,7 +6,7 @@ import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { auditReason, jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
@@ -74,6 +74,7 @@ const set = createRoute({
           .boolean()
           .default(false)
           .openapi({ example: false, description: 'Make the change however far it moves prices.' }),
+        reason: auditReason,
       }),
     ),
   },
@@ -115,7 +116,7 @@ export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: G
       const { key } = c.req.valid('param')
       const missing = await missingTarget(scopeOf(key), catalogue)
       if (missing !== null) return fail(c, notFound(missing))
-      const { value: to, force } = c.req.valid('json')
+      const { value: to, force, reason } = c.req.valid('json')
       const foreseen = await foresee(key, to)
       if (foreseen.kind !== 'foreseen') return fail(c, refused(foreseen))
       const { effects, sum, limitPct, needsForce } = foreseen
@@ -126,7 +127,7 @@ export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: G
       }
       if (needsForce && !force) return fail(c, answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } }))
       if (needsForce && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
-      const outcome = await settings.set({ key, value: to, by: c.var.caller.userId })
+      const outcome = await settings.set({ key, value: to, by: c.var.caller.userId, reason })
       return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome))
     })
     .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))

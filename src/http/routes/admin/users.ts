@@ -11,7 +11,7 @@ import { Downloads } from '../../downloads.ts'
 import { ADMIN, BODY, FRESH_ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
-import { jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
+import { auditReason, jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
@@ -111,7 +111,12 @@ const setRole = createRoute({
   security: BROWSER_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
-    body: jsonBody(strictBody({ role: z.enum(['admin', 'user']).openapi({ example: 'user' }) })),
+    body: jsonBody(
+      strictBody({
+        role: z.enum(['admin', 'user']).openapi({ example: 'user' }),
+        reason: auditReason,
+      }),
+    ),
   },
   responses: {
     200: json(ListedUserBody, 'The user with the new role.'),
@@ -181,7 +186,7 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
     })
     .openapi({ ...setRole, middleware: gates.freshAdmin }, async (c) => {
       const { id } = c.req.valid('param')
-      const outcome = await userList.setRole({ id, role: c.req.valid('json').role, by: c.var.caller.userId })
+      const outcome = await userList.setRole({ id, ...c.req.valid('json'), by: c.var.caller.userId })
       switch (outcome.kind) {
         case 'changed':
           return c.json(listedUserJson(outcome.user), 200)

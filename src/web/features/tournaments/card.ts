@@ -25,8 +25,8 @@ export function Tournaments() {
   const { answer, again } = useRequest(() => api.tournaments())
   useRepeated(again, EVERY_MS)
   if (answer === null || answer.tournaments.length === 0) return null
-  const ended = answer.tournaments.filter(({ state }) => state === 'decided').slice(0, ENDED_MAX)
-  const shown = [...answer.tournaments.filter(({ state }) => state !== 'decided'), ...ended]
+  const [current, ended] = [answer.tournaments.filter(isOn), answer.tournaments.filter((one) => !isOn(one))]
+  const shown = [...current, ...ended.slice(0, ENDED_MAX)]
   return html`
     <section class="card" aria-labelledby="tournaments-title">
       <header><h2 id="tournaments-title">${own.title}</h2></header>
@@ -37,6 +37,8 @@ export function Tournaments() {
     </section>
   `
 }
+
+const isOn = ({ state }: Tournament): boolean => state === 'upcoming' || state === 'running'
 
 function Row({ tournament, again }: { tournament: Tournament; again: () => void }) {
   const { id, name, state, startsAt, entrants, isEntered, speed, startingBalance, commitment, seed } = tournament
@@ -58,6 +60,7 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
     upcoming: say(own.begins, { when: dayTime(startsAt) }),
     running: own.running,
     decided: own.over,
+    cancelled: own.cancelled,
   }[state]
   return html`
     <li>
@@ -68,7 +71,7 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
         <code title=${seed ?? commitment}>${(seed ?? commitment).slice(0, SHOWN_DIGITS)}…</code>
       </small>
       ${
-        isEntered || state === 'decided'
+        isEntered || !isOn(tournament)
           ? null
           : html`<button class="small" onClick=${() => void enter()}>
               ${own.enter}<span class="sr-only"> ${name}</span>

@@ -4,6 +4,7 @@ import { messageFor } from '../../error-messages.ts'
 import { html } from '../../html.ts'
 import { useRequest, useRepeated, Waiting } from '../../parts/use-request.ts'
 import { toast } from '../../toasts.ts'
+import { remove as removeAfter } from '../../control/acts.ts'
 import { runAction } from '../../control/run-action.ts'
 import { operations, type Webhook } from '../../control/operations.ts'
 
@@ -48,7 +49,11 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
   const arrived =
     lastSuccessAt === null ? 'nothing sent yet' : `last success ${new Date(lastSuccessAt).toLocaleString()}`
   const remove = (): void => {
-    if (confirm(`Delete the webhook to ${url}?`)) void act('Delete webhook', () => operations.deleteWebhook(id))
+    const effects = [
+      `${waiting} commits wait for it, and are not sent.`,
+      'Its secret and its place in the stream are gone.',
+    ]
+    void removeAfter(`Delete the webhook to ${url}`, effects, () => operations.deleteWebhook(id)).then(again)
   }
   return html`
     <li>
@@ -106,7 +111,7 @@ function Create({ again }: { again: () => void }) {
     setTypes(TYPES.filter((each) => (each === type ? isChosen : types.includes(each))))
   return html`
     <section class="card" aria-labelledby="new-webhook-title">
-      <header><h2 id="new-webhook-title">Create another</h2></header>
+      <header><h2 id="new-webhook-title">Create a webhook</h2></header>
       <form class="inside stack" onSubmit=${(event: Event) => void create(event)}>
         <label>
           Address

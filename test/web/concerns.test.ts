@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { concernsOf, durationWords, type Facts, sentenceOf } from '../../src/web/control/concerns.ts'
+import { anchorOf, sectionsOf } from '../../src/web/control/markdown.ts'
+import { parseMetrics } from '../../src/web/control/metrics.ts'
+import type { AuditEntry, Setting } from '../../src/web/control/answers.ts'
+import { SAID } from '../../src/web/control/said.ts'
+import { alertRules } from '../ops/watching.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const NOW = Date.parse('2026-11-26T03:00:00Z')
+const ago = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString()
+const by = (minutes: number) => ({ updatedAt: ago(minutes), updatedBy: 'ann' })
+
+const well: Facts = {
+  now: NOW,
+  checks: { database: 'ok', accepting: 'ok' },
+  feed: { faults: [], matches: [], quarantined: [] },
+  reactions: { waiting: 0, setAside: [] },
+  webhooks: [],
+  settings: [],
+  flags: [],
+  audit: [],
+  replays: [],
+  mainPurseIsLive: true,
+  metrics: [parseMetrics('touchline_outbox_lag_seconds 1'), parseMetrics('touchline_outbox_lag_seconds 1')],
+  nameOf: () => 'Harbour – Mill',
+}
+const setting = (key: string, value: string): Setting => ({
+  key,
+  value,
+  type: 'choice',
+  default: 'open',
+  description: '',
+  ...by(4),
+})
+const entry = (action: string, over: Partial<AuditEntry> = {}): AuditEntry => ({
+  id: 1,
+  at: ago(2),
+  actor: null,
+  action,
+  subject: 'x',
+  subjectName: null,
+  before: null,
+  after: null,
+  reason: null,
+  outcome: 'ok',
+  ...over,
+})
+const said = (facts: Partial<Facts>) => concernsOf({ ...well, ...facts }).map((one) => sentenceOf(one, NOW))
+const metrics = (...lines: string[]) => [parseMetrics(lines.join('\n')), parseMetrics(lines.join('\n'))] as const
+
+describe('the sentence of the control room', () => {
+  it('is that all is well only if every part has answered', () => {
+    expect(said({})).toEqual([])
+    expect(said({ feed: null, metrics: null })).toEqual(['There is no answer from the server about feed, metrics'])
+    expect(said({ checks: null, settings: null })).toEqual(['There is no answer from the server'])
+    expect(said({ checks: { database: 'failed', bus: 'failed', accepting: 'failed' }, settings: null })).toEqual([
+      'There is no answer from the database',
+      'There is no answer from the bus between processes',
+    ])
+  })
+
+  it('says since when and by whom trading is halted, the widest brake first, and releases it', () => {
+    const settings = [setting('trading.mode.match.7', 'reduce_only'), setting('trading.mode', 'halted')]
+    const [first] = concernsOf({ ...well, settings })
+    expect(said({ settings })).toEqual([
+      'Trading is halted for 4 min by ann',
+      'Trading on Harbour – Mill is close only for 4 min by ann',
+    ])
+    expect(first).toMatchObject({ level: 'page', acts: [{ kind: 'release', key: 'trading.mode', mode: 'halted' }] })
+    const flags = [{ key: 'coming_soon', enabled: true, description: '', ...by(90) }]
+    expect(said({ flags })).toEqual(['Only admins can use the service for 2 h by ann'])
+  })
+
+  it('a match that cannot be read has the buttons that settle and void it', () => {
+    const match = { matchId: 7, name: 'Harbour – Mill', reason: 'x', since: ago(12), positions: 1, margin: 20 }
+    const [first] = concernsOf({ ...well, feed: { faults: [], matches: [], quarantined: [match] } })
+    expect(first?.what).toBe('Harbour – Mill cannot be read: 1 position with 20.00 units of margin wait')
+    expect(first?.acts.map(({ kind }) => kind)).toEqual(['settle', 'void'])
+  })
+
+  it('reads what the alerts read, and takes no peak of one reading for a concern', () => {
+    const late = 'touchline_loop_lag_seconds{quantile="0.99"} 0.2'
+    expect(
+      said({ metrics: metrics(late, 'touchline_ledger_imbalance_micros -1', 'touchline_matches_overdue 2') }),
+    ).toEqual([
+      'Money has appeared or vanished',
+      'This process is overloaded: its timers are late by 200 ms',
+      '2 matches kicked off more than four hours ago and are not settled',
+    ])
+    expect(said({ metrics: [parseMetrics(late), parseMetrics('')] })).toEqual([])
+    const feeds = metrics('touchline_feed_age_seconds{match="7"} 75', 'touchline_provider_quota_left{poller="own"} 0')
+    expect(said({ metrics: feeds })).toEqual([
+      'A match in play has had no new data for 75 s',
+      'The quota of the provider is spent',
+    ])
+  })
+
+  it('says what happened in the last hour, and how long ago', () => {
+    const actor = { userId: 'u', username: 'ann' }
+    const audit = [
+      entry('user.role', { after: 'admin', subjectName: 'zoe', actor }),
+      entry('user.role', { after: 'user' }),
+      ...Array.from({ length: 4 }, () => entry('session.reuse')),
+      entry('wallet.adopt', { after: { byMicros: 2_000_000 } }),
+    ]
+    const settings = [setting('trading.adoption_alert', '1')]
+    expect(said({ audit, settings })).toEqual([
+      'Copied sessions were used: 4 within an hour 2 min ago',
+      'Balances changed from outside have added more than trading.adoption_alert 2 min ago',
+      'A balance was changed from outside 2 min ago',
+      'zoe was made an admin 2 min ago by ann',
+    ])
+    const fault = { reason: 'unreadable', matchId: 5, detail: 'no teams', times: 2, firstAt: ago(100), lastAt: ago(61) }
+    expect(said({ feed: { faults: [fault], matches: [], quarantined: [] } })).toEqual([])
+    expect(said({ feed: { faults: [{ ...fault, lastAt: ago(5) }], matches: [], quarantined: [] } })).toEqual([
+      'Data was skipped: no teams (fixture 5) for 2 h',
+    ])
+  })
+
+  it('without protection live matches are a note, and no alarm', () => {
+    const [note] = concernsOf({ ...well, settings: [setting('trading.protection', 'off')] })
+    expect(note).toMatchObject({ level: 'note', acts: [{ at: 'settings' }] })
+    expect(said({ settings: [setting('trading.protection', 'off')], mainPurseIsLive: false })).toEqual([])
+  })
+
+  it('names times as an operator would', () => {
+    expect([-5, 40_000, 240_000, 10_800_000, 200_000_000].map(durationWords)).toEqual([
+      '0 s',
+      '40 s',
+      '4 min',
+      '3 h',
+      '2 days',
+    ])
+  })
+})
+
+describe('alerts and sentences', () => {
+  const rules = alertRules()
+
+  it('are about the same, and lead to the same section of the runbook', () => {
+    const byName = new Map(rules.map((rule) => [rule.alert, rule]))
+    for (const [alert, { level, runbook }] of Object.entries(SAID)) {
+      const { labels, annotations } = byName.get(alert) ?? {}
+      expect([alert, labels?.severity, annotations?.runbook]).toEqual([alert, level, `ops/runbook.md#${runbook}`])
+    }
+    const anchors = sectionsOf(readFileSync(join(ROOT, 'ops/runbook.md'), 'utf8')).map(({ title }) => anchorOf(title))
+    for (const { annotations } of rules) expect(anchors).toContain(annotations.runbook.replace('ops/runbook.md#', ''))
+  })
+
+  it('are listed in docs/operations.md', () => {
+    const own: Readonly<Record<string, { says: string; button: string }>> = SAID
+    const rows = rules.map(({ alert, annotations }) => {
+      const { says, button } = own[alert] ?? { says: 'only in Prometheus', button: '–' }
+      const anchor = annotations.runbook.replace('ops/', '../ops/')
+      const shown = says.replace('{n}', '…').replace('{name}', '…')
+      return `| ${alert} | ${shown} | [${anchor.split('#')[1]}](${anchor}) | ${button} |`
+    })
+    expect(readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')).toContain(rows.join('\n'))
+  })
+})
