@@ -125,12 +125,7 @@ export class ReplayRuns {
   }
 
   /** Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending. */
-  async end(
-    id: string | null,
-    ending: Ending,
-    by: UserId | null,
-    reason?: string | undefined,
-  ): Promise<readonly string[]> {
+  async end(id: string | null, ending: Ending, by: UserId | null, reason?: string): Promise<readonly string[]> {
     return this.#db.transaction().execute(async (tx) => {
       const rows = await tx
         .updateTable('replays')

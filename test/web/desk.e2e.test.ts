@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('list', { name: 'Draft' }).getByText('2 → 3').waitFor()
     await page.getByLabel('Seeds').fill('2')
     await page.getByRole('button', { name: 'Try it' }).click()
-    await page.getByText('Means over 2 seeds').waitFor()
+    await page.getByText('Means over 2 seeds').waitFor({ timeout: 200_000 })
     expect(
       await page
         .getByRole('region', { name: /: prices$/ })

@@ -23,9 +23,9 @@ const MATCH_MAX_MS = 2 * HOUR_MS
 /** For breaks: a busy server plays every update late rather than leaving one out. */
 const SLACK_MS = 2 * HOUR_MS
 
-const name = LineInput.openapi({ example: 'Friday Night Cup' })
-const startsAt = timeInput.openapi({ description: `In the future, within ${DAYS_MAX} days.` })
-const speed = z.number().min(1).max(120).openapi({ description: 'Times real time.' })
+const nameInput = LineInput.openapi({ example: 'Friday Night Cup' })
+const startInput = timeInput.openapi({ description: `In the future, within ${DAYS_MAX} days.` })
+const speedInput = z.number().min(1).max(120).openapi({ description: 'Times real time.' })
 
 const schedule = createRoute({
   method: 'post',
@@ -40,9 +40,9 @@ const schedule = createRoute({
   request: {
     body: jsonBody(
       strictBody({
-        name,
-        startsAt,
-        speed: speed.default(10),
+        name: nameInput,
+        startsAt: startInput,
+        speed: speedInput.default(10),
         startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
           .default(STARTING_BALANCE)
           .openapi({ description: 'Units.', example: 10_000 }),
@@ -71,9 +71,9 @@ const change = createRoute({
     body: jsonBody(
       strictBody({
         state: z.literal('cancelled').optional().openapi({ description: 'Left out: it is still played.' }),
-        name: name.optional(),
-        startsAt: startsAt.optional(),
-        speed: speed.optional(),
+        name: nameInput.optional(),
+        startsAt: startInput.optional(),
+        speed: speedInput.optional(),
         reason: auditReason,
       }),
     ),

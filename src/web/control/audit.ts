@@ -104,8 +104,9 @@ export function changeWords({ before, after }: Pick<AuditEntry, 'before' | 'afte
 
 function valueWords(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
-  if (typeof value !== 'object') return String(value)
+  if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.map(valueWords).join(', ')
+  if (typeof value !== 'object') return JSON.stringify(value)
   const fields = Object.entries(value).filter(([name]) => name !== 'reason')
   return fields.map(([name, field]) => `${name} ${valueWords(field)}`).join(', ')
 }

@@ -94,7 +94,7 @@ function shownInline(part: Inline, anchors: ReadonlySet<string>): ReturnType<typ
       return html`<strong>${inner}</strong>`
     case 'italic': {
       // A section is named in italics.
-      const anchor = anchorOf(part.text.join(''))
+      const anchor = anchorOf(part.text.filter((each) => typeof each === 'string').join(''))
       return anchors.has(anchor) ? html`<a href="#/control/runbook/${anchor}">${inner}</a>` : html`<i>${inner}</i>`
     }
     case 'link':

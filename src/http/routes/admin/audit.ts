@@ -40,7 +40,7 @@ const cursors = cursorsOf('audit', z.tuple([z.int().min(1)]), [88])
 
 const AuditBody = z.object({ entries: z.array(EntryBody), nextCursor }).openapi('AuditLog')
 
-const filter = z.string().min(1).max(100).optional()
+const filterInput = z.string().min(1).max(100).optional()
 
 const route = createRoute({
   method: 'get',
@@ -55,12 +55,12 @@ const route = createRoute({
     query: z.object({
       limit: limitInput(50),
       cursor: cursors.input,
-      actor: filter.openapi({ description: 'The username of an admin.', example: 'ann' }),
-      action: filter.openapi({
+      actor: filterInput.openapi({ description: 'The username of an admin.', example: 'ann' }),
+      action: filterInput.openapi({
         description: 'Actions, or all of a noun: `setting`. Several are separated by commas.',
         example: 'setting.set',
       }),
-      subject: filter.openapi({ example: 'trading.hold_secs' }),
+      subject: filterInput.openapi({ example: 'trading.hold_secs' }),
       since: timeInput.optional(),
       until: timeInput.optional(),
     }),
