@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await answer(page, 'Release', 'it does no longer')
     await mode('Open', true).waitFor()
     await tradable(fan.page)
-    await press(page.getByRole('link', { name: 'Audit' }))
+    await press(page.getByRole('link', { name: 'Audit', exact: true }))
     await page.getByText('trading.mode').first().waitFor()
     expect(complaints).toEqual([])
   })
