@@ -1,5 +1,6 @@
 /** The dangerous acts of operators, each with its question. */
 import { closedByWords } from '../account.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { lots, percent, signed, units } from '../format.ts'
 import { nameOf } from '../names.ts'
 import { plural } from '../words.ts'
@@ -72,6 +73,7 @@ export const setFlag = (key: string, enabled: boolean) =>
 /** Sets a setting, or any mode that is not of the three buttons. */
 export function setSetting(key: string, was: SettingValue, value: SettingValue) {
   let force = false
+  const trial = PAGE_FEATURES.flatMap(({ sections }) => sections ?? []).find(({ triesSettings }) => triesSettings)
   return ask({
     title: key,
     label: 'Set it',
@@ -92,7 +94,9 @@ export function setSetting(key: string, was: SettingValue, value: SettingValue) 
       ]
     },
     isNeeded: true,
-    tryAt: `#/control/what-if/${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`,
+    ...(trial === undefined
+      ? {}
+      : { tryAt: `#/control/${trial.key}/${encodeURIComponent(key)}=${encodeURIComponent(String(value))}` }),
     reason: 'asked',
     run: (reason) => operations.setSetting(key, value, { force, reason }),
     undo: () => operations.setSetting(key, was, { force, reason: 'undone' }),

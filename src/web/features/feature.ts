@@ -62,4 +62,6 @@ export interface ControlSection {
   readonly label: string
   /** Loaded on demand, since only admins need it. */
   readonly load: () => Promise<ComponentType>
+  /** Whether a value of a setting can be tried there: `/` and key=value, both encoded, follow its address. */
+  readonly triesSettings?: boolean
 }

@@ -3,5 +3,12 @@ import type { PageFeature } from '../feature.ts'
 import './style.css'
 
 export const whatIf: PageFeature = {
-  sections: [{ key: 'what-if', label: 'What if', load: async () => (await import('./view.ts')).WhatIfView }],
+  sections: [
+    {
+      key: 'what-if',
+      label: 'What if',
+      load: async () => (await import('./view.ts')).WhatIfView,
+      triesSettings: true,
+    },
+  ],
 }
