@@ -237,7 +237,6 @@ const firedStop: Strategy = {
   name: 'a stop that friends fire, 20 s ahead',
   leadSecs: 20,
   leader: 'keeper’s holder',
-  isLeaderLucky: true,
   prepare(foresight, hands) {
     const goal = foresight.plot.shown.find(({ event, index }) => isGoal(event) && index > indexAt(foresight, 12))
     const players = goal === undefined ? [] : (foresight.snapshots[goal.index]?.players ?? [])
