@@ -23,6 +23,7 @@ const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
   ['/#/inbox', '.page .card'],
   ['/#/account', '.page .card'],
   ['/#/control/', '.gauges'],
+  ['/#/control/feeds', '.page .card'],
   ['/#/control/replays', '.page .card'],
   ['/#/control/settings', '.groups'],
   ['/#/control/what-if', '.page .card'],
@@ -30,7 +31,7 @@ const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
   ['/#/control/risk', '.page .card'],
   ['/#/control/webhooks', '.page .card'],
   ['/#/control/audit', '.page .card'],
-  ['/#/control/runbook/the-brake', '.runbook pre'],
+  ['/#/control/runbook/the-brake', 'article p'],
   ['/verify', '#match'],
   ['/api/docs', '#quickstart'],
 ]
