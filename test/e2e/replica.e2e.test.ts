@@ -90,7 +90,8 @@ onServers(() => {
       [`/api/leagues/${league}`, /league_table/],
       [`/api/leagues/${league}/matches/${present(match, 'a match').id}`, /league_members/],
       [`/api/wallet/ledger?limit=1&cursor=${ledger}`, /ledger_entries/],
-      [`/api/admin/audit?limit=1&cursor=${audit}`, /audit_log/],
+      // The last it asks: the names beside the ids.
+      [`/api/admin/audit?limit=1&cursor=${audit}`, /username as name/],
       ['/api/admin/ledger/audit', /ledger_entries/],
       ['/api/admin/risk', /positions/],
     ]
