@@ -64,7 +64,7 @@ eachDataPlace((settle) => {
     } as const
     const trade = await ada.opens(order, 'kept')
     const gone = new HttpClient(ada.url)
-    await gone.signIn('Ada')
+    await gone.signIn('Bea') // whose sign-out closes none of Ada's sockets
     const ended = { cookie: `game_access=${gone.cookie('game_access')}; game_refresh=${gone.cookie('game_refresh')}` }
     await gone.request('POST', '/api/auth/logout')
 
