@@ -38,7 +38,7 @@ export const reasonInput = z
 
 /** Before a body that may be left out: one without a byte is left out, whatever type it is said to have. */
 export const bodyMayBeEmpty: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  if ((await c.req.text()) === '') c.req.raw.headers.delete('content-type')
+  if ((await c.req.arrayBuffer()).byteLength === 0) c.req.raw.headers.delete('content-type')
   return next()
 }
 
