@@ -112,9 +112,8 @@ export class FastMemory implements FastStore {
 
   async spend(key: string, { calls, windowMs }: Allowance): Promise<Spent> {
     const now = this.#world.now()
-    const counted = (this.#text(key) ?? '')
-      .split(' ')
-      .flatMap((at) => (Number(at) > now - windowMs ? [Number(at)] : []))
+    const times = this.#text(key)?.split(' ').map(Number) ?? []
+    const counted = times.filter((at) => at > now - windowMs)
     const allowed = counted.length < calls
     if (allowed) {
       counted.push(now)

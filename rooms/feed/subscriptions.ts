@@ -40,7 +40,7 @@ export class Subscriptions {
   readonly subscriber: Subscriber
   readonly #options: SubscriptionsOptions
   #stopAccount: (() => void) | null = null
-  #accountAskedAt = instant(0)
+  #accountRefusedUntil = instant(0)
 
   constructor(options: SubscriptionsOptions) {
     this.subscriber = options.subscriber
@@ -91,8 +91,8 @@ export class Subscriptions {
    */
   followAccount({ since }: FollowAccount, send: Pick<AccountListener, 'page' | 'notice'>): boolean {
     const { account, userId, clock } = this.#options
-    if (clock.now() < this.#accountAskedAt + SECOND_MS) return false
-    this.#accountAskedAt = clock.now()
+    if (clock.now() < this.#accountRefusedUntil) return false
+    this.#accountRefusedUntil = instant(clock.now() + SECOND_MS)
     this.#stopAccount?.()
     const listener: AccountListener = { ...send, userId, isReady: () => this.subscriber.isReady }
     this.#stopAccount = account.listen(listener, since === undefined ? null : Number(since))

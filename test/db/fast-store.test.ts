@@ -6,14 +6,14 @@ import { TestWorld } from '../support/test-world.ts'
 
 fastStoreContract('the fast store in memory', async () => {
   const world = new TestWorld()
-  const store = new FastMemory(world)
+  const store = new FastMemory(world.steady)
   return { store, other: store, elapse: async (ms) => world.pass(ms), close: () => store.close() }
 })
 
 describe('the fast store in memory', () => {
   it('lets dead keys go while it is written to', async () => {
     const world = new TestWorld()
-    const store = new FastMemory(world)
+    const store = new FastMemory(world.steady)
     for (let i = 0; i < 1_000; i++) await store.set(`old:${i}`, 'x', 10)
     world.pass(10)
     for (let i = 0; i < 1_000; i++) await store.set('one', 'x', 10)
@@ -22,7 +22,7 @@ describe('the fast store in memory', () => {
 
   it('refuses new keys with a fault when it is full of living ones, and keeps those', async () => {
     const world = new TestWorld()
-    const store = new FastMemory(world, 100)
+    const store = new FastMemory(world.steady, 100)
     for (let i = 0; i < 99; i++) await store.claim(`nonce:${i}`, 10_000)
     await store.set('brief', 'x', 5)
     const refusal = await store.claim('one more', 10).catch((error: unknown) => error)
