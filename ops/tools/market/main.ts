@@ -7,11 +7,13 @@
  * Simulated league matches of the seeds from `--seed` on, and the recordings whose paths are given. The feed tells each
  * match in time, and then late and wrongly in several ways. `--protection` names the rules, `both` plays all of them.
  * Ends with 1 when a strategy earns what the rules promise that nobody earns, or when they are unfair to honest users.
+ * One row in forty passes two standard errors by chance, and there are hundreds. If one passes, as many matches again
+ * are played, of the seeds that follow, and a row is marked that passes both at first and over all of them.
  */
 import { parseArgs } from 'node:util'
 import { whole } from '../../rehearse/rig/options.ts'
 import { MODES } from './modes.ts'
-import { beats, feedTableOf, isUnfairToHonest, isWhistleUnfair, linesOf, tableOf, whistleOf } from './report.ts'
+import { feedTableOf, isWhistleUnfair, linesOf, suspectsIn, tableOf, whistleOf } from './report.ts'
 import { playAll, type Source } from './season.ts'
 import { describeSwings } from './swings.ts'
 
@@ -31,14 +33,24 @@ const workers = whole('workers', values.workers, 1, 64)
 const modes = Object.entries(MODES).filter(([name]) => values.protection === 'both' || values.protection === name)
 if (modes.length === 0) throw new Error(`--protection must be ${Object.keys(MODES).join(', ')} or both`)
 
-const sources: readonly Source[] = [...Array.from({ length: matches }, (_, n) => seed + n), ...positionals]
+const first: readonly Source[] = [...Array.from({ length: matches }, (_, n) => seed + n), ...positionals]
+const second: readonly Source[] = Array.from({ length: matches }, (_, n) => seed + matches + n)
 let isSound = true
 for (const [name, mode] of modes) {
-  const progress = (done: number): void => void process.stderr.write(`\rmatch ${done} of ${sources.length}`)
-  const results = await playAll(sources, { workers, mode: name }, progress)
+  const play = (sources: readonly Source[]) =>
+    playAll(sources, { workers, mode: name }, (done) =>
+      process.stderr.write(`\rmatch ${done} of ${sources.length}, protection ${name} `),
+    )
+  const results = [...(await play(first))]
+  const suspects = suspectsIn(linesOf(results), mode)
+  if (suspects.size > 0) results.push(...(await play(second)))
   const lines = linesOf(results)
-  console.log(`\nProtection ${name}\n\n${tableOf(lines, mode)}\n\n${feedTableOf(lines, mode)}\n`)
+  const marked = suspects.intersection(suspectsIn(lines, mode))
+  console.log(`\nProtection ${name}, ${results.length} matches\n`)
+  console.log(`${tableOf(lines, marked)}\n\n${feedTableOf(lines, marked)}\n`)
+  if (suspects.size > 0) console.log(`Passed the bound in the first ${first.length}: ${[...suspects].join('; ')}.`)
+  console.log(`Marked: ${[...marked].join('; ') || 'none'}.`)
   console.log(`${whistleOf(lines)}\n${describeSwings(results.flatMap(({ swings }) => swings))}`)
-  isSound &&= !isWhistleUnfair(lines) && !lines.some((line) => beats(line, mode) || isUnfairToHonest(line))
+  isSound &&= !isWhistleUnfair(lines) && marked.size === 0
 }
 process.exitCode = isSound ? 0 : 1

@@ -100,6 +100,12 @@ const HONEST_MEAN_MAX_PCT = 0.3
 /** News may move this share of honest fills, in per cent, or what is within chance of it. A trade has two. */
 const HONEST_MOVED_MAX_PCT = 15
 
+const labelOf = ({ name, feed }: Subject): string => (feed === IN_TIME ? name : `${name}, ${feed}`)
+
+/** The lines that pass a bound, as people would name them. */
+export const suspectsIn = (lines: readonly Line[], mode: Mode): ReadonlySet<string> =>
+  new Set(lines.filter((line) => beats(line, mode) || isUnfairToHonest(line)).map(labelOf))
+
 const share = (part: number, of: number): number => (100 * part) / Math.max(1, of)
 
 /** Whether honest users win or lose by the rules what they should not. */
@@ -116,7 +122,7 @@ const leadText = (leadSecs: number): string => {
 }
 
 /** What each strategy earns while the feed is in time. */
-export function tableOf(lines: readonly Line[], mode: Mode): string {
+export function tableOf(lines: readonly Line[], marked: ReadonlySet<string>): string {
   const head = ['strategy', 'lead', 'trades', 'ROI %', '± s.e.', 'hit %', '10,000 after a season', 'house', 'crowd %']
   const rows = lines
     .filter(({ feed }) => feed === IN_TIME)
@@ -135,28 +141,30 @@ export function tableOf(lines: readonly Line[], mode: Mode): string {
         ? `${line.movedPct.toFixed(1)} ± ${line.movedErrorPct.toFixed(1)}`
         : line.movedPct.toFixed(1),
       line.refused === 0 ? '' : String(line.refused),
-      verdictOn(line, mode),
+      verdictOn(line, marked),
     ])
   return aligned([[...head, 'void %', 'moved %', 'refused', ''], ...rows])
 }
 
 /** What the same strategies earn, in per cent of margin, by how the feed tells the match. */
-export function feedTableOf(lines: readonly Line[], mode: Mode): string {
+export function feedTableOf(lines: readonly Line[], marked: ReadonlySet<string>): string {
   const byName = Map.groupBy(lines, ({ name }) => name)
   const rows = [...byName].flatMap(([name, own]) => {
     if (own.every(({ feed }) => feed === IN_TIME)) return []
     const cells = FEED_NAMES.map((feed) => {
       const line = own.find((one) => one.feed === feed)
       if (line === undefined || line.trades === 0) return ''
-      return `${line.roiPct.toFixed(2)} ± ${line.errorPct.toFixed(2)}${verdictOn(line, mode) === '' ? ' ' : '!'}`
+      return `${line.roiPct.toFixed(2)} ± ${line.errorPct.toFixed(2)}${marked.has(labelOf(line)) ? '!' : ' '}`
     })
     return [[name, leadText(own[0]?.leadSecs ?? 0), ...cells]]
   })
   return aligned([['strategy', 'lead', ...FEED_NAMES], ...rows])
 }
 
-const verdictOn = (line: Line, mode: Mode): string =>
-  beats(line, mode) ? 'beats the market' : isUnfairToHonest(line) ? 'unfair' : ''
+const verdictOn = (line: Line, marked: ReadonlySet<string>): string => {
+  if (!marked.has(labelOf(line))) return ''
+  return line.name === HONEST ? 'unfair' : 'beats the market'
+}
 
 function aligned(cells: readonly (readonly string[])[]): string {
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? []
