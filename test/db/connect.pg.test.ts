@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { isAway } from '../../db/faults.ts'
@@ -125,6 +125,11 @@ describe('the embedded database', () => {
   })
 })
 
+const isGone = async (db: Kysely<Database>, pid = 0): Promise<boolean> => {
+  const { rows } = await sql`select from pg_stat_activity where pid = ${pid}`.execute(db)
+  return rows.length === 0
+}
+
 onPostgres((server) => {
   it('runs work withoutTimeout that exceeds the statement timeout', async () => {
     const slow = {
@@ -140,8 +145,8 @@ onPostgres((server) => {
       // The idle-in-transaction timeout still applies, so an interrupted caller does not keep its locks.
       const frozen = connection.withoutTimeout((db) =>
         db.transaction().execute(async (tx) => {
-          await sql`select 1`.execute(tx)
-          await new Promise((resolve) => setTimeout(resolve, 1_000))
+          const session = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+          await vi.waitUntil(() => isGone(connection.db, session.rows[0]?.pid), { timeout: 60_000 })
           await sql`select 1`.execute(tx)
         }),
       )

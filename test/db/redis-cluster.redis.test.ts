@@ -136,7 +136,7 @@ onRedis(() =>
       if (signal === 'SIGKILL') return
       // The former master comes back, and is told that it is one no more.
       master.kill('SIGCONT')
-      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      await vi.waitUntil(() => nodes.isReplica(master), PATIENCE)
       await works('back')
     })
   }),

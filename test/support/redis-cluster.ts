@@ -67,6 +67,15 @@ export class RedisNodes {
     ).process
   }
 
+  async isReplica(process: ChildProcess): Promise<boolean> {
+    const { port } = present(
+      this.#nodes.find((node) => node.process === process),
+      'its node',
+    )
+    const [role] = await this.#on(port, (client) => client.role())
+    return role === 'slave'
+  }
+
   /** Changes a setting of one node. */
   async set(node: number, name: string, value: string): Promise<void> {
     await this.#on(present(this.#nodes[node], 'a node').port, (client) => client.config('SET', name, value))
