@@ -92,7 +92,7 @@ const TRADES_MIN = 20
  * Whether a line earns what the rules promise that nobody earns: above the bound and above chance, or a small sample
  * would accuse everybody.
  */
-export const beats = ({ isLeader, leadSecs, trades, roiPct, errorPct }: Line, { safeLeadSecs }: Mode): boolean =>
+const beats = ({ isLeader, leadSecs, trades, roiPct, errorPct }: Line, { safeLeadSecs }: Mode): boolean =>
   !isLeader && trades >= TRADES_MIN && leadSecs <= safeLeadSecs && roiPct > EDGE_MAX_PCT && roiPct > 2 * errorPct
 
 /** The mean of honest trades may be this far from nothing, in per cent of margin, or within chance of it. */
@@ -109,7 +109,7 @@ export const suspectsIn = (lines: readonly Line[], mode: Mode): ReadonlySet<stri
 const share = (part: number, of: number): number => (100 * part) / Math.max(1, of)
 
 /** Whether honest users win or lose by the rules what they should not. */
-export function isUnfairToHonest({ name, movedPct, movedErrorPct, roiPct, errorPct }: Line): boolean {
+function isUnfairToHonest({ name, movedPct, movedErrorPct, roiPct, errorPct }: Line): boolean {
   if (name !== HONEST) return false
   const mean = Math.abs(roiPct)
   const isMoved = movedPct - 2 * movedErrorPct > HONEST_MOVED_MAX_PCT
