@@ -149,8 +149,8 @@ export const Environment = z.object({
   }),
   DATABASE_PREPARED: variable(oneOf(['on', 'off']), 'on', {
     meaning:
-      '`off` behind a pooler in transaction mode, such as PgBouncer; then connections keep nothing between ' +
-      "transactions, and silent ones end by their query's timeout alone",
+      '`off` behind a pooler in transaction mode, such as PgBouncer; ' +
+      "silent connections then end by their query's timeout alone",
   }),
   DATABASE_REPLICA_URL: optionalSecret(
     (url) => hasScheme(url, ['postgres:', 'postgresql:']),
@@ -163,7 +163,7 @@ export const Environment = z.object({
   REDIS_URL: optionalSecret(isRedisAddress, NO_REDIS_ADDRESS, {
     otherwise: 'an in-process store',
     meaning:
-      'Redis, 6.2 or newer; it holds only what may be lost. Sentinels: ' +
+      'Redis, 6.2 or newer. Sentinels: ' +
       '`redis+sentinel://host:26379,host:26379/master/0`; a cluster, 7.0 or newer: ' +
       '`redis+cluster://host:6379,host:6379` with any of its nodes; `rediss` encrypts',
   }),

@@ -152,11 +152,13 @@ describe('alerts and sentences', () => {
 
   it('are listed in docs/operations.md', () => {
     const own: Readonly<Record<string, { says: string; button: string }>> = SAID
-    const rows = rules.map(({ alert, annotations }) => {
-      const { says, button } = own[alert] ?? { says: 'only in Prometheus', button: '–' }
-      const anchor = annotations.runbook.replace('ops/', '../ops/')
-      const shown = says.replace('{n}', '…').replace('{name}', '…')
-      return `| ${alert} | ${shown} | [${anchor.split('#')[1]}](${anchor}) | ${button} |`
+    const rows = [...Map.groupBy(rules, ({ annotations }) => annotations.runbook)].map(([runbook, of]) => {
+      const listed = of.map(({ alert }) => {
+        const says = own[alert]?.says.replace('{n}', '…').replace('{name}', '…')
+        return says === undefined ? alert : `${alert}: “${says}”`
+      })
+      const buttons = new Set(of.flatMap(({ alert }) => own[alert]?.button ?? []))
+      return `| [${runbook.split('#')[1]}](../${runbook}) | ${listed.join('; ')} | ${[...buttons].join(', ')} |`
     })
     expect(readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')).toContain(rows.join('\n'))
   })

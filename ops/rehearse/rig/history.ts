@@ -44,7 +44,7 @@ export class History {
   readonly #told: Told[] = []
   #isWhole = true
 
-  /** `max`: beyond so many commands it records none, and events that it cannot explain are no fault. */
+  /** Records the first `max` commands. After more, an event that no recorded command explains is no fault. */
   constructor(max: number) {
     this.#max = max
   }

@@ -267,7 +267,7 @@ function ofMoney({ replays, mainPurseIsLive, settings }: Facts): Concern[] {
             since: null,
             isPast: false,
             by: null,
-            runbook: 'somebody-cheats',
+            runbook: 'cheating',
             acts: [look],
           } as const,
         ]

@@ -13,7 +13,7 @@ interface Said {
 const BOOKS = { level: 'page', runbook: 'the-books-do-not-balance', button: 'See the ledger' } as const
 const FEED = { level: 'page', runbook: 'the-feed-is-frozen', button: 'See the feeds' } as const
 const SLOW = { level: 'page', runbook: 'overload', button: 'See the gauges' } as const
-const ATTACK = { level: 'ticket', runbook: 'somebody-attacks', button: 'See the audit log' } as const
+const ATTACK = { level: 'ticket', runbook: 'attack', button: 'See the audit log' } as const
 const ADOPTED = { level: 'page', runbook: 'a-balance-was-changed-from-outside', button: 'See the audit log' } as const
 
 /** By alert. Those that are missing only Prometheus can see: they compare processes, or count over minutes. */
@@ -57,7 +57,7 @@ export const SAID = {
     says: 'Balances changed from outside have added more than trading.adoption_alert',
   },
   AdoptingUserFrozen: { ...ADOPTED, says: 'A user is frozen whose balance was changed from outside' },
-  AdoptionRefused: { ...ADOPTED, says: 'A balance was raised from outside by more than may be' },
+  AdoptionRefused: { ...ADOPTED, says: 'A balance was raised from outside by more than is allowed' },
   BalanceAdopted: { ...ADOPTED, level: 'ticket', says: 'A balance was changed from outside' },
   MatchesOverdue: { ...FEED, level: 'ticket', says: '{n} kicked off more than four hours ago and are not settled' },
   FixturesSkipped: { ...FEED, level: 'ticket', says: 'Data was skipped: {name}' },
@@ -100,7 +100,7 @@ export const SAID = {
   CheatSuspected: {
     level: 'ticket',
     says: '{n} of cheats within an hour',
-    runbook: 'somebody-cheats',
+    runbook: 'cheating',
     button: 'See the risk',
   },
   RefusalBurst: { ...ATTACK, says: 'A network was refused 300 times within a minute' },

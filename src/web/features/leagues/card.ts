@@ -257,7 +257,7 @@ function Matches({ league }: { league: League }) {
         answer === null
           ? null
           : answer.entries.length === 0
-            ? html`<p class="empty">${own.nobody}</p>`
+            ? html`<p class="empty">${own.noneClosed}</p>`
             : html`<ol class="standings">
                 ${answer.entries.map(
                   ({ rank, userId, username, pnl, closed, isMe }) => html`
