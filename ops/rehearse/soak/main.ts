@@ -1,16 +1,14 @@
 /**
  * Loads a server of its own for a long time and reports whether it keeps more and more:
  *
- *   npm run ops -- soak [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--out docs]
+ *   npm run ops -- soak [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180]
  *
  * The server is the real program, on DATABASE_URL and REDIS_URL if they are set (in a database made for it), otherwise
  * embedded, with a recorded match on a loop at ten times its speed. Users come for `--stretch` seconds and all leave
- * again. What is left after a garbage collection is what counts. It writes `soak.md` into `--out`. The exit code is 1
- * if something grows, the books do not balance, or a user saw an error.
+ * again. What is left after a garbage collection is what counts. The exit code is 1 if something grows, the books do
+ * not balance, or a user saw an error.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Program } from '../rig/program.ts'
@@ -31,7 +29,6 @@ const { values } = parseArgs({
     sockets: { type: 'string', default: '300' },
     trades: { type: 'string', default: '20' },
     stretch: { type: 'string', default: '180' },
-    out: { type: 'string', default: 'docs' },
   },
 })
 
@@ -67,9 +64,7 @@ async function main(): Promise<number> {
     const soaked = await soak(url, inspector, userIds)
     inspector.close()
     for (const line of program.errors) soaked.troubles.push(`the server logged an error: ${line}`)
-    mkdirSync(values.out, { recursive: true })
-    writeFileSync(join(values.out, 'soak.md'), markdown(soaked))
-    process.stdout.write(`${conclusion(soaked).join('\n')}\n`)
+    process.stdout.write(markdown(soaked))
     return conclusion(soaked).length === 1 ? 0 : 1
   } finally {
     await program.stop()
