@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { recapOf } from '../../src/features/recaps/recap.ts'
-import { positionId } from '../../actors/kernel/ids.ts'
+import { recordOf, type Sums } from '../../src/features/recaps/record.ts'
+import { type InstrumentId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
-import { instant } from '../../actors/kernel/world.ts'
+import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import type { ClosedBy, ClosedPosition } from '../../actors/position/position.ts'
 import { p, trade, u } from '../support/fixtures.ts'
 
@@ -72,4 +73,60 @@ describe('a recap', () => {
       ),
     )
   })
+})
+
+describe('a record', () => {
+  const ROLES = ['GK', 'DEF', 'MID', 'FWD'] as const
+  const players = ROLES.map(() => instrumentId(randomUUID()))
+  const roleOf = (id: InstrumentId) => ROLES[players.indexOf(id)]
+
+  it('[R26] adds up to what was closed, whole and by every group, wherever parts and void ones are', () => {
+    const close = fc.record({
+      at: fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2026, 11) }),
+      heldMs: fc.integer({ min: 0, max: 2 * HOUR_MS }),
+      pnl: fc.integer({ min: u(-50), max: u(50) }),
+      player: fc.constantFrom(...players),
+      direction: fc.constantFrom('long' as const, 'short' as const),
+      isVoid: fc.boolean(),
+      parts: fc.array(fc.integer({ min: u(-5), max: u(5) }), { maxLength: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.array(close, { maxLength: 30 }), (some) => {
+        const closes = some.flatMap(({ at, heldMs, pnl, player, direction, isVoid, parts }) => {
+          const whole = { ...closed(at, pnl, isVoid ? 'void' : 'user'), openedAt: instant(at - heldMs) }
+          const own = { ...whole, instrumentId: player, direction }
+          return [own, ...parts.map((part) => ({ ...own, ...partOf(own, part) }))]
+        })
+        const { total, byPlayer, byRole, byDirection, byTimeHeld, byMonth } = recordOf(closes, roleOf)
+        const counted = closes.filter(({ close: { by } }) => by !== 'void')
+        expect(total.pnl).toBe(counted.reduce((sum, one) => sum + one.close.pnl, 0))
+        expect(total.margin).toBe(counted.reduce((sum, { margin }) => sum + margin, 0))
+        for (const groups of [byPlayer, byRole, byDirection, byTimeHeld, byMonth]) {
+          const sum = (of: (sums: Sums) => number): number => groups.reduce((all, one) => all + of(one), 0)
+          for (const name of ['trades', 'wins', 'losses', 'pnl', 'margin'] as const) {
+            expect(sum((sums) => sums[name])).toBe(total[name])
+          }
+        }
+        expect(byMonth.map(({ key }) => key)).toEqual(byMonth.map(({ key }) => key).toSorted())
+      }),
+    )
+  })
+
+  it('[R26] a minute is not under a minute, and the average of losses is rounded against the trader', () => {
+    const held = (ms: number, pnl: number) => ({ ...closed(5 * HOUR_MS, pnl), openedAt: instant(5 * HOUR_MS - ms) })
+    const { total, byTimeHeld } = recordOf([held(59_999, -1), held(60_000, -2), held(HOUR_MS, 3)], () => 'GK')
+    expect(byTimeHeld.map(({ key, trades }) => [key, trades])).toEqual([
+      [60_000, 1],
+      [300_000, 1],
+      [null, 1],
+    ])
+    expect([total.averageWin, total.averageLoss]).toEqual([3, -2])
+  })
+})
+
+const partOf = ({ id, close, ...whole }: ClosedPosition, pnl: number): ClosedPosition => ({
+  ...whole,
+  id: positionId(randomUUID()),
+  partOf: id,
+  close: { ...close, pnl: money(pnl) },
 })

@@ -204,6 +204,38 @@ describe('recaps', () => {
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1_200, 630])
   })
 
+  it('[R26] the record of a year says the same by player and by other groups, and as lines without a formula', async () => {
+    const { body } = await ask('GET', '/api/recaps/record')
+    const sums = { trades: 2, wins: 1, losses: 1, pnl: 30, averageWin: 50, averageLoss: -20 }
+    expect(body).toMatchObject({
+      purse: 'main',
+      total: sums,
+      byPlayer: [{ ...sums, player: '=Mara "M" Lind' }],
+      byRole: [{ ...sums, role: 'FWD' }],
+      byDirection: [{ ...sums, direction: 'long' }],
+      byTimeHeld: [{ ...sums, underSecs: null }],
+      byMonth: [{ ...sums, month: '2026-05' }],
+    })
+    const csv = await (await openHttpRig()).asAlice('/api/recaps/record?type=csv')
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [head, first, second, end, ...more] = (await csv.text()).split('\r\n')
+    expect([end, more]).toEqual(['', []])
+    expect(head?.split(',').slice(0, 4)).toEqual(['positionId', 'partOf', 'matchId', 'player'])
+    expect(first).toContain(`,${FIXTURE},"'=Mara ""M"" Lind",FWD,long,`)
+    expect([first, second].map((line) => line?.split(',').at(-1))).toEqual(['50', '-20'])
+  })
+
+  it('[R26] the record is of a stretch of time, and of at most 20,000 positions', async () => {
+    const rig = await openHttpRig()
+    const asked: unknown[] = []
+    const recaps = { ...rig.ports.recaps, closes: async (...query: unknown[]) => (asked.push(query[1]), null) }
+    const refused = await ask('GET', '/api/recaps/record?purse=practice&from=2026-01-01T00:00:00Z', undefined, {
+      recaps,
+    })
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: 'from' }] } })
+    expect(asked).toMatchObject([{ purse: 'practice', match: null, from: Date.UTC(2026, 0, 1) }])
+  })
+
   it('[R23] a card that cannot be drawn now is asked for again', async () => {
     const { status, body } = await ask('GET', `/api/recaps/matches/${FIXTURE}/card`, undefined, {
       picture: async () => null,

@@ -109,6 +109,7 @@ export const contestPorts = (
       return { since: instant(now - 2 * HOUR_MS), start: money(10_000_000_000), closes }
     },
     rank: async () => ({ before: 9, after: 7 }),
+    players: async ([id]) => new Map(id === undefined ? [] : [[id, { name: '=Mara "M" Lind', role: 'FWD' }]]),
   },
   picture: async (svg) => new Uint8Array(Buffer.from(svg)),
 })

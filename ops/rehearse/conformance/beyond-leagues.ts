@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { beyondInto, type Check, near, refuses, says } from './check.ts'
 import type { User } from './context.ts'
-import { Instrument, League, LeagueTable, Recap, Season, Wallet } from './shapes.ts'
+import { Instrument, League, LeagueTable, Recap, Season, TradingRecord, Wallet } from './shapes.ts'
 import { read } from './visitor.ts'
 import { NO_HOLD } from './waits.ts'
 
@@ -123,4 +123,23 @@ check('10.7.7', 'A recap of a match is what its closes have booked.', { waits: N
   const card = await user.ask('GET', `/api/recaps/matches/${player.fixtureId}/card?type=svg`)
   assert.equal(card.status, 200)
   assert(card.text.startsWith('<svg'), 'the card is no SVG')
+})
+
+check('10.7.8', 'The record of trading is what closes have booked, also as CSV.', { waits: NO_HOLD }, async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const before = (await user.get('/api/wallet', Wallet)).balance
+  for (const direction of ['long', 'short']) {
+    const { position } = await user.opens(player, { direction, lotSize: 2 })
+    await user.closes(position.id)
+  }
+  const made = (await user.get('/api/wallet', Wallet)).balance - before
+  const record = await user.get('/api/recaps/record', TradingRecord)
+  near(record.total.pnl, made, 'the whole')
+  assert.equal(record.total.trades, 2)
+  assert.deepEqual(record.byDirection.map(({ direction }) => direction).toSorted(), ['long', 'short'])
+  const csv = await user.ask('GET', '/api/recaps/record?type=csv')
+  assert.equal(csv.status, 200)
+  const lines = csv.text.split('\r\n')
+  assert.equal(lines.length, 4, csv.text)
+  near(Number(lines[1]?.split(',').at(-1)) + Number(lines[2]?.split(',').at(-1)), made, 'the lines')
 })

@@ -387,6 +387,11 @@ export const LeagueTable = z.looseObject({ entries: z.array(leaguePlace), me: le
 
 export const Season = z.looseObject({ id: z.string(), mine: League.nullable() })
 
+export const TradingRecord = z.looseObject({
+  total: z.looseObject({ trades: z.int(), pnl: decimal }),
+  byDirection: z.array(z.looseObject({ direction: z.enum(['long', 'short']) })),
+})
+
 export const Recap = z.looseObject({
   start: decimal,
   result: decimal,

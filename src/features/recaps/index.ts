@@ -1,8 +1,9 @@
-/** Recaps: what a match or a week made of a user's positions, as JSON and as a picture to share. */
+/** Recaps: what a match, a week or a year made of a user's positions, of the first two as a picture to share, too. */
 import { ownRows } from '../../../db/data-export.ts'
 import { Queue } from '../../http/queue.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { picture } from './picture.ts'
+import { recordRoutes } from './record-routes.ts'
 import { type RecapPorts, recapRoutes } from './routes.ts'
 import { Recaps } from './store.ts'
 
@@ -10,7 +11,7 @@ import { Recaps } from './store.ts'
 const DRAWING = { together: 2, waiting: 50, withinMs: 5_000 }
 
 export const recapApi = (ports: RecapPorts): Opened => ({
-  routes: [(deps, gates) => recapRoutes({ ...deps, ...ports }, gates)],
+  routes: [recapRoutes, recordRoutes].map((routes) => (deps, gates) => routes({ ...deps, ...ports }, gates)),
 })
 
 export const recaps: Feature = {

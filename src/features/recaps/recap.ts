@@ -47,7 +47,7 @@ export function recapOf(start: Money, closes: readonly ClosedPosition[]): Recap 
 }
 
 /** Each position once: what was closed in parts as one close, from its last part on. Void ones count nowhere. */ // R24
-function wholesOf(closes: readonly ClosedPosition[]): readonly ClosedPosition[] {
+export function wholesOf(closes: readonly ClosedPosition[]): readonly ClosedPosition[] {
   return [...Map.groupBy(closes, ({ id, partOf }) => partOf ?? id).entries()].flatMap(([id, parts]) => {
     const counted = parts.filter(({ close }) => close.by !== 'void')
     const last = counted.at(-1)

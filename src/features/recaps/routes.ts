@@ -104,7 +104,7 @@ interface Made extends Subject {
 }
 
 export interface RecapPorts {
-  readonly recaps: Pick<Recaps, 'closes' | 'rank'>
+  readonly recaps: Pick<Recaps, 'closes' | 'rank' | 'players'>
   /** Draws an SVG as a PNG; null when too many are being drawn. */
   readonly picture: (svg: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null>
 }

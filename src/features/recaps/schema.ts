@@ -72,3 +72,41 @@ export const RecapBody = z
       }),
   })
   .openapi('Recap')
+
+const sums = {
+  trades: z.int().openapi({ description: 'Closed positions that count.', example: 4 }),
+  wins: z.int().openapi({ example: 3 }),
+  losses: z.int().openapi({ example: 1 }),
+  pnl: units(31.55),
+  margin: units(420, 'Σ of their margins.'),
+  averageWin: z.number().nullable().openapi({ example: 14.2 }),
+  averageLoss: z.number().nullable().openapi({ description: 'Negative.', example: -11.05 }),
+}
+
+export const RecordBody = z
+  .object({
+    purse: purseName,
+    from: timestampText,
+    to: timestampText,
+    total: z.object(sums),
+    byPlayer: z
+      .array(
+        z.object({ instrumentId: instrumentIdText, player: z.string().openapi({ example: 'Mara Lind' }), ...sums }),
+      )
+      .openapi({ description: 'At most 100, those who gained or lost most first.' }),
+    byRole: z.array(z.object({ role: z.enum(['GK', 'DEF', 'MID', 'FWD']), ...sums })),
+    byDirection: z.array(z.object({ direction: z.enum(['long', 'short']), ...sums })),
+    byTimeHeld: z.array(
+      z.object({
+        underSecs: z.int().nullable().openapi({
+          description: 'Held for less, and for no less than the one before; null: for an hour or longer.',
+          example: 300,
+        }),
+        ...sums,
+      }),
+    ),
+    byMonth: z
+      .array(z.object({ month: z.string().openapi({ example: '2026-05' }), ...sums }))
+      .openapi({ description: 'By when they were closed, in UTC; oldest first.' }),
+  })
+  .openapi('TradingRecord')

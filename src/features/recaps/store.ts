@@ -1,12 +1,14 @@
 /** What a user's closed positions of a match or a week came to, and what they did to the user's rank. */
 import { type Kysely, sql } from 'kysely'
-import { type FixtureId, fixtureId, type UserId } from '../../../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId, type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
 import { type Money, money } from '../../../actors/kernel/micros.ts'
 import { type CommonPurse, isCommon, type Purse, PURSES } from '../../../actors/kernel/purse.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
+import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import type { ClosedPosition } from '../../../actors/position/position.ts'
 import { BASE_MOVE, isPlaceOf, wasOpenBy } from '../../../db/parts.ts'
 import { POSITION_COLUMNS, positionFrom } from '../../../db/positions.ts'
+import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 
 /** Closes of one match, or of all, between two moments. */
@@ -30,6 +32,11 @@ export interface RankChange {
   /** Null for a user who was on no board before. */
   readonly before: number | null
   readonly after: number | null
+}
+
+export interface RecordedPlayer {
+  readonly name: string
+  readonly role: PlayerRole
 }
 
 /** Positions that are read at a time, newest first. */
@@ -58,6 +65,13 @@ export class Recaps {
     this.#db = db
     this.#world = world
     this.#rules = rules
+  }
+
+  /** Names and roles of players, those who have left the market too. */
+  async players(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, RecordedPlayer>> {
+    const { rows } = await sql<RecordedPlayer & { id: string }>`
+      select id, name, role from instruments where id = any(${uuids(ids)}::uuid[])`.execute(this.#db)
+    return new Map(rows.map(({ id, name, role }) => [instrumentId(id), { name, role }]))
   }
 
   /**

@@ -50,6 +50,7 @@ import type {
   Tournament,
   Trade,
   TradeWindow,
+  TradingRecord,
   Wallet,
   WantedLimits,
   WatchedMatch,
@@ -225,6 +226,8 @@ const contests = (ask: Ask) => ({
     ask<Recap>(`/api/recaps/matches/${matchId}`, { query: { purse } }),
   /** `week` as in ISO 8601: `2026-W48`. */
   weekRecap: (week: string, purse: Purse = 'main') => ask<Recap>(`/api/recaps/weeks/${week}`, { query: { purse } }),
+  /** What one's closed positions of the last 365 days came to. */
+  record: (purse: Purse = 'main') => ask<TradingRecord>('/api/recaps/record', { query: { purse } }),
 })
 
 /** Boards, notifications and other users. */

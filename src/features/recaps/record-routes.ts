@@ -1,0 +1,118 @@
+/** `GET /api/recaps/record`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { decimal } from '../../../actors/kernel/micros.ts'
+import { HOUR_MS, instant } from '../../../actors/kernel/world.ts'
+import type { ClosedPosition } from '../../../actors/position/position.ts'
+import { errors, fail, type HttpEnv, invalid } from '../../http/answers.ts'
+import { type CsvField, csvRecord } from '../../http/csv.ts'
+import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
+import { READ_SECURITY, type Gates } from '../../http/gates.ts'
+import { purseInput, stretchInput } from '../../http/inputs.ts'
+import { timestamp } from '../../http/json.ts'
+import type { HttpDeps } from '../../http/ports.ts'
+import { recordOf, type Sums } from './record.ts'
+import { RecordBody } from './schema.ts'
+import type { RecapPorts } from './routes.ts'
+import type { RecordedPlayer } from './store.ts'
+
+const YEAR_MS = 365 * 24 * HOUR_MS
+const PLAYERS_MAX = 100
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/recaps/record',
+  operationId: 'getMyRecord',
+  tags: ['Leaderboards'],
+  summary: "The caller's trading record",
+  description:
+    'What closed positions came to: whole, and by player, role, direction, time held and month. `from` and `to` ask ' +
+    'for the time of closing; by default the last 365 days. A position closed in parts counts once, when its last ' +
+    'part closes; void ones do not count. `type=csv` gives a line per close instead, parts and void ones too ' +
+    '(RFC 4180). 400 where the caller has opened more than 20,000 positions since `from`, or has no wallet in the purse.',
+  security: READ_SECURITY,
+  request: {
+    query: z.object({ purse: purseInput, ...stretchInput, type: z.enum(['json', 'csv']).default('json') }),
+  },
+  responses: {
+    200: {
+      description: 'As the ledger has it.',
+      content: {
+        'application/json': { schema: RecordBody },
+        'text/csv': { schema: z.string().openapi({ example: 'positionId,player,role\r\n' }) },
+      },
+    },
+    ...errors(...SIGNED_IN, ...INPUT),
+  },
+})
+
+export function recordRoutes({ recaps, world }: Pick<RecapPorts, 'recaps'> & Pick<HttpDeps, 'world'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const { purse, type, ...asked } = c.req.valid('query')
+    const to = asked.to ?? instant(world.now() + 1)
+    const from = asked.from ?? instant(to - YEAR_MS)
+    const found = await recaps.closes(c.var.caller.userId, { purse, match: null, from, to })
+    if (found === null) return fail(c, invalid('from', 'more than 20,000 positions since then, or no such wallet'))
+    const players = await recaps.players([...new Set(found.closes.map(({ instrumentId }) => instrumentId))])
+    if (type === 'csv') {
+      c.header('Content-Type', 'text/csv; charset=utf-8')
+      c.header(
+        'Content-Disposition',
+        `attachment; filename="touchline-record-${timestamp(world.now()).slice(0, 10)}.csv"`,
+      )
+      return c.body(csvOf(found.closes, players), 200)
+    }
+    const record = recordOf(found.closes, (id) => players.get(id)?.role)
+    const body = {
+      purse,
+      from: timestamp(from),
+      to: timestamp(to),
+      total: sumsJson(record.total),
+      byPlayer: record.byPlayer.slice(0, PLAYERS_MAX).map(({ key, ...sums }) => ({
+        instrumentId: key,
+        player: players.get(key)?.name ?? 'A former player',
+        ...sumsJson(sums),
+      })),
+      byRole: record.byRole.map(({ key, ...sums }) => ({ role: key, ...sumsJson(sums) })),
+      byDirection: record.byDirection.map(({ key, ...sums }) => ({ direction: key, ...sumsJson(sums) })),
+      byTimeHeld: record.byTimeHeld.map(({ key, ...sums }) => ({
+        underSecs: key === null ? null : key / 1_000,
+        ...sumsJson(sums),
+      })),
+      byMonth: record.byMonth.map(({ key, ...sums }) => ({ month: key, ...sumsJson(sums) })),
+    }
+    return c.json(body, 200)
+  })
+}
+
+const sumsJson = ({ pnl, margin, averageWin, averageLoss, ...counts }: Sums) => ({
+  ...counts,
+  pnl: decimal(pnl),
+  margin: decimal(margin),
+  averageWin: averageWin === null ? null : decimal(averageWin),
+  averageLoss: averageLoss === null ? null : decimal(averageLoss),
+})
+
+type Players = ReadonlyMap<unknown, RecordedPlayer>
+const COLUMNS: readonly (readonly [string, (position: ClosedPosition, players: Players) => CsvField])[] = [
+  ['positionId', ({ id }) => id],
+  ['partOf', ({ partOf }) => partOf ?? null],
+  ['matchId', ({ fixtureId }) => fixtureId],
+  ['player', ({ instrumentId }, players) => players.get(instrumentId)?.name ?? null],
+  ['role', ({ instrumentId }, players) => players.get(instrumentId)?.role ?? null],
+  ['direction', ({ direction }) => direction],
+  ['lotSize', ({ lots }) => decimal(lots)],
+  ['margin', ({ margin }) => decimal(margin)],
+  ['openedAt', ({ openedAt }) => timestamp(openedAt)],
+  ['openPrice', ({ openPrice }) => decimal(openPrice)],
+  ['closedAt', ({ close }) => timestamp(close.at)],
+  ['closePrice', ({ close }) => decimal(close.price)],
+  ['closedBy', ({ close }) => close.by],
+  ['pnl', ({ close }) => decimal(close.pnl)],
+]
+
+/** Oldest close first. */
+function csvOf(closes: readonly ClosedPosition[], players: Players): string {
+  const rows = closes.toSorted((a, b) => a.close.at - b.close.at)
+  const lines = rows.map((position) => csvRecord(COLUMNS.map(([, of]) => of(position, players))))
+  return csvRecord(COLUMNS.map(([name]) => name)) + lines.join('')
+}
