@@ -84,13 +84,29 @@ export class User extends Visitor {
   }
 }
 
+/** A check of ten minutes still ends within the fifteen that an access token lives. */
+const RENEW_MS = 240_000
+
+/** Made when it is first wanted, and again when it is old. */
+class Renewed<T> {
+  #made: Promise<T> | null = null
+  #at = 0
+
+  get(make: () => Promise<T>): Promise<T> {
+    if (this.#made !== null && performance.now() - this.#at < RENEW_MS) return this.#made
+    this.#at = performance.now()
+    this.#made = make()
+    return this.#made
+  }
+}
+
 /** What checks share, created by the first check that needs it. */
 class SharedState {
   readonly target: Target
   nextUrl = 0
   people = 0
-  admin: Promise<User> | null = null
-  observer: Promise<User> | null = null
+  readonly admin = new Renewed<User>()
+  readonly observer = new Renewed<User>()
   /** Players of a match in a break, where prices do not move; each is given to one check. */
   readonly #players: Record<Role, Footballer[]> = { GK: [], DEF: [], MID: [], FWD: [] }
   #ground: Promise<void> = Promise.resolve()
@@ -274,14 +290,12 @@ export class CheckContext {
 
   /** The one user in `ADMIN_EMAILS`, who never signs out. */
   admin(): Promise<User> {
-    this.#shared.admin ??= unnoted(() => this.#signInAdmin())
-    return this.#shared.admin
+    return this.#shared.admin.get(() => unnoted(() => this.#signInAdmin()))
   }
 
   /** A user who only reads public data. */
   observer(): Promise<User> {
-    this.#shared.observer ??= this.user()
-    return this.#shared.observer
+    return this.#shared.observer.get(() => this.user())
   }
 
   /** The waits as they are. */
