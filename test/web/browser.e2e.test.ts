@@ -324,7 +324,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const number = (text: string): number => Number(/[\d,]+\.\d\d/.exec(text)?.[0].replace(',', ''))
     expect(Math.abs(number(await value()) - 10_000)).toBeLessThan(100)
     const worth = await page.locator('.worth').innerText()
-    expect(worth).toMatch(/Free\s+8,0\d\d\.\d\d\s+In positions\s+(1,9\d\d|2,000)\.\d\d/)
+    expect(worth).toMatch(/Free\s+8,0\d\d\.\d\d\s+Stakes\s+(1,9\d\d|2,000)\.\d\d/)
     const wallet = z
       .looseObject({ equity: z.number(), balance: z.number(), unrealizedPnl: z.number() })
       .parse(await (await page.request.get(`${site.server.url}/api/wallet`)).json())

@@ -98,7 +98,7 @@ const Money = () => html`
         : null
     }
     <div class="wide">
-      <dt>${words.nav.margin}</dt>
+      <dt>${words.nav.stakes}</dt>
       <dd class="num">${units(marginUsed.value)}</dd>
     </div>
     <div>

@@ -85,7 +85,7 @@ const Worth = () =>
               : null
           }
           <div>
-            <dt>${words.positions.inPositions}</dt>
+            <dt>${words.positions.stakes}</dt>
             <dd class="num">${units(marginUsed.value)}</dd>
           </div>
         </dl>
@@ -134,7 +134,7 @@ function Held({ position }: { position: Position }) {
       <div class="pnl num ${way(pnl)}">
         <b><i aria-hidden="true">${arrow(pnl)}</i> ${signed(pnl)}</b>
         <small
-          >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), margin: units(position.margin) })}</small
+          >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), stake: units(position.margin) })}</small
         >
       </div>
       <${Moves} position=${position} />
