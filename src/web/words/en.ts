@@ -268,7 +268,8 @@ export const en = {
   },
   help: {
     direction: 'Long earns when the price goes up and loses when it goes down. Short is the other way round.',
-    stake: 'What you put in, in units. It is taken from your wallet at once, and it is the most you can lose. “Stakes” is the sum of all.',
+    stake:
+      'What you put in, in units. It is taken from your wallet at once, and it is the most you can lose. “Stakes” is the sum of all.',
     lots: 'The size of the position. The more lots, the more each move of the price brings or costs.',
     stopLoss: 'Closes the position by itself when the price has gone this far against you.',
     takeProfit: 'Closes the position by itself when the price has gone this far your way.',

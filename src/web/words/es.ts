@@ -274,7 +274,8 @@ export const es: Words = {
   },
   help: {
     direction: 'Largo gana cuando el precio sube y pierde cuando baja. Corto es al revés.',
-    stake: 'Lo que pones, en unidades. Sale de tu cartera al momento y es lo máximo que puedes perder. «Importes» es la suma de todos.',
+    stake:
+      'Lo que pones, en unidades. Sale de tu cartera al momento y es lo máximo que puedes perder. «Importes» es la suma de todos.',
     lots: 'El tamaño de la posición. Cuantos más lotes, más da o cuesta cada movimiento del precio.',
     stopLoss: 'Cierra la posición sola cuando el precio ha ido hasta ahí en tu contra.',
     takeProfit: 'Cierra la posición sola cuando el precio ha llegado hasta ahí a tu favor.',
@@ -641,7 +642,8 @@ export const es: Words = {
   told: {
     happened: '{what} en el minuto {minute}',
     undone: '{what} en el minuto {minute}, retirado',
-    beyondWashout: 'El stop-loss {level} queda más allá del precio de agotamiento {washout}: el importe se agota antes.',
+    beyondWashout:
+      'El stop-loss {level} queda más allá del precio de agotamiento {washout}: el importe se agota antes.',
   },
   closes: {
     user: 'La cerraste a {price}.',
