@@ -94,19 +94,19 @@ export class Catalogue {
   }
 
   #priced() {
-    const since = new Date(this.#world.now() - CHANGE_WINDOW_MS)
+    const since = new Date(this.#world.now() - CHANGE_WINDOW_MS).toISOString()
     return this.#db
       .selectFrom('instruments')
       .selectAll('instruments')
-      .select((row) =>
-        row
-          .selectFrom('ticks')
-          .select('ticks.price_micros')
-          .whereRef('ticks.instrument_id', '=', 'instruments.id')
-          .where('ticks.at', '>=', since)
-          .orderBy('ticks.at')
-          .limit(1)
-          .as('first_micros'),
+      .select(
+        // A player may have played another match within the window: the listing begins this one.
+        sql<number | null>`(
+          select t.price_micros from ticks t
+           where t.instrument_id = instruments.id
+             and t.at >= greatest(${since}::timestamptz, (
+               select l.at from ticks l where l.instrument_id = instruments.id and l.cause = 'listing'
+                order by l.at desc limit 1))
+           order by t.at limit 1)`.as('first_micros'),
       )
   }
 
