@@ -88,6 +88,7 @@ export interface LedgerEntry {
     | 'void'
     | 'void_shortfall'
   readonly amount: number
+  readonly positionId: string | null
   readonly at: string
 }
 

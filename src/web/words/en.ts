@@ -15,6 +15,7 @@ export const en = {
     skipToContent: 'Skip to content',
     skipToOrder: 'Skip to the order',
     unreachable: 'The server cannot be reached. Retrying.',
+    again: 'Try again',
     offline: 'You are offline. Your positions and their levels are safe: the server watches them.',
   },
   account: {

@@ -17,6 +17,7 @@ export const es: Words = {
     skipToContent: 'Ir al contenido',
     skipToOrder: 'Ir a la orden',
     unreachable: 'No se puede llegar al servidor. Reintentando.',
+    again: 'Probar otra vez',
     offline: 'No tienes conexión. Tus posiciones y sus niveles están a salvo: el servidor los vigila.',
   },
   account: {
