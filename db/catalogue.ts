@@ -99,12 +99,14 @@ export class Catalogue {
       .selectFrom('instruments')
       .selectAll('instruments')
       .select(
-        // A player may have played another match within the window: the listing begins this one.
+        // A player may have played another match within the window: this one begins with its listing, or, where that
+        // fell into one tick with what followed, after the settlement of the other.
         sql<number | null>`(
           select t.price_micros from ticks t
            where t.instrument_id = instruments.id
              and t.at >= greatest(${since}::timestamptz, (
-               select l.at from ticks l where l.instrument_id = instruments.id and l.cause = 'listing'
+               select case l.cause when 'listing' then l.at else l.at + interval '1 microsecond' end from ticks l
+                where l.instrument_id = instruments.id and l.cause in ('listing', 'settlement')
                 order by l.at desc limit 1))
            order by t.at limit 1)`.as('first_micros'),
       )
