@@ -112,12 +112,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       .waitFor()
     const row = page.locator('.held.closed > li', { hasText: 'Stop-loss hit' }).first()
     await row.getByRole('button', { name: 'What moved it?' }).click()
+    await row.getByText(/^Minutes, passes and duels [+−]?\d+\.\d\d%$/).waitFor()
     await row.getByText(/your stop at \d+\.\d\d was reached\.$/i).waitFor()
     // And the chosen player's last move, with its size.
     await page
       .locator('.chart .reason')
       .getByText(/^[A-Z].*: [+−]?\d+\.\d\d%$/)
       .waitFor()
+    // What is pointed at says why, too.
+    await page.locator('.plot').hover({ position: { x: 60, y: 60 } })
+    await page.locator('.chart .reason.touched').waitFor()
     await site.shoot(page, 'reasons-1280')
     expect(complaints).toEqual([])
   })

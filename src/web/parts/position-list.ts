@@ -26,7 +26,7 @@ import { selectedId } from '../market.ts'
 import { CloseButton } from './close-button.ts'
 import { PositionTools, shownPositions } from './position-tools.ts'
 import { PurseBadge } from './purse.ts'
-import { ClosedReason } from './reasons.ts'
+import { PositionReasons } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
 import { say, words } from '../words.ts'
 
@@ -145,6 +145,7 @@ function Held({ position }: { position: Position }) {
         isBusy=${isBusy}
         onClose=${(lotSize?: number) => void attempt(() => closeIt(lotSize))}
       />
+      <${PositionReasons} position=${position} />
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
     </li>
   `
@@ -251,7 +252,7 @@ function ClosedList() {
             <a href="/verify?match=${position.fixtureId}&position=${position.id}">${words.positions.prove}</a></small
           >
           <${Moves} position=${position} />
-          <${ClosedReason} position=${position} />
+          <${PositionReasons} position=${position} />
         </li>
       `,
     )}

@@ -231,6 +231,11 @@ export const en = {
     settlement: 'Settled at the end of the match',
     rules: 'A change of the rules by an operator',
     whatMoved: 'What moved it?',
+    newMatch: 'New match',
+    play: 'Minutes, passes and duels',
+    other: 'Other',
+    earlier: 'Earlier move',
+    later: 'Later move',
   },
   errors: {
     OFFLINE: 'The server cannot be reached. Check your connection and try again.',

@@ -233,6 +233,11 @@ export const es: Words = {
     settlement: 'Liquidado al final del partido',
     rules: 'Un cambio de reglas de un operador',
     whatMoved: '¿Qué lo movió?',
+    newMatch: 'Otro partido',
+    play: 'Minutos, pases y duelos',
+    other: 'Lo demás',
+    earlier: 'Movimiento anterior',
+    later: 'Movimiento siguiente',
   },
   errors: {
     OFFLINE: 'No se puede llegar al servidor. Comprueba tu conexión y vuelve a intentarlo.',
