@@ -94,19 +94,21 @@ export class Catalogue {
   }
 
   #priced() {
-    const since = new Date(this.#world.now() - CHANGE_WINDOW_MS)
+    const since = new Date(this.#world.now() - CHANGE_WINDOW_MS).toISOString()
     return this.#db
       .selectFrom('instruments')
       .selectAll('instruments')
-      .select((row) =>
-        row
-          .selectFrom('ticks')
-          .select('ticks.price_micros')
-          .whereRef('ticks.instrument_id', '=', 'instruments.id')
-          .where('ticks.at', '>=', since)
-          .orderBy('ticks.at')
-          .limit(1)
-          .as('first_micros'),
+      .select(
+        // A player may have played another match within the window: this one begins with its listing, or, where that
+        // fell into one tick with what followed, after the settlement of the other.
+        sql<number | null>`(
+          select t.price_micros from ticks t
+           where t.instrument_id = instruments.id
+             and t.at >= greatest(${since}::timestamptz, (
+               select case l.cause when 'listing' then l.at else l.at + interval '1 microsecond' end from ticks l
+                where l.instrument_id = instruments.id and l.cause in ('listing', 'settlement')
+                order by l.at desc limit 1))
+           order by t.at limit 1)`.as('first_micros'),
       )
   }
 

@@ -102,7 +102,7 @@ export const BADGES: readonly Badge[] = [
   {
     id: 'relegated',
     name: 'Relegated',
-    description: 'Lose a whole margin to a washout',
+    description: 'Lose a whole stake to a washout',
     count: (c) => c.washouts,
     target: 1,
   },

@@ -83,6 +83,9 @@ const EVENT_WORDS: Readonly<Record<DiscreteAction, readonly [string, string]>> =
   conceded: ['Goal conceded', 'Conceded goal'],
 }
 
+/** The reason that an event is. */
+export const eventReason = (event: ReasonEvent): TickReason => ({ kind: 'event', event, words: eventWords(event) })
+
 function eventWords({ kind, minute, extraMinute, undone }: ReasonEvent): string {
   const [happened, noun] = EVENT_WORDS[kind]
   const when =

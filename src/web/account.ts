@@ -151,6 +151,7 @@ function toastEvent(
           purseWords(position) +
           say(words.account[position.direction === 'long' ? 'openedLong' : 'openedShort'], { name }),
         text: say(words.common.at, { what: lots(position.lotSize), price: units(position.openPrice) }),
+        to: 'positions',
       })
     case 'changed':
       return toast({ tone: 'plain', title: say(words.account.levelsSet, { name }), text: levelsWords(position) })

@@ -1,11 +1,17 @@
 /** The player and the purse of the trading page are part of its address, so that links, reload and back find them. */
-import { effect } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { choosePurse, leagueHere } from './leagues.ts'
 import { instruments, isLoaded, selectedId, showInstrument } from './market.ts'
 import { go, isTrading, item, replace, section, view } from './route.ts'
 
+/** Whether the user has chosen a player on this visit. */
+export const hasPicked = signal(false)
+
 /** Shows a player with the ticket. What was shown before stays behind the back button. */
-export const pick = (id: string): void => go(`trade/${id}`)
+export function pick(id: string): void {
+  hasPicked.value = true
+  go(`trade/${id}`)
+}
 
 /** Call it once. */
 export function keepAddress(): void {

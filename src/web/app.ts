@@ -82,7 +82,15 @@ const unreachableWords = (): string => (navigator.onLine ? words.app.unreachable
 
 const Splash = () => html`
   <main class="splash" aria-busy="true">
-    <p role="status">${isUnreachable.value ? unreachableWords() : 'Touchline'}</p>
+    <div>
+      <p class="name">Touchline</p>
+      ${
+        isUnreachable.value
+          ? html`<p role="status">${unreachableWords()}</p>
+              <button class="small" onClick=${() => void loadUser()}>${words.app.again}</button>`
+          : null
+      }
+    </div>
   </main>
 `
 

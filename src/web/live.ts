@@ -18,7 +18,7 @@ import {
   takeFrame,
 } from './market.ts'
 import type { LivePart } from './features/feature.ts'
-import { api, unreached, user } from './session.ts'
+import { api, cutOff, unreached, user } from './session.ts'
 import { messageFor } from './error-messages.ts'
 import { windowReason } from './served.ts'
 import { say, words } from './words.ts'
@@ -45,7 +45,8 @@ const feed = new Feed({
     try {
       return await api.socketToken()
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) user.value = null
+      if (error instanceof ApiError && error.status === 401) cutOff()
+      else if (error instanceof ApiError && error.code === 'COMING_SOON') obstacle.value = messageFor(error)
       throw error
     }
   },
@@ -65,6 +66,7 @@ const feed = new Feed({
     const before = connection.peek()
     connection.value = state
     if (state !== 'live') return
+    obstacle.value = null
     arrivals.value++
     if (before !== 'stopped' && isLoaded.peek()) refresh()
   },
@@ -77,7 +79,7 @@ const WINDOW_WORDS = { SUSPENDED: words.live.suspended, CLOSED: words.live.close
 /** Why a price on the screen cannot be trusted; null when it can. */
 export const doubt = computed<string | null>(() => {
   const state = connection.value
-  if (state === 'waiting' || state === 'connecting') return reconnectingWords(now.value)
+  if (state === 'waiting' || state === 'connecting') return obstacle.value ?? reconnectingWords(now.value)
   const match = selectedMatch.value
   if (match === null || selectedId.value === null) return null
   const { status, isStale } = quoteOf(selectedId.value).value

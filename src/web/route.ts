@@ -1,5 +1,6 @@
 /** The current view, kept in the address so that back, forward and links work. */
 import { computed, signal } from '@preact/signals'
+import { keepScroll } from './scroll.ts'
 
 /** On a wide screen `market`, `trade` and `positions` are one page; on a phone they are three. */
 const TRADING = ['market', 'trade', 'positions']
@@ -12,12 +13,15 @@ const FIRST = matchMedia('(max-width: 760px)').matches ? 'match' : 'trade'
 
 const path = signal(location.hash)
 
-const parts = computed(() => path.value.replace(/^#\/?/, '').split('/'))
+const partsOf = (hash: string): readonly string[] => hash.replace(/^#\/?/, '').split('/')
+const parts = computed(() => partsOf(path.value))
 
-export const view = computed(() => {
-  const [name = ''] = parts.value
+function nameIn(hash: string): string {
+  const [name = ''] = partsOf(hash)
   return views.has(name) ? name : FIRST
-})
+}
+
+export const view = computed(() => nameIn(path.value))
 /** The part of the address after the view: a section of the control room, the player of the trading page. */
 export const section = computed(() => parts.value[1] ?? '')
 /** What the section shows: a user of the control room, the league that pays. Empty for none. */
@@ -29,6 +33,8 @@ export const isTrading = computed(() => TRADING.includes(view.value))
 export function followAddress(more: readonly string[]): void {
   for (const name of more) views.add(name)
   addEventListener('hashchange', () => (path.value = location.hash))
+  // Another player on the same page moves nothing.
+  keepScroll(window, (from, to) => TRADING.includes(nameIn(from)) && nameIn(from) === nameIn(to))
 }
 
 export function go(to: string): void {
@@ -37,6 +43,6 @@ export function go(to: string): void {
 
 /** Changes the address without a step for the back button. */
 export function replace(to: string): void {
-  window.history.replaceState(null, '', `#/${to}`)
+  window.history.replaceState(window.history.state, '', `#/${to}`)
   path.value = location.hash
 }

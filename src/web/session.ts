@@ -18,7 +18,15 @@ export const isAdmin = computed(() => user.value?.role === 'admin')
 /** Counts requests that could not reach the server. */
 export const unreached = signal(0)
 
-export const api = createApi({ onSignedOut: () => (user.value = null), onUnreachable: () => unreached.value++ })
+/** Whether the server, and not the user, has ended the session. */
+export const wasCutOff = signal(false)
+
+export function cutOff(): void {
+  if (user.peek()) wasCutOff.value = true
+  user.value = null
+}
+
+export const api = createApi({ onSignedOut: cutOff, onUnreachable: () => unreached.value++ })
 
 /** Facts the server puts into the page. */
 export interface PageFacts {
@@ -38,6 +46,7 @@ export async function recall(): Promise<void> {
 }
 
 export function signedIn(who: User | null): void {
+  wasCutOff.value = false
   if (who === null) localStorage.removeItem(KNOWN)
   else localStorage.setItem(KNOWN, '1')
   user.value = who

@@ -7,12 +7,16 @@ import { api } from './session.ts'
 
 const squads = signal<{ readonly matchId: number; readonly home: Squad; readonly away: Squad } | null>(null)
 
+/** The match whose squads the server did not know when it was asked. */
+export const unknownSquads = signal<number | null>(null)
+
 /** Asked once a match: who has come on since is told by its events. */
 export async function loadSquads(matchId: number): Promise<void> {
   if (squads.peek()?.matchId === matchId) return
   const [home, away] = await Promise.all([api.squad(matchId, 'home'), api.squad(matchId, 'away')])
   // Before the line-ups are known they are empty, and asked again with the next visit.
   const isKnown = home.players.length > 0 && away.players.length > 0
+  unknownSquads.value = isKnown ? null : matchId
   if (isKnown && matchId === selectedMatchId.peek()) squads.value = { matchId, home, away }
 }
 

@@ -6,6 +6,8 @@ export interface Toast {
   readonly tone: 'plain' | 'good' | 'bad'
   readonly title: string
   readonly text: string
+  /** The view that shows more of it. */
+  readonly to?: string
   /** What the user can do about it; the message then stays until it is dismissed. */
   readonly action?: { readonly label: string; readonly run: () => void }
 }

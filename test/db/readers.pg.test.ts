@@ -217,7 +217,7 @@ eachDatabase((open) => {
       expect(await catalogue().matchOfInstrument(P(9))).toBe(null)
     })
 
-    it('measures the change from the first tick of the last 24 hours', async () => {
+    it('measures the change from the first tick of the last 24 hours, or of the match if that is later', async () => {
       const { db } = open()
       const change = async () => (await catalogue().instrument(P(2)))?.changePpm
       expect(await change()).toBe(-50_000) // no tick: from the start of the match, 200 → 190
@@ -225,6 +225,11 @@ eachDatabase((open) => {
       await insertTick(db, { instrument_id: P(2), at: now - 1, price_micros: p(380) })
       await insertTick(db, { instrument_id: P(2), at: now - 24 * HOUR_MS, price_micros: p(95) })
       expect(await change()).toBe(1_000_000)
+      await insertTick(db, { instrument_id: P(2), at: now - 2, price_micros: p(152), cause: 'listing' })
+      expect(await change()).toBe(250_000)
+      await insertTick(db, { instrument_id: P(2), at: now - 1, price_micros: p(152), cause: 'settlement' })
+      await insertTick(db, { instrument_id: P(2), at: now, price_micros: p(200) })
+      expect(await change()).toBe(-50_000)
     })
   })
 })

@@ -140,6 +140,11 @@ eachDatabase((open) => {
     const sizes = (list: readonly { from: number; to: number }[]) => list.map(({ from, to }) => Math.abs(to - from))
     const least = Math.min(...sizes(why.moves)) * 1_000_000
     expect(sizes(all).filter((size) => size > least + 1).length).toBeLessThan(20)
+    // The sums by cause add up to all of them, and the booking is the event.
+    const { events, play, crowd, other } = why.because
+    const moved = all.reduce((sum, { from, to }) => sum + to - from, 0) / 1_000_000
+    expect(events.reduce((sum, { amount }) => sum + amount, play + crowd + other)).toBeCloseTo(moved, 5)
+    expect(events.map(({ reason }) => reason.event?.kind)).toContain('yellow')
     expect(all.every(({ at }) => at > Date.parse(why.openedAt) && at <= Date.parse(why.until))).toBe(true)
   })
 })
@@ -156,5 +161,11 @@ interface Why {
   readonly openedAt: string
   readonly until: string
   readonly moves: readonly Move[]
+  readonly because: {
+    readonly events: readonly { readonly reason: Move['reason']; readonly amount: number }[]
+    readonly play: number
+    readonly crowd: number
+    readonly other: number
+  }
   readonly close: { readonly sentence: string; readonly tick: Move | null } | null
 }

@@ -64,3 +64,28 @@ interface AxeResults {
     readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[]
   }[]
 }
+
+/** Controls of the page that lie on each other, as what they say. What stays in place while it scrolls is left out. */
+export const overlaps = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<readonly string[]>(`(() => {
+    const stays = (node) => {
+      for (let at = node; at !== null; at = at.parentElement) {
+        if (['fixed', 'sticky'].includes(getComputedStyle(at).position)) return true
+      }
+      return false
+    }
+    const found = [...document.querySelectorAll('button, input, select, a, summary')]
+      .map((node) => ({ node, box: node.getBoundingClientRect() }))
+      .filter(({ node, box }) => box.width > 1 && box.height > 1 && node.checkVisibility() && !stays(node))
+      // What is broken into lines has no box of its own.
+      .filter(({ node }) => getComputedStyle(node).display !== 'inline')
+    const says = ({ node }) => node.innerText || node.getAttribute('aria-label') || node.id || node.className
+    return found.flatMap((one, n) =>
+      found.slice(n + 1).flatMap((other) => {
+        if (one.node.contains(other.node) || other.node.contains(one.node)) return []
+        const wide = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left)
+        const high = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top)
+        return wide > 2 && high > 2 ? [says(one) + ' / ' + says(other)] : []
+      }),
+    )
+  })()`)

@@ -2,7 +2,7 @@
 import type { Insertable, Kysely } from 'kysely'
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type Position, signOf } from '../../actors/position/position.ts'
-import type { Instrument } from '../../actors/market/instrument.ts'
+import type { Cause, Instrument } from '../../actors/market/instrument.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import type { TicksTable } from '../../db/postgres/schema/matches.ts'
@@ -55,16 +55,16 @@ export async function insertInstrument(db: Db, match: FixtureId, instrument: Ins
 
 export async function insertTick(
   db: Db,
-  tick: Pick<Insertable<TicksTable>, 'instrument_id' | 'price_micros'> & { at: number },
+  tick: Pick<Insertable<TicksTable>, 'instrument_id' | 'price_micros'> & { at: number; cause?: Cause },
 ): Promise<void> {
   await db
     .insertInto('ticks')
     .values({
+      cause: 'match',
       ...tick,
       at: date(tick.at),
       base_micros: tick.price_micros,
       imbalance_micros: 0,
-      cause: 'match',
       provider_event_id: 0,
     })
     .execute()

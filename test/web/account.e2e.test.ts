@@ -70,6 +70,7 @@ describe.skipIf(!hasBrowser)('the account in a browser', () => {
     const [stake, grant] = (await statement.allInnerTexts()).map((row) => row.split(/\s*[\t\n]\s*/))
     expect([grant?.[0], ...(grant?.slice(-2) ?? [])]).toEqual(['Starting balance', '+10,000.00', '10,000.00'])
     expect(stake?.[0]).toBe('Stake of a new position')
+    expect(stake?.[1], 'the player').toMatch(/^\S+ \S+ · /)
     const free = await page.locator('.money .num').nth(1).textContent()
     expect(stake?.at(-1)).toBe(free)
     expect(complaints).toEqual([])

@@ -112,12 +112,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       .waitFor()
     const row = page.locator('.held.closed > li', { hasText: 'Stop-loss hit' }).first()
     await row.getByRole('button', { name: 'What moved it?' }).click()
+    await row.getByText(/^Minutes, passes and duels [+−]?\d+\.\d\d%$/).waitFor()
     await row.getByText(/your stop at \d+\.\d\d was reached\.$/i).waitFor()
     // And the chosen player's last move, with its size.
     await page
       .locator('.chart .reason')
       .getByText(/^[A-Z].*: [+−]?\d+\.\d\d%$/)
       .waitFor()
+    // What is pointed at says why, too.
+    await page.locator('.plot').hover({ position: { x: 60, y: 60 } })
+    await page.locator('.chart .reason.touched').waitFor()
     await site.shoot(page, 'reasons-1280')
     expect(complaints).toEqual([])
   })
@@ -324,7 +328,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const number = (text: string): number => Number(/[\d,]+\.\d\d/.exec(text)?.[0].replace(',', ''))
     expect(Math.abs(number(await value()) - 10_000)).toBeLessThan(100)
     const worth = await page.locator('.worth').innerText()
-    expect(worth).toMatch(/Free\s+8,0\d\d\.\d\d\s+In positions\s+(1,9\d\d|2,000)\.\d\d/)
+    expect(worth).toMatch(/Free\s+8,0\d\d\.\d\d\s+Stakes\s+(1,9\d\d|2,000)\.\d\d/)
     const wallet = z
       .looseObject({ equity: z.number(), balance: z.number(), unrealizedPnl: z.number() })
       .parse(await (await page.request.get(`${site.server.url}/api/wallet`)).json())

@@ -142,6 +142,36 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(body).toMatchObject({ subscriptions: [] })
   })
 
+  it('a large order is read before it is sent, and afterwards the next one is small again', async () => {
+    const { page } = await open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+    await signIn(page, 'Lars Large')
+    await page.goto(`${site.server.url}/#/trade`)
+    await page.getByText('1 of 4').waitFor()
+    await page.goto(`${site.server.url}/#/match`)
+    await page.locator('.shirt').nth(5).tap()
+    await page.getByText('2 of 4').waitFor()
+    await page.getByLabel('Stake in units').fill('6000')
+    const send = page.locator('.send:enabled')
+    await send.getByText(/units/).waitFor()
+    await send.tap()
+    const box = async (selector: string) => {
+      const found = await page.locator(selector).boundingBox()
+      if (found === null) throw new Error(`${selector} is not drawn`)
+      return found
+    }
+    await page.locator('.review:focus').waitFor()
+    const [review, button] = [await box('.review'), await box('.send')]
+    expect(review.y).toBeGreaterThan(56)
+    expect(review.y + review.height).toBeLessThanOrEqual(button.y)
+    await send.getByText('Yes, go long').waitFor()
+    await send.tap()
+    const views = page.getByRole('navigation', { name: 'Views' })
+    await views.getByRole('button', { name: /Positions\s*1$/ }).waitFor()
+    expect(await page.getByLabel('Stake in units').inputValue()).toBe('50')
+    await page.getByRole('link', { name: /^Long / }).tap()
+    await page.locator('.held > li').waitFor()
+  })
+
   it('no view is wider than a screen of 320 px', async () => {
     const { page } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
     await signIn(page, 'Sam Small')

@@ -3,8 +3,11 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { en } from '../../src/web/words/en.ts'
 import { es } from '../../src/web/words/es.ts'
-import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { accessProblems, hasBrowser, overlaps } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
+import { orderOf } from '../support/orders.ts'
+
+const HOLD_SECS = 181
 
 /** Sentences of the page in English that no other language has. */
 const ENGLISH = Object.values(en)
@@ -63,13 +66,15 @@ describe.skipIf(!hasBrowser)('every view', () => {
       problems.push(...(await accessProblems(page)).map((problem) => `${address}: ${problem}`))
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (wide > width) problems.push(`${address}: ${wide} px wide`)
+      problems.push(...(await overlaps(page)).map((pair) => `${address}: ${pair}`))
     }
     expect(problems).toEqual([])
     await context.close()
   })
 
   it('speaks the language of the browser, or the one that is chosen, and fits the smallest phone in it', async () => {
-    const context = await site.browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'es-MX' })
+    const viewport = { width: 320, height: 640 }
+    const context = await site.browser.newContext({ viewport, locale: 'es-MX', reducedMotion: 'reduce' })
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     await page.goto(site.server.url)
@@ -80,11 +85,19 @@ describe.skipIf(!hasBrowser)('every view', () => {
       left.push(...ENGLISH.filter((words) => shown.includes(words.toLowerCase())).map((words) => `${where}: ${words}`))
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (wide > 320) left.push(`${where}: ${wide} px wide`)
+      left.push(...(await overlaps(page)).map((pair) => `${where}: ${pair}`))
       left.push(...(await accessProblems(page)).map((problem) => `${where}: ${problem}`))
     }
     await look('/')
     await page.getByRole('button', { name: es.signIn.kickOff }).click()
     await page.getByRole('link', { name: 'Cuenta de Pilar' }).waitFor()
+    const pilar = await site.server.user('Pilar')
+    await pilar.opens(await orderOf(pilar))
+    await page.goto(`${site.server.url}/#/positions`)
+    await page.locator('.close.held').waitFor()
+    await look('a position that is held')
+    site.server.jump(HOLD_SECS)
+    await page.reload()
     for (const [address, drawn] of VIEWS.slice(0, 8)) {
       await page.goto(`${site.server.url}${address}`)
       await page.locator(drawn).first().waitFor()

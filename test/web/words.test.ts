@@ -37,6 +37,11 @@ it('both languages have the same sentences, with the same facts in them', () => 
   expect(differ).toEqual([])
 })
 
+it('what a position costs has one name: the stake', () => {
+  const others = [...english, ...spanish].filter(([, sentence]) => /margin|margen/i.test(sentence))
+  expect(others).toEqual([])
+})
+
 it('the translation is one', () => {
   const same = [...english].filter(
     ([key, sentence]) => sentence.replaceAll(/\{\w+\}/g, '').length > 20 && spanish.get(key) === sentence,

@@ -64,7 +64,15 @@ export interface NewPush {
 
 /** What moved the price of a position, and what closed it. */
 export interface PositionWhy {
+  readonly openPrice: number
   readonly moves: readonly Move[]
+  /** All moves by cause, in units of price. */
+  readonly because: {
+    readonly events: readonly { readonly reason: Move['reason']; readonly amount: number }[]
+    readonly play: number
+    readonly crowd: number
+    readonly other: number
+  }
   readonly close: {
     readonly by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
     readonly price: number
@@ -88,6 +96,7 @@ export interface LedgerEntry {
     | 'void'
     | 'void_shortfall'
   readonly amount: number
+  readonly positionId: string | null
   readonly at: string
 }
 

@@ -43,23 +43,29 @@ function Badges() {
                   </li>
                 `,
               )}
-              ${answer.locked.map(
-                ({ id, name, description, progress: { current, target } }) => html`
-                  <li key=${id}>
-                    <i aria-hidden="true">☆</i>
-                    <div>
-                      <b>${badgeWords(id, { name, description }).name}</b>
-                      <p>${badgeWords(id, { name, description }).description}</p>
-                      <progress
-                        max=${target}
-                        value=${current}
-                        aria-label=${say(words.club.progress, { name: badgeWords(id, { name, description }).name, current, target })}
-                      ></progress>
-                      <small class="num">${say(words.club.of, { current, target })}</small>
-                    </div>
-                  </li>
-                `,
-              )}
+              ${answer.locked
+                .map((badge) => ({
+                  ...badge,
+                  current: Math.floor(badge.progress.current),
+                  target: badge.progress.target,
+                }))
+                .map(
+                  ({ id, name, description, current, target }) => html`
+                    <li key=${id}>
+                      <i aria-hidden="true">☆</i>
+                      <div>
+                        <b>${badgeWords(id, { name, description }).name}</b>
+                        <p>${badgeWords(id, { name, description }).description}</p>
+                        <progress
+                          max=${target}
+                          value=${current}
+                          aria-label=${say(words.club.progress, { name: badgeWords(id, { name, description }).name, current, target })}
+                        ></progress>
+                        <small class="num">${say(words.club.of, { current, target })}</small>
+                      </div>
+                    </li>
+                  `,
+                )}
             </ul>`
       }
     </section>

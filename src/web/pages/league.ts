@@ -1,7 +1,8 @@
 /** Leaderboards by ROI and PnL, district standings, and the cards of features. */
 import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import type { BoardName } from '../client/api.ts'
-import type { BoardEntry, Purse } from '../client/wire.ts'
+import type { BoardEntry, NextRank, Purse } from '../client/wire.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
@@ -85,10 +86,15 @@ function MyRank() {
           <dd class="num">${share(winRate)}</dd>
         </div>
       </dl>
-      ${next === null ? null : html`<p class="hint">${say(words.league.moreTo, { gap: percent(next.gap).replace('+', ''), rank: next.rank })}</p>`}
+      ${next === null ? null : html`<p class="hint">${nextWords(next)}</p>`}
     </section>
   `
 }
+
+const nextWords = ({ gap, rank }: NextRank): string =>
+  way(gap) === 'flat'
+    ? say(words.league.level, { rank })
+    : say(words.league.moreTo, { gap: percent(gap).replace('+', ''), rank })
 
 function Boards() {
   const { answer, trouble } = useRequest(
@@ -132,7 +138,12 @@ function Boards() {
   `
 }
 
+/** Rows of a board that nobody has asked for the rest of: on a phone much stands below it. */
+const FIRST_ROWS = 10
+
 function Table({ entries }: { entries: readonly BoardEntry[] }) {
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? entries : entries.filter(({ isMe }, at) => at < FIRST_ROWS || isMe)
   if (entries.length === 0) return html`<p class="empty">${words.league.noneClosed}</p>`
   return html`
     <div class="scroll board" tabindex="0" role="region" aria-label=${words.league.ranks}>
@@ -147,7 +158,7 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
           </tr>
         </thead>
         <tbody>
-          ${entries.map(
+          ${shown.map(
             ({ rank, userId, username, roiPct, pnl, winRate, bot, isMe }) => html`
               <tr key=${userId} class=${isMe ? 'me' : ''}>
                 <td class="num">${rank}</td>
@@ -163,6 +174,7 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
         </tbody>
       </table>
     </div>
+    ${shown.length === entries.length ? null : html`<p class="inside first"><button class="small" onClick=${() => setWhole(true)}>${say(words.league.wholeBoard, { n: entries.length })}</button></p>`}
   `
 }
 

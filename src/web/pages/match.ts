@@ -10,6 +10,7 @@ import { Pitch, Reserves } from '../parts/pitch.ts'
 import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { TeamStats } from '../parts/team-stats.ts'
+import { Tour } from '../parts/tour.ts'
 import { loadSquads } from '../squads.ts'
 import { words } from '../words.ts'
 
@@ -23,6 +24,7 @@ export function MatchPage() {
   if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? words.match.fetching}</p>`
   if (match === null) return html`<p class="empty">${words.match.noneLineUps}</p>`
   return html`
+    <${Tour} />
     <div class="match-page">
       <h1 class="sr-only">${words.match.label}</h1>
       <${Scoreboard} />

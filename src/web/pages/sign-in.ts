@@ -9,7 +9,7 @@ import { leagueCode } from '../leagues.ts'
 import { LanguageSwitch } from '../parts/language.ts'
 import { Watch } from '../parts/watch.ts'
 import { leaveForProvider, takeToken } from '../provider.ts'
-import { api, type PageFacts, signedIn } from '../session.ts'
+import { api, type PageFacts, signedIn, wasCutOff } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 import { rich, say, words } from '../words.ts'
@@ -55,7 +55,7 @@ export function SignIn({ facts }: { facts: PageFacts }) {
                 <${Inviter} />
                 <p>${words.signIn.about}</p>
                 ${facts.devSignIn ? html`<${ByName} />` : html`<${WithProvider} facts=${facts} />`}
-                <p class="trouble" role="alert">${trouble}</p>
+                <p class="trouble" role="alert">${trouble ?? (wasCutOff.value ? words.errors.UNAUTHORIZED : null)}</p>
                 <${Watch} />
                 <${LanguageSwitch} />
               `

@@ -15,7 +15,8 @@ import { messageFor } from '../error-messages.ts'
 import { draft } from './order-draft.ts'
 import { eventWords, minuteWords } from './match-events.ts'
 import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
-import { LastReason } from './reasons.ts'
+import { StepReason } from './reasons.ts'
+import { stepsOf } from '../price-steps.ts'
 import { SpokenPrice } from './spoken-price.ts'
 import { say, words } from '../words.ts'
 
@@ -119,6 +120,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
   const [chart, setChart] = useState<PriceChart | null>(null)
   const [past, setPast] = useState<PriceHistory | null>(null)
   const [news, setNews] = useState<readonly News[]>([])
+  const [touched, touch] = useState<number | null>(null)
 
   // The library that draws is as large as the rest of the page, so the page does not wait for it.
   useEffect(() => {
@@ -128,6 +130,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
       .then(({ PriceChart: Drawn }) => {
         if (!isWanted || box.current === null) return
         made = new Drawn(box.current)
+        made.onTouch(touch)
         setChart(made)
       })
       .catch((error: unknown) => toast({ tone: 'bad', title: words.chart.notLoaded, text: messageFor(error) }))
@@ -171,13 +174,50 @@ function Chart({ instrument }: { instrument: Instrument }) {
   )
 
   return html`
-    <${LastReason} instrumentId=${instrument.id} past=${past} />
+    <div class="story">
+      <${StepReason} instrumentId=${instrument.id} past=${past} touched=${touched} />
+      <${Walk} chart=${chart} past=${past} touched=${touched} touch=${touch} />
+    </div>
     <div class="canvas">
       <div class="plot" ref=${box} aria-hidden="true"></div>
       <${Handles} chart=${chart} />
       <p class="sr-only">${summary(instrument, past)}</p>
     </div>
   `
+}
+
+/** Less than this in per cent is passed over by the buttons below, unless an event did it. */
+const TELLING_PCT = 0.5
+
+interface WalkProps {
+  readonly chart: PriceChart | null
+  readonly past: PriceHistory | null
+  readonly touched: number | null
+  readonly touch: (time: number) => void
+}
+
+/** From one move that tells something to the next, for who has no mouse or a thick finger. */
+function Walk({ chart, past, touched, touch }: WalkProps) {
+  const telling = stepsOf(past?.ticks ?? []).filter(
+    ({ tick, changePct: by, isNewMatch }) => isNewMatch || tick.eventId !== null || Math.abs(by ?? 0) >= TELLING_PCT,
+  )
+  const earlier = telling.findLast(({ time }) => time < (touched ?? Infinity))
+  const later = telling.find(({ time }) => time > (touched ?? Infinity))
+  const button = (step: typeof earlier, label: string, sign: string) => html`
+    <button
+      class="bare"
+      aria-label=${label}
+      disabled=${step === undefined}
+      onClick=${() => {
+        if (step === undefined) return
+        chart?.point({ time: step.time, price: step.tick.price })
+        touch(step.time)
+      }}
+    >
+      ${sign}
+    </button>
+  `
+  return html`<div>${button(earlier, words.reasons.earlier, '‹')}${button(later, words.reasons.later, '›')}</div>`
 }
 
 /** Marks match events at the moves they caused. */

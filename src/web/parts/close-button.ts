@@ -5,7 +5,7 @@ import type { Position } from '../client/wire.ts'
 import { countdown, lots, share, units } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
-import { instruments } from '../market.ts'
+import { instruments, matches } from '../market.ts'
 import { now } from '../server-clock.ts'
 import { say, words } from '../words.ts'
 import { isResting, rest } from './rest.ts'
@@ -13,6 +13,12 @@ import { lotsOf, type Portion, PORTIONS } from './portion.ts'
 
 /** Where a player is not listed any more. */
 const LOT_STEP = 0.01
+
+/** Whether its match takes a close: not while it is halted, nor after the end. */
+function isTraded({ fixtureId }: Position): boolean {
+  const window = matches.value.find(({ id }) => id === fixtureId)?.tradeWindow
+  return window === undefined || window.status === 'OPEN' || window.reason?.includes('positions can be closed') === true
+}
 
 interface CloseProps {
   readonly position: Position
@@ -60,7 +66,7 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
       }
       <button
         class="close"
-        disabled=${isBusy || isResting.value || connection.value !== 'live'}
+        disabled=${isBusy || isResting.value || connection.value !== 'live' || !isTraded(position)}
         onClick=${() => {
           rest()
           onClose(each === 1 ? undefined : size)

@@ -25,8 +25,12 @@ const ORDERS: Readonly<Record<Order, (a: Instrument, b: Instrument) => number>> 
 
 const changeNow = (instrument: Instrument): number => changePct(instrument, quoteOf(instrument.id).peek().price)
 
+/** A mouse or a finger is over the list. */
+const isPointed = signal(false)
+
 const shown = computed(() => {
-  void matches.value // sorts again when the matches are refreshed
+  // Sorted again when the matches are refreshed; rows do not move under a pointer.
+  if (!isPointed.value) void matches.value
   const part = sought.value.trim().toLowerCase()
   return matchInstruments.value
     .filter(({ team }) => side.value === 'all' || team.side === side.value)
@@ -87,7 +91,12 @@ export function MarketList() {
             html`<button aria-pressed=${side.value === key} onClick=${() => (side.value = key)}>${label}</button>`,
         )}
       </div>
-      <ul class="players" onKeyDown=${walk}>
+      <ul
+        class="players"
+        onKeyDown=${walk}
+        onPointerEnter=${() => (isPointed.value = true)}
+        onPointerLeave=${() => (isPointed.value = false)}
+      >
         ${shown.value.map((instrument) => html`<${Row} key=${instrument.id} instrument=${instrument} />`)}
         ${shown.value.length === 0 ? html`<li class="empty">${words.market.none}</li>` : null}
       </ul>

@@ -27,7 +27,7 @@ export function MatchTimeline() {
   const shown = (matchEvents.value?.events ?? []).filter(
     ({ type, team, minute: at }) => KINDS.has(type) && team !== null && at !== null,
   )
-  if (match === null) return null
+  if (match === null || shown.length === 0) return null
   const minute = match.minute ?? 0
   const length = Math.max(minute, ...shown.map((event) => event.minute ?? 0)) > FULL_TIME ? EXTRA_TIME : FULL_TIME
   const at = (of: number): number => Math.min(100, (of / length) * 100)

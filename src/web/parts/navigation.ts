@@ -1,5 +1,5 @@
 /** The bars at the top and the bottom: navigation, wallet and connection. */
-import { accountValue, locked, marginUsed, unrealized, wallet } from '../account.ts'
+import { accountValue, locked, marginUsed, positions, unrealized, wallet } from '../account.ts'
 import { isLeague, purse, purseName } from '../leagues.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
@@ -98,7 +98,7 @@ const Money = () => html`
         : null
     }
     <div class="wide">
-      <dt>${words.nav.margin}</dt>
+      <dt>${words.nav.stakes}</dt>
       <dd class="num">${units(marginUsed.value)}</dd>
     </div>
     <div>
@@ -135,6 +135,7 @@ export function BottomNav() {
         ({ to, icon, label }) => html`
           <button aria-current=${view.value === to ? 'page' : undefined} onClick=${() => go(to)}>
             <${Drawing} path=${icon} /><span>${label}</span>
+            ${to === 'positions' && positions.value.size > 0 ? html`<b class="count num">${positions.value.size}</b>` : null}
           </button>
         `,
       )}

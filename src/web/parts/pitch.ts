@@ -7,7 +7,7 @@ import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'
 import { changePct, instruments, quoteOf, selectedMatch } from '../market.ts'
 import type { Listed, Side } from '../line-up.ts'
-import { lineUps } from '../squads.ts'
+import { lineUps, unknownSquads } from '../squads.ts'
 import { say, words } from '../words.ts'
 
 const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
@@ -34,7 +34,12 @@ const colours = computed(() => {
 
 export function Pitch() {
   const teams = lineUps.value
-  if (teams === null) return html`<section class="card"><p class="empty">${words.pitch.notKnown}</p></section>`
+  if (teams === null) {
+    const isUnknown = unknownSquads.value !== null && unknownSquads.value === selectedMatch.value?.id
+    return html`<section class="grass empty" aria-busy=${!isUnknown}>
+      <p>${isUnknown ? words.pitch.notKnown : words.pitch.loading}</p>
+    </section>`
+  }
   return html`
     <section class="grass" style=${colours.value} aria-label=${words.pitch.lineUps}>
       <div class="half home">${rows(teams.home.playing).map((row) => html`<${Row} row=${row} />`)}</div>

@@ -26,7 +26,7 @@ import { selectedId } from '../market.ts'
 import { CloseButton } from './close-button.ts'
 import { PositionTools, shownPositions } from './position-tools.ts'
 import { PurseBadge } from './purse.ts'
-import { ClosedReason } from './reasons.ts'
+import { PositionReasons } from './reasons.ts'
 import { messageFor } from '../error-messages.ts'
 import { say, words } from '../words.ts'
 
@@ -85,7 +85,7 @@ const Worth = () =>
               : null
           }
           <div>
-            <dt>${words.positions.inPositions}</dt>
+            <dt>${words.positions.stakes}</dt>
             <dd class="num">${units(marginUsed.value)}</dd>
           </div>
         </dl>
@@ -134,7 +134,7 @@ function Held({ position }: { position: Position }) {
       <div class="pnl num ${way(pnl)}">
         <b><i aria-hidden="true">${arrow(pnl)}</i> ${signed(pnl)}</b>
         <small
-          >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), margin: units(position.margin) })}</small
+          >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), stake: units(position.margin) })}</small
         >
       </div>
       <${Moves} position=${position} />
@@ -145,6 +145,7 @@ function Held({ position }: { position: Position }) {
         isBusy=${isBusy}
         onClose=${(lotSize?: number) => void attempt(() => closeIt(lotSize))}
       />
+      <${PositionReasons} position=${position} />
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
     </li>
   `
@@ -251,7 +252,7 @@ function ClosedList() {
             <a href="/verify?match=${position.fixtureId}&position=${position.id}">${words.positions.prove}</a></small
           >
           <${Moves} position=${position} />
-          <${ClosedReason} position=${position} />
+          <${PositionReasons} position=${position} />
         </li>
       `,
     )}

@@ -18,6 +18,9 @@ import {
 } from 'lightweight-charts'
 import type { PriceHistory } from '../client/wire.ts'
 import { tickWords, timeOfDay, units } from '../format.ts'
+import { secondOf, stepsOf } from '../price-steps.ts'
+import { words } from '../words.ts'
+import { Dividers } from './chart-dividers.ts'
 
 export interface ChartLevel {
   readonly key: string
@@ -53,7 +56,7 @@ const MARKS = {
 const MARGIN = 4
 
 /** The chart has one point per second; a later price within the second replaces the earlier one. */
-const second = (at: number): UTCTimestamp => Math.floor(at / 1_000) as UTCTimestamp
+const second = (at: number): UTCTimestamp => secondOf(at) as UTCTimestamp
 
 export class PriceChart {
   readonly #chart: IChartApi
@@ -61,6 +64,7 @@ export class PriceChart {
   readonly #markers: ReturnType<typeof createSeriesMarkers<UTCTimestamp>>
   readonly #element: HTMLElement
   readonly #levels = new Map<string, IPriceLine>()
+  readonly #dividers = new Dividers(words.reasons.newMatch, () => this.#colour('text'))
   #marks: readonly ChartMark[] = []
   #inView: readonly number[] = []
   /** The time of every point. */
@@ -97,6 +101,7 @@ export class PriceChart {
       priceFormat: { type: 'custom', formatter: units, minMove: 0.01 },
       autoscaleInfoProvider: (own: () => AutoscaleInfo | null) => this.#scaled(own()),
     })
+    this.#series.attachPrimitive(this.#dividers)
     this.#markers = createSeriesMarkers(this.#series as ISeriesApi<'Area', UTCTimestamp>, [])
     this.paint()
   }
@@ -129,6 +134,11 @@ export class PriceChart {
     this.#windowSecs = windowMs === null ? null : windowMs / 1_000
     this.#isMoved = false
     this.#series.setData(points)
+    // The first match of a history needs no line.
+    const begins = stepsOf(ticks)
+      .slice(1)
+      .filter(({ isNewMatch }) => isNewMatch)
+    this.#dividers.show(begins.map(({ time }) => time as UTCTimestamp))
     this.#keepInView()
     this.#mark()
   }
@@ -185,6 +195,16 @@ export class PriceChart {
       if (line === undefined) this.#levels.set(key, this.#series.createPriceLine(options))
       else line.applyOptions(options)
     }
+  }
+
+  /** Tells which time is touched or hovered, in seconds since 1970; null for none. */
+  onTouch(hear: (time: number | null) => void): void {
+    this.#chart.subscribeCrosshairMove(({ time }) => hear(typeof time === 'number' ? time : null))
+  }
+
+  /** Points at a step, as the mouse would. */
+  point({ time, price }: { readonly time: number; readonly price: number }): void {
+    this.#chart.setCrosshairPosition(price, time as UTCTimestamp, this.#series)
   }
 
   /** Where a price is, in pixels from the top; null when it is off the chart. */

@@ -1,4 +1,4 @@
-/** Why prices moved, in sentences: the last move of a player, and what moved a closed position. */
+/** Why prices moved, in sentences: the step of a chart that is touched, and what moved a position. */
 import { useEffect, useState } from 'preact/hooks'
 import type { PriceFrame } from '../client/price-frame.ts'
 import type { Position, PositionWhy, PriceHistory } from '../client/wire.ts'
@@ -6,9 +6,10 @@ import { messageFor } from '../error-messages.ts'
 import { percent, timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
 import { matchEvents, onMove } from '../market.ts'
+import { secondOf, type Step, stepAt, stepsOf } from '../price-steps.ts'
 import { api } from '../session.ts'
 import { eventWords, minuteWords } from './match-events.ts'
-import { closeSentence, moveSentence, reasonWords } from '../served.ts'
+import { closeSentence, reasonWords } from '../served.ts'
 import { words } from '../words.ts'
 
 interface Told {
@@ -31,65 +32,88 @@ const CAUSE_WORDS: Readonly<Record<PriceFrame['cause'], string>> = {
   rules: words.reasons.rules,
 }
 
-function lastReasonIn({ ticks }: PriceHistory): Told | null {
-  const [last, before] = [ticks.at(-1), ticks.at(-2)]
-  if (last === undefined) return null
-  const changePct = before === undefined ? null : (last.price / before.price - 1) * 100
-  return { words: reasonWords(last.reason), changePct, at: last.at }
+type Ticks = PriceHistory['ticks']
+
+const toldOf = ({ tick, changePct, isNewMatch }: Step<Ticks[number]>): Told => ({
+  words: isNewMatch ? words.reasons.newMatch : reasonWords(tick.reason),
+  changePct,
+  at: tick.at,
+})
+
+function toldOfFrame(frame: PriceFrame): Told {
+  const event = matchEvents.peek()?.events.find(({ id }) => id === frame.eventId)
+  const cause = event === undefined ? CAUSE_WORDS[frame.cause] : `${eventWords(event)} ${minuteWords(event)}`
+  return { words: cause, changePct: (frame.price / frame.previousPrice - 1) * 100, at: frame.at }
 }
 
-/** The last move of a player: from its history, and then from the frames that follow. */
-export function LastReason({ instrumentId, past }: { instrumentId: string; past: PriceHistory | null }) {
-  const [told, setTold] = useState<Told | null>(null)
-  useEffect(() => setTold(past === null ? null : lastReasonIn(past)), [past])
+interface StepProps {
+  readonly instrumentId: string
+  readonly past: PriceHistory | null
+  /** The time on the chart that is touched, in seconds since 1970; null for none. */
+  readonly touched: number | null
+}
+
+/** The touched step, or the last move of a player: from its history, and then from the frames that follow. */
+export function StepReason({ instrumentId, past, touched }: StepProps) {
+  const [later, setLater] = useState<readonly Told[]>([])
+  useEffect(() => setLater([]), [past])
   useEffect(
     () =>
       onMove((frame) => {
         if (frame.instrumentId !== instrumentId || frame.price === frame.previousPrice) return
-        const changePct = (frame.price / frame.previousPrice - 1) * 100
-        if (Math.abs(changePct) < SHOWN_PCT) return
-        const event = matchEvents.value?.events.find(({ id }) => id === frame.eventId)
-        const cause = event === undefined ? CAUSE_WORDS[frame.cause] : `${eventWords(event)} ${minuteWords(event)}`
-        setTold({ words: cause, changePct, at: frame.at })
+        const told = toldOfFrame(frame)
+        if (Math.abs(told.changePct ?? 0) >= SHOWN_PCT) setLater((known) => [...known, told])
       }),
     [instrumentId],
   )
+  if (past === null) return html`<p class="reason hint">…</p>`
+  const steps = stepsOf(past.ticks)
+  const touchedLater = later.findLast(({ at }) => touched === null || secondOf(Number(at)) <= touched)
+  const step = touched === null ? steps.at(-1) : stepAt(steps, touched)
+  const told = touchedLater ?? (step === undefined || step === null ? null : toldOf(step))
   if (told === null) return html`<p class="reason hint">…</p>`
-  return html`<p class="reason">
-    <span>${told.words}${told.changePct === null ? '' : `: ${percent(told.changePct)}`}</span>
+  return html`<p class="reason ${touched === null ? '' : 'touched'}">
+    <span>${told.words}${told.changePct === null ? '' : html`: <b class="num">${percent(told.changePct)}</b>`}</span>
     <small>${timeOfDay(told.at)}</small>
   </p>`
 }
 
-/** What has been told stays true: a closed position changes no more. */
+/** What has been told of a closed position stays true. */
 const known = new Map<string, PositionWhy>()
 const KNOWN_MAX = 200
 
-/** Under a closed position: what closed it, and the moves behind it, when asked for. */
-export function ClosedReason({ position: { id } }: { position: Position }) {
-  const [why, setWhy] = useState<PositionWhy | null>(known.get(id) ?? null)
+/** What moved a position, by cause, when asked for; and what closed it. */
+export function PositionReasons({ position: { id, status } }: { position: Position }) {
+  const [why, setWhy] = useState<PositionWhy | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const ask = async (): Promise<void> => {
     setTrouble(null)
     try {
-      const found = await api.why(id)
+      const found = known.get(id) ?? (await api.why(id))
       if (known.size >= KNOWN_MAX) known.clear()
-      known.set(id, found)
+      if (status === 'closed') known.set(id, found)
       setWhy(found)
     } catch (error) {
       setTrouble(messageFor(error))
     }
   }
-  if (why === null) {
-    return html`<div class="reasons">
-      <button class="link" onClick=${() => void ask()}>${words.reasons.whatMoved}</button>
-      ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
-    </div>`
-  }
-  return html`<div class="reasons" role="status">
-    <p>${why.close === null ? '' : closeSentence(why.close)}</p>
-    <ul>
-      ${why.moves.map((move) => html`<li key=${move.at}><small>${timeOfDay(move.at)}</small> ${moveSentence(move)}</li>`)}
-    </ul>
+  return html`<div class="reasons">
+    <button class="link" aria-expanded=${why !== null} onClick=${() => (why === null ? void ask() : setWhy(null))}>
+      ${words.reasons.whatMoved}
+    </button>
+    ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
+    ${why === null ? null : html`<${Causes} why=${why} />`}
   </div>`
+}
+
+function Causes({ why: { because, openPrice, close } }: { why: PositionWhy }) {
+  const ofPrice = (amount: number): string => percent((100 * amount) / openPrice)
+  const other = Math.abs(because.other / openPrice) * 100 >= SHOWN_PCT
+  return html`<ul role="status">
+    ${because.events.map(({ reason, amount }) => html`<li>${reasonWords(reason)} <b class="num">${ofPrice(amount)}</b></li>`)}
+    <li>${words.reasons.play} <b class="num">${ofPrice(because.play)}</b></li>
+    <li>${words.reasons.trade} <b class="num">${ofPrice(because.crowd)}</b></li>
+    ${other ? html`<li>${words.reasons.other} <b class="num">${ofPrice(because.other)}</b></li>` : null}
+    ${close === null ? null : html`<li>${closeSentence(close)}</li>`}
+  </ul>`
 }

@@ -1,12 +1,13 @@
 /** The entries of a wallet's ledger, newest first, each with the balance that it left. */
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { wallet } from '../account.ts'
+import { history, positions, refreshHistory, wallet } from '../account.ts'
 import type { LedgerEntry } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { dayTime, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { purse, purseName } from '../leagues.ts'
+import { nameOf } from '../names.ts'
 import { api } from '../session.ts'
 import { say, words } from '../words.ts'
 import { Waiting } from './use-request.ts'
@@ -34,6 +35,12 @@ export const Statement = () => html`
   </section>
 `
 
+/** The player of a position that is still known. */
+function whoOf(id: string | null): string {
+  const held = positions.value.get(id ?? '') ?? history.value?.find((one) => one.id === id)
+  return held === undefined ? '' : `${nameOf(held.instrumentId)} · `
+}
+
 function Entries() {
   const [shown, setShown] = useState<Shown | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
@@ -48,6 +55,7 @@ function Entries() {
   }
   const balance = wallet.value?.balance
   useEffect(() => void read(null), [balance])
+  useEffect(() => void refreshHistory().catch(() => undefined), [balance])
   if (shown === null) return html`<${Waiting} trouble=${trouble} />`
   let left = shown.balance
   const rows = shown.entries.map((entry) => {
@@ -61,15 +69,15 @@ function Entries() {
         <thead>
           <tr>
             <th scope="col">${words.statement.what}</th>
-            <th scope="col">${words.statement.amount}</th>
-            <th scope="col">${words.statement.balance}</th>
+            <th class="num" scope="col">${words.statement.amount}</th>
+            <th class="num" scope="col">${words.statement.balance}</th>
           </tr>
         </thead>
         <tbody>
           ${rows.map(
-            ({ kind, amount, at, left: after }) => html`
+            ({ kind, amount, positionId, at, left: after }) => html`
               <tr>
-                <th scope="row">${words.ledger[kind]}<br /><small>${dayTime(at)}</small></th>
+                <th scope="row">${words.ledger[kind]}<br /><small>${whoOf(positionId)}${dayTime(at)}</small></th>
                 <td class="num ${way(amount)}">${signed(amount)}</td>
                 <td class="num">${units(after)}</td>
               </tr>

@@ -14,7 +14,7 @@ import { toast } from '../toasts.ts'
 import { mostLots, passesGate } from './confirm-gate.ts'
 import { Explained, Help } from './help.ts'
 import { LevelField } from './level-field.ts'
-import { draft } from './order-draft.ts'
+import { draft, FIRST_STAKE } from './order-draft.ts'
 import { PurseBadge, PurseSwitch } from './purse.ts'
 import { isResting } from './rest.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
@@ -37,6 +37,8 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const balance = wallet.value?.balance ?? null
   const holdSecs = selectedMatch.value?.tradeWindow.holdSecs ?? null
   useDraftOf(instrument)
+  // A stake of a large part of the wallet is not what the next order is about.
+  const afresh = (): void => setStake(FIRST_STAKE, tradePrice(instrument.id), instrument)
 
   const most = preview === null ? 0 : mostLots(preview, instrument)
   const doubt = doubtAbout(preview, most)
@@ -51,7 +53,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         <${PurseBadge} purse=${purse.value} />
       </header>
       <${PurseSwitch} />
-      <form onSubmit=${(event: Event) => submit(event, isLarge, again)}>
+      <form onSubmit=${(event: Event) => submit(event, isLarge, isLarge ? afresh : again)}>
         <${Ways} price=${price} />
         <${Stake} price=${price} instrument=${instrument} most=${most} />
         <${Lots} price=${price} instrument=${instrument} />
@@ -74,7 +76,9 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         }
         <button class="send" disabled=${(isBlocked || isResting.value) && !isBusy} aria-busy=${isBusy}>
           ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way: words.common[direction] })}
-          <small>${preview === null ? '' : marginWords(preview)}${isSized ? ` · ${lotWords(lots)}` : ''}</small>
+          <small
+            >${[...(preview === null ? [] : [marginWords(preview)]), ...(isSized ? [lotWords(lots)] : [])].join(' · ')}</small
+          >
         </button>
       </form>
     </section>

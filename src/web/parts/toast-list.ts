@@ -7,10 +7,12 @@ import { words } from '../words.ts'
 export const Toasts = () => html`
   <div class="toasts" role="status" aria-live="polite">
     ${toasts.value.map(
-      ({ id, tone, title, text, action }) => html`
+      ({ id, tone, title, text, to, action }) => html`
         <div class="toast ${tone}" key=${id}>
           <div>
-            <strong>${title}</strong>
+            <strong
+              >${to === undefined ? title : html`<a href="#/${to}" onClick=${() => dismiss(id)}>${title}</a>`}</strong
+            >
             <p>${text}</p>
             ${action === undefined ? null : html`<button class="small" onClick=${() => (dismiss(id), action.run())}>${action.label}</button>`}
           </div>

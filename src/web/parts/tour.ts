@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { hasNeverTraded } from '../account.ts'
+import { hasPicked } from '../address.ts'
 import { purse } from '../leagues.ts'
 import { html } from '../html.ts'
 import { go } from '../route.ts'
@@ -45,7 +46,11 @@ const STEPS: readonly Step[] = [
 const KEY = 'touchline.toured'
 const isOver = signal(localStorage.getItem(KEY) !== null)
 const at = signal(0)
-const step = computed<Step | null>(() => (isOver.value || !hasNeverTraded.value ? null : (STEPS[at.value] ?? null)))
+/** Who has chosen a player knows how. */
+const reached = computed(() => Math.max(at.value, Number(hasPicked.value)))
+const step = computed<Step | null>(() =>
+  isOver.value || !hasNeverTraded.value ? null : (STEPS[reached.value] ?? null),
+)
 
 function end(): void {
   localStorage.setItem(KEY, '1')
@@ -61,10 +66,10 @@ export function Tour() {
     return () => void delete dataset['tour']
   }, [now])
   if (now === null) return null
-  const isLast = at.value === STEPS.length - 1
+  const isLast = reached.value === STEPS.length - 1
   const next = (): void => {
     if (isLast) return end()
-    at.value += 1
+    at.value = reached.value + 1
     const { view, about } = STEPS[at.value] ?? now
     if (matchMedia('(max-width: 760px)').matches) go(view)
     document.querySelector(`.${about}`)?.scrollIntoView({ block: 'center' })
@@ -72,7 +77,7 @@ export function Tour() {
   return html`
     <section class="tour" aria-label=${words.tour.first}>
       <p aria-live="polite">
-        <b>${say(words.tour.of, { n: at.value + 1, all: STEPS.length, title: now.title })}</b> ${now.words}
+        <b>${say(words.tour.of, { n: reached.value + 1, all: STEPS.length, title: now.title })}</b> ${now.words}
         ${purse.value === 'practice' ? ` ${words.tour.practice}` : ''}
       </p>
       <div>

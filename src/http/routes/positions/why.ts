@@ -1,13 +1,15 @@
 /** `GET /api/positions/{id}/why`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal, type Price } from '../../../../actors/kernel/micros.ts'
-import { closeWords, percentWords } from '../../../../actors/market/reason-words.ts'
+import type { Instant } from '../../../../actors/kernel/world.ts'
+import { closeWords, eventReason, percentWords } from '../../../../actors/market/reason-words.ts'
 import { type Close, type Position, washoutPrice } from '../../../../actors/position/position.ts'
 import type { PriceMove } from '../../../../db/price-moves.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { timestamp } from '../../json.ts'
+import { MoveSumsBody, sumsJson } from '../../move-sums.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { partsBody, partsJson, ReasonBody } from '../../reason-schema.ts'
 import { instrumentIdText, json, positionIdText, priceNumber, timestampText } from '../../schemas.ts'
@@ -15,6 +17,8 @@ import { IdPath } from './order.ts'
 
 /** Most moves of one answer. */
 const MOVES_MAX = 20
+/** Moves that are summed: two and a half hours of one a second. */
+const LOOKED_MAX = 9_000
 
 const MoveBody = z.object({
   at: timestampText,
@@ -53,6 +57,7 @@ const WhyBody = z
     moves: z.array(MoveBody).openapi({
       description: `The largest moves in between, oldest first; at most ${MOVES_MAX}.`,
     }),
+    because: MoveSumsBody,
     close: CloseBody.nullable().openapi({ description: 'Null while it is open.' }),
   })
   .openapi('PositionWhy')
@@ -63,7 +68,8 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "What moved the price while one of the caller's positions was open, and what closed it",
   description:
-    'The largest moves between its opening and its close, or now, each with its reason as data and as a sentence. ' +
+    'The largest moves between its opening and its close, or now, each with its reason as data and as a sentence, and ' +
+    'the sums of all by cause. ' +
     'Old ticks are thinned to one a minute (`retention.full_ticks_days`) and later dropped (`retention.ticks_days`); ' +
     'moves are then told as far as they are still known.',
   security: READ_SECURITY,
@@ -80,7 +86,8 @@ export function whyPosition({ history, positions, world }: Deps, gates: Gates) {
     const { position, currentPrice } = held
     const { id, instrumentId, openedAt, openPrice, close } = position
     const until = close === null ? null : close.at
-    const moves = await history.moves(instrumentId, { after: openedAt, until, limit: MOVES_MAX })
+    const all = await history.moves(instrumentId, { after: openedAt, until, limit: LOOKED_MAX })
+    const moves = largest(all, until)
     const body: z.output<typeof WhyBody> = {
       positionId: id,
       instrumentId,
@@ -89,11 +96,21 @@ export function whyPosition({ history, positions, world }: Deps, gates: Gates) {
       until: timestamp(until ?? world.now()),
       price: decimal(close === null ? currentPrice : close.price),
       moves: moves.map(moveJson),
+      because: sumsJson(all, eventReason),
       close: close === null ? null : closeJson(position, close, moves),
     }
     return c.json(body, 200)
   })
 }
+
+/** The largest moves, and the one at the end however small it is, in order. */
+const largest = (all: readonly PriceMove[], until: Instant | null): readonly PriceMove[] =>
+  all
+    .toSorted(
+      (a, b) => Number(b.at === until) - Number(a.at === until) || Math.abs(b.to - b.from) - Math.abs(a.to - a.from),
+    )
+    .slice(0, MOVES_MAX)
+    .toSorted((a, b) => a.at - b.at)
 
 const moveWords = ({ reason, from, to }: PriceMove): string => `${reason.words}: ${percentWords(from, to)}`
 

@@ -13,6 +13,6 @@ export const Bell = () => html`
     href="#/inbox"
     aria-label=${unread.value === 0 ? own.title : say(own.unread, { n: unread.value })}
   >
-    <${Icon} name="inbox" />${unread.value === 0 ? null : html`<b class="num">${Math.min(99, unread.value)}</b>`}
+    <${Icon} name="inbox" />${unread.value === 0 ? null : html`<b class="count num">${Math.min(99, unread.value)}</b>`}
   </a>
 `

@@ -1,7 +1,7 @@
 /** The words of messages on a device. */
 export const said = {
   en: {
-    warning: 'Half or more of a margin is lost',
+    warning: 'Half or more of a stake is lost',
     washout: 'A position is washed out',
     stop: 'A stop or target closes a position',
     settlement: 'Full time settles your positions',
@@ -11,8 +11,8 @@ export const said = {
     hint: 'Also while Touchline is closed. They are encrypted on the way, and at most 15 minutes old.',
   },
   es: {
-    warning: 'Se ha perdido la mitad o más de un margen',
-    washout: 'Se agota el margen de una posición',
+    warning: 'Se ha perdido la mitad o más de un importe',
+    washout: 'Se agota el importe de una posición',
     stop: 'Un stop o un objetivo cierra una posición',
     settlement: 'El final del partido liquida tus posiciones',
     league: 'Se decide una liga',
