@@ -40,7 +40,7 @@ function Groups() {
       <p class="hint">
         ${own.recordAbout} ${say(own.averages, { win: average(total.averageWin), loss: average(total.averageLoss) })}
       </p>
-      <a href="/api/recaps/record?type=csv" download>${own.download}</a>
+      <a class="small" href="/api/recaps/record?type=csv" download>${own.download}</a>
     </div>
     <div class="scroll board" tabindex="0" role="region" aria-labelledby="record-title">
       <table>
