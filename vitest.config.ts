@@ -3,6 +3,7 @@
  */
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LeftOut } from './test/support/left-out.ts'
+import { LongFirst } from './test/support/long-first.ts'
 import { SlowTests } from './test/support/slow-tests.ts'
 
 const report = process.env['TEST_REPORT']
@@ -71,6 +72,7 @@ export default defineConfig({
     // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
     // what it changes.
     isolate: false,
+    sequence: { sequencer: LongFirst },
     // The default of one second is a time that a busy machine exceeds.
     expect: { poll: { timeout: 30_000 } },
     setupFiles: ['test/support/processor-time.ts'],
