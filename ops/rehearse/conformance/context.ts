@@ -84,6 +84,8 @@ export class User extends Visitor {
   }
 }
 
+/** At a time. */
+const REGISTRATIONS = 4
 /** A check of ten minutes still ends within the fifteen that an access token lives. */
 const RENEW_MS = 240_000
 
@@ -110,10 +112,23 @@ class SharedState {
   /** Players of a match in a break, where prices do not move; each is given to one check. */
   readonly #players: Record<Role, Footballer[]> = { GK: [], DEF: [], MID: [], FWD: [] }
   #ground: Promise<void> = Promise.resolve()
+  readonly #lanes = Array.from({ length: REGISTRATIONS }, () => Promise.resolve())
+  #registrations = 0
   readonly #instruments = new Map<number, Player>()
 
   constructor(target: Target) {
     this.target = target
+  }
+
+  /** Registers a user, after some of those before: a crowd at once is refused by a server on a slow machine. */
+  register<T>(work: () => Promise<T>): Promise<T> {
+    const lane = this.#registrations++ % REGISTRATIONS
+    const done = (this.#lanes[lane] ?? Promise.resolve()).then(work)
+    this.#lanes[lane] = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    return done
   }
 
   /** A player whom no other check trades; null if the deployment does not follow our fixtures. */
@@ -264,12 +279,12 @@ export class CheckContext {
 
   /** A newly registered user; if the deployment does not trust us, a synthetic user of the dev routes. */
   user(profile: object = {}): Promise<User> {
-    return unnoted(() => this.#newUser(profile, this.visitor()))
+    return unnoted(() => this.#shared.register(() => this.#newUser(profile, this.visitor())))
   }
 
   /** The same from an address of one's own choice. */
   userFrom(address: string): Promise<User> {
-    return unnoted(() => this.#newUser({}, Object.assign(this.visitor(), { address })))
+    return unnoted(() => this.#shared.register(() => this.#newUser({}, Object.assign(this.visitor(), { address }))))
   }
 
   async #newUser(profile: object, visitor: Visitor): Promise<User> {
