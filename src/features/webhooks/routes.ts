@@ -5,7 +5,7 @@ import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answer
 import { ADMIN, BODY, CHANGE, FRESH_ADMIN, INPUT } from '../../http/error-codes.ts'
 import { EVENT_TYPES, eventCursors } from '../../http/event-lines.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody } from '../../http/inputs.ts'
+import { auditReason, jsonBody } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { WebhookDesk } from './desk.ts'
 import { webhookErrors } from './errors.ts'
@@ -109,7 +109,7 @@ const remove = createRoute({
   summary: 'Delete a webhook',
   description: 'A message that is under way may still arrive. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
-  request: { params },
+  request: { params, query: z.object({ reason: auditReason }) },
   responses: {
     200: json(z.object({ deleted: z.literal(true) }), 'Deleted.'),
     ...errors(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
@@ -161,7 +161,8 @@ export function adminWebhooks({ webhooks }: WebhookPorts, gates: Gates) {
       return webhook === null ? fail(c, notFound('webhook')) : c.json({ webhook: webhookJson(webhook) }, 200)
     })
     .openapi({ ...remove, middleware: gates.admin }, async (c) => {
-      const isDeleted = await webhooks.delete(c.req.valid('param').id, c.var.caller.userId)
+      const { reason } = c.req.valid('query')
+      const isDeleted = await webhooks.delete(c.req.valid('param').id, c.var.caller.userId, reason)
       return isDeleted ? c.json({ deleted: true as const }, 200) : fail(c, notFound('webhook'))
     })
     .openapi({ ...test, middleware: gates.admin }, async (c) => {

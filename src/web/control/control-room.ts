@@ -12,6 +12,7 @@ import { Feeds } from './feeds.ts'
 import { Health } from './health.ts'
 import { Replays } from './replays.ts'
 import { SettingsPanel } from './settings.ts'
+import { Keys } from './keys.ts'
 import { Person } from './person.ts'
 import { Runbook } from './runbook.ts'
 import { RiskView } from './risk.ts'
@@ -26,6 +27,7 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
     ({ key, label, load }) => [key, label, () => html`<${Loaded} key=${key} load=${load} />`] as const,
   ),
   ['users', 'Users', () => (item.value === '' ? html`<${Users} />` : html`<${Person} id=${item.value} />`)],
+  ['keys', 'Keys', Keys],
   ['risk', 'Risk', RiskView],
   ['audit', 'Audit', AuditLog],
   ['runbook', 'Runbook', Runbook],
