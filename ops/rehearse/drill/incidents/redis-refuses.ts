@@ -12,7 +12,12 @@ export const redisRefuses: Incident = {
     await operator.sees(/^There is no answer from the (fast store \(Redis\)|bus between processes)\./)
     await operator.looksUp('A part is unavailable', 'fastStore: Redis is gone')
     await operator.press(page.getByRole('article').getByRole('link', { name: 'Redis is gone' }))
-    await operator.reads('Redis is gone', 'those without the match answer 503 busy', 'Start Redis again', 'restore nothing')
+    await operator.reads(
+      'Redis is gone',
+      'those without the match answer 503 busy',
+      'Start Redis again',
+      'restore nothing',
+    )
     stage.redis.mend()
     await operator.goesTo('Health')
     await page.getByText(/^All \d+ services/).waitFor()
