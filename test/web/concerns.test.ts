@@ -112,17 +112,26 @@ describe('the sentence of the control room', () => {
     expect(said({ feed: ofUnread })).toEqual([expect.stringMatching(/^Mill – Hill cannot be read/)])
   })
 
-  it('a provider that fails is a concern for ten minutes, or until a match is updated a minute later', () => {
+  it('a provider that fails is a concern for ten minutes, or until a match is updated 15 seconds later', () => {
     const fault = { reason: 'request', matchId: null, detail: 'no answer', times: 9, firstAt: ago(9), lastAt: ago(3) }
     const match = { matchId: 7, name: 'Harbour – Mill', phase: 'ended', startsAt: ago(50), updatedAt: null }
     const of = (lastAt: number, updatedAt: number, reason = 'request') => {
       const faults = [{ ...fault, reason, lastAt: ago(lastAt) }]
       return said({ feed: { faults, quarantined: [], matches: [{ ...match, updatedAt: ago(updatedAt) }] } })
     }
-    expect(of(0.5, 0)).toEqual(['The provider answers with errors: no answer for 9 min'])
-    expect([of(1.5, 0), of(10, 10)]).toEqual([[], []])
+    expect(of(0.2, 0)).toEqual(['The provider answers with errors: no answer for 9 min'])
+    expect([of(0.3, 0), of(10, 10)]).toEqual([[], []])
     expect(of(1.5, 0, 'unreadable')).toEqual(['Data was skipped: no answer for 9 min'])
     expect(of(10, 0, 'unreadable')).toEqual([])
+  })
+
+  it('names the newest of the reactions that failed, and retries them all', () => {
+    const setAside = [31, 30].map((seq) => ({ matchId: 7, seq, error: 'timeout' }))
+    expect(said({ reactions: { waiting: 0, setAside } })).toEqual([
+      '2 reactions failed, the last to commit 31 of match 7 (timeout)',
+    ])
+    const [first] = concernsOf({ ...well, reactions: { waiting: 0, setAside } })
+    expect(first?.acts).toEqual([{ kind: 'retry', commits: setAside }])
   })
 
   it('says what happened in the last hour, and how long ago', () => {

@@ -8,16 +8,28 @@
  * sentence at the end is another, or when the ledger does not balance.
  */
 import { present } from '../../../actors/kernel/assert.ts'
-import { launchBrowser } from '../../page/demo.ts'
 import type { Incident } from './incident.ts'
+import { cheatRing } from './incidents/cheat-ring.ts'
+import { databaseAway } from './incidents/database-away.ts'
+import { feedLies } from './incidents/feed-lies.ts'
 import { feedSilent } from './incidents/feed-silent.ts'
+import { fullTime } from './incidents/full-time.ts'
 import { leakedKey } from './incidents/leaked-key.ts'
 import { redisRefuses } from './incidents/redis-refuses.ts'
 import { wrongSetting } from './incidents/wrong-setting.ts'
 import { CLICKS_MAX, Operator } from './operator.ts'
 import { Stage } from './stage.ts'
 
-const INCIDENTS: readonly Incident[] = [wrongSetting, leakedKey, feedSilent, redisRefuses]
+const INCIDENTS: readonly Incident[] = [
+  wrongSetting,
+  leakedKey,
+  feedSilent,
+  feedLies,
+  redisRefuses,
+  databaseAway,
+  cheatRing,
+  fullTime,
+]
 
 const [wanted = 'list'] = process.argv.slice(2)
 const chosen = INCIDENTS.filter(({ name }) => wanted === 'all' || name === wanted)
@@ -33,10 +45,9 @@ if (wanted === 'list') {
 
 async function drill({ name, about, run, end }: Incident, server: string): Promise<void> {
   console.log(`${name}: ${about}`)
-  const browser = await launchBrowser()
   const stage = await Stage.start(server)
   try {
-    const operator = await Operator.of(browser, stage, console.log)
+    const operator = await Operator.of(stage, console.log)
     await run(stage, operator)
     await operator.sees(end)
     if (operator.clicks > CLICKS_MAX) throw new Error(`it took ${operator.clicks} clicks, more than ${CLICKS_MAX}`)
@@ -46,7 +57,6 @@ async function drill({ name, about, run, end }: Incident, server: string): Promi
     console.error(`  FAILS   ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1
   } finally {
-    await browser.close()
     await stage.stop()
   }
 }

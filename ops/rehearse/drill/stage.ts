@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Relay } from '../chaos/relay.ts'
@@ -31,20 +32,23 @@ export class Stage {
   /** In play, with open positions. */
   readonly match: OwnMatch
   readonly #holder: User
+  /** The address of the database, past the relay. */
+  readonly #postgres: string
   readonly #undo: Undo
   #trades = 0
 
   private constructor(
     { context, redis, database }: Pick<Stage, 'context' | 'redis' | 'database'>,
     match: OwnMatch,
-    holder: User,
+    own: { readonly holder: User; readonly postgres: string },
     undo: Undo,
   ) {
     this.context = context
     this.redis = redis
     this.database = database
     this.match = match
-    this.#holder = holder
+    this.#holder = own.holder
+    this.#postgres = own.postgres
     this.#undo = undo
   }
 
@@ -64,7 +68,8 @@ export class Stage {
       undo.push(() => place.remove())
       const trust = await startTrust()
       undo.push(() => trust.stop())
-      const database = await Relay.to(present(place.env['DATABASE_URL'], 'address of the database'))
+      const postgres = present(place.env['DATABASE_URL'], 'address of the database')
+      const database = await Relay.to(postgres)
       const redis = await Relay.to(own.url)
       undo.push(() => Promise.all([database.close(), redis.close()]))
       const [port, wsPort] = [String(await freePort()), String(await freePort())]
@@ -92,7 +97,7 @@ export class Stage {
       // As if they had been made admins long ago: an audit entry of today would be an alert.
       await place.look(({ db }) => db.updateTable('users').set({ role: 'admin' }).execute())
       const match = await context.match('INPLAY_1ST_HALF')
-      const stage = new Stage({ context, redis, database }, match, await context.user(), undo)
+      const stage = new Stage({ context, redis, database }, match, { holder: await context.user(), postgres }, undo)
       await stage.trade()
       return stage
     } catch (error) {
@@ -141,9 +146,22 @@ export class Stage {
     return z.record(z.string(), z.unknown()).parse(await answer.json())
   }
 
+  /** Locks a table, as a report in an open transaction does. Returns what ends it. */
+  async lock(table: string): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: this.#postgres })
+    await client.connect()
+    await client.query(`begin; lock table ${table} in access exclusive mode`)
+    return () => client.end()
+  }
+
   /** The audit of the whole ledger, as at the end of every drill. */
   async booksBalance(): Promise<boolean> {
     return (await (await this.admin('otto')).get('/api/admin/ledger/audit', Books)).balanced
+  }
+
+  /** Runs at the end, before what was started earlier is stopped. */
+  later(step: () => Promise<unknown>): void {
+    this.#undo.push(step)
   }
 
   async stop(): Promise<void> {

@@ -14,7 +14,7 @@ export type Act =
   | { readonly kind: 'release'; readonly key: string; readonly mode: string }
   | { readonly kind: 'open_service' }
   | { readonly kind: 'settle' | 'void'; readonly matchId: number; readonly name: string }
-  | { readonly kind: 'retry'; readonly matchId: number; readonly seq: number }
+  | { readonly kind: 'retry'; readonly commits: Reactions['setAside'] }
   | { readonly kind: 'stop'; readonly replay: Replay }
   | { readonly kind: 'look'; readonly at: string; readonly label: string }
 
@@ -75,7 +75,7 @@ function concern(alert: AlertName, more: More = {}): Concern {
   }
 }
 
-const MINUTE_MS = 60_000
+const RECOVERED_MS = 15_000
 /** The time over which the alerts count faults of the feed. */
 const FAULT_MS = 600_000
 const BOUNDS = { mailbox: 512, queries: 5, lagSecs: 0.1, sockets: 17_000, busSecs: 10, feedSecs: 60, clockSecs: 180 }
@@ -152,10 +152,10 @@ export function lateMs({ phase, updatedAt }: FeedState['matches'][number], now: 
 function ofFeed({ feed, now }: Facts): Concern[] {
   const matches = feed?.matches ?? []
   const heardAt = Math.max(...matches.map(({ updatedAt }) => Date.parse(updatedAt ?? '') || 0))
-  // The provider has recovered if a match was updated a minute later.
+  // The provider has recovered if a match was updated 15 seconds later: one lost answer is no concern for long.
   const recent = (feed?.faults ?? []).filter(({ reason, lastAt }) => {
     const at = Date.parse(lastAt)
-    const isOver = (reason === 'request' || reason === 'quota') && heardAt - at > MINUTE_MS
+    const isOver = (reason === 'request' || reason === 'quota') && heardAt - at > RECOVERED_MS
     return now - at < FAULT_MS && !isOver
   })
   const isUnread = (id: number): boolean => feed?.quarantined.some(({ matchId }) => matchId === id) === true
@@ -212,13 +212,18 @@ function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
 }
 
 function ofWork({ reactions, webhooks, now }: Facts): Concern[] {
+  const commits = reactions?.setAside ?? []
+  const [newest] = commits
   return [
-    ...(reactions?.setAside ?? []).map(({ matchId, seq, error }) =>
-      concern('ReactionsSetAside', {
-        name: `${seq} of match ${matchId} (${error})`,
-        acts: [{ kind: 'retry', matchId, seq }],
-      }),
-    ),
+    ...(newest === undefined
+      ? []
+      : [
+          concern('ReactionsSetAside', {
+            n: counted(commits.length, 'reaction'),
+            name: `to commit ${newest.seq} of match ${newest.matchId} (${newest.error})`,
+            acts: [{ kind: 'retry', commits }],
+          }),
+        ]),
     ...(webhooks ?? []).flatMap(({ url, failingSince }) =>
       failingSince === null || now - Date.parse(failingSince) < WEBHOOK_MS
         ? []

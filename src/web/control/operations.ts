@@ -117,7 +117,7 @@ export const operations = {
   keys: () => api.ask<{ keys: AdminKey[] }>('/api/admin/keys'),
   revokeKey: (id: string, reason: string) => remove(`/api/admin/keys/${id}`, reason),
   feed: () => api.ask<FeedState>('/api/admin/feed'),
-  reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
+  reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 100 } }),
   retryReaction: (matchId: number, seq: number) => post(`/api/admin/reactions/${matchId}/${seq}/retry`, {}),
   endMatch: (id: number, outcome: 'settle' | 'void', reason: string) =>
     post(`/api/admin/matches/${id}/end`, { outcome, reason }),
