@@ -64,10 +64,12 @@ export class Operator {
     }
   }
 
-  /** Clicks something, which must be within the width of the phone. */
+  /** Clicks something. The page may not be wider than the phone. */
   async press(what: Locator): Promise<void> {
     await what.click()
     this.clicks++
+    const beyond = Number(await this.page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    if (beyond > 0) throw new Error(`the page is ${beyond} px wider than the phone at ${this.page.url()}`)
     this.#say(`  click ${this.clicks} ${String(what).replace(/^locator/, '')}`)
   }
 
