@@ -5,8 +5,9 @@
 import { type Kysely, sql } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
-import type { AuditLog } from './audit-log.ts'
+import type { AuditLog, ControlAction } from './audit-log.ts'
 import type { EndedSessions } from './ended-sessions.ts'
+import { texts } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import { keptUntil } from './sessions.ts'
 
@@ -32,6 +33,12 @@ export interface FoundKey extends KeyRow {
   readonly role: string
 }
 
+/** A key and its user, as operators list them. */
+export interface OwnedKey extends KeyRow {
+  readonly userId: UserId
+  readonly username: string
+}
+
 export interface NewKey {
   readonly user: UserId
   /** The session that asks for it. */
@@ -43,6 +50,13 @@ export interface NewKey {
   readonly digest: string
   /** The network that asked for it. */
   readonly addressPrefix: string
+}
+
+export interface KeyRevocation {
+  readonly id: SessionId
+  readonly by: UserId
+  /** For the audit log. */
+  readonly reason?: string | undefined
 }
 
 interface PersonalKeysOptions {
@@ -113,6 +127,18 @@ export class PersonalKeys {
     return rows.map(keyFrom)
   }
 
+  /** The keys of all users that have any of these scopes and count, newest first. */
+  async listScoped(scopes: readonly string[]): Promise<readonly OwnedKey[]> {
+    const { db, world } = this.#options
+    const rows = await living(db, world.now())
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select(['users.id as owner', 'users.username'])
+      .where('scopes', '&&', sql<string[]>`${texts(scopes)}::text[]`)
+      .orderBy('personal_keys.id', 'desc')
+      .execute()
+    return rows.map((row) => ({ ...keyFrom(row), userId: userId(row.owner), username: row.username }))
+  }
+
   /** The key with this digest and its user; null if it is unknown, has ended or has expired. Notes the use. */
   async find(digest: string): Promise<FoundKey | null> {
     const { db, world } = this.#options
@@ -166,11 +192,24 @@ export class PersonalKeys {
   }
 
   /** Ends one of the user's keys and audits it; false if they have no such key. */
-  async delete(user: UserId, id: SessionId): Promise<boolean> {
+  delete(user: UserId, id: SessionId): Promise<boolean> {
+    return this.#end(id, user, { actor: user, action: 'key.delete' })
+  }
+
+  /** Ends a key of any user for an admin and audits it; false if there is no such key. */
+  revoke({ id, by, reason }: KeyRevocation): Promise<boolean> {
+    return this.#end(id, undefined, { actor: by, action: 'key.revoke', reason })
+  }
+
+  async #end(
+    id: SessionId,
+    owner: UserId | undefined,
+    act: Pick<ControlAction, 'actor' | 'action' | 'reason'>,
+  ): Promise<boolean> {
     const { db, ended, audit, world } = this.#options
     const now = world.now()
     const isEnded = await db.transaction().execute(async (tx) => {
-      const row = await living(tx, now, user).where('personal_keys.id', '=', id).executeTakeFirst()
+      const row = await living(tx, now, owner).where('personal_keys.id', '=', id).executeTakeFirst()
       if (row === undefined) return false
       const { numUpdatedRows } = await tx
         .updateTable('sessions')
@@ -180,7 +219,7 @@ export class PersonalKeys {
         .executeTakeFirstOrThrow()
       if (numUpdatedRows === 0n) return false
       const before = { scopes: row.scopes }
-      await audit.record({ actor: user, action: 'key.delete', subject: id, before, after: null }, tx)
+      await audit.record({ ...act, subject: id, before, after: null }, tx)
       return true
     })
     if (isEnded) await ended.add([id])

@@ -60,6 +60,7 @@ export const TOOLS: readonly Tool[] = [
   tool('failover', './rehearse/failover/main.ts', 'kill the primary of PostgreSQL behind HAProxy, under load'),
   tool('restore', './rehearse/restore/main.ts', 'restore an encrypted backup to a moment, and check every trade'),
   tool('quarantine', './rehearse/quarantine/main.ts', 'break each stored document of matches, and end them all'),
+  tool('drill', './rehearse/drill/main.ts', 'make an incident, and walk the control room and the runbook to its end'),
   tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
   tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),

@@ -12,10 +12,14 @@ export interface Demo {
 }
 
 /** Throws if there is no Chromium. */
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] })
+
+/** Throws if there is no Chromium. */
 export async function openDemo(settings: Settings = {}): Promise<Demo> {
   const place = await folderPlace()
   const server = new Program({ ...place.env, ...settings })
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] })
+  const browser = await launchBrowser()
   const { url } = await server.listening
   return {
     url,

@@ -1,23 +1,28 @@
 /** Personal keys: how programs identify themselves. The secret is shown once and kept as a digest. */
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { FoundKey, KeyRow, NewKey } from '../../db/personal-keys.ts'
+import type { FoundKey, KeyRevocation, KeyRow, NewKey, OwnedKey } from '../../db/personal-keys.ts'
 import { digestOfKey, isKeySecret, newKeySecret } from './key-secret.ts'
-import { type Scope, SCOPES } from './scopes.ts'
+import { isAdminScope, type Scope, SCOPES } from './scopes.ts'
 import { TokenCache } from './token-cache.ts'
 
 /** Stored keys; see `db/personal-keys.ts`. */
 export interface KeyRows {
   create(key: NewKey): Promise<KeyRow | 'signed_out' | null>
   list(user: UserId): Promise<readonly KeyRow[]>
+  listScoped(scopes: readonly string[]): Promise<readonly OwnedKey[]>
   find(digest: string): Promise<FoundKey | null>
   delete(user: UserId, id: SessionId): Promise<boolean>
+  revoke(revocation: KeyRevocation): Promise<boolean>
   markBot(user: UserId): Promise<void>
 }
 
 export interface PersonalKey extends Omit<KeyRow, 'scopes'> {
   readonly scopes: readonly Scope[]
 }
+
+/** A key that reaches endpoints for admins, and whose it is. */
+export interface AdminKey extends PersonalKey, Pick<OwnedKey, 'userId' | 'username'> {}
 
 /** Who sends a request with a key. */
 export interface KeyClaims {
@@ -51,6 +56,10 @@ export interface PersonalKeys {
   readonly list: (user: UserId) => Promise<readonly PersonalKey[]>
   /** Ends one of the user's keys; false if they have no such key. */
   readonly delete: (user: UserId, id: SessionId) => Promise<boolean>
+  /** The keys of all users that reach endpoints for admins. */
+  readonly listAdmin: () => Promise<readonly AdminKey[]>
+  /** Ends a key of any user for an admin; false if there is no such key. */
+  readonly revoke: (revocation: KeyRevocation) => Promise<boolean>
   /** To be called before an order that came by a key is sent on: the user is a bot from the first one on. */
   readonly markBot: (user: UserId) => Promise<void>
   /** True if the database must be asked about a secret. One without the form of a key is refused without it. */
@@ -93,6 +102,8 @@ export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKe
     },
     list: async (user) => (await rows.list(user)).map(keyFrom),
     delete: (user, id) => rows.delete(user, id),
+    listAdmin: async () => (await rows.listScoped(ADMIN_SCOPES)).map(keyFrom),
+    revoke: (revocation) => rows.revoke(revocation),
     markBot: (user) => rows.markBot(user),
     needsLookup: (secret) => isKeySecret(secret) && cached.get(secret, world.steady.now()) === null,
     verify: async (secret) => {
@@ -103,6 +114,8 @@ export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKe
   }
 }
 
-const keyFrom = (row: KeyRow): PersonalKey => ({ ...row, scopes: scopesFrom(row) })
+const ADMIN_SCOPES = SCOPES.filter(isAdminScope)
+
+const keyFrom = <Row extends KeyRow>(row: Row) => ({ ...row, scopes: scopesFrom(row) })
 
 const scopesFrom = ({ scopes }: Pick<KeyRow, 'scopes'>): Scope[] => SCOPES.filter((scope) => scopes.includes(scope))

@@ -29,6 +29,7 @@ import { adminReactions } from './routes/admin/reactions.ts'
 import { adminMetrics } from './routes/admin/metrics.ts'
 import { adminRunbook } from './routes/admin/runbook.ts'
 import { adminSettings } from './routes/admin/settings.ts'
+import { adminKeys } from './routes/admin/keys.ts'
 import { adminUser } from './routes/admin/user.ts'
 import { adminUsers } from './routes/admin/users.ts'
 import { completeProfile } from './routes/auth/complete.ts'
@@ -111,6 +112,7 @@ const API: readonly Routes[] = [
     adminSettings,
     adminUsers,
     adminUser,
+    adminKeys,
     gameplayBot,
     rebuildBoards,
     adminMetrics,

@@ -117,6 +117,30 @@ eachDatabase((open) => {
     expect(rows.map(({ action }) => action)).toEqual(['key.create', 'key.delete'])
   })
 
+  it('[S21] lists keys for admins, and lets an admin revoke any, for a reason in the audit log', async () => {
+    const { db, keys, ended, audit } = process()
+    const [owner, admin] = [await user(), await user()]
+    const plain = await make(keys, owner, 'plain')
+    const wide = { ...newKey(owner, await signIn(owner), 'wide'), scopes: ['read', 'admin:write'] }
+    await keys.create(wide)
+    const listed = async () =>
+      (await keys.listScoped(['admin:read', 'admin:write'])).filter(({ userId }) => userId === owner)
+    const [held, ...others] = await listed()
+    const { id } = present(held, 'a key')
+    expect([held, others]).toMatchObject([{ scopes: ['read', 'admin:write'], username: expect.any(String) }, []])
+    for (const key of [id, plain.id]) {
+      expect(await keys.revoke({ id: key, by: admin, reason: 'it was in a log' })).toBe(true)
+      expect(await keys.revoke({ id: key, by: admin })).toBe(false)
+      expect(await ended.has(key)).toBe(true)
+    }
+    expect([await listed(), await keys.find('wide'), await keys.list(owner)]).toEqual([[], null, []])
+    expect(await audit.list(1, null, { subject: id })).toMatchObject([
+      { actor: admin, action: 'key.revoke', before: { scopes: ['read', 'admin:write'] }, reason: 'it was in a log' },
+    ])
+    const unknown = sessionId('0197f2a0-0000-7000-8000-00000000dead')
+    expect(await new PersonalKeys({ db, ended, audit, world }).revoke({ id: unknown, by: admin })).toBe(false)
+  })
+
   it('[S18] ends keys with the sessions of their user: signing out everywhere, a demotion', async () => {
     const { db, keys, sessions } = process()
     const other = process()

@@ -52,10 +52,14 @@ eachDatabase((open) => {
     expect(await uploads.remove('upload-7', U(1))).toBe('removed')
     expect(await uploads.remove('upload-7', U(1))).toBe('unknown')
     const before = await uploads.find('upload-8')
-    expect(await uploads.remove('upload-8', U(1))).toBe('removed')
+    expect(await uploads.remove('upload-8', U(1), 'a test')).toBe('removed')
     expect(await uploads.add('upload-8', SUMMARY, DATA, U(1))).toMatchObject({ kind: 'kept' })
     expect((await uploads.find('upload-8'))?.id).not.toBe(before?.id)
-    const actions = await open().db.selectFrom('audit_log').select('action').where('subject', '=', 'upload-8').execute()
-    expect(actions.map(({ action }) => action)).toEqual(['recording.upload', 'recording.delete', 'recording.upload'])
+    const acts = await new AuditLog(open().db, new TestWorld()).list(3, null, { subject: 'upload-8' })
+    expect(acts.map(({ action, reason }) => [action, reason])).toEqual([
+      ['recording.upload', null],
+      ['recording.delete', 'a test'],
+      ['recording.upload', null],
+    ])
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { present } from '../../actors/kernel/assert.ts'
 import { allows, type Scope, SCOPES } from '../../src/auth/scopes.ts'
+import { adminPorts } from './admin-ports.ts'
 import { alice, ALICE, openHttpRig, SESSION } from './http-rig.ts'
 import { declared, type Operation, operations } from './operations.ts'
 
@@ -19,9 +20,11 @@ const Answered = z.looseObject({ code: z.string().optional() })
 /** What needs a fresh sign-in, each with a body that asks for it. */
 const BODIES: Readonly<Record<string, object>> = {
   'POST /api/keys': { name: 'a key', scopes: ['admin:read'] },
+  'POST /api/admin/gameplay-bot/start': { fixtureId: 'goal-feast' },
   'POST /api/admin/gameplay-bot/stop': { outcome: 'void' },
   'POST /api/admin/matches/{id}/end': { outcome: 'void' },
   'POST /api/admin/positions/{id}/void': { reason: 'a test' },
+  'POST /api/admin/webhooks': { url: 'https://hooks.example/events' },
   'PUT /api/admin/settings/{key}': { value: 60, force: true },
   'PUT /api/admin/users/{id}/role': { role: 'user' },
   'PUT /api/admin/users/{id}/status': { status: 'frozen', reason: 'a test' },
@@ -116,7 +119,9 @@ describe('who may call what', () => {
   })
 
   it('[S16] never lets a key manage keys, sessions or accounts', () => {
-    const managing = operations.filter(({ path }) => /^\/api\/(keys|auth|me\/)|\/users\/[^/]+\/role$/.test(path))
+    const managing = operations.filter(({ path }) =>
+      /^\/api\/(keys|auth|me\/|admin\/keys\/)|\/users\/[^/]+\/role$/.test(path),
+    )
     expect(managing.length).toBeGreaterThan(8)
     expect(managing.filter((operation) => declared(operation)).map(({ name }) => name)).toEqual([])
   })
@@ -150,6 +155,25 @@ describe('who may call what', () => {
         expect([name, byKey.code]).not.toEqual([name, 'SIGN_IN_AGAIN'])
       }
     }
+  })
+
+  it.each([
+    [undefined, false, 'SIGN_IN_AGAIN'],
+    [false, true, 'SIGN_IN_AGAIN'],
+    [undefined, true, 'done'],
+    [true, false, 'done'],
+  ])('[S23] is refused for a replay only if it pays the main purse: %s, by default %s', async (...row) => {
+    const [practice, isPracticeByDefault, expectedCode] = row
+    const ports = adminPorts(alice)
+    const bot = { ...ports.bot, isPracticeByDefault }
+    const { app, world, tokens } = await openHttpRig({ role: 'admin', deps: { bot } })
+    world.pass(900_000)
+    const cookie = `game_access=${await tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
+    const body = JSON.stringify({ fixtureId: 'goal-feast', practice })
+    const headers = { cookie, 'content-type': 'application/json' }
+    const answer = await app.request('/api/admin/gameplay-bot/start', { method: 'POST', body, headers })
+    const { code = 'done' } = Answered.parse(await answer.json())
+    expect([code, ports.orders]).toMatchObject([expectedCode, code === 'done' ? [{ practice: true }] : []])
   })
 
   it.each(['user', 'admin'] as const)('[S16] is kept for every operation and every bearer: %s', async (role) => {

@@ -288,7 +288,7 @@ describe('admin routes', () => {
       'packed',
     ])
     const remove = async (name: string) => {
-      const answer = await send('DELETE', `${uploads}/${name}`, {})
+      const answer = await asAlice(`${uploads}/${name}?reason=a%20test`, { method: 'DELETE' })
       return [answer.status, await answer.json()]
     }
     expect(await remove('old-derby')).toEqual([200, { removed: 'old-derby' }])

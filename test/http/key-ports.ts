@@ -1,7 +1,7 @@
 /** Personal keys in memory. */
 import { type SessionId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
-import { KEYS_MAX, type FoundKey } from '../../db/personal-keys.ts'
+import { type FoundKey, type KeyRevocation, KEYS_MAX } from '../../db/personal-keys.ts'
 import { digestOfKey, newKeySecret } from '../../src/auth/key-secret.ts'
 import { createPersonalKeys, type KeyRows, type PersonalKey, type PersonalKeys } from '../../src/auth/personal-keys.ts'
 import type { Scope } from '../../src/auth/scopes.ts'
@@ -17,6 +17,8 @@ export interface KeyRig {
   readonly asked: string[]
   /** The keys that users were told of. */
   readonly told: PersonalKey[]
+  /** What admins have revoked. */
+  readonly revoked: KeyRevocation[]
 }
 
 interface Details {
@@ -33,6 +35,7 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
   const stored = new Map<string, FoundKey>()
   const asked: string[] = []
   const told: PersonalKey[] = []
+  const revoked: KeyRevocation[] = []
   const bots: UserId[] = []
   const of = (user: UserId): [string, FoundKey][] => [...stored].filter(([, key]) => key.userId === user)
   const rows: KeyRows = {
@@ -50,6 +53,15 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
       return key === undefined || key.expiresAt <= world.now() ? null : key
     },
     markBot: async (user) => void bots.push(user),
+    listScoped: async (scopes) =>
+      [...stored.values()]
+        .filter((key) => key.scopes.some((scope) => scopes.includes(scope)))
+        .map(({ role: _role, ...key }) => ({ ...key, username: 'alice' })),
+    revoke: async (revocation) => {
+      revoked.push(revocation)
+      const found = [...stored].find(([, key]) => key.id === revocation.id)
+      return found !== undefined && stored.delete(found[0])
+    },
     delete: async (user, id) => {
       const found = of(user).find(([, key]) => key.id === id)
       return found !== undefined && stored.delete(found[0])
@@ -69,5 +81,5 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
     stored.set(digestOfKey(secret), { ...key, userId: owner, role })
     return secret
   }
-  return { keys, keyOf, bots, asked, told }
+  return { keys, keyOf, bots, asked, told, revoked }
 }

@@ -158,4 +158,26 @@ describe('personal keys', () => {
     for (let n = 0; n < 700; n++) expect(await ask(newKeySecret(world))).toBe(429)
     expect(keyRig.asked.length).toBe(600)
   })
+
+  it('[S18] are listed for admins if they reach their endpoints, and revoked on the page alone', async () => {
+    const { app, asAlice, keyRig } = await openHttpRig({ role: 'admin' })
+    const admin = { id: ALICE, role: 'admin' }
+    await keyRig.keyOf(admin, ['read'])
+    const secret = await keyRig.keyOf(admin, ['admin:write'])
+    const Listed = z.object({ keys: z.array(z.looseObject({ id: z.string() })) })
+    const list = async () => Listed.parse(await (await asAlice('/api/admin/keys')).json()).keys
+    const [key, ...others] = await list()
+    expect([key, others]).toMatchObject([{ userId: ALICE, username: 'alice', scopes: ['admin:write'] }, []])
+    const path = `/api/admin/keys/${present(key, 'a key').id}`
+    const byKey = await app.request(path, { method: 'DELETE', ...bearer(secret) })
+    expect([byKey.status, await byKey.json()]).toMatchObject([403, { code: 'SCOPE_MISSING' }])
+    const revoke = async () => {
+      const answer = await asAlice(`${path}?reason=it%20was%20in%20a%20log`, { method: 'DELETE' })
+      return [answer.status, await answer.json()]
+    }
+    expect(await revoke()).toEqual([200, { revoked: true }])
+    expect(keyRig.revoked).toMatchObject([{ by: ALICE, reason: 'it was in a log' }])
+    expect(await revoke()).toMatchObject([404, { what: 'key' }])
+    expect([await list(), (await app.request('/api/admin/keys', bearer(secret))).status]).toEqual([[], 401])
+  })
 })

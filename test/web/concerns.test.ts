@@ -91,11 +91,47 @@ describe('the sentence of the control room', () => {
       '2 matches kicked off more than four hours ago and are not settled',
     ])
     expect(said({ metrics: [parseMetrics(late), parseMetrics('')] })).toEqual([])
-    const feeds = metrics('touchline_feed_age_seconds{match="7"} 75', 'touchline_provider_quota_left{poller="own"} 0')
+    const feeds = metrics(
+      'touchline_match_clock_still_seconds{match="7"} 185',
+      'touchline_provider_quota_left{poller="own"} 0',
+    )
     expect(said({ metrics: feeds })).toEqual([
-      'A match in play has had no new data for 75 s',
+      'A match in play has had no new data for 3 min',
       'The quota of the provider is spent',
     ])
+  })
+
+  it('knows from the database how old the data of a match is, whichever process runs it', () => {
+    const match = { matchId: 7, name: 'Harbour – Mill', phase: 'live', startsAt: ago(50), updatedAt: ago(1.25) }
+    const unread = { matchId: 8, name: 'Mill – Hill', reason: 'x', since: ago(12), positions: 1, margin: 20 }
+    const feed = { faults: [], quarantined: [], matches: [match, { ...match, matchId: 8, updatedAt: ago(1.1) }] }
+    expect(said({ feed })).toEqual(['A match in play has had no new data for 75 s'])
+    expect(said({ feed: { ...feed, matches: [{ ...match, updatedAt: ago(1) }] } })).toEqual([])
+    expect(said({ feed: { ...feed, matches: [{ ...match, phase: 'ended' }] } })).toEqual([])
+    const ofUnread = { ...feed, matches: [{ ...match, matchId: 8 }], quarantined: [unread] }
+    expect(said({ feed: ofUnread })).toEqual([expect.stringMatching(/^Mill – Hill cannot be read/)])
+  })
+
+  it('a provider that fails is a concern for ten minutes, or until a match is updated 15 seconds later', () => {
+    const fault = { reason: 'request', matchId: null, detail: 'no answer', times: 9, firstAt: ago(9), lastAt: ago(3) }
+    const match = { matchId: 7, name: 'Harbour – Mill', phase: 'ended', startsAt: ago(50), updatedAt: null }
+    const of = (lastAt: number, updatedAt: number, reason = 'request') => {
+      const faults = [{ ...fault, reason, lastAt: ago(lastAt) }]
+      return said({ feed: { faults, quarantined: [], matches: [{ ...match, updatedAt: ago(updatedAt) }] } })
+    }
+    expect(of(0.2, 0)).toEqual(['The provider answers with errors: no answer for 9 min'])
+    expect([of(0.3, 0), of(10, 10)]).toEqual([[], []])
+    expect(of(1.5, 0, 'unreadable')).toEqual(['Data was skipped: no answer for 9 min'])
+    expect(of(10, 0, 'unreadable')).toEqual([])
+  })
+
+  it('names the newest of the reactions that failed, and retries them all', () => {
+    const setAside = [31, 30].map((seq) => ({ matchId: 7, seq, error: 'timeout' }))
+    expect(said({ reactions: { waiting: 0, setAside } })).toEqual([
+      '2 reactions failed, the last to commit 31 of match 7 (timeout)',
+    ])
+    const [first] = concernsOf({ ...well, reactions: { waiting: 0, setAside } })
+    expect(first?.acts).toEqual([{ kind: 'retry', commits: setAside }])
   })
 
   it('says what happened in the last hour, and how long ago', () => {
@@ -113,7 +149,7 @@ describe('the sentence of the control room', () => {
       'A balance was changed from outside 2 min ago',
       'zoe was made an admin 2 min ago by ann',
     ])
-    const fault = { reason: 'unreadable', matchId: 5, detail: 'no teams', times: 2, firstAt: ago(100), lastAt: ago(61) }
+    const fault = { reason: 'unreadable', matchId: 5, detail: 'no teams', times: 2, firstAt: ago(100), lastAt: ago(11) }
     expect(said({ feed: { faults: [fault], matches: [], quarantined: [] } })).toEqual([])
     expect(said({ feed: { faults: [{ ...fault, lastAt: ago(5) }], matches: [], quarantined: [] } })).toEqual([
       'Data was skipped: no teams (fixture 5) for 2 h',

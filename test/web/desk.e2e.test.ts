@@ -1,6 +1,7 @@
 /** The integrity desk of the control room, in a real browser against the whole program. */
 import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { accessProblems, answer, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
@@ -228,11 +229,34 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await answer(page, 'Remove')
+    await answer(page, 'Remove', 'its receiver moved')
     await page.getByText('No webhook yet.').waitFor()
     expect([receiver.problems, complaints]).toEqual([[], []])
     await context.close()
     await receiver.kill()
+  })
+
+  it('[S18] lists the keys that reach it, and revokes one for a reason', async () => {
+    const { context, page } = await boss({ viewport: { width: 390, height: 844 } })
+    const data = { name: 'night watch', scopes: ['admin:write'] }
+    const headers = { origin: site.server.url }
+    const made = await context.request.post(`${site.server.url}/api/keys`, { data, headers })
+    const { secret } = z.object({ secret: z.string() }).parse(await made.json())
+    const status = async () => {
+      const bearer = { headers: { authorization: `Bearer ${secret}` } }
+      return (await fetch(`${site.server.url}/api/admin/keys`, bearer)).status
+    }
+    expect(await status()).toBe(200)
+    await page.goto(`${site.server.url}/#/control/keys`)
+    await page.getByRole('rowheader', { name: 'night watch' }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    await site.shoot(page, 'keys-390')
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    expect(await answer(page, 'Revoke', 'it was in a log')).toMatch(/refused at once.*\n.*\nIt cannot be undone/s)
+    await page.getByText('No key reaches the control room.').waitFor()
+    expect(await status()).toBe(401)
+    await context.close()
   })
 
   it('[S23] an admin whose sign-in is old signs in from the message, and goes on', async () => {

@@ -31,6 +31,7 @@ const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
   ['/#/control/settings', '.groups'],
   ['/#/control/what-if', '.page .card'],
   ['/#/control/users', '.page .card'],
+  ['/#/control/keys', '.page .card'],
   ['/#/control/risk', '.page .card'],
   ['/#/control/webhooks', '.page .card'],
   ['/#/control/audit', '.page .card'],

@@ -75,6 +75,8 @@ export class Fixture {
   readonly details = new Map<Footballer, Readonly<Record<number, number>>>()
   /** Whether the state has its name; otherwise it is a bare number. */
   isNamed = true
+  /** Whether the provider still knows of it. */
+  isListed = true
   #state = 'NS'
   #stateId = 1
   #periods: Period[] = []
@@ -292,7 +294,8 @@ export class Football {
 }
 
 /** The fixtures of a path: all in play, by id, or by days of the calendar. */
-function wanted(path: string, fixtures: readonly Fixture[]): readonly Fixture[] {
+function wanted(path: string, all: readonly Fixture[]): readonly Fixture[] {
+  const fixtures = all.filter(({ isListed }) => isListed)
   if (path === `${BASE}/livescores/inplay`) return fixtures
   const ids = /^\/v3\/football\/fixtures\/(?:multi\/)?([\d,]+)$/.exec(path)?.[1]?.split(',')
   if (ids !== undefined) return fixtures.filter(({ id }) => ids.includes(String(id)))

@@ -34,6 +34,8 @@ const ROUTES = [
   ['GET', '/api/admin/users'],
   ['GET', '/api/admin/users/export.csv'],
   ['GET', '/api/admin/users/0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f'],
+  ['GET', '/api/admin/keys'],
+  ['DELETE', '/api/admin/keys/0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d', undefined],
   ['GET', '/api/admin/feed'],
   ['GET', '/api/admin/matches/1/positions'],
   ['GET', '/api/admin/risk'],

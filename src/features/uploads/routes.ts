@@ -7,6 +7,7 @@ import type { Upload, Uploads } from './store.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../../http/error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
+import { auditReason } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { PricePathBody, RecordedTeam } from '../../http/recording-schema.ts'
@@ -112,7 +113,7 @@ const remove = createRoute({
   summary: 'Remove an upload',
   description: 'Not while a replay of it is under way. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
-  request: { params: z.object({ name }) },
+  request: { params: z.object({ name }), query: z.object({ reason: auditReason }) },
   responses: {
     200: json(z.object({ removed: name }), 'It is removed.'),
     ...uploadErrors.responses(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND', 'RECORDING_PLAYING'),
@@ -170,7 +171,7 @@ export function adminUploads({ uploads, uploadDesk, audit }: Deps, gates: Gates)
     })
     .openapi({ ...remove, middleware }, async (c) => {
       const { name: removed } = c.req.valid('param')
-      const outcome = await uploads.remove(removed, c.var.caller.userId)
+      const outcome = await uploads.remove(removed, c.var.caller.userId, c.req.valid('query').reason)
       if (outcome === 'unknown') return fail(c, notFound('recording'))
       return outcome === 'playing' ? fail(c, uploadErrors.answer('RECORDING_PLAYING')) : c.json({ removed }, 200)
     })

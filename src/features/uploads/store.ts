@@ -92,7 +92,7 @@ export class Uploads {
   }
 
   /** Removes a recording, unless a replay of it is under way. */
-  async remove(name: string, by: UserId): Promise<RemovalOutcome> {
+  async remove(name: string, by: UserId, reason?: string): Promise<RemovalOutcome> {
     return this.#db.transaction().execute(async (tx) => {
       await sql`lock table replays in share row exclusive mode`.execute(tx) // no replay begins meanwhile
       const playing = await tx
@@ -106,7 +106,7 @@ export class Uploads {
       if (removed === undefined) return 'unknown'
       const { title } = readSummary(removed.summary, `upload ${name}`)
       await this.#audit.record(
-        { actor: by, action: 'recording.delete', subject: name, before: { title }, after: null },
+        { actor: by, action: 'recording.delete', subject: name, before: { title }, after: null, reason },
         tx,
       )
       return 'removed'

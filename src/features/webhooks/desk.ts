@@ -64,8 +64,8 @@ export class WebhookDesk {
     return this.#options.webhooks.setState(id, state, by)
   }
 
-  delete(id: string, by: UserId): Promise<boolean> {
-    return this.#options.webhooks.delete(id, by)
+  delete(id: string, by: UserId, reason?: string): Promise<boolean> {
+    return this.#options.webhooks.delete(id, by, reason)
   }
 
   /** Sends a message of the type `webhook.test`, once and beside all others. Null if there is no such webhook. */

@@ -2,10 +2,10 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Webhook } from './store.ts'
 import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
-import { ADMIN, BODY, CHANGE, INPUT } from '../../http/error-codes.ts'
+import { ADMIN, BODY, CHANGE, FRESH_ADMIN, INPUT } from '../../http/error-codes.ts'
 import { EVENT_TYPES, eventCursors } from '../../http/event-lines.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody } from '../../http/inputs.ts'
+import { auditReason, jsonBody } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { WebhookDesk } from './desk.ts'
 import { webhookErrors } from './errors.ts'
@@ -65,8 +65,8 @@ const create = createRoute({
   description:
     'The server sends the events of `GET /api/admin/events` to the address, signed as in Standard Webhooks with ' +
     '`secret`, which only this answer shows. A message has up to 100 events, in order within each match. It is sent ' +
-    'again, with the same `webhook-id` and events, until the answer is 2xx. Redirects are not followed. Writes an ' +
-    'audit entry. docs/webhooks.md has the details.',
+    'again, with the same `webhook-id` and events, until the answer is 2xx. Redirects are not followed. Needs a ' +
+    'fresh sign-in. Writes an audit entry. docs/webhooks.md has the details.',
   security: ADMIN_WRITE_SECURITY,
   request: { body: jsonBody(NewWebhook) },
   responses: {
@@ -77,7 +77,7 @@ const create = createRoute({
       }),
       'Created.',
     ),
-    ...webhookErrors.responses(...ADMIN, ...BODY, 'WEBHOOK_LIMIT'),
+    ...webhookErrors.responses(...FRESH_ADMIN, ...BODY, 'WEBHOOK_LIMIT'),
   },
 })
 
@@ -109,7 +109,7 @@ const remove = createRoute({
   summary: 'Delete a webhook',
   description: 'A message that is under way may still arrive. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
-  request: { params },
+  request: { params, query: z.object({ reason: auditReason }) },
   responses: {
     200: json(z.object({ deleted: z.literal(true) }), 'Deleted.'),
     ...errors(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
@@ -148,7 +148,7 @@ export function adminWebhooks({ webhooks }: WebhookPorts, gates: Gates) {
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
       return c.json({ webhooks: (await webhooks.list()).map(webhookJson) }, 200)
     })
-    .openapi({ ...create, middleware: gates.admin }, async (c) => {
+    .openapi({ ...create, middleware: gates.freshAdmin }, async (c) => {
       const { url, types, after = null } = c.req.valid('json')
       const made = await webhooks.create({ by: c.var.caller.userId, url, types, after })
       if (made.kind === 'refused') return fail(c, invalid('url', made.problem))
@@ -161,7 +161,8 @@ export function adminWebhooks({ webhooks }: WebhookPorts, gates: Gates) {
       return webhook === null ? fail(c, notFound('webhook')) : c.json({ webhook: webhookJson(webhook) }, 200)
     })
     .openapi({ ...remove, middleware: gates.admin }, async (c) => {
-      const isDeleted = await webhooks.delete(c.req.valid('param').id, c.var.caller.userId)
+      const { reason } = c.req.valid('query')
+      const isDeleted = await webhooks.delete(c.req.valid('param').id, c.var.caller.userId, reason)
       return isDeleted ? c.json({ deleted: true as const }, 200) : fail(c, notFound('webhook'))
     })
     .openapi({ ...test, middleware: gates.admin }, async (c) => {

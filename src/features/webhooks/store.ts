@@ -137,7 +137,7 @@ export class Webhooks {
   }
 
   /** Deletes a webhook and audits it; false if there is none. What is under way may still arrive. */
-  async delete(id: string, by: UserId): Promise<boolean> {
+  async delete(id: string, by: UserId, reason?: string): Promise<boolean> {
     const { db, audit } = this.#options
     return db.transaction().execute(async (tx) => {
       const [gone] = await withWebhooks(tx)
@@ -147,7 +147,7 @@ export class Webhooks {
         .execute()
       if (gone === undefined) return false
       const before = { origin: originOf(gone.url), types: gone.types }
-      await audit.record({ actor: by, action: 'webhook.delete', subject: id, before, after: null }, tx)
+      await audit.record({ actor: by, action: 'webhook.delete', subject: id, before, after: null, reason }, tx)
       return true
     })
   }

@@ -1,7 +1,8 @@
 /** The dangerous acts of operators, each with its question. */
 import { closedByWords } from '../account.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
-import { lots, percent, signed, units } from '../format.ts'
+import type { PersonalKey } from '../client/wire.ts'
+import { dayTime, lots, percent, signed, units } from '../format.ts'
 import { nameOf } from '../names.ts'
 import { plural } from '../words.ts'
 import { ask } from './ask.ts'
@@ -224,5 +225,17 @@ export const stopReplay = ({ id, fixtureId, matchId }: { id: string; fixtureId: 
   })
 
 /** Removes something that is no matter of money: a webhook, an upload. */
-export const remove = (title: string, effects: readonly string[], run: () => Promise<unknown>) =>
-  ask({ title, label: 'Remove', effects: () => effects, reason: 'none', run })
+export const remove = (title: string, effects: readonly string[], run: (reason: string) => Promise<unknown>) =>
+  ask({ title, label: 'Remove', effects: () => effects, reason: 'asked', run })
+
+export const revokeKey = ({ id, name, scopes, lastUsedAt }: PersonalKey, username: string) =>
+  ask({
+    title: `Revoke ${name} of ${username}`,
+    label: 'Revoke',
+    effects: () => [
+      `Programs that use it are refused at once, everywhere: ${scopes.join(', ')}.`,
+      lastUsedAt === null ? 'It was never used.' : `It was last used at ${dayTime(lastUsedAt)}, to ten minutes.`,
+    ],
+    reason: 'asked',
+    run: (reason) => operations.revokeKey(id, reason),
+  })

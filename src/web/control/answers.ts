@@ -1,5 +1,5 @@
 /** What the admin endpoints answer. */
-import type { Position } from '../client/wire.ts'
+import type { PersonalKey, Position } from '../client/wire.ts'
 
 export interface Replay {
   readonly id: string
@@ -107,6 +107,9 @@ interface Who {
   readonly username: string
 }
 
+/** A personal key that reaches endpoints for admins. */
+export interface AdminKey extends PersonalKey, Who {}
+
 export interface UserFile {
   readonly user: ListedUser
   readonly hiddenFromBoards: boolean
@@ -127,12 +130,7 @@ export interface UserFile {
     readonly addressPrefix: string
     readonly userAgent: string | null
   }[]
-  readonly keys: readonly {
-    readonly id: string
-    readonly name: string
-    readonly scopes: readonly string[]
-    readonly expiresAt: string
-  }[]
+  readonly keys: readonly PersonalKey[]
   readonly connections: readonly (Who & { readonly kind: string })[]
   readonly alerts: readonly { readonly id: number; readonly at: string; readonly finding: string }[]
   readonly deeds: readonly {

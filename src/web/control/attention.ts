@@ -9,7 +9,7 @@ import { plural } from '../words.ts'
 import { endMatch, setFlag, setMode, stopReplay } from './acts.ts'
 import { type Act, type Concern, concernsOf, type Facts, sentenceOf } from './concerns.ts'
 import { type Metrics, parseMetrics } from './metrics.ts'
-import { operations } from './operations.ts'
+import { operations, type Reactions } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
 
 const AGAIN_MS = 15_000
@@ -103,10 +103,15 @@ function deedOf(act: Exclude<Act, { kind: 'look' }>): readonly [label: string, r
     case 'void':
       return ['Void', () => endMatch({ id: act.matchId, name: act.name }, 'void')]
     case 'retry':
-      return ['Retry', () => runAction('Reaction', () => operations.retryReaction(act.matchId, act.seq))]
+      return ['Retry', () => runAction('Reactions', () => retryAll(act.commits))]
     case 'stop':
       return ['Stop', () => stopReplay(act.replay)]
   }
+}
+
+/** The oldest first: later ones of a match may build on it. */
+async function retryAll(commits: Reactions['setAside']): Promise<void> {
+  for (const { matchId, seq } of commits.toReversed()) await operations.retryReaction(matchId, seq)
 }
 
 /** What a trading mode is about. */

@@ -14,7 +14,7 @@ export type Act =
   | { readonly kind: 'release'; readonly key: string; readonly mode: string }
   | { readonly kind: 'open_service' }
   | { readonly kind: 'settle' | 'void'; readonly matchId: number; readonly name: string }
-  | { readonly kind: 'retry'; readonly matchId: number; readonly seq: number }
+  | { readonly kind: 'retry'; readonly commits: Reactions['setAside'] }
   | { readonly kind: 'stop'; readonly replay: Replay }
   | { readonly kind: 'look'; readonly at: string; readonly label: string }
 
@@ -75,7 +75,9 @@ function concern(alert: AlertName, more: More = {}): Concern {
   }
 }
 
-const HOUR_MS = 3_600_000
+const RECOVERED_MS = 15_000
+/** The time over which the alerts count faults of the feed. */
+const FAULT_MS = 600_000
 const BOUNDS = { mailbox: 512, queries: 5, lagSecs: 0.1, sockets: 17_000, busSecs: 10, feedSecs: 60, clockSecs: 180 }
 const [PROVIDER_SECS, LAG_SECS, MONTHS, REUSES, WEBHOOK_MS] = [120, 60, 9, 3, 900_000]
 
@@ -124,8 +126,8 @@ function ofMetrics({ metrics: readings }: Facts): Concern[] {
   over('SocketsFull', sockets, BOUNDS.sockets, String(sockets))
   const unheard = most('touchline_bus_unheard_seconds')
   over('BusUnheard', unheard, BOUNDS.busSecs, secs(unheard))
-  const [age, still] = [most('touchline_feed_age_seconds'), most('touchline_match_clock_still_seconds')]
-  over('FeedLate', Math.max(age / BOUNDS.feedSecs, still / BOUNDS.clockSecs), 1, secs(Math.max(age, still)))
+  const still = most('touchline_match_clock_still_seconds')
+  over('FeedLate', still, BOUNDS.clockSecs, secs(still))
   const silent = most('touchline_provider_answer_age_seconds')
   over('ProviderSilent', silent, PROVIDER_SECS, secs(silent))
   if (greatest(metrics, 'touchline_provider_quota_left') === 0) found.push(concern('ProviderQuotaSpent'))
@@ -141,8 +143,23 @@ function ofMetrics({ metrics: readings }: Facts): Concern[] {
   return found
 }
 
+/** How old the newest data of a match in play is, if it is too old; else 0. Any process knows it from the database. */
+export function lateMs({ phase, updatedAt }: FeedState['matches'][number], now: number): number {
+  const age = updatedAt === null ? 0 : now - Date.parse(updatedAt)
+  return (phase === 'live' || phase === 'break') && age > BOUNDS.feedSecs * 1_000 ? age : 0
+}
+
 function ofFeed({ feed, now }: Facts): Concern[] {
-  const recent = (feed?.faults ?? []).filter(({ lastAt }) => now - Date.parse(lastAt) < HOUR_MS)
+  const matches = feed?.matches ?? []
+  const heardAt = Math.max(...matches.map(({ updatedAt }) => Date.parse(updatedAt ?? '') || 0))
+  // The provider has recovered if a match was updated 15 seconds later: one lost answer is no concern for long.
+  const recent = (feed?.faults ?? []).filter(({ reason, lastAt }) => {
+    const at = Date.parse(lastAt)
+    const isOver = (reason === 'request' || reason === 'quota') && heardAt - at > RECOVERED_MS
+    return now - at < FAULT_MS && !isOver
+  })
+  const isUnread = (id: number): boolean => feed?.quarantined.some(({ matchId }) => matchId === id) === true
+  const late = matches.filter(({ matchId }) => !isUnread(matchId)).map((match) => lateMs(match, now))
   const quarantined = (feed?.quarantined ?? []).map(({ matchId, name, positions, margin, since }) =>
     concern('MatchQuarantined', {
       name,
@@ -159,7 +176,9 @@ function ofFeed({ feed, now }: Facts): Concern[] {
     if (reason === 'quota') return concern('ProviderQuotaSpent', { since: firstAt })
     return concern(reason === 'request' ? 'ProviderFails' : 'FixturesSkipped', { name, since: firstAt })
   })
-  return [...quarantined, ...faults]
+  const latest = Math.max(0, ...late)
+  const silent = latest === 0 ? [] : [concern('FeedLate', { n: durationWords(latest) })]
+  return [...quarantined, ...silent, ...faults]
 }
 
 /** Of a brake, and of what keeps users out. One on everything is as bad as an alert that wakes an operator. */
@@ -193,13 +212,18 @@ function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
 }
 
 function ofWork({ reactions, webhooks, now }: Facts): Concern[] {
+  const commits = reactions?.setAside ?? []
+  const [newest] = commits
   return [
-    ...(reactions?.setAside ?? []).map(({ matchId, seq, error }) =>
-      concern('ReactionsSetAside', {
-        name: `${seq} of match ${matchId} (${error})`,
-        acts: [{ kind: 'retry', matchId, seq }],
-      }),
-    ),
+    ...(newest === undefined
+      ? []
+      : [
+          concern('ReactionsSetAside', {
+            n: counted(commits.length, 'reaction'),
+            name: `to commit ${newest.seq} of match ${newest.matchId} (${newest.error})`,
+            acts: [{ kind: 'retry', commits }],
+          }),
+        ]),
     ...(webhooks ?? []).flatMap(({ url, failingSince }) =>
       failingSince === null || now - Date.parse(failingSince) < WEBHOOK_MS
         ? []

@@ -1,5 +1,6 @@
 /** The control room of operators. Every action is an API endpoint and leaves an entry in the audit log. */
 import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { Loaded } from '../parts/loaded.ts'
@@ -12,8 +13,9 @@ import { Feeds } from './feeds.ts'
 import { Health } from './health.ts'
 import { Replays } from './replays.ts'
 import { SettingsPanel } from './settings.ts'
+import { Keys } from './keys.ts'
 import { Person } from './person.ts'
-import { Runbook } from './runbook.ts'
+import { Runbook, runbook } from './runbook.ts'
 import { RiskView } from './risk.ts'
 import { Users } from './users.ts'
 
@@ -26,6 +28,7 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
     ({ key, label, load }) => [key, label, () => html`<${Loaded} key=${key} load=${load} />`] as const,
   ),
   ['users', 'Users', () => (item.value === '' ? html`<${Users} />` : html`<${Person} id=${item.value} />`)],
+  ['keys', 'Keys', Keys],
   ['risk', 'Risk', RiskView],
   ['audit', 'Audit', AuditLog],
   ['runbook', 'Runbook', Runbook],
@@ -37,6 +40,7 @@ export function ControlRoom() {
 
 function Room() {
   useConcerns()
+  useEffect(() => void runbook().catch(() => undefined), []) // its view says what went wrong
   const [here, , Part] = PARTS.find(([key]) => key === section.value) ?? ['', '', Health]
   return html`
     <div class="page control">

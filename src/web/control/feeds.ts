@@ -4,7 +4,7 @@ import { html } from '../html.ts'
 import { useRepeated, useRequest, Waiting } from '../parts/use-request.ts'
 import { now } from '../server-clock.ts'
 import { endMatch } from './acts.ts'
-import { durationWords } from './concerns.ts'
+import { durationWords, lateMs } from './concerns.ts'
 import { greatest, type Metrics, parseMetrics, total } from './metrics.ts'
 import { type FeedState, operations } from './operations.ts'
 import { acted } from './run-action.ts'
@@ -27,12 +27,13 @@ export function Feeds() {
           ? html`<p class="empty">No live match within a day.</p>`
           : html`<${Table}
               label="Live matches"
-              columns=${['Match', 'Kick-off', 'Phase', 'Last update']}
-              rows=${feed.matches.map(({ matchId, name, startsAt, phase, updatedAt }) => [
-                html`${name} <small>${matchId}</small>`,
-                dayTime(startsAt),
-                phase.replaceAll('_', ' '),
-                updatedAt === null ? 'none yet' : `${durationWords(at - Date.parse(updatedAt))} ago`,
+              columns=${['Match', 'Kick-off', 'Phase', 'Last update', 'If it stays silent']}
+              rows=${feed.matches.map((match) => [
+                html`${match.name} <small>${match.matchId}</small>`,
+                dayTime(match.startsAt),
+                match.phase,
+                match.updatedAt === null ? 'none yet' : `${durationWords(at - Date.parse(match.updatedAt))} ago`,
+                lateMs(match, at) === 0 ? '–' : html`<${Ending} id=${match.matchId} name=${match.name} />`,
               ])}
             />`
       }
@@ -87,11 +88,18 @@ function providerWords(metrics: Metrics): string {
   ].join(' ')
 }
 
+/** What ends a match. */
+const Ending = (match: { id: number; name: string }) => html`
+  <div class="acts">
+    <button class="small" onClick=${() => void endMatch(match, 'settle')}>Settle…</button>
+    <button class="small danger" onClick=${() => void endMatch(match, 'void')}>Void…</button>
+  </div>
+`
+
 /** A match that cannot be read, with its positions and what ends it. */
 function Unread({ match }: { match: FeedState['quarantined'][number] }) {
   const { matchId, name, reason, since, positions, margin } = match
   const held = useRequest(() => operations.positionsOf(matchId))
-  const end = (outcome: 'settle' | 'void') => void endMatch({ id: matchId, name }, outcome)
   return html`
     <section class="card" aria-labelledby="unread-${matchId}">
       <header>
@@ -100,10 +108,7 @@ function Unread({ match }: { match: FeedState['quarantined'][number] }) {
       </header>
       <div class="inside">
         <p>${reason}, since ${dayTime(since)}. ${positions} positions with ${units(margin)} units of margin wait.</p>
-        <div class="acts">
-          <button class="small" onClick=${() => end('settle')}>Settle…</button>
-          <button class="small danger" onClick=${() => end('void')}>Void…</button>
-        </div>
+        <${Ending} id=${matchId} name=${name} />
       </div>
       ${
         held.answer === null

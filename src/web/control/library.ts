@@ -108,7 +108,7 @@ function Uploaded({ upload, again, changed }: UploadedProps) {
   const { name, title, events, bytes, chart } = upload
   const remove = async (): Promise<void> => {
     const effects = [`${events} events of ${title} are gone; replays that play go on.`]
-    if (await removeAfter(`Remove ${name}`, effects, () => operations.removeUpload(name))) changed()
+    if (await removeAfter(`Remove ${name}`, effects, (why) => operations.removeUpload(name, why))) changed()
   }
   return html`
     <li>

@@ -2,6 +2,7 @@
 import { ApiError } from '../client/api.ts'
 import { api } from '../session.ts'
 import type {
+  AdminKey,
   AuditEntry,
   AuditFilter,
   EndedMatch,
@@ -29,6 +30,8 @@ export const TRADING_MODE = 'trading.mode'
 
 const put = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'PUT', body })
 const post = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'POST', body })
+
+const remove = (path: string, reason: string) => api.ask<unknown>(path, { method: 'DELETE', query: { reason } })
 
 const UPLOADS = '/api/admin/uploads'
 
@@ -61,7 +64,7 @@ export const operations = {
   chartOf: (matchId: number) => api.ask<{ chart: PricePath[] }>(`/api/admin/recordings/${matchId}/chart`),
   uploads: () => api.ask<{ uploads: Upload[] }>(UPLOADS),
   upload: (name: string, file: File) => sendFile(`${UPLOADS}?name=${encodeURIComponent(name)}`, file),
-  removeUpload: (name: string) => api.ask<unknown>(`${UPLOADS}/${name}`, { method: 'DELETE' }),
+  removeUpload: (name: string, reason: string) => remove(`${UPLOADS}/${name}`, reason),
   replays: () => api.ask<{ replays: Replay[]; mainPurseIsLive: boolean }>('/api/admin/gameplay-bot/status'),
   /** `practice` null: as the setting `replays.practice` says. */
   startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null, reason: string) =>
@@ -110,9 +113,11 @@ export const operations = {
     api.ask<{ status: number | null; error: string | null }>(`/api/admin/webhooks/${id}/test`, { method: 'POST' }),
   setWebhook: (id: string, state: 'active' | 'paused') =>
     api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'PATCH', body: { state } }),
-  deleteWebhook: (id: string) => api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'DELETE' }),
+  deleteWebhook: (id: string, reason: string) => remove(`/api/admin/webhooks/${id}`, reason),
+  keys: () => api.ask<{ keys: AdminKey[] }>('/api/admin/keys'),
+  revokeKey: (id: string, reason: string) => remove(`/api/admin/keys/${id}`, reason),
   feed: () => api.ask<FeedState>('/api/admin/feed'),
-  reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
+  reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 100 } }),
   retryReaction: (matchId: number, seq: number) => post(`/api/admin/reactions/${matchId}/${seq}/retry`, {}),
   endMatch: (id: number, outcome: 'settle' | 'void', reason: string) =>
     post(`/api/admin/matches/${id}/end`, { outcome, reason }),

@@ -4,7 +4,7 @@ import { nameOf } from '../names.ts'
 import { dayTime, signed, units } from '../format.ts'
 import { html } from '../html.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
-import { note, setStatus, voidPosition } from './acts.ts'
+import { note, revokeKey, setStatus, voidPosition } from './acts.ts'
 import { type Holding, operations, type UserFile } from './operations.ts'
 import { Table } from './table.ts'
 
@@ -20,7 +20,7 @@ export function Person({ id }: { id: string }) {
   return html`
     <${Head} file=${answer} again=${again} />
     ${answer.purses.map((purse) => html`<${PurseCard} key=${purse.wallet.purse} purse=${purse} again=${again} />`)}
-    <${Access} file=${answer} />
+    <${Access} file=${answer} again=${again} />
   `
 }
 
@@ -117,7 +117,7 @@ function PurseCard({ purse, again }: { purse: UserFile['purses'][number]; again:
   `
 }
 
-const Access = ({ file: { sessions, keys } }: { file: UserFile }) => html`
+const Access = ({ file: { user, sessions, keys }, again }: { file: UserFile; again: () => void }) => html`
   <section class="card" aria-labelledby="access-title">
     <header><h2 id="access-title">Sessions and keys</h2></header>
     <div class="inside own">
@@ -129,8 +129,11 @@ const Access = ({ file: { sessions, keys } }: { file: UserFile }) => html`
             </li>`,
         )}
         ${keys.map(
-          ({ id, name, scopes, expiresAt }) =>
-            html`<li key=${id}>Key ${name}: ${scopes.join(', ')}, until ${dayTime(expiresAt)}</li>`,
+          (key) =>
+            html`<li key=${key.id}>
+              Key ${key.name}: ${key.scopes.join(', ')}, until ${dayTime(key.expiresAt)}
+              <button class="small" onClick=${() => void revokeKey(key, user.username).then(again)}>Revoke</button>
+            </li>`,
         )}
         ${sessions.length + keys.length === 0 ? html`<li>None.</li>` : ''}
       </ul>

@@ -6,8 +6,19 @@ import { toast } from '../toasts.ts'
 import { anchorOf, type Block, type Inline, sectionsOf } from './markdown.ts'
 import { operations } from './operations.ts'
 
+let kept: ReturnType<typeof operations.runbook> | null = null
+
+/** Asked for once, when the control room opens: it is needed when the database does not answer. */
+export function runbook(): ReturnType<typeof operations.runbook> {
+  kept ??= operations.runbook().catch((error: unknown) => {
+    kept = null
+    throw error
+  })
+  return kept
+}
+
 export function Runbook() {
-  const { answer, trouble } = useRequest(() => operations.runbook())
+  const { answer, trouble } = useRequest(runbook)
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
   const all = sectionsOf(answer.markdown)
   const sections = all.filter(({ blocks }) => blocks.length > 0)

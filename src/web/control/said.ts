@@ -75,7 +75,7 @@ export const SAID = {
   },
   ReactionsSetAside: {
     level: 'ticket',
-    says: 'The reaction to commit {name} failed',
+    says: '{n} failed, the last {name}',
     runbook: 'reactions-are-late',
     button: 'Retry',
   },

@@ -4,7 +4,7 @@ import { unreachable } from '../../../../actors/kernel/assert.ts'
 import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
-import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
 import { auditReason, jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -91,7 +91,7 @@ const start = createRoute({
   summary: 'Start a replay',
   description:
     'Plays a recording from kick-off into a new match with new players. Several may run at once, also of the same ' +
-    'recording. A replay continues after a restart. Writes an audit entry.',
+    'recording. A replay continues after a restart. One that is not practice needs a fresh sign-in. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     body: jsonBody(
@@ -122,7 +122,7 @@ const start = createRoute({
   },
   responses: {
     200: json(StatusBody.extend({ started: replayId }), 'It plays within a second.'),
-    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'REPLAY_LIMIT'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'REPLAY_LIMIT'),
   },
 })
 
@@ -162,7 +162,10 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
     )
     .openapi({ ...status, middleware: gates.admin }, async (c) => c.json(await running(), 200))
     .openapi({ ...start, middleware: gates.admin }, async (c) => {
-      const outcome = await bot.start({ ...c.req.valid('json'), by: c.var.caller.userId })
+      const order = c.req.valid('json')
+      const practice = order.practice ?? bot.isPracticeByDefault
+      if (!practice && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
+      const outcome = await bot.start({ ...order, practice, by: c.var.caller.userId })
       switch (outcome.kind) {
         case 'started':
           return c.json({ started: outcome.id, ...(await running()) }, 200)

@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS
 const DAYS = 90
 const DAYS_MAX = 366
 const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
-const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
+export const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
 const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
 const ScopeInput = z.enum(SCOPES)
 const scopes = z.array(ScopeInput).openapi({ example: ['trade'] })
@@ -140,7 +140,7 @@ function expiryFrom(wanted: string | undefined, now: Instant): Instant | null {
   return at > now && at <= now + DAYS_MAX * DAY_MS ? instant(at) : null
 }
 
-export const keyJson = ({ createdAt, expiresAt, lastUsedAt, ...key }: PersonalKey) => ({
+export const keyJson = <Key extends PersonalKey>({ createdAt, expiresAt, lastUsedAt, ...key }: Key) => ({
   ...key,
   scopes: [...key.scopes],
   createdAt: timestamp(createdAt),

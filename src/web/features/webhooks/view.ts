@@ -53,7 +53,7 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
       `${waiting} commits wait for it, and are not sent.`,
       'Its secret and its place in the stream are gone.',
     ]
-    void removeAfter(`Delete the webhook to ${url}`, effects, () => operations.deleteWebhook(id)).then(again)
+    void removeAfter(`Delete the webhook to ${url}`, effects, (why) => operations.deleteWebhook(id, why)).then(again)
   }
   return html`
     <li>
