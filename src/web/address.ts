@@ -7,6 +7,12 @@ import { go, isTrading, item, replace, section, view } from './route.ts'
 /** Whether the user has chosen a player on this visit. */
 export const hasPicked = signal(false)
 
+/** Chooses a player without leaving the view. */
+export function pickHere(id: string): void {
+  hasPicked.value = true
+  showInstrument(id)
+}
+
 /** Shows a player with the ticket. What was shown before stays behind the back button. */
 export function pick(id: string): void {
   hasPicked.value = true

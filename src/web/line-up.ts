@@ -18,6 +18,20 @@ interface LineUp {
 
 const DISMISSALS: ReadonlySet<MatchEvent['type']> = new Set(['red', 'second_yellow'])
 
+/** What a shirt carries: goals and cards. */
+const CARRIED: ReadonlySet<MatchEvent['type']> = new Set([
+  'goal',
+  'penalty_goal',
+  'own_goal',
+  'yellow',
+  'second_yellow',
+  'red',
+])
+
+/** The goals and cards of a player that stand. */
+export const carriedBy = (playerId: number, events: readonly MatchEvent[]): readonly MatchEvent[] =>
+  events.filter((event) => event.playerId === playerId && !event.retracted && CARRIED.has(event.type))
+
 /** Sorts a squad by what the events say of each player. */
 export function lineUp(squad: Squad, events: readonly MatchEvent[], isClosed: (id: string) => boolean): LineUp {
   const { side } = squad.team

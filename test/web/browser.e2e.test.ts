@@ -367,6 +367,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const name = await shirts.nth(3).locator('.sr-only').textContent()
     await shirts.nth(3).click()
     await page.getByRole('heading', { name: name ?? '' }).waitFor()
+    // The ticket comes to the pitch; what is held is on the shirt.
+    const sheet = page.getByRole('dialog', { name: name ?? '' })
+    await sheet.getByText('Washes out at').waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await sheet
+      .getByRole('button', { name: /^Go long/ })
+      .and(page.locator(':enabled'))
+      .click()
+    await shirts
+      .nth(3)
+      .getByText(/^Held [+−]?\d+\.\d\d$/)
+      .waitFor()
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+    expect(page.url()).toMatch(/#\/match$/)
     expect(complaints).toEqual([])
   })
 

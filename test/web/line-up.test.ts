@@ -1,7 +1,7 @@
 /** Who is on the pitch, who has left it and who waits, from a squad and the events of the match. */
 import { expect, it } from 'vitest'
 import type { MatchEvent, Squad } from '../../src/web/client/wire.ts'
-import { lineUp } from '../../src/web/line-up.ts'
+import { carriedBy, lineUp } from '../../src/web/line-up.ts'
 
 const player = (playerId: number, starter: boolean): Squad['players'][number] => ({
   playerId,
@@ -62,4 +62,17 @@ it('a starter whose trading is closed has gone, also if the event names them in 
     off: ['2 takenOff null'],
     bench: [13],
   })
+})
+
+it('a shirt carries the goals and cards of its player that stand', () => {
+  const events = [
+    change,
+    event(2, { type: 'goal', playerId: 3 }),
+    event(3, { type: 'goal', playerId: 3, retracted: true }),
+    event(4, { type: 'yellow', playerId: 3 }),
+    event(5, { type: 'red', playerId: 1 }),
+    event(6, { type: 'var', playerId: 3 }),
+  ]
+  expect(carriedBy(3, events).map(({ id }) => id)).toEqual([2, 4])
+  expect(carriedBy(12, events)).toEqual([])
 })

@@ -9,6 +9,7 @@ import { MatchTimeline } from '../parts/match-timeline.ts'
 import { Pitch, Reserves } from '../parts/pitch.ts'
 import { PurseBanner } from '../parts/purse.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
+import { TicketSheet } from '../parts/sheet.ts'
 import { TeamStats } from '../parts/team-stats.ts'
 import { Tour } from '../parts/tour.ts'
 import { loadSquads } from '../squads.ts'
@@ -36,5 +37,6 @@ export function MatchPage() {
         <div><${MatchMovers} /><${TeamStats} /><${MatchTrades} /><${MatchEvents} /></div>
       </div>
     </div>
+    <${TicketSheet} />
   `
 }

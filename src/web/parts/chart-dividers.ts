@@ -1,4 +1,4 @@
-/** Lines across the chart where another match begins, each with its name. */
+/** Lines across the chart where another match begins, each with its name where there is room. */
 import type { IPrimitivePaneView, ISeriesPrimitive, SeriesAttachedParameter, Time } from 'lightweight-charts'
 
 /** From the line to its name, and from the top, in pixels. */
@@ -30,7 +30,7 @@ export class Dividers implements ISeriesPrimitive {
   }
 
   paneViews(): readonly IPrimitivePaneView[] {
-    return [{ zOrder: () => 'bottom', renderer: () => ({ draw: (target) => this.#draw(target) }) }]
+    return [{ zOrder: () => 'top', renderer: () => ({ draw: (target) => this.#draw(target) }) }]
   }
 
   #draw(target: Target): void {
@@ -40,6 +40,9 @@ export class Dividers implements ISeriesPrimitive {
       context.strokeStyle = context.fillStyle = this.#colour()
       context.font = `600 11px ${this.#attached?.chart.options().layout.fontFamily ?? 'sans-serif'}`
       context.setLineDash([3, 3])
+      const wide = context.measureText(this.#name).width + GAP
+      /** How far from the left there are names already. */
+      let taken = 0
       for (const time of this.#times) {
         const x = scale.timeToCoordinate(time)
         if (x === null || x < 0 || x > mediaSize.width) continue
@@ -47,9 +50,10 @@ export class Dividers implements ISeriesPrimitive {
         context.moveTo(x, 0)
         context.lineTo(x, mediaSize.height)
         context.stroke()
-        const isRoom = x + GAP + context.measureText(this.#name).width < mediaSize.width
-        context.textAlign = isRoom ? 'left' : 'right'
-        context.fillText(this.#name, isRoom ? x + GAP : x - GAP, TOP)
+        const left = x + wide < mediaSize.width ? x : x - wide - GAP
+        if (left < taken) continue
+        context.fillText(this.#name, left + GAP, TOP)
+        taken = left + wide
       }
     })
   }

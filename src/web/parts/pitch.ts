@@ -1,13 +1,14 @@
 /** Both teams on a pitch: each player with number, price and change. Picking one opens the ticket. */
 import { computed } from '@preact/signals'
-import { positions } from '../account.ts'
-import { pick } from '../address.ts'
-import { arrow, percent, units, way } from '../format.ts'
+import { inPurse, livePnl } from '../account.ts'
+import { arrow, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'
-import { changePct, instruments, quoteOf, selectedMatch } from '../market.ts'
-import type { Listed, Side } from '../line-up.ts'
+import { changePct, instruments, matchEvents, quoteOf, selectedMatch } from '../market.ts'
+import { carriedBy, type Listed, type Side } from '../line-up.ts'
 import { lineUps, unknownSquads } from '../squads.ts'
+import { eventWords, minuteWords, Sign } from './match-events.ts'
+import { openSheet } from './sheet.ts'
 import { say, words } from '../words.ts'
 
 const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
@@ -59,27 +60,43 @@ const Row = ({ row }: { row: readonly Listed[] }) => html`
 `
 
 function Shirt({ player }: { player: Listed }) {
-  const { name, side, jerseyNumber, instrumentId, minute } = player
-  const isHeld = [...positions.value.values()].some((position) => position.instrumentId === instrumentId)
+  const { name, side, jerseyNumber, instrumentId, minute, playerId } = player
+  const carried = carriedBy(playerId, matchEvents.value?.events ?? [])
   return html`
-    <button class="shirt ${side}" onClick=${() => pick(instrumentId)}>
+    <button class="shirt ${side}" aria-haspopup="dialog" onClick=${() => openSheet(instrumentId)}>
       <span class="number num" aria-hidden="true">${jerseyNumber ?? ''}</span>
+      ${
+        carried.length === 0 && minute === null
+          ? null
+          : html`<span class="carried">
+              ${carried.map((event) => html`<${Sign} event=${event} /><span class="sr-only">${eventWords(event)} ${minuteWords(event)}</span>`)}
+              ${minute === null ? null : html`<em>⇅ <span class="sr-only">${say(words.pitch.on, { minute })}</span></em>`}
+            </span>`
+      }
       <b title=${name}>
         <span aria-hidden="true">${name.split(' ').at(-1)}</span><span class="sr-only">${name}</span>
       </b>
       <${Price} id=${instrumentId} />
-      ${isHeld ? html`<em>${words.pitch.held}</em>` : minute === null ? null : html`<em>${say(words.pitch.on, { minute })}</em>`}
+      <${Held} id=${instrumentId} />
     </button>
   `
 }
 
+/** What the user's positions in a player bring now. */
+function Held({ id }: { id: string }) {
+  const held = inPurse.value.filter(({ instrumentId }) => instrumentId === id)
+  if (held.length === 0) return null
+  const pnl = held.reduce((sum, position) => sum + livePnl(position), 0)
+  return html`<em class="num ${way(pnl)}"><span class="sr-only">${words.pitch.held}</span> ${signed(pnl)}</em>`
+}
+
 function Price({ id }: { id: string }) {
   const instrument = instruments.value.get(id)
-  const { price, isStale } = quoteOf(id).value
+  const { price, previous, seq, isStale } = quoteOf(id).value
   if (instrument === undefined) return html`<small>${words.pitch.noPrice}</small>`
   const changed = changePct(instrument, price)
   return html`
-    <span class="num at ${isStale ? 'stale' : ''}">${units(price)}</span>
+    <span key=${seq} class="num at flash-${way(price - previous)} ${isStale ? 'stale' : ''}">${units(price)}</span>
     <small class="num ${way(changed)}"><i aria-hidden="true">${arrow(changed)}</i> ${percent(changed)}</small>
   `
 }

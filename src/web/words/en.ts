@@ -76,6 +76,7 @@ export const en = {
     loading: 'The line-ups are loading.',
     lineUps: 'Line-ups',
     held: 'Held',
+    chart: 'Chart',
     on: 'On {minute}′',
     noPrice: 'no price',
     notOn: 'Not on the pitch',

@@ -78,6 +78,7 @@ export const es: Words = {
     loading: 'Se cargan las alineaciones.',
     lineUps: 'Alineaciones',
     held: 'Tuyo',
+    chart: 'Gráfico',
     on: 'Entró {minute}′',
     noPrice: 'sin precio',
     notOn: 'Fuera del campo',
