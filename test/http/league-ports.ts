@@ -109,6 +109,7 @@ export const contestPorts = (
       return { since: instant(now - 2 * HOUR_MS), start: money(10_000_000_000), closes }
     },
     rank: async () => ({ before: 9, after: 7 }),
+    marks: async () => [],
   },
   picture: async (svg) => new Uint8Array(Buffer.from(svg)),
 })
