@@ -6,7 +6,7 @@ import { recordOf, type Sums } from '../../src/features/recaps/record.ts'
 import { type InstrumentId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
-import type { ClosedBy, ClosedPosition } from '../../actors/position/position.ts'
+import { type ClosedBy, type ClosedPosition, realisedPnl } from '../../actors/position/position.ts'
 import { p, trade, u } from '../support/fixtures.ts'
 
 const START = money(u(10_000))
@@ -36,6 +36,39 @@ describe('a recap', () => {
     const recap = recapOf(START, [closed(1_000_000, u(50), 'void'), closed(2_000_000, u(1))])
     expect(recap).toMatchObject({ result: u(51), trades: 1, wins: 1, worst: null })
     expect(recap.best?.close.pnl).toBe(u(1))
+  })
+
+  it('[R23] with marks, the curve values what is open at the price then', () => {
+    const { position } = trade()
+    const long: ClosedPosition = {
+      ...position,
+      openedAt: instant(1_000),
+      close: {
+        price: p(210),
+        base: p(210),
+        pnl: realisedPnl(position, p(210)),
+        at: instant(9_000),
+        by: 'user',
+        voidReason: null,
+      },
+    }
+    const mark = (at: number, price: number) => ({
+      instrumentId: position.instrumentId,
+      at: instant(at),
+      price: p(price),
+    })
+    const { curve, result } = recapOf(
+      START,
+      [long],
+      [mark(500, 150), mark(3_000, 190), mark(6_000, 240), mark(9_500, 1)],
+    )
+    expect(curve).toEqual([
+      { at: 1_000, value: START },
+      { at: 3_000, value: START + realisedPnl(position, p(190)) },
+      { at: 6_000, value: START + realisedPnl(position, p(240)) },
+      { at: 9_000, value: START + result },
+    ])
+    expect(new Set(curve.map(({ value }) => value)).size).toBe(4)
   })
 
   it('[R23] nothing is nothing', () => {

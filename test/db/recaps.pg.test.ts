@@ -15,7 +15,8 @@ import { Wallets } from '../../db/wallets.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { u } from '../support/fixtures.ts'
+import { p, u } from '../support/fixtures.ts'
+import { insertTick } from '../support/rows.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
 eachDatabase((open) => {
@@ -41,6 +42,32 @@ eachDatabase((open) => {
   beforeAll(async () => {
     await seedDistricts(open().db)
     rig = await openSeason(open(), world)
+  })
+
+  it('[R23] marks are the last prices of each part of the time a position was open', async () => {
+    const match = await rig.match()
+    const user = await rig.user('Marks')
+    await match.close(await match.open(user, { lots: 1, direction: 'long' }), 210, 'user')
+    const { closes } = await closesOf(user, match.id)
+    const [one] = closes
+    const { openedAt, instrumentId } = present(one, 'the close')
+    const long = {
+      ...present(one, 'the close'),
+      close: { ...present(one, 'the close').close, at: instant(openedAt + 120_000) },
+    }
+    for (const [after, units] of [
+      [100, 201],
+      [900, 202],
+      [60_500, 203],
+    ] as const) {
+      await insertTick(open().db, { instrument_id: instrumentId, at: openedAt + after, price_micros: p(units) })
+    }
+    const marks = (await recaps().marks([long], 'main')).filter(({ at }) => at > openedAt)
+    expect(marks.map(({ at, price }) => [at - openedAt, price]).slice(-2)).toEqual([
+      [1_000, p(202)],
+      [61_000, p(203)],
+    ])
+    expect(await recaps().marks([], 'main')).toEqual([])
   })
 
   it('[R23] adds up to what the ledger has booked, for random lives', async () => {

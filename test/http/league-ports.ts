@@ -110,6 +110,7 @@ export const contestPorts = (
     },
     rank: async () => ({ before: 9, after: 7 }),
     players: async ([id]) => new Map(id === undefined ? [] : [[id, { name: '=Mara "M" Lind', role: 'FWD' }]]),
+    marks: async () => [],
   },
   picture: async (svg) => new Uint8Array(Buffer.from(svg)),
 })

@@ -1,7 +1,8 @@
 /** What a stretch of trading came to: of one match, or of a week. */
-import { lots, type Money, money } from '../../../actors/kernel/micros.ts'
+import type { InstrumentId } from '../../../actors/kernel/ids.ts'
+import { lots, type Money, money, type Price } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
-import type { ClosedPosition } from '../../../actors/position/position.ts'
+import { type ClosedPosition, realisedPnl } from '../../../actors/position/position.ts'
 
 export interface Recap {
   /** What the purse was worth before, every open position at its margin. */
@@ -11,7 +12,7 @@ export interface Recap {
   /** Closes that count, and how many of them have gained something. */
   readonly trades: number
   readonly wins: number
-  /** The worth of the purse by these closes alone: at the beginning, and after each. */
+  /** The worth of the purse by these positions alone: at the beginning and after each close, or at each mark. */
   readonly curve: readonly CurvePoint[]
   /** Null without a close that counts; `worst` is null as well if there is only one. */
   readonly best: ClosedPosition | null
@@ -26,8 +27,15 @@ interface CurvePoint {
 /** A curve has at most this many points: the first, the last, and an even choice of those between. */
 const POINTS_MAX = 200
 
-/** The recap of closes, in any order. */
-export function recapOf(start: Money, closes: readonly ClosedPosition[]): Recap {
+/** A price of a player at some time. */
+export interface Mark {
+  readonly instrumentId: InstrumentId
+  readonly at: Instant
+  readonly price: Price
+}
+
+/** The recap of closes, in any order. With marks, oldest first, the curve values open positions at them. */
+export function recapOf(start: Money, closes: readonly ClosedPosition[], marks: readonly Mark[] = []): Recap {
   const inOrder = closes.toSorted((a, b) => a.close.at - b.close.at)
   const counted = wholesOf(inOrder)
   const ranked = counted.toSorted((a, b) => b.close.pnl - a.close.pnl)
@@ -40,10 +48,38 @@ export function recapOf(start: Money, closes: readonly ClosedPosition[]): Recap 
     result: money(value - start),
     trades: counted.length,
     wins: counted.filter(({ close }) => close.pnl > 0).length,
-    curve: thinned(points),
+    curve: thinned(marks.length === 0 ? points : marked({ start, closes: inOrder, marks, ends: points })),
     best: ranked[0] ?? null,
     worst: ranked.length < 2 ? null : (ranked.at(-1) ?? null),
   }
+}
+
+interface Marked {
+  readonly start: Money
+  readonly closes: readonly ClosedPosition[]
+  readonly marks: readonly Mark[]
+  /** A curve with the same first and last point. */
+  readonly ends: readonly CurvePoint[]
+}
+
+/** What the purse was worth at each mark: what was closed by then, and what was open at the price then. */
+function marked({ start, closes, marks, ends }: Marked): readonly CurvePoint[] {
+  const [first, last] = [ends[0], ends.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const points = [first]
+  const prices = new Map<InstrumentId, Price>()
+  for (const [at, now] of Map.groupBy(marks, (mark) => mark.at)) {
+    for (const { instrumentId, price } of now) prices.set(instrumentId, price)
+    if (at <= first.at || at >= last.at) continue
+    let value: number = start
+    for (const position of closes) {
+      const { openedAt, openPrice, instrumentId, close } = position
+      if (close.at <= at) value += close.pnl
+      else if (openedAt <= at) value += realisedPnl(position, prices.get(instrumentId) ?? openPrice)
+    }
+    points.push({ at, value: money(value) })
+  }
+  return [...points, last]
 }
 
 /** Each position once: what was closed in parts as one close, from its last part on. Void ones count nowhere. */ // R24

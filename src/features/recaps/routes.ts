@@ -104,7 +104,7 @@ interface Made extends Subject {
 }
 
 export interface RecapPorts {
-  readonly recaps: Pick<Recaps, 'closes' | 'rank' | 'players'>
+  readonly recaps: Pick<Recaps, 'closes' | 'rank' | 'players' | 'marks'>
   /** Draws an SVG as a PNG; null when too many are being drawn. */
   readonly picture: (svg: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null>
 }
@@ -138,7 +138,8 @@ export function recapRoutes(deps: Deps, gates: Gates) {
     const { userId } = c.var.caller
     const [found, rank] = await Promise.all([recaps.closes(userId, subject.query), recaps.rank(userId, subject.query)])
     if (found === null) return null
-    return { ...subject, since: found.since, recap: recapOf(found.start, found.closes), rank }
+    const marks = subject.match === null ? [] : await recaps.marks(found.closes, subject.query.purse)
+    return { ...subject, since: found.since, recap: recapOf(found.start, found.closes, marks), rank }
   }
   const made = async (c: Context<SignedInEnv>, id: Parameters<typeof catalogue.match>[0], purse: Purse) => {
     const match = await catalogue.match(id)

@@ -58,7 +58,8 @@ export const RecapBody = z
     wins: z.int().openapi({ example: 3 }),
     curve: z.array(z.object({ at: timestampText, value: units(10_031.55) })).openapi({
       description:
-        'The worth of the purse by these closes alone: at the beginning, and after each; at most 200 points.',
+        'The worth of the purse by these positions alone, at most 200 points. Of a week: at the beginning, and after ' +
+        'each close. Of a match: about once a minute, open positions at the price then.',
     }),
     best: z.union([RecapTradeBody, z.null()]),
     worst: z.union([RecapTradeBody, z.null()]),

@@ -1,7 +1,7 @@
 /** What a user's closed positions of a match or a week came to, and what they did to the user's rank. */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
-import { type Money, money } from '../../../actors/kernel/micros.ts'
+import { type Money, money, price } from '../../../actors/kernel/micros.ts'
 import { type CommonPurse, isCommon, type Purse, PURSES } from '../../../actors/kernel/purse.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
@@ -10,6 +10,7 @@ import { BASE_MOVE, isPlaceOf, wasOpenBy } from '../../../db/parts.ts'
 import { POSITION_COLUMNS, positionFrom } from '../../../db/positions.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import type { Mark } from './recap.ts'
 
 /** Closes of one match, or of all, between two moments. */
 export interface RecapQuery {
@@ -39,6 +40,8 @@ export interface RecordedPlayer {
   readonly role: PlayerRole
 }
 
+/** Prices of a player in a curve: about one a minute of a match. */
+const CURVE_MARKS = 120
 /** Positions that are read at a time, newest first. */
 const PAGE = 500
 /** Positions that are read for one recap. */
@@ -105,6 +108,29 @@ export class Recaps {
         const start = wallet.balance_micros + wallet.margin_micros - (rows[0]?.given ?? 0) - made
         return { since, start: money(start), closes }
       })
+  }
+
+  /** What the players of these positions cost while they were open, about CURVE_MARKS times each, oldest first. */
+  async marks(closes: readonly ClosedPosition[], purse: Purse): Promise<readonly Mark[]> {
+    const from = closes.reduce((least, { openedAt }) => Math.min(least, openedAt), Infinity)
+    const to = closes.reduce((most, { close }) => Math.max(most, close.at), 0)
+    if (from >= to) return []
+    const stepMs = Math.ceil((to - from) / CURVE_MARKS)
+    const ids = [...new Set(closes.map((one) => one.instrumentId))]
+    // A league trades without the crowd.
+    const column = sql.ref(isCommon(purse) ? 'price_micros' : 'base_micros')
+    const { rows } = await sql<{ instrument_id: string; mark: number; price: number }>`
+      select instrument_id, mark, (array_agg(price order by at desc))[1] as price
+        from (select instrument_id, at, ${column} as price,
+                     floor((extract(epoch from at) * 1000 - ${from}::bigint) / ${stepMs}::integer)::integer as mark
+                from ticks where instrument_id = any(${uuids(ids)}::uuid[])
+                 and at between ${new Date(from).toISOString()}::timestamptz and ${new Date(to).toISOString()}::timestamptz) t
+       group by instrument_id, mark order by mark`.execute(this.#db)
+    return rows.map(({ instrument_id, mark, price: at }) => ({
+      instrumentId: instrumentId(instrument_id),
+      at: instant(from + (mark + 1) * stepMs),
+      price: price(at),
+    }))
   }
 
   /**
