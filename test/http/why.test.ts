@@ -50,9 +50,9 @@ async function whyOf(close: Partial<Close> | null, moves: readonly PriceMove[] =
 }
 
 describe('GET /api/positions/{id}/why', () => {
-  it('asks for 20 moves from its opening until now, and of an open position says no close', async () => {
+  it('sums the moves from its opening until now, and of an open position says no close', async () => {
     const { body, asked } = await whyOf(null)
-    expect(asked).toEqual([{ after: NOW, until: null, limit: 20 }])
+    expect(asked).toEqual([{ after: NOW, until: null, limit: 9_000 }])
     expect(body).toMatchObject({ close: null, price: 230, until: new Date(NOW).toISOString() })
     expect(body).toMatchObject({
       moves: [{ from: 200, to: 179, parts: { crowd: -21, other: 0 }, sentence: 'Orders of traders: −10.5 %.' }],
