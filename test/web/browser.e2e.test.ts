@@ -367,7 +367,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const before = await prices()
     await site.server.play(20)
     await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
-    const name = await shirts.nth(3).locator('.sr-only').textContent()
+    // What the shirt carries is told before the name.
+    const name = await shirts.nth(3).locator('.sr-only').last().textContent()
     await shirts.nth(3).click()
     await page.getByRole('heading', { name: name ?? '' }).waitFor()
     // The ticket comes to the pitch; what is held is on the shirt.
