@@ -24,7 +24,7 @@ export interface Group<Key> extends Sums {
   readonly key: Key
 }
 
-/** How long a position was held: less than so many milliseconds, and not less than the one before; null is longer. */
+/** Upper bounds of the groups by time held, in milliseconds; null has none. */
 const HELD_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, null] as const
 
 export interface TradingRecord {

@@ -138,7 +138,7 @@ function Boards() {
   `
 }
 
-/** Rows of a board that nobody has asked for the rest of: on a phone much stands below it. */
+/** Rows of a board before its user asks for the rest. On a phone much stands below it. */
 const FIRST_ROWS = 10
 
 function Table({ entries }: { entries: readonly BoardEntry[] }) {
