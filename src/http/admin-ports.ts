@@ -26,5 +26,5 @@ export interface AdminPorts {
   readonly quarantine: Pick<Quarantine, 'matches' | 'openPositions'>
   readonly recordings: Pick<Recordings, 'list' | 'find' | 'lines' | 'chart'>
   readonly events: Pick<EventFeed, 'lines'>
-  readonly bot: Pick<GameplayBot, 'mainPurseIsLive' | 'isPracticeByDefault' | 'fixtures' | 'start' | 'status' | 'stop'>
+  readonly bot: Pick<GameplayBot, 'mainPurseIsLive' | 'fixtures' | 'start' | 'status' | 'stop'>
 }

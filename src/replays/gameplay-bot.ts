@@ -71,7 +71,8 @@ export interface BotOrder {
   readonly speed: number
   readonly traders: number
   readonly lossless: boolean
-  readonly practice: boolean
+  /** Left out: as the setting `replays.practice` says. */
+  readonly practice?: boolean | undefined
   readonly by: UserId
   /** For the audit log. */
   readonly reason?: string | undefined
@@ -141,15 +142,12 @@ export class GameplayBot {
     return this.#options.onMainPurse !== null
   }
 
-  /** The setting `replays.practice`: whether a replay is practice whose starter does not say. */
-  get isPracticeByDefault(): boolean {
-    return this.#options.practiceByDefault()
-  }
-
   /** Starts a replay at its kick-off, in its own match. */
   async start({ fixtureId: recording, by, ...order }: BotOrder): Promise<BotStart> {
-    if ((await this.#options.library.version(recording)) === null) return { kind: 'unknown' }
-    const run = await this.#begin({ ...order, recording, demo: false, by })
+    const { library, practiceByDefault } = this.#options
+    if ((await library.version(recording)) === null) return { kind: 'unknown' }
+    const practice = order.practice ?? practiceByDefault()
+    const run = await this.#begin({ ...order, recording, practice, demo: false, by })
     if (run === null) return { kind: 'full', max: REPLAYS_MAX }
     this.#lookSoon()
     return { kind: 'started', id: run.id }
@@ -230,10 +228,10 @@ export class GameplayBot {
 
   /** The demo plays in a loop until an operator stops it, and again after the next start of the program. */
   async #nextDemo(demo: NonNullable<BotOptions['demo']>): Promise<void> {
-    const { runs } = this.#options
+    const { runs, practiceByDefault } = this.#options
     const stopped = ((await runs.latestDemo())?.ending ?? null) !== null
     if (stopped && this.#demoBegun) return
-    const practice = this.isPracticeByDefault
+    const practice = practiceByDefault()
     const run = await this.#begin({ ...demo, lossless: false, practice, demo: true, by: null })
     this.#demoBegun = true
     if (run !== null) await this.#play(run)

@@ -34,8 +34,6 @@ describe('the library of recordings', () => {
 
   /** Plays a recording without loss, and waits until its match has settled. */
   async function played(fixtureId: string): Promise<number> {
-    // The clock may have moved by more than the quarter of an hour for which a sign-in is fresh.
-    boss = await server.user('Boss')
     const body = { fixtureId, speed: 120, traders: 0, lossless: true }
     const started = z
       .object({ started: z.string(), replays: z.array(z.looseObject({ id: z.string(), matchId: z.number() })) })

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { present } from '../../actors/kernel/assert.ts'
 import { allows, type Scope, SCOPES } from '../../src/auth/scopes.ts'
-import { adminPorts } from './admin-ports.ts'
 import { alice, ALICE, openHttpRig, SESSION } from './http-rig.ts'
 import { declared, type Operation, operations } from './operations.ts'
 
@@ -20,7 +19,6 @@ const Answered = z.looseObject({ code: z.string().optional() })
 /** What needs a fresh sign-in, each with a body that asks for it. */
 const BODIES: Readonly<Record<string, object>> = {
   'POST /api/keys': { name: 'a key', scopes: ['admin:read'] },
-  'POST /api/admin/gameplay-bot/start': { fixtureId: 'goal-feast' },
   'POST /api/admin/gameplay-bot/stop': { outcome: 'void' },
   'POST /api/admin/matches/{id}/end': { outcome: 'void' },
   'POST /api/admin/positions/{id}/void': { reason: 'a test' },
@@ -158,22 +156,19 @@ describe('who may call what', () => {
   })
 
   it.each([
-    [undefined, false, 'SIGN_IN_AGAIN'],
-    [false, true, 'SIGN_IN_AGAIN'],
-    [undefined, true, 'done'],
-    [true, false, 'done'],
-  ])('[S23] is refused for a replay only if it pays the main purse: %s, by default %s', async (...row) => {
-    const [practice, isPracticeByDefault, expectedCode] = row
-    const ports = adminPorts(alice)
-    const bot = { ...ports.bot, isPracticeByDefault }
-    const { app, world, tokens } = await openHttpRig({ role: 'admin', deps: { bot } })
+    ['POST', '/api/admin/gameplay-bot/start', { fixtureId: 'goal-feast' }],
+    ['POST', '/api/admin/gameplay-bot/stop', {}],
+    ['POST', '/api/admin/leaderboard/rebuild-roi', {}],
+    ['PUT', '/api/admin/flags/coming_soon', { enabled: false }],
+    ['PUT', '/api/admin/settings/trading.hold_secs', { value: 180 }],
+  ])('[S23] is not refused for an old sign-in where the specification knows no such refusal: %s %s', async (...row) => {
+    const [method, path, asked] = row
+    const { app, world, tokens } = await openHttpRig({ role: 'admin' })
     world.pass(900_000)
     const cookie = `game_access=${await tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
-    const body = JSON.stringify({ fixtureId: 'goal-feast', practice })
     const headers = { cookie, 'content-type': 'application/json' }
-    const answer = await app.request('/api/admin/gameplay-bot/start', { method: 'POST', body, headers })
-    const { code = 'done' } = Answered.parse(await answer.json())
-    expect([code, ports.orders]).toMatchObject([expectedCode, code === 'done' ? [{ practice: true }] : []])
+    const answer = await app.request(path, { method, body: JSON.stringify(asked), headers })
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
   })
 
   it.each(['user', 'admin'] as const)('[S16] is kept for every operation and every bearer: %s', async (role) => {

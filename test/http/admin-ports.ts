@@ -294,7 +294,6 @@ export function adminPorts(user: User): Pick<
     },
     bot: {
       mainPurseIsLive: true,
-      isPracticeByDefault: false,
       fixtures: async () => [
         { id: 'goal-feast', name: 'Harbour vs Mill', title: 'A goal feast', minutes: 95, players: 40 },
       ],

@@ -161,21 +161,17 @@ describe('the gameplay bot', () => {
     expect([...venue.playing.keys()]).toEqual(['run 2'])
   })
 
-  it('[R15] a replay that is not practice is told; the demo is what the setting says', async () => {
-    const venue = new Venue(DEMO)
+  it('[R15] a replay is practice if its starter or else the setting says so, and one that is not is told', async () => {
+    const venue = new Venue(null)
     const bot = venue.bot()
     const order = { fixtureId: 'goal-feast', speed: 1, traders: 0, lossless: false, by: U(1) }
-    venue.practice = true
-    await bot.look()
+    await bot.start(order)
     await bot.start({ ...order, practice: true })
+    venue.practice = true
+    await bot.start(order)
     await bot.start({ ...order, practice: false })
-    expect((await bot.status()).map(({ demo, practice }) => [demo, practice])).toEqual([
-      [true, true],
-      [false, true],
-      [false, false],
-    ])
-    expect(bot.isPracticeByDefault).toBe(true)
-    expect(venue.warned).toEqual(['run 3'])
+    expect((await bot.status()).map(({ practice }) => practice)).toEqual([false, true, true, false])
+    expect(venue.warned).toEqual(['run 1', 'run 4'])
     expect(bot.mainPurseIsLive).toBe(true)
   })
 
@@ -220,13 +216,14 @@ describe('the gameplay bot', () => {
   it('[V6] a replay stopped before its first frame leaves no match', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
-    const order = { speed: 1, traders: 0, lossless: false, practice: true, by: U(1) }
-    await bot.start({ ...order, fixtureId: 'goal-feast' })
+    await bot.start({ fixtureId: 'goal-feast', speed: 1, traders: 0, lossless: false, by: U(1) })
     await bot.look()
     await bot.stop({ id: null, ending: 'full_time', by: U(1) })
     await bot.look()
     expect([venue.playing.size, venue.concluded]).toEqual([0, []])
     expect(await bot.status()).toEqual([])
-    expect(await bot.start({ ...order, fixtureId: '../main' })).toEqual({ kind: 'unknown' })
+    expect(await bot.start({ fixtureId: '../main', speed: 1, traders: 0, lossless: false, by: U(1) })).toEqual({
+      kind: 'unknown',
+    })
   })
 })

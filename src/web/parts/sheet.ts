@@ -1,4 +1,4 @@
-/** The ticket over the match: a half sheet, so that whoever trades keeps the pitch in view. */
+/** The ticket in a half sheet over the match: the pitch stays in view. */
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { pickHere } from '../address.ts'

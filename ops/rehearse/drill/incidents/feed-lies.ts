@@ -1,4 +1,4 @@
-/** The provider reports a goal that nobody scored, and a statistic that cannot be. It takes both back later. */
+/** The provider reports a false goal and an impossible statistic, and takes both back later. */
 import type { Incident } from '../incident.ts'
 
 const SHOTS_ON_TARGET = 86
@@ -22,7 +22,7 @@ export const feedLies: Incident = {
     const row = page.locator('.brakes li').filter({ hasText: 'Team' })
     await row.getByText(/1–0/).waitFor()
     await operator.press(row.getByRole('button', { name: 'Halted' }))
-    await operator.answers('Halt', 'the provider reports a goal that nobody scored')
+    await operator.answers('Halt', 'the provider reports a false goal')
     await operator.sees(/^Trading on .* is halted for \d+ s by otto\./)
     fixture.takeBack(goal)
     fixture.details.delete(striker)

@@ -23,7 +23,7 @@ export const leakedKey: Incident = {
     await operator.reads('A key has leaked', 'control room → Keys', 'read the audit log')
     await operator.goesTo('Keys')
     await operator.press(page.getByRole('row', { name: /night watch/ }).getByRole('button', { name: 'Revoke' }))
-    await operator.answers('Revoke', 'somebody else halted trading with it')
+    await operator.answers('Revoke', 'an attacker halted trading with it')
     await operator.goesTo('Audit')
     await page.getByRole('row', { name: /setting\.set.*maintenance/ }).waitFor()
     await operator.press(page.getByLabel('State').getByRole('button', { name: 'Release' }))
