@@ -1,6 +1,6 @@
 /** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
 import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { HttpEnv } from './http/answers.ts'
@@ -59,6 +59,10 @@ export class HttpServer {
       response.once('close', () => this.#answering.set(socket, false))
       if (this.#isShut) response.shouldKeepAlive = false
     })
+    this.node.on('checkContinue', (request, response) => {
+      continueOnRead(request, response)
+      this.node.emit('request', request, response)
+    })
   }
 
   /** 0 before it listens. */
@@ -107,6 +111,17 @@ export class HttpServer {
     late.abort()
     await cutting
     this.node.close() // it has a timer of its own
+  }
+}
+
+/** A client that waits to be asked for its body is asked when somebody reads it: one that is refused is never sent. */
+function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
+  const read = request._read.bind(request)
+  request._read = (size) => {
+    request._read = read
+    // Node also reads what nobody has read, to be rid of it.
+    if (!response.headersSent) response.writeContinue()
+    read(size)
   }
 }
 

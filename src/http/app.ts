@@ -189,13 +189,19 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   return answerTheRest(app)
 }
 
+/** The framework reads any `application/*+json`, and every character set as UTF-8. */
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+const NOT_JSON = answerWith('UNSUPPORTED_MEDIA_TYPE')
+
 function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
   const { world, log, isFault, cookies, metrics, tracing, trustedProxies } = deps
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: async (result, c) => {
-      if (!result.success) return fail(c, validationFailed(result.error))
       // Of a body what was sent: a schema may have made something else of a number.
-      const isBody = result.target === 'json' && c.req.header('content-type') !== undefined
+      const type = c.req.header('content-type')
+      const isBody = result.target === 'json' && type !== undefined
+      if (isBody && !JSON_TYPE.test(type)) return fail(c, NOT_JSON)
+      if (!result.success) return fail(c, validationFailed(result.error))
       const unfit = unfitIn(isBody ? await c.req.json() : result.data)
       return unfit === null ? undefined : fail(c, invalid(unfit.path, unfit.message))
     },

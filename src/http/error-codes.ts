@@ -216,7 +216,7 @@ export const ERROR_CODES = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     error: 'content type must be application/json',
-    when: '`Content-Type` is missing or is not `application/json`.',
+    when: '`Content-Type` is missing or is not `application/json` in UTF-8.',
   },
 
   LOT_SIZE_INVALID: {

@@ -11,8 +11,9 @@ interface Unfit {
 }
 
 /**
- * The first text in a value with U+0000, which no database keeps, or with half a surrogate pair, which UTF-8 has not;
- * the first number beyond 2^53, which is not the one that was sent. Null without any. Keys count as texts.
+ * The first text in a value with U+0000, which no database keeps, with U+FFFD, which stands for bytes that were not
+ * UTF-8, or with half a surrogate pair, which UTF-8 has not; the first number beyond 2^53, which is not the one that
+ * was sent. Null without any. Keys count as texts.
  */
 export function unfitIn(value: unknown): Unfit | null {
   const left: { readonly path: string; readonly value: unknown }[] = [{ path: '', value }]
@@ -37,5 +38,6 @@ function problemOf(value: unknown): string | null {
   }
   if (typeof value !== 'string') return null
   if (value.includes('\u0000')) return 'must not contain U+0000'
+  if (value.includes('\ufffd')) return 'must be UTF-8; U+FFFD stands for what was not'
   return value.isWellFormed() ? null : 'must not contain half a surrogate pair'
 }

@@ -18,7 +18,7 @@ async function refusedAt(response: Response): Promise<string | undefined> {
   return Refusal.parse(await response.json()).issues[0]?.path
 }
 
-const UNFIT = ['a\u0000b', '\u0000', 'a\ud800', '\udfff\ud800']
+const UNFIT = ['a\u0000b', '\u0000', 'a\ud800', '\udfff\ud800', 'a\ufffd']
 
 it('[H33] names the place of a value that nothing can keep, however deep it lies', () => {
   for (const text of UNFIT) {
@@ -48,6 +48,20 @@ it('[H33] is refused in a body of any route', async () => {
     const body = JSON.stringify(order).replace('0.5', number)
     expect(await refusedAt(await raw('/api/positions/open', body))).toBe('lotSize')
   }
+})
+
+it('[H33] a body is JSON in UTF-8, and says so', async () => {
+  const raw = (body: Uint8Array<ArrayBuffer>, type: string) =>
+    rig.asAlice('/api/auth/dev', { method: 'POST', body, headers: { 'content-type': type } })
+  const latin = Buffer.from('{"displayName":"Jos\u00e9"}', 'latin1')
+  expect(await refusedAt(await raw(Uint8Array.from(latin), 'application/json'))).toBe('displayName')
+  const named = new TextEncoder().encode('{"displayName":"José"}')
+  const statusOf = async (type: string): Promise<number> => (await raw(named, type)).status
+  for (const type of ['application/json', 'Application/JSON; charset="UTF-8"', 'application/json;charset=utf-8']) {
+    expect([type, await statusOf(type)]).toEqual([type, 200])
+  }
+  const foreign = ['application/json; charset=utf-16', 'application/json;charset=latin1', 'application/problem+json']
+  for (const type of foreign) expect([type, await statusOf(type)]).toEqual([type, 415])
 })
 
 it('[H33] is refused in paths and queries, but where the specification wants 200', async () => {

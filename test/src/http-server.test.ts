@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, expect, it } from 'vitest'
-import { HttpServer } from '../../src/http-server.ts'
+import { type FetchApp, HttpServer } from '../../src/http-server.ts'
 
 const cleanUp: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -9,7 +9,7 @@ afterEach(async () => {
 })
 
 async function open(
-  answer: () => Response | Promise<Response> = () => new Response('here'),
+  answer: FetchApp['fetch'] = () => new Response('here'),
   more: { readonly arrivesWithinMs?: number } = {},
 ): Promise<HttpServer> {
   const server = new HttpServer({ isBehindProxy: true, ...more })
@@ -104,4 +104,22 @@ it('[X8] a request with two hosts is none, whichever of them counts', async () =
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 400 /)
     await once(socket, 'close')
   }
+})
+
+it('[H31] a client that waits to be asked for its body is asked when somebody reads it, and else is refused at once', async () => {
+  const server = await open(async (request) =>
+    request.headers.get('x-known') === null
+      ? new Response('refused', { status: 413 })
+      : new Response(`here: ${await request.text()}`),
+  )
+  const begin = 'POST / HTTP/1.1\r\nhost: here\r\nexpect: 100-continue\r\ncontent-length: 4\r\n'
+  const stranger = await connection(server)
+  stranger.socket.write(`${begin}\r\n`)
+  expect(String((await once(stranger.socket, 'data'))[0])).toMatch(/^HTTP\/1.1 413 /)
+  await once(stranger.socket, 'close')
+  const { socket } = await connection(server)
+  socket.write(`${begin}x-known: yes\r\n\r\n`)
+  expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  socket.write('body')
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 200 [^]*here: body/)
 })
