@@ -4,6 +4,7 @@ import { integrity } from './integrity/index.ts'
 import { leagues } from './leagues/index.ts'
 import { legacy } from './legacy/index.ts'
 import { notifications } from './notifications/index.ts'
+import { playerProfile } from './player-profile/index.ts'
 import { push } from './push/index.ts'
 import { recaps } from './recaps/index.ts'
 import { referrals } from './referrals/index.ts'
@@ -20,6 +21,7 @@ export const FEATURES: readonly Feature[] = [
   seasons,
   tournaments,
   recaps,
+  playerProfile,
   spinner,
   notifications,
   referrals,

@@ -35,6 +35,7 @@ import type {
   PersonalKey,
   Position,
   PositionWhy,
+  PlayerProfile,
   PriceHistory,
   Profile,
   Purse,
@@ -165,6 +166,7 @@ const market = (ask: Ask) => ({
   matches: () => ask<{ matches: Match[] }>('/api/matches'),
   match: (id: number) => ask<Match>(`/api/matches/${id}`),
   instrument: (id: string) => ask<Instrument>(`/api/instruments/${id}`),
+  profile: (id: string) => ask<PlayerProfile>(`/api/instruments/${id}/profile`),
   /** Live matches, a little behind, without signing in. */
   watched: () => ask<WatchedMatches>('/api/public/matches'),
   watchedMatch: (id: number) => ask<WatchedMatch>(`/api/public/matches/${id}`),

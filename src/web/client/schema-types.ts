@@ -7,6 +7,7 @@ import type * as schemas from '../../http/schemas.ts'
 import type { CloseBody } from '../../http/close-schema.ts'
 import type * as leagues from '../../features/leagues/schema.ts'
 import type * as seasons from '../../features/seasons/schema.ts'
+import type { PlayerProfileBody } from '../../features/player-profile/schema.ts'
 import type { RecapBody, RecapTradeBody, RecordBody } from '../../features/recaps/schema.ts'
 import type { TournamentBody } from '../../features/tournaments/schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
@@ -34,4 +35,5 @@ export type PastSeason = z.output<typeof seasons.PastSeasonBody>
 export type Tournament = z.output<typeof TournamentBody>
 export type Recap = z.output<typeof RecapBody>
 export type RecapTrade = z.output<typeof RecapTradeBody>
+export type PlayerProfile = z.output<typeof PlayerProfileBody>
 export type TradingRecord = z.output<typeof RecordBody>

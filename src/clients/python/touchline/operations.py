@@ -49,6 +49,7 @@ class Operations(Asks):
     get_my_rank_in_context = operation("The caller's rank by ROI and the gap to the next rank.", 'GET', '/api/leaderboard/me/context', query='purse')
     get_my_record = operation("The caller's trading record.", 'GET', '/api/recaps/record', query='purse from to type')
     get_open_api = operation("The REST API as an OpenAPI 3.1 document.", 'GET', '/api/openapi.json')
+    get_player_profile = operation("A player over all matches.", 'GET', '/api/instruments/{id}/profile')
     get_pnl_board = operation("All users by profit.", 'GET', '/api/leaderboard/global', query='purse limit cursor offset')
     get_portfolio = operation("The caller's holdings of the former share model, wallet balance and total PnL.", 'GET', '/api/portfolio')
     get_position = operation("One position of the caller.", 'GET', '/api/positions/{id}')

@@ -1,0 +1,54 @@
+/** A player's page on the wire. */
+import { z } from '@hono/zod-openapi'
+import { MoveSumsBody } from '../../http/move-sums.ts'
+import {
+  fixtureNumber,
+  instrumentIdText,
+  playerName,
+  priceNumber,
+  role,
+  timestampText,
+  usernameText,
+} from '../../http/schemas.ts'
+import { HOLDERS_MAX, MATCHES_MAX } from './store.ts'
+
+const team = z.object({
+  name: z.string().openapi({ example: 'Harbour' }),
+  score: z.int().nullable().openapi({ example: 2 }),
+})
+const side = z.enum(['home', 'away'])
+const between = { matchId: fixtureNumber, startsAt: timestampText, home: team, away: team, side }
+
+export const PlayerProfileBody = z
+  .object({
+    instrumentId: instrumentIdText,
+    name: playerName,
+    position: role,
+    team: z.string().openapi({ example: 'Harbour' }),
+    currentPrice: priceNumber,
+    matches: z
+      .array(
+        z.object({
+          ...between,
+          from: priceNumber.openapi({ description: 'Before the match.', example: 200 }),
+          to: priceNumber.openapi({ description: 'At its settlement.', example: 206.31 }),
+          because: MoveSumsBody,
+        }),
+      )
+      .openapi({ description: `The last ${MATCHES_MAX} settled ones, latest first, as far back as ticks are kept.` }),
+    next: z.object(between).nullable().openapi({ description: 'As announced; null where nothing is.' }),
+    holders: z
+      .array(
+        z.object({
+          username: usernameText,
+          direction: z.enum(['long', 'short']),
+          league: z.string().openapi({ description: 'One that you both are in.', example: 'Friends' }),
+        }),
+      )
+      .openapi({
+        description:
+          `Members of the caller's private leagues with an open position, at most ${HOLDERS_MAX}; none of those who ` +
+          'are on no board.',
+      }),
+  })
+  .openapi('PlayerProfile')
