@@ -19,7 +19,6 @@ import type {
   Risk,
   Setting,
   SettingValue,
-  Upload,
   UserFile,
   Webhook,
 } from './answers.ts'
@@ -32,15 +31,6 @@ const put = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'P
 const post = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'POST', body })
 
 const remove = (path: string, reason: string) => api.ask<unknown>(path, { method: 'DELETE', query: { reason } })
-
-const UPLOADS = '/api/admin/uploads'
-
-/** Sends a file as it is. */
-async function sendFile(path: string, file: File): Promise<void> {
-  const headers = { 'content-type': 'application/octet-stream' }
-  const response = await fetch(path, { method: 'POST', credentials: 'include', headers, body: file })
-  if (!response.ok) throw new ApiError(response.status, await response.json())
-}
 
 type Checks = Readonly<Record<string, 'ok' | 'failed'>>
 
@@ -62,9 +52,6 @@ export const operations = {
       query: { limit: 10, ...(cursor === null ? {} : { cursor }) },
     }),
   chartOf: (matchId: number) => api.ask<{ chart: PricePath[] }>(`/api/admin/recordings/${matchId}/chart`),
-  uploads: () => api.ask<{ uploads: Upload[] }>(UPLOADS),
-  upload: (name: string, file: File) => sendFile(`${UPLOADS}?name=${encodeURIComponent(name)}`, file),
-  removeUpload: (name: string, reason: string) => remove(`${UPLOADS}/${name}`, reason),
   replays: () => api.ask<{ replays: Replay[]; mainPurseIsLive: boolean }>('/api/admin/gameplay-bot/status'),
   /** `practice` null: as the setting `replays.practice` says. */
   startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null, reason: string) =>

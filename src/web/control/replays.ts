@@ -5,10 +5,11 @@ import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
 import { Library } from './library.ts'
 import { startReplay, stopReplay } from './acts.ts'
 import { operations, type Replay } from './operations.ts'
+import { acted } from './run-action.ts'
 import { ScheduledTournaments } from './scheduled.ts'
 
 export function Replays() {
-  const { answer, trouble, again } = useRequest(() => operations.replays())
+  const { answer, trouble, again } = useRequest(() => operations.replays(), [acted.value])
   useRepeated(again, 3_000)
   return html`
     <div class="columns">
@@ -28,7 +29,7 @@ export function Replays() {
         <${ScheduledTournaments} />
       </div>
       <${Start} again=${again} />
-      <${Library} again=${again} />
+      <${Library} />
     </div>
   `
 }

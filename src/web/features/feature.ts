@@ -25,6 +25,11 @@ export interface PageFeature {
   readonly notices?: readonly ComponentType<NoticeProps>[]
   /** Sections of the control room. */
   readonly sections?: readonly ControlSection[]
+  /** Parts of its section of replays, loaded on demand. */
+  readonly replays?: {
+    /** In the library of recordings. */
+    readonly library?: () => Promise<ComponentType>
+  }
 }
 
 export interface NoticeProps {
