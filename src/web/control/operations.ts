@@ -62,10 +62,6 @@ export const operations = {
       reason,
       ...(practice === null ? {} : { practice }),
     }),
-  scheduleTournament: (wanted: { name: string; startsAt: string; speed: number }) =>
-    post('/api/admin/tournaments', wanted),
-  changeTournament: (id: string, change: { state?: 'cancelled'; startsAt?: string; speed?: number; reason: string }) =>
-    api.ask<unknown>(`/api/admin/tournaments/${id}`, { method: 'PATCH', body: change }),
   stopReplay: (id: string, reason: string) => post('/api/admin/gameplay-bot/stop', { id, reason }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean, reason: string) =>
@@ -94,13 +90,6 @@ export const operations = {
     }),
   books: () => api.ask<LedgerAudit>('/api/admin/ledger/audit'),
   webhooks: () => api.ask<{ webhooks: Webhook[] }>('/api/admin/webhooks'),
-  createWebhook: (url: string, types: readonly string[]) =>
-    api.ask<{ secret: string }>('/api/admin/webhooks', { method: 'POST', body: { url, types } }),
-  testWebhook: (id: string) =>
-    api.ask<{ status: number | null; error: string | null }>(`/api/admin/webhooks/${id}/test`, { method: 'POST' }),
-  setWebhook: (id: string, state: 'active' | 'paused') =>
-    api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'PATCH', body: { state } }),
-  deleteWebhook: (id: string, reason: string) => remove(`/api/admin/webhooks/${id}`, reason),
   keys: () => api.ask<{ keys: AdminKey[] }>('/api/admin/keys'),
   revokeKey: (id: string, reason: string) => remove(`/api/admin/keys/${id}`, reason),
   feed: () => api.ask<FeedState>('/api/admin/feed'),

@@ -1,12 +1,13 @@
-/** Replays: progress, stop and start, and beside them the tournaments. */
+/** Replays: progress, stop and start, the library, and what features add. */
 import { useState } from 'preact/hooks'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
+import { Loaded } from '../parts/loaded.ts'
 import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
 import { Library } from './library.ts'
 import { startReplay, stopReplay } from './acts.ts'
 import { operations, type Replay } from './operations.ts'
 import { acted } from './run-action.ts'
-import { ScheduledTournaments } from './scheduled.ts'
 
 export function Replays() {
   const { answer, trouble, again } = useRequest(() => operations.replays(), [acted.value])
@@ -26,7 +27,9 @@ export function Replays() {
                   </ul>`
           }
         </section>
-        <${ScheduledTournaments} />
+        ${PAGE_FEATURES.map(({ replays }) =>
+          replays?.card === undefined ? null : html`<${Loaded} load=${replays.card} />`,
+        )}
       </div>
       <${Start} again=${again} />
       <${Library} />

@@ -27,6 +27,8 @@ export interface PageFeature {
   readonly sections?: readonly ControlSection[]
   /** Parts of its section of replays, loaded on demand. */
   readonly replays?: {
+    /** Below those that are playing. */
+    readonly card?: () => Promise<ComponentType>
     /** In the library of recordings. */
     readonly library?: () => Promise<ComponentType>
   }
