@@ -11,9 +11,11 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
         return [{ kind: 'opened', userId: event.position.userId, purse: event.position.purse }]
       case 'margin_warned':
         if (event.position.warned === 0) return []
-        return [{ kind: 'margin_warned', ...of(event.position), lostPct: event.position.warned }]
+        return [{ kind: 'margin_warned', ...aboutPosition(event.position), lostPct: event.position.warned }]
       case 'position_closed':
-        return [{ kind: 'closed', ...of(event.position), ...closingOf(event.position, event.position.close) }]
+        return [
+          { kind: 'closed', ...aboutPosition(event.position), ...closingOf(event.position, event.position.close) },
+        ]
       case 'match_updated':
         return event.info.settledAt === null ? [] : [{ kind: 'match_settled' }]
       case 'fill_moved':
@@ -36,16 +38,19 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
 function movedEvents({ position, before, amount, rest }: FillMoved): CommittedEvent[] {
   const { close } = position
   if (close === null || before.close === null) {
-    return [{ kind: 'fill_moved', ...of(position), from: before.openPrice, to: position.openPrice }]
+    return [{ kind: 'fill_moved', ...aboutPosition(position), from: before.openPrice, to: position.openPrice }]
   }
   const [was, is] = [baseMoveOf(before, before.close.base), baseMoveOf(position, close.base)]
   if (amount === 0 && was === is) return []
   const earned = { before: { pnl: before.close.pnl, baseMove: was }, pnl: close.pnl, baseMove: is }
   const told = { ...partsOf(position), ...(rest === undefined ? {} : { waits: true as const }) }
-  return [{ kind: 'corrected', ...of(position), ...earned, openedAt: position.openedAt, by: close.by, ...told }]
+  return [
+    { kind: 'corrected', ...aboutPosition(position), ...earned, openedAt: position.openedAt, by: close.by, ...told },
+  ]
 }
 
-const of = ({ id, userId, purse, instrumentId, direction, lots, margin }: Position) => ({
+/** What every event of a position says of it. */
+export const aboutPosition = ({ id, userId, purse, instrumentId, direction, lots, margin }: Position) => ({
   positionId: id,
   userId,
   purse,

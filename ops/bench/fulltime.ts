@@ -7,6 +7,7 @@
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; databases are made there and dropped.
  */
 import { parseArgs } from 'node:util'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer } from './bench-database.ts'
 import { type FullTime, measureFullTime, prepareHolders } from './fulltime-match.ts'
 import { figure, table } from './report.ts'
@@ -17,8 +18,6 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
 /** Users who trade in another match. */
 const TRADERS = 500
 
@@ -26,7 +25,7 @@ const seconds = (ms: number): string => figure(ms / 1_000)
 
 const measured: FullTime[] = []
 for (const holders of options.holders.split(',').map(Number)) {
-  const database = await createOnServer(server, holders + TRADERS)
+  const database = await createOnServer(namedServer(), holders + TRADERS)
   try {
     measured.push(await measureFullTime(database, await prepareHolders(database, holders)))
   } finally {

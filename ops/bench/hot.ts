@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { audit, type BenchDatabase, createOnServer, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
 import { loadOverHttp, signedInUsers } from './http-loads.ts'
@@ -43,8 +44,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
+const server = namedServer()
 const pace = paceOf(options)
 
 for (const name of options.only.split(',')) {

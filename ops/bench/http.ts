@@ -7,6 +7,7 @@
  * and PostgreSQL share the machine, so only the ratio is meaningful.
  */
 import { parseArgs } from 'node:util'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { audit, createOnServer } from './bench-database.ts'
 import type { Load } from './closed-loop.ts'
 import { loadOverHttp, signedInUsers } from './http-loads.ts'
@@ -22,11 +23,9 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
 const pace = paceOf(options)
 
-const database = await createOnServer(server, 0)
+const database = await createOnServer(namedServer(), 0)
 try {
   await withServer(database, measure)
 } finally {

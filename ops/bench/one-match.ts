@@ -18,6 +18,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { MAILBOX_MAX } from '../../actors/kernel/limits.ts'
 import { whole } from '../rehearse/rig/options.ts'
 import { OwnRedis } from '../rehearse/rig/redis.ts'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { audit, type BenchDatabase, createOnServer, reset } from './bench-database.ts'
 import type { Load } from './closed-loop.ts'
 import { commitTime, describeCommitTime } from './commit-time.ts'
@@ -43,8 +44,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
+const server = namedServer()
 const pace = paceOf(options)
 const askers = whole('askers', options.askers, 1, 32)
 const underWay = whole('under-way', options['under-way'], askers, MAILBOX_MAX)

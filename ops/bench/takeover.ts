@@ -12,14 +12,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { present } from '../../actors/kernel/assert.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { Cluster } from '../rehearse/chaos/cluster.ts'
+import { rehearsing } from '../rehearse/rig/program.ts'
 import { OwnRedis } from '../rehearse/rig/redis.ts'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { Watcher } from '../rehearse/rig/watcher.ts'
 import { checkConsistency, waitForTrading } from '../rehearse/rig/consistency.ts'
 import { serverPlace } from '../rehearse/rig/data-place.ts'
@@ -37,7 +38,6 @@ const { values } = parseArgs({
 })
 const kills = whole('kills', values.kills, 1)
 const users = whole('users', values.users, 1, 500)
-const server = present(process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL'], 'a server in DATABASE_URL')
 
 /** A process is a witness two seconds after it has joined. */
 const CALM_MS = 4_000
@@ -46,16 +46,8 @@ const MEDIAN_MAX_MS = 1_500
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-takeover-'))
 const redis = await OwnRedis.start(folder)
-const place = await serverPlace(server, redis.url)
-const cluster = new Cluster({
-  ...place.env,
-  BUS_KEY: randomBytes(32).toString('hex'),
-  DEMO_SPEED: '10',
-  DEMO_TRADERS: '0',
-  RATE_LIMIT_PER_MIN: '0',
-  LOG_LEVEL: 'info', // says which process it is
-  ADMIN_EMAILS: 'takeover_auditor@synthetic.invalid',
-})
+const place = await serverPlace(namedServer(), redis.url)
+const cluster = new Cluster({ ...place.env, ...rehearsing('Takeover', 10) })
 const admin = new SimulatedClient('Takeover Auditor')
 const watcher = new Watcher(admin)
 const tally = new TradingTally()

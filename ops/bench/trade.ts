@@ -8,6 +8,7 @@
  * are meaningful. After every variant the books are audited, and a difference ends the run.
  */
 import { parseArgs } from 'node:util'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer } from './bench-database.ts'
 import { benchOpens } from './opens.ts'
 import { paceOf } from './report.ts'
@@ -22,11 +23,9 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
 const pace = paceOf(options)
 
-const database = await createOnServer(server, USERS)
+const database = await createOnServer(namedServer(), USERS)
 try {
   const { text, data } = await benchOpens(database, pace)
   console.log(options.json ? JSON.stringify(data) : text)

@@ -211,7 +211,7 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     error: 'body too large',
-    when: 'The declared or received body exceeds 64 KiB, or 8 MiB for an upload.',
+    when: 'The declared or received body exceeds 64 KiB, or what its route allows.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

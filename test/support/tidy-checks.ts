@@ -377,7 +377,6 @@ const NAMED_ELSEWHERE: readonly string[] = [
   'spinner',
   'tape',
   'tournaments',
-  'uploads',
   'webhooks',
 ]
 

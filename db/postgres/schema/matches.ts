@@ -16,7 +16,6 @@ export interface MatchTables {
   tape_checkpoints: TapeCheckpointsTable
   tape_keys: TapeKeysTable
   replays: ReplaysTable
-  uploads: UploadsTable
 }
 
 /** A match that no process runs yet. */
@@ -149,16 +148,6 @@ export interface RecentTradesTable {
   traded_micros: number
   /** The newest of these trades, oldest first (db/recent-trades.ts). */
   trades: string
-}
-
-export interface UploadsTable {
-  name: string
-  id: string
-  /** A `RecordingSummary`, as the feature of uploads writes it. */
-  summary: Json
-  data: Uint8Array
-  at: Timestamp
-  by_id: string
 }
 
 export interface ReplaysTable {

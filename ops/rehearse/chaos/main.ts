@@ -18,7 +18,6 @@
  * the longest time without an order that is carried out; more than ten seconds break a promise. If a promise is broken,
  * the exit code is 1 and all data is kept.
  */
-import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
@@ -30,13 +29,13 @@ import { MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { SimulatedClient, Instruments } from '../rig/simulated-client.ts'
-import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
+import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { serverPlace } from '../rig/data-place.ts'
-import { formLeague } from '../rig/league.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
 import { whole } from '../rig/options.ts'
+import { rehearsing } from '../rig/program.ts'
 import { type Action, ACTIONS, actionsNamed, PAUSE_MAX_MS } from './actions.ts'
 import { audit } from '../rig/audit.ts'
 import { Cluster } from './cluster.ts'
@@ -81,13 +80,7 @@ const network = values.relays ? null : Network.open()
 const cluster = new Cluster(
   {
     ...place.env,
-    DEMO_SPEED: String(speed),
-    DEMO_TRADERS: '0',
-    RATE_LIMIT_PER_MIN: '0',
-    LOG_LEVEL: 'info',
-    JWT_ACCESS_EXPIRY: '7d',
-    BUS_KEY: randomBytes(32).toString('hex'),
-    ADMIN_EMAILS: 'chaos_auditor@synthetic.invalid',
+    ...rehearsing('Chaos', speed),
   },
   network,
 )
@@ -105,10 +98,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 async function begin(): Promise<void> {
   await cluster.makeWhole()
-  await admin.signIn(cluster.url)
-  for (const { client } of traders) await client.signIn(cluster.url)
-  await formLeague(cluster.url, traders)
-  await waitForTrading(cluster.url, admin)
+  await gather(cluster.url, admin, traders)
 }
 
 /** The actions to blame for a broken promise. */

@@ -175,6 +175,10 @@ async function onDatabase(settings: Environment, statement: string): Promise<voi
     await embedded.close()
     return
   }
+  await onServer(url, statement)
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -190,19 +194,10 @@ async function createDatabase(): Promise<{ readonly url: string; readonly drop: 
   if (server === undefined)
     throw new Error('DATABASE_URL must name a PostgreSQL server on which a database can be made')
   const name = `touchline_conformance_${randomUUID().replaceAll('-', '')}`
-  const administer = async (statement: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: server })
-    await client.connect()
-    try {
-      await client.query(statement)
-    } finally {
-      await client.end()
-    }
-  }
-  await administer(`create database ${name}`)
+  await onServer(server, `create database ${name}`)
   const url = new URL(server)
   url.pathname = `/${name}`
-  return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) }
+  return { url: url.href, drop: () => onServer(server, `drop database ${name} with (force)`) }
 }
 
 /** A private Redis: messages on a shared one reach every deployment there. */

@@ -22,7 +22,6 @@
  * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY; Patroni, etcd and etcdctl with
  * `--patroni`. The exit code is 1 when a promise is broken.
  */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,9 +32,9 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
-import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
-import { formLeague } from '../rig/league.ts'
+import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { whole } from '../rig/options.ts'
+import { rehearsing } from '../rig/program.ts'
 import { PostgresPrograms } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import { OwnRedis } from '../rig/redis.ts'
@@ -150,10 +149,7 @@ async function round(n: number, databases: Databases, { url }: Processes): Promi
 async function run(databases: Databases, processes: Processes): Promise<void> {
   const { url } = processes
   await processes.startRooms()
-  await admin.signIn(url)
-  for (const { client } of traders) await client.signIn(url)
-  await formLeague(url, traders)
-  await waitForTrading(url, admin)
+  await gather(url, admin, traders)
   const { instruments } = await admin.read(url, '/api/instruments', Instruments)
   for (const { client } of traders.slice(0, WATCHERS)) watchers.push(new Watcher(client))
   for (const watcher of watchers) watcher.watch(url, instruments)
@@ -178,13 +174,7 @@ try {
   const { databases, settings } = await startStores()
   const processes = await Processes.start({
     ...settings,
-    DEMO_SPEED: String(speed),
-    DEMO_TRADERS: '0',
-    RATE_LIMIT_PER_MIN: '0',
-    LOG_LEVEL: 'info',
-    JWT_ACCESS_EXPIRY: '7d',
-    BUS_KEY: randomBytes(32).toString('hex'),
-    ADMIN_EMAILS: 'failover_auditor@synthetic.invalid',
+    ...rehearsing('Failover', speed),
   })
   ends.push(() => processes.kill())
   await run(databases, processes)

@@ -14,7 +14,6 @@
  *
  * It needs PostgreSQL's programs, Redis, bash and gpg. The exit code is 1 when a promise is broken.
  */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,13 +24,12 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
-import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
+import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { freePort } from '../rig/ports.ts'
-import { formLeague } from '../rig/league.ts'
 import { whole } from '../rig/options.ts'
 import { OwnPostgres } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
-import type { Settings } from '../rig/program.ts'
+import { rehearsing, type Settings } from '../rig/program.ts'
 import { OwnRedis } from '../rig/redis.ts'
 import { makeDatabase } from '../rig/scratch-database.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
@@ -196,22 +194,13 @@ async function run(): Promise<void> {
     DATA_DIR: join(folder, 'keys'),
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
-    DEMO_SPEED: String(speed),
-    DEMO_TRADERS: '0',
-    RATE_LIMIT_PER_MIN: '0',
-    LOG_LEVEL: 'info',
-    JWT_ACCESS_EXPIRY: '7d',
-    BUS_KEY: randomBytes(32).toString('hex'),
-    ADMIN_EMAILS: 'restore_auditor@synthetic.invalid',
+    ...rehearsing('Restore', speed),
   }
   const processes = await Processes.start(settings)
   ends.push(() => processes.kill())
   const { url } = processes
   await processes.startRooms()
-  await admin.signIn(url)
-  for (const { client } of traders) await client.signIn(url)
-  await formLeague(url, traders)
-  await waitForTrading(url, admin)
+  await gather(url, admin, traders)
   const { backup, moment } = await tradeAndDie(backups, postgres, processes)
   await processes.kill()
   const begun = performance.now()

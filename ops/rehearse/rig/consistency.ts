@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { performance } from 'node:perf_hooks'
 import { demand } from './account.ts'
+import { formLeague } from './league.ts'
 import { Audit, type SimulatedClient, Instruments } from './simulated-client.ts'
 import type { SimulatedTrader } from './simulated-trader.ts'
 
@@ -24,6 +25,14 @@ export async function waitForTrading(url: string, client: SimulatedClient): Prom
     demand(performance.now() < until, () => `no command was carried out within ${PATIENCE_MS} ms of the start`)
     await pause(20)
   }
+}
+
+/** Signs all of them in, forms their league, and waits until they can trade. */
+export async function gather(url: string, admin: SimulatedClient, traders: readonly SimulatedTrader[]): Promise<void> {
+  await admin.signIn(url)
+  for (const { client } of traders) await client.signIn(url)
+  await formLeague(url, traders)
+  await waitForTrading(url, admin)
 }
 
 /** Throws a Violation when anything is wrong. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { present } from '../../../actors/kernel/assert.ts'
 import { userId } from '../../../actors/kernel/ids.ts'
 import { PURSES } from '../../../actors/kernel/purse.ts'
 import { keys } from '../../../db/fast/fast-store.ts'
@@ -10,6 +11,7 @@ import { installationOf } from '../../../db/installation.ts'
 import { type Connection, connect } from '../../../db/postgres/connect.ts'
 import { createMigrated, putMigrated } from './migrated.ts'
 import type { Settings } from './program.ts'
+import { namedServer } from './scratch-database.ts'
 
 export interface DataPlace {
   /** The settings that make the program use this place. */
@@ -50,6 +52,12 @@ export async function serverPlace(server: string, redisUrl: string | null): Prom
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** The same on the servers that DATABASE_URL and REDIS_URL (or TEST_…) name. */
+export async function namedPlace(): Promise<DataPlace> {
+  const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
+  return serverPlace(namedServer(), present(redisUrl, 'a server in REDIS_URL'))
 }
 
 /** Removes what the users of a database have in Redis. */

@@ -1,5 +1,6 @@
 /** The real program as a process of its own: started, asked for its addresses, and killed without warning. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -18,6 +19,17 @@ const OUTPUT_MAX = 4 * 1024 * 1024
 const STOP_MS = 20_000
 
 export type Settings = Readonly<Record<string, string>>
+
+/** For simulated users alone: nobody else trades, nothing is limited, and `<name> Auditor` is an admin. */
+export const rehearsing = (name: string, speed: number): Settings => ({
+  DEMO_SPEED: String(speed),
+  DEMO_TRADERS: '0',
+  RATE_LIMIT_PER_MIN: '0',
+  LOG_LEVEL: 'info', // says which process it is
+  JWT_ACCESS_EXPIRY: '7d',
+  BUS_KEY: randomBytes(32).toString('hex'),
+  ADMIN_EMAILS: `${name.toLowerCase()}_auditor@synthetic.invalid`,
+})
 
 const running = new Set<Program>()
 

@@ -9,6 +9,13 @@ export interface ScratchDatabase {
   readonly drop: () => Promise<void>
 }
 
+/** The PostgreSQL server that DATABASE_URL (or TEST_DATABASE_URL) names. */
+export function namedServer(): string {
+  const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+  if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server, on which a database is made')
+  return server
+}
+
 /** A new, empty database. Its name begins with `whose`, to identify one that was left behind. */
 export const makeDatabase = (server: string, whose: string): Promise<ScratchDatabase> => make(server, whose, '')
 

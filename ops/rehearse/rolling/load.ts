@@ -5,8 +5,7 @@ import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
-import { checkConsistency, waitForTrading } from '../rig/consistency.ts'
-import { formLeague } from '../rig/league.ts'
+import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { Instruments, SimulatedClient } from '../rig/simulated-client.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading, type TradingLoad } from '../rig/trading-load.ts'
@@ -70,10 +69,7 @@ export class ClusterLoad {
 
   async start(url: string): Promise<void> {
     const { admin, traders } = this
-    await admin.signIn(url)
-    for (const { client } of traders) await client.signIn(url)
-    await formLeague(url, traders)
-    await waitForTrading(url, admin)
+    await gather(url, admin, traders)
     const { instruments } = await admin.read(url, '/api/instruments', Listing)
     const followed = instruments.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
     for (let n = 0; n < this.#sockets; n++) {

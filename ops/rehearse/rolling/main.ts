@@ -16,9 +16,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { demand } from '../rig/account.ts'
-import { serverPlace } from '../rig/data-place.ts'
+import { namedPlace } from '../rig/data-place.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
 import { whole } from '../rig/options.ts'
+import { rehearsing } from '../rig/program.ts'
 import { Cluster, NAMES } from './cluster.ts'
 import { keyRotation, type KeyRotation } from './key-rotation.ts'
 import { ClusterLoad } from './load.ts'
@@ -36,14 +37,12 @@ const { values } = parseArgs({
 const rounds = whole('rounds', values.rounds, 1)
 const users = whole('users', values.users, 1)
 const sockets = whole('sockets', values.sockets, 0)
+const speed = whole('speed', values.speed, 1)
 const seed = whole('seed', values.seed, 0)
-const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
-if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
 demandNginx()
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))
-const place = await serverPlace(database, redisUrl)
+const place = await namedPlace()
 const load = new ClusterLoad({ name: 'Rolling', users, sockets, seed })
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -83,16 +82,7 @@ say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}`)
 const rotation = await keyRotation()
 let cluster: Cluster | null = null
 try {
-  const settings = {
-    ...place.env,
-    DEMO_SPEED: values.speed,
-    DEMO_TRADERS: '0',
-    RATE_LIMIT_PER_MIN: '0',
-    LOG_LEVEL: 'info',
-    JWT_ACCESS_EXPIRY: '7d',
-    ...rotation.former,
-    ADMIN_EMAILS: 'rolling_auditor@synthetic.invalid',
-  }
+  const settings = { ...place.env, ...rehearsing('Rolling', speed), ...rotation.former }
   cluster = await Cluster.start(settings, folder)
   await run(cluster, rotation)
   say(`\n${load.asked} requests, none failed. No promise was broken.`)

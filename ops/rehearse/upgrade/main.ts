@@ -27,8 +27,9 @@ import { parseArgs, promisify } from 'node:util'
 import { EXIT } from '../../../src/start-failure.ts'
 import { demand } from '../rig/account.ts'
 import { waitForTrading } from '../rig/consistency.ts'
-import { serverPlace } from '../rig/data-place.ts'
+import { namedPlace } from '../rig/data-place.ts'
 import { whole } from '../rig/options.ts'
+import { rehearsing } from '../rig/program.ts'
 import { Cluster, NAMES } from '../rolling/cluster.ts'
 import { ClusterLoad, seconds } from '../rolling/load.ts'
 import { Pulse } from './pulse.ts'
@@ -53,10 +54,8 @@ const { values } = parseArgs({
 })
 const users = whole('users', values.users, 1)
 const sockets = whole('sockets', values.sockets, 0)
+const speed = whole('speed', values.speed, 1)
 const seed = whole('seed', values.seed, 0)
-const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
-if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
 demandNginx()
 
 const ADDS: PlantedMigration = {
@@ -90,7 +89,7 @@ const [before, adding, breaking] = ['before', 'adding', 'breaking'].map((name) =
   string,
   string,
 ]
-const place = await serverPlace(database, redisUrl)
+const place = await namedPlace()
 const load = new ClusterLoad({ name: 'Upgrade', users, sockets, seed })
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const ms = (time: number): string => `${Math.round(time)} ms`
@@ -167,16 +166,7 @@ try {
   copyThisTree(adding, [ADDS])
   copyThisTree(breaking, [ADDS, BREAKS])
   say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}; from ${version} to this tree`)
-  const settings = {
-    ...place.env,
-    DEMO_SPEED: values.speed,
-    DEMO_TRADERS: '0',
-    RATE_LIMIT_PER_MIN: '0',
-    LOG_LEVEL: 'info',
-    JWT_ACCESS_EXPIRY: '7d',
-    BUS_KEY: 'a key of 32 characters, all known',
-    ADMIN_EMAILS: 'upgrade_auditor@synthetic.invalid',
-  }
+  const settings = { ...place.env, ...rehearsing('Upgrade', speed) }
   cluster = await Cluster.start(settings, folder, before)
   await run(cluster)
   say(`\n${load.asked} requests, nothing lost and nothing done twice. No promise was broken.`)

@@ -8,6 +8,7 @@ import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../.
 import { MICROS_MAX, type Money, money } from '../../../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import type { CommittedEvent } from '../../../actors/community/committed-event.ts'
+import { aboutPosition } from '../../../actors/match/committed-events.ts'
 import { baseMoveOf, type ClosedPosition } from '../../../actors/position/position.ts'
 import { adopted } from '../../../db/adoption.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from '../../../db/positions.ts'
@@ -251,17 +252,11 @@ export class PositionVoids {
 
   /** Leaves the event to which careers, boards, weeks and notifications react, also long after the match. */
   async #tell(tx: Transaction<Database>, position: ClosedPosition, at: Instant): Promise<void> {
-    const { id, userId, purse, instrumentId, direction, lots, margin, openedAt, close } = position
+    const { openedAt, close } = position
     const { others, closedAt } = await othersOf(tx, position)
     const event: CommittedEvent = {
       kind: 'voided',
-      positionId: id,
-      userId,
-      purse,
-      instrumentId,
-      direction,
-      lots,
-      margin,
+      ...aboutPosition(position),
       openedAt,
       closedAt,
       by: close.by,

@@ -6,6 +6,7 @@ import { type Instant, instant, type World } from '../../../actors/kernel/world.
 import type { AuditLog } from '../../../db/audit-log.ts'
 import type { PricePath } from '../../../db/recordings.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import { withUploads } from './tables.ts'
 
 /** What a recording is about. */
 export interface RecordingSummary {
@@ -53,7 +54,7 @@ export class Uploads {
 
   /** By name. */
   async list(): Promise<readonly Upload[]> {
-    const rows = await this.#db
+    const rows = await withUploads(this.#db)
       .selectFrom('uploads')
       .select(['name', 'id', 'summary', 'at', sql<number>`octet_length(data)`.as('bytes')])
       .orderBy('name')
@@ -70,7 +71,11 @@ export class Uploads {
 
   /** Lines of JSON, compressed with brotli; null without such an upload. `id` tells it from others of this name. */
   async find(name: string): Promise<{ readonly id: string; readonly data: Uint8Array } | null> {
-    const row = await this.#db.selectFrom('uploads').select(['id', 'data']).where('name', '=', name).executeTakeFirst()
+    const row = await withUploads(this.#db)
+      .selectFrom('uploads')
+      .select(['id', 'data'])
+      .where('name', '=', name)
+      .executeTakeFirst()
     return row ?? null
   }
 
@@ -80,11 +85,11 @@ export class Uploads {
     const id = this.#world.newId()
     return this.#db.transaction().execute(async (tx) => {
       await sql`lock table uploads in share row exclusive mode`.execute(tx) // one at a time
-      const known = await tx.selectFrom('uploads').select('name').execute()
+      const known = await withUploads(tx).selectFrom('uploads').select('name').execute()
       if (known.some((row) => row.name === name)) return { kind: 'exists' }
       if (known.length >= UPLOADS_MAX) return { kind: 'full', max: UPLOADS_MAX }
       const row = { name, id, summary: JSON.stringify(summary), data: Buffer.from(data), at: new Date(at), by_id: by }
-      await tx.insertInto('uploads').values(row).execute()
+      await withUploads(tx).insertInto('uploads').values(row).execute()
       const after = { title: summary.title, updates: summary.updates, bytes: data.length }
       await this.#audit.record({ actor: by, action: 'recording.upload', subject: name, before: null, after }, tx)
       return { kind: 'kept', upload: { ...summary, name, id, bytes: data.length, at } }
@@ -102,7 +107,11 @@ export class Uploads {
         .where('state', '=', 'running')
         .executeTakeFirst()
       if (playing !== undefined) return 'playing'
-      const removed = await tx.deleteFrom('uploads').where('name', '=', name).returning('summary').executeTakeFirst()
+      const removed = await withUploads(tx)
+        .deleteFrom('uploads')
+        .where('name', '=', name)
+        .returning('summary')
+        .executeTakeFirst()
       if (removed === undefined) return 'unknown'
       const { title } = readSummary(removed.summary, `upload ${name}`)
       await this.#audit.record(

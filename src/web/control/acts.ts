@@ -224,7 +224,7 @@ export const stopReplay = ({ id, fixtureId, matchId }: { id: string; fixtureId: 
     run: (reason) => operations.stopReplay(id, reason),
   })
 
-/** Removes something that is no matter of money: a webhook, an upload. */
+/** Removes something without effect on money. */
 export const remove = (title: string, effects: readonly string[], run: (reason: string) => Promise<unknown>) =>
   ask({ title, label: 'Remove', effects: () => effects, reason: 'asked', run })
 

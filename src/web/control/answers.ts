@@ -21,7 +21,7 @@ export interface Recording {
   readonly players: number
 }
 
-interface RecordedTeam {
+export interface RecordedTeam {
   readonly name: string
   readonly score: number | null
 }
@@ -41,16 +41,6 @@ export interface EndedMatch {
   readonly replay: boolean
   readonly events: number
   readonly bytes: number
-}
-
-export interface Upload {
-  readonly name: string
-  readonly title: string
-  readonly home: RecordedTeam
-  readonly away: RecordedTeam
-  readonly events: number
-  readonly bytes: number
-  readonly chart: readonly PricePath[]
 }
 
 /** When and by whom a flag or setting was last changed; null while it has its default. */

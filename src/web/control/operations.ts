@@ -19,7 +19,6 @@ import type {
   Risk,
   Setting,
   SettingValue,
-  Upload,
   UserFile,
   Webhook,
 } from './answers.ts'
@@ -32,15 +31,6 @@ const put = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'P
 const post = (path: string, body: unknown) => api.ask<unknown>(path, { method: 'POST', body })
 
 const remove = (path: string, reason: string) => api.ask<unknown>(path, { method: 'DELETE', query: { reason } })
-
-const UPLOADS = '/api/admin/uploads'
-
-/** Sends a file as it is. */
-async function sendFile(path: string, file: File): Promise<void> {
-  const headers = { 'content-type': 'application/octet-stream' }
-  const response = await fetch(path, { method: 'POST', credentials: 'include', headers, body: file })
-  if (!response.ok) throw new ApiError(response.status, await response.json())
-}
 
 type Checks = Readonly<Record<string, 'ok' | 'failed'>>
 
@@ -62,9 +52,6 @@ export const operations = {
       query: { limit: 10, ...(cursor === null ? {} : { cursor }) },
     }),
   chartOf: (matchId: number) => api.ask<{ chart: PricePath[] }>(`/api/admin/recordings/${matchId}/chart`),
-  uploads: () => api.ask<{ uploads: Upload[] }>(UPLOADS),
-  upload: (name: string, file: File) => sendFile(`${UPLOADS}?name=${encodeURIComponent(name)}`, file),
-  removeUpload: (name: string, reason: string) => remove(`${UPLOADS}/${name}`, reason),
   replays: () => api.ask<{ replays: Replay[]; mainPurseIsLive: boolean }>('/api/admin/gameplay-bot/status'),
   /** `practice` null: as the setting `replays.practice` says. */
   startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null, reason: string) =>
@@ -75,10 +62,6 @@ export const operations = {
       reason,
       ...(practice === null ? {} : { practice }),
     }),
-  scheduleTournament: (wanted: { name: string; startsAt: string; speed: number }) =>
-    post('/api/admin/tournaments', wanted),
-  changeTournament: (id: string, change: { state?: 'cancelled'; startsAt?: string; speed?: number; reason: string }) =>
-    api.ask<unknown>(`/api/admin/tournaments/${id}`, { method: 'PATCH', body: change }),
   stopReplay: (id: string, reason: string) => post('/api/admin/gameplay-bot/stop', { id, reason }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean, reason: string) =>
@@ -107,13 +90,6 @@ export const operations = {
     }),
   books: () => api.ask<LedgerAudit>('/api/admin/ledger/audit'),
   webhooks: () => api.ask<{ webhooks: Webhook[] }>('/api/admin/webhooks'),
-  createWebhook: (url: string, types: readonly string[]) =>
-    api.ask<{ secret: string }>('/api/admin/webhooks', { method: 'POST', body: { url, types } }),
-  testWebhook: (id: string) =>
-    api.ask<{ status: number | null; error: string | null }>(`/api/admin/webhooks/${id}/test`, { method: 'POST' }),
-  setWebhook: (id: string, state: 'active' | 'paused') =>
-    api.ask<unknown>(`/api/admin/webhooks/${id}`, { method: 'PATCH', body: { state } }),
-  deleteWebhook: (id: string, reason: string) => remove(`/api/admin/webhooks/${id}`, reason),
   keys: () => api.ask<{ keys: AdminKey[] }>('/api/admin/keys'),
   revokeKey: (id: string, reason: string) => remove(`/api/admin/keys/${id}`, reason),
   feed: () => api.ask<FeedState>('/api/admin/feed'),

@@ -1,14 +1,16 @@
-/** Replays: progress, stop and start, and beside them the tournaments. */
+/** Replays: progress, stop and start, the library, and what features add. */
 import { useState } from 'preact/hooks'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
+import { Loaded } from '../parts/loaded.ts'
 import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
 import { Library } from './library.ts'
 import { startReplay, stopReplay } from './acts.ts'
 import { operations, type Replay } from './operations.ts'
-import { ScheduledTournaments } from './scheduled.ts'
+import { acted } from './run-action.ts'
 
 export function Replays() {
-  const { answer, trouble, again } = useRequest(() => operations.replays())
+  const { answer, trouble, again } = useRequest(() => operations.replays(), [acted.value])
   useRepeated(again, 3_000)
   return html`
     <div class="columns">
@@ -25,10 +27,12 @@ export function Replays() {
                   </ul>`
           }
         </section>
-        <${ScheduledTournaments} />
+        ${PAGE_FEATURES.map(({ replays }) =>
+          replays?.card === undefined ? null : html`<${Loaded} load=${replays.card} />`,
+        )}
       </div>
       <${Start} again=${again} />
-      <${Library} again=${again} />
+      <${Library} />
     </div>
   `
 }

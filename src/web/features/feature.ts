@@ -25,6 +25,13 @@ export interface PageFeature {
   readonly notices?: readonly ComponentType<NoticeProps>[]
   /** Sections of the control room. */
   readonly sections?: readonly ControlSection[]
+  /** Parts of its section of replays, loaded on demand. */
+  readonly replays?: {
+    /** Below those that are playing. */
+    readonly card?: () => Promise<ComponentType>
+    /** In the library of recordings. */
+    readonly library?: () => Promise<ComponentType>
+  }
 }
 
 export interface NoticeProps {

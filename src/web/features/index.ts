@@ -8,6 +8,7 @@ import { referrals } from './referrals/index.ts'
 import { seasons } from './seasons/index.ts'
 import { spinner } from './spinner/index.ts'
 import { tournaments } from './tournaments/index.ts'
+import { uploads } from './uploads/index.ts'
 import { webhooks } from './webhooks/index.ts'
 import { whatIf } from './what-if/index.ts'
 
@@ -20,6 +21,7 @@ export const PAGE_FEATURES: readonly PageFeature[] = [
   seasons,
   spinner,
   tournaments,
+  uploads,
   webhooks,
   whatIf,
 ]

@@ -68,8 +68,8 @@ const fixtures = createRoute({
   tags: ['Admin'],
   summary: 'The recordings that can be replayed',
   description:
-    'The bundled ones and the uploads. The `id` of each is the `fixtureId` of `POST /api/admin/gameplay-bot/start`, which ' +
-    'plays every ended match too, as `match-<id>`.',
+    'The bundled ones and those that operators have added. The `id` of each is the `fixtureId` of ' +
+    '`POST /api/admin/gameplay-bot/start`, which plays every ended match too, as `match-<id>`.',
   security: ADMIN_READ_SECURITY,
   responses: { 200: json(z.object({ fixtures: z.array(FixtureBody) }), 'All recordings.'), ...errors(...ADMIN) },
 })

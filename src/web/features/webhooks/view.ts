@@ -7,6 +7,18 @@ import { toast } from '../../toasts.ts'
 import { remove as removeAfter } from '../../control/acts.ts'
 import { runAction } from '../../control/run-action.ts'
 import { operations, type Webhook } from '../../control/operations.ts'
+import { api } from '../../session.ts'
+
+interface Tested {
+  readonly status: number | null
+  readonly error: string | null
+}
+
+const operate = <Answer>(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  sent: { readonly body?: object; readonly query?: Readonly<Record<string, string>> } = {},
+): Promise<Answer> => api.ask<Answer>(`/api/admin/webhooks${path}`, { method, ...sent })
 
 export function Webhooks() {
   const { answer, trouble, again } = useRequest(() => operations.webhooks())
@@ -37,7 +49,7 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
   }
   const test = async (): Promise<void> => {
     try {
-      const { status, error } = await operations.testWebhook(id)
+      const { status, error } = await operate<Tested>('POST', `/${id}/test`)
       const isGood = status !== null && status >= 200 && status < 300
       const title = isGood ? 'The test message arrived' : 'The test message failed'
       toast({ tone: isGood ? 'good' : 'bad', title, text: error ?? `The answer is ${status}.` })
@@ -53,7 +65,9 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
       `${waiting} commits wait for it, and are not sent.`,
       'Its secret and its place in the stream are gone.',
     ]
-    void removeAfter(`Delete the webhook to ${url}`, effects, (why) => operations.deleteWebhook(id, why)).then(again)
+    void removeAfter(`Delete the webhook to ${url}`, effects, (why) =>
+      operate<unknown>('DELETE', `/${id}`, { query: { reason: why } }),
+    ).then(again)
   }
   return html`
     <li>
@@ -74,7 +88,7 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
           class="small"
           onClick=${() =>
             void act(isActive ? 'Pause webhook' : 'Resume webhook', () =>
-              operations.setWebhook(id, isActive ? 'paused' : 'active'),
+              operate<unknown>('PATCH', `/${id}`, { body: { state: isActive ? 'paused' : 'active' } }),
             )}
         >
           ${isActive ? 'Pause' : 'Resume'}
@@ -101,7 +115,7 @@ function Create({ again }: { again: () => void }) {
   const create = async (event: Event): Promise<void> => {
     event.preventDefault()
     const isDone = await runAction('Create webhook', async () => {
-      setSecret((await operations.createWebhook(url, types)).secret)
+      setSecret((await operate<{ secret: string }>('POST', '', { body: { url, types } })).secret)
     })
     if (!isDone) return
     setUrl('')

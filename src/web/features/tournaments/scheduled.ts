@@ -1,18 +1,20 @@
 /** Tournaments that the server plays at their time: scheduled, moved and cancelled here. */
 import { useState } from 'preact/hooks'
-import type { Tournament } from '../client/wire.ts'
-import { dayTime } from '../format.ts'
-import { html } from '../html.ts'
-import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
-import { api } from '../session.ts'
-import { plural } from '../words.ts'
-import { ask } from './ask.ts'
-import { operations } from './operations.ts'
-import { acted, runAction } from './run-action.ts'
+import type { Tournament } from '../../client/wire.ts'
+import { dayTime } from '../../format.ts'
+import { html } from '../../html.ts'
+import { useRequest, useRepeated, Waiting } from '../../parts/use-request.ts'
+import { api } from '../../session.ts'
+import { plural } from '../../words.ts'
+import { ask } from '../../control/ask.ts'
+import { acted, runAction } from '../../control/run-action.ts'
 
+const TOURNAMENTS = '/api/admin/tournaments'
 const AGAIN_MS = 5_000
 const SHOWN_MAX = 10
 const ENTRANTS = { one: '{n} entrant', other: '{n} entrants' }
+const change = (id: string, wanted: { state?: 'cancelled'; startsAt?: string; reason: string }) =>
+  api.ask<unknown>(`${TOURNAMENTS}/${id}`, { method: 'PATCH', body: wanted })
 const typed = (event: Event): string => (event.target as HTMLInputElement).value
 
 export function ScheduledTournaments() {
@@ -55,7 +57,7 @@ function Row({ tournament }: { tournament: Tournament }) {
       label: 'Cancel the tournament',
       effects: () => [`It is not played. ${told}`, 'An entry costs nothing, so nothing is paid back.'],
       reason: 'asked',
-      run: (reason) => operations.changeTournament(id, { state: 'cancelled', reason }),
+      run: (reason) => change(id, { state: 'cancelled', reason }),
     })
   const move = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -66,8 +68,8 @@ function Row({ tournament }: { tournament: Tournament }) {
       change: { from: dayTime(startsAt), to: dayTime(to) },
       effects: () => [told],
       reason: 'asked',
-      run: (reason) => operations.changeTournament(id, { startsAt: to, reason }),
-      undo: () => operations.changeTournament(id, { startsAt, reason: 'undone' }),
+      run: (reason) => change(id, { startsAt: to, reason }),
+      undo: () => change(id, { startsAt, reason: 'undone' }),
     })
     if (isMoved) setAt('')
   }
@@ -104,7 +106,7 @@ function Schedule() {
   const schedule = async (event: Event): Promise<void> => {
     event.preventDefault()
     const wanted = { name: name.trim(), startsAt: new Date(at).toISOString(), speed }
-    if (await runAction(`Schedule ${wanted.name}`, () => operations.scheduleTournament(wanted))) setName('')
+    if (await runAction(`Schedule ${wanted.name}`, () => api.ask<unknown>(TOURNAMENTS, { method: 'POST', body: wanted }))) setName('')
   }
   return html`
     <details class="more">
