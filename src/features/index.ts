@@ -3,6 +3,7 @@ import type { Feature } from './feature.ts'
 import { integrity } from './integrity/index.ts'
 import { leagues } from './leagues/index.ts'
 import { legacy } from './legacy/index.ts'
+import { matchBoard } from './match-board/index.ts'
 import { notifications } from './notifications/index.ts'
 import { push } from './push/index.ts'
 import { recaps } from './recaps/index.ts'
@@ -20,6 +21,7 @@ export const FEATURES: readonly Feature[] = [
   seasons,
   tournaments,
   recaps,
+  matchBoard,
   spinner,
   notifications,
   referrals,

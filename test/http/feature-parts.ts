@@ -13,6 +13,8 @@ import { referralApi, referrals } from '../../src/features/referrals/index.ts'
 import type { ReferralPorts } from '../../src/features/referrals/referral.ts'
 import { spinner, spinnerApi } from '../../src/features/spinner/index.ts'
 import type { SpinnerPorts } from '../../src/features/spinner/week.ts'
+import { matchBoard, matchBoardApi } from '../../src/features/match-board/index.ts'
+import type { MatchBoardPorts } from '../../src/features/match-board/routes.ts'
 import { recapApi, recaps } from '../../src/features/recaps/index.ts'
 import type { RecapPorts } from '../../src/features/recaps/routes.ts'
 import { seasonApi, seasons } from '../../src/features/seasons/index.ts'
@@ -33,6 +35,7 @@ import { whatIf, whatIfApi } from '../../src/features/what-if/index.ts'
 import type { WhatIfPorts } from '../../src/features/what-if/routes.ts'
 import type { ApiPart } from '../../src/http/api-part.ts'
 import { adminPorts } from './admin-ports.ts'
+import { matchBoardPort } from './match-board-port.ts'
 import { pushPort } from './push-port.ts'
 import { communityPorts } from './community-ports.ts'
 import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
@@ -40,6 +43,7 @@ import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
 export interface FeaturePorts
   extends
     RecapPorts,
+    MatchBoardPorts,
     Pick<SeasonPorts, 'seasons'>,
     NotificationPorts,
     ReferralPorts,
@@ -77,6 +81,7 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
   },
   areRecordingsOpen: () => true,
   push: pushPort(),
+  matchBoards: matchBoardPort(user.id, now),
 })
 
 const fixedParts = (ports: FeaturePorts) => [
@@ -84,6 +89,7 @@ const fixedParts = (ports: FeaturePorts) => [
   { ...seasons, ...seasonApi(ports) },
   { ...tournaments, ...tournamentApi(ports) },
   { ...recaps, ...recapApi(ports) },
+  { ...matchBoard, ...matchBoardApi(ports) },
   { ...spinner, ...spinnerApi(ports) },
   { ...notifications, ...notificationApi(ports) },
   { ...referrals, ...referralApi(ports) },

@@ -392,6 +392,16 @@ export const TradingRecord = z.looseObject({
   byDirection: z.array(z.looseObject({ direction: z.enum(['long', 'short']) })),
 })
 
+const tableRow = z.looseObject({ rank: z.int(), userId: z.string(), pnl: decimal, isMe: z.boolean() })
+
+export const MatchTable = z.looseObject({
+  final: z.boolean(),
+  total: z.int(),
+  entries: z.array(tableRow),
+  me: tableRow.nullable(),
+  around: z.array(tableRow),
+})
+
 export const Recap = z.looseObject({
   start: decimal,
   result: decimal,

@@ -21,6 +21,7 @@ import type {
   Levels,
   Match,
   MatchEvents,
+  MatchTable,
   Me,
   Movers,
   MyRank,
@@ -174,6 +175,9 @@ const market = (ask: Ask) => ({
     }),
   tradeWindow: (fixtureId: number) => ask<TradeWindow>(`/api/matches/${fixtureId}/trade-window`),
   matchEvents: (fixtureId: number) => ask<MatchEvents>(`/api/matches/${fixtureId}/events`),
+  /** The first of a match, and the caller with their neighbours. */
+  matchTable: (id: number, group: MatchTable['group'], limit: number) =>
+    ask<MatchTable>(`/api/matches/${id}/table`, { query: { group, limit } }),
   squad: (fixtureId: number, team: 'home' | 'away') =>
     ask<Squad>(`/api/matches/${fixtureId}/squad`, { query: { team } }),
   instruments: () => ask<{ instruments: Instrument[] }>('/api/instruments'),

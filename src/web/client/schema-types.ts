@@ -7,6 +7,7 @@ import type * as schemas from '../../http/schemas.ts'
 import type { CloseBody } from '../../http/close-schema.ts'
 import type * as leagues from '../../features/leagues/schema.ts'
 import type * as seasons from '../../features/seasons/schema.ts'
+import type { MatchTableBody } from '../../features/match-board/schema.ts'
 import type { RecapBody, RecapTradeBody, RecordBody } from '../../features/recaps/schema.ts'
 import type { TournamentBody } from '../../features/tournaments/schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
@@ -18,6 +19,7 @@ export type PriceHistory = z.output<typeof schemas.PriceHistoryBody>
 export type Movers = z.output<typeof schemas.MoversBody>
 export type MatchEvents = z.output<typeof schemas.MatchEventsBody>
 export type Squad = z.output<typeof schemas.SquadBody>
+export type MatchTable = z.output<typeof MatchTableBody>
 export type Position = z.output<typeof schemas.PositionBody>
 export type Wallet = z.output<typeof schemas.WalletBody>
 export type Trade = z.output<typeof schemas.TradeBody>

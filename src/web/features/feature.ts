@@ -15,6 +15,8 @@ export interface PageFeature {
     readonly leagueEnd?: readonly ComponentType[]
     /** In the place of the boards, at `#/league/` and an id. */
     readonly leagueItem?: readonly ComponentType<{ id: string }>[]
+    /** Beside the pitch. */
+    readonly match?: readonly ComponentType<{ matchId: number }>[]
     readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }

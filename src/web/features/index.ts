@@ -1,6 +1,7 @@
 /** Every feature of the page: the folders beside this file, by name. Written by `npm run ops -- client-generate`. */
 import type { PageFeature } from './feature.ts'
 import { leagues } from './leagues/index.ts'
+import { matchBoard } from './match-board/index.ts'
 import { notifications } from './notifications/index.ts'
 import { push } from './push/index.ts'
 import { recaps } from './recaps/index.ts'
@@ -13,6 +14,7 @@ import { whatIf } from './what-if/index.ts'
 
 export const PAGE_FEATURES: readonly PageFeature[] = [
   leagues,
+  matchBoard,
   notifications,
   push,
   recaps,
