@@ -13,6 +13,7 @@ import { spinner } from './spinner/index.ts'
 import { tape } from './tape/index.ts'
 import { tournaments } from './tournaments/index.ts'
 import { uploads } from './uploads/index.ts'
+import { watchlist } from './watchlist/index.ts'
 import { webhooks } from './webhooks/index.ts'
 import { whatIf } from './what-if/index.ts'
 
@@ -24,6 +25,7 @@ export const FEATURES: readonly Feature[] = [
   matchBoard,
   spinner,
   notifications,
+  watchlist,
   referrals,
   legacy,
   webhooks,

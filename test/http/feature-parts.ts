@@ -29,6 +29,8 @@ import { tournamentApi, tournaments } from '../../src/features/tournaments/index
 import type { TournamentPorts } from '../../src/features/tournaments/routes.ts'
 import { uploadApi, uploads } from '../../src/features/uploads/index.ts'
 import type { UploadPorts } from '../../src/features/uploads/routes.ts'
+import { watchlist, watchlistApi } from '../../src/features/watchlist/index.ts'
+import type { WatchlistPorts } from '../../src/features/watchlist/routes.ts'
 import { webhookApi, webhooks } from '../../src/features/webhooks/index.ts'
 import type { WebhookPorts } from '../../src/features/webhooks/routes.ts'
 import { whatIf, whatIfApi } from '../../src/features/what-if/index.ts'
@@ -37,6 +39,7 @@ import type { ApiPart } from '../../src/http/api-part.ts'
 import { adminPorts } from './admin-ports.ts'
 import { matchBoardPort } from './match-board-port.ts'
 import { pushPort } from './push-port.ts'
+import { watchlistPort } from './watchlist-port.ts'
 import { communityPorts } from './community-ports.ts'
 import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
 
@@ -44,6 +47,7 @@ export interface FeaturePorts
   extends
     RecapPorts,
     MatchBoardPorts,
+    WatchlistPorts,
     Pick<SeasonPorts, 'seasons'>,
     NotificationPorts,
     ReferralPorts,
@@ -82,6 +86,7 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
   areRecordingsOpen: () => true,
   push: pushPort(),
   matchBoards: matchBoardPort(user.id, now),
+  watchlists: watchlistPort(position.instrumentId, now),
 })
 
 const fixedParts = (ports: FeaturePorts) => [
@@ -92,6 +97,7 @@ const fixedParts = (ports: FeaturePorts) => [
   { ...matchBoard, ...matchBoardApi(ports) },
   { ...spinner, ...spinnerApi(ports) },
   { ...notifications, ...notificationApi(ports) },
+  { ...watchlist, ...watchlistApi(ports) },
   { ...referrals, ...referralApi(ports) },
   { ...legacy, ...legacyApi(ports) },
   { ...webhooks, ...webhookApi(ports) },

@@ -402,6 +402,14 @@ export const MatchTable = z.looseObject({
   around: z.array(tableRow),
 })
 
+export const PriceAlert = z.looseObject({ id: z.string(), level: decimal, direction: z.enum(['above', 'below']) })
+
+export const Follows = z.looseObject({
+  kinds: z.array(z.enum(['kickoff', 'goal', 'card', 'pitch'])),
+  players: z.array(z.looseObject({ instrumentId: z.string(), player: z.string() })),
+  alerts: z.array(PriceAlert),
+})
+
 export const Recap = z.looseObject({
   start: decimal,
   result: decimal,

@@ -20,8 +20,10 @@ import type {
   LedgerEntry,
   Levels,
   Match,
+  Follows,
   MatchEvents,
   MatchTable,
+  PriceAlert,
   Me,
   Movers,
   MyRank,
@@ -251,6 +253,12 @@ const community = (ask: Ask) => ({
   referrals: () => ask<Referrals>('/api/referrals'),
   invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
   achievements: () => ask<Achievements>('/api/achievements'),
+  follows: () => ask<Follows>('/api/me/follows'),
+  chooseFollowKinds: (kinds: Follows['kinds']) => ask<Follows>('/api/me/follows', { method: 'PUT', body: { kinds } }),
+  follow: (id: string, isOn: boolean) => ask<unknown>(`/api/me/follows/${id}`, { method: isOn ? 'PUT' : 'DELETE' }),
+  addAlert: (alert: { instrumentId: string; level: number }) =>
+    ask<PriceAlert>('/api/me/alerts', { method: 'POST', body: alert }),
+  removeAlert: (id: string) => ask<unknown>(`/api/me/alerts/${id}`, { method: 'DELETE' }),
 })
 
 /** Keys, limits and the account itself. */

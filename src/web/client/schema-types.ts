@@ -10,6 +10,7 @@ import type * as seasons from '../../features/seasons/schema.ts'
 import type { MatchTableBody } from '../../features/match-board/schema.ts'
 import type { RecapBody, RecapTradeBody, RecordBody } from '../../features/recaps/schema.ts'
 import type { TournamentBody } from '../../features/tournaments/schema.ts'
+import type { PriceAlertBody, WatchlistBody } from '../../features/watchlist/schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
 
 export type Match = z.output<typeof schemas.MatchBody>
@@ -37,3 +38,5 @@ export type Tournament = z.output<typeof TournamentBody>
 export type Recap = z.output<typeof RecapBody>
 export type RecapTrade = z.output<typeof RecapTradeBody>
 export type TradingRecord = z.output<typeof RecordBody>
+export type Follows = z.output<typeof WatchlistBody>
+export type PriceAlert = z.output<typeof PriceAlertBody>

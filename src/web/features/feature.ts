@@ -17,6 +17,8 @@ export interface PageFeature {
     readonly leagueItem?: readonly ComponentType<{ id: string }>[]
     /** Beside the pitch. */
     readonly match?: readonly ComponentType<{ matchId: number }>[]
+    /** Of a player, in the list and above the chart. */
+    readonly player?: readonly ComponentType<PlayerProps>[]
     readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }
@@ -27,6 +29,11 @@ export interface PageFeature {
   readonly notices?: readonly ComponentType<NoticeProps>[]
   /** Sections of the control room. */
   readonly sections?: readonly ControlSection[]
+}
+
+export interface PlayerProps {
+  readonly instrumentId: string
+  readonly place: 'list' | 'chart'
 }
 
 export interface NoticeProps {

@@ -9,6 +9,7 @@ import { referrals } from './referrals/index.ts'
 import { seasons } from './seasons/index.ts'
 import { spinner } from './spinner/index.ts'
 import { tournaments } from './tournaments/index.ts'
+import { watchlist } from './watchlist/index.ts'
 import { webhooks } from './webhooks/index.ts'
 import { whatIf } from './what-if/index.ts'
 
@@ -22,6 +23,7 @@ export const PAGE_FEATURES: readonly PageFeature[] = [
   seasons,
   spinner,
   tournaments,
+  watchlist,
   webhooks,
   whatIf,
 ]

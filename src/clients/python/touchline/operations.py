@@ -3,6 +3,7 @@ from .operation import Asks, operation
 
 
 class Operations(Asks):
+    add_price_alert = operation("Wait for a price of a player.", 'POST', '/api/me/alerts', body='required')
     audit_ledger = operation("Check whether the ledger balances.", 'GET', '/api/admin/ledger/audit')
     change_levels = operation("Change stop-loss and take-profit of an open position.", 'PATCH', '/api/positions/{id}', body='required')
     change_me = operation("Leave the boards, or come back.", 'PATCH', '/api/me', body='required')
@@ -11,6 +12,7 @@ class Operations(Asks):
     change_webhook = operation("Pause or resume a webhook.", 'PATCH', '/api/admin/webhooks/{id}', body='required')
     check_referral_code = operation("Check a referral code without signing in.", 'GET', '/api/public/referral/validate', query='code')
     check_username = operation("Check whether a username is available.", 'POST', '/api/users/check-username', body='required')
+    choose_follow_kinds = operation("Choose what followed players are notified of.", 'PUT', '/api/me/follows', body='required')
     close_position = operation("Close a position.", 'POST', '/api/positions/{id}/close', body='optional', key=True)
     create_invite = operation("Create a share link for a named person.", 'POST', '/api/referrals/invites', body='required')
     create_key = operation("Create a personal key for a program.", 'POST', '/api/keys', body='required')
@@ -25,6 +27,7 @@ class Operations(Asks):
     enter_season = operation("Enter the season of this month.", 'POST', '/api/seasons/enter')
     enter_tournament = operation("Enter a tournament.", 'POST', '/api/tournaments/{id}/enter')
     export_my_data = operation("Download everything about the caller.", 'GET', '/api/me/export')
+    follow_player = operation("Follow a player.", 'PUT', '/api/me/follows/{instrumentId}')
     found_league = operation("Found a private league and join it.", 'POST', '/api/leagues', body='required')
     get_async_api = operation("The WebSocket address as an AsyncAPI 3 document.", 'GET', '/api/asyncapi.json')
     get_current_spinner = operation("The current week, with its leader or tied candidates, and the week before.", 'GET', '/api/spinner/current')
@@ -83,6 +86,7 @@ class Operations(Asks):
     list_audit_entries = operation("The actions of operators, newest first.", 'GET', '/api/admin/audit', query='limit cursor actor action subject since until')
     list_districts = operation("All districts.", 'GET', '/api/districts')
     list_flags = operation("Feature flags.", 'GET', '/api/flags')
+    list_follows = operation("The players that the caller follows, and the prices that they wait for.", 'GET', '/api/me/follows')
     list_instruments = operation("All active instruments.", 'GET', '/api/instruments')
     list_keys = operation("The caller's personal keys.", 'GET', '/api/keys')
     list_leagues = operation("The caller's leagues.", 'GET', '/api/leagues')
@@ -117,6 +121,7 @@ class Operations(Asks):
     refill_wallet = operation("Refill the caller's practice wallet, or a main wallet that is ruined.", 'POST', '/api/wallet/refill', body='required')
     refresh_session = operation("Rotate both tokens of the session.", 'POST', '/api/auth/refresh', key=True)
     register = operation("Register: the profile step.", 'POST', '/api/auth/google/complete', body='required')
+    remove_price_alert = operation("Delete a price alert.", 'DELETE', '/api/me/alerts/{id}')
     remove_upload = operation("Remove an upload.", 'DELETE', '/api/admin/uploads/{name}', query='reason')
     resend_code = operation("Send another code.", 'POST', '/api/auth/resend-otp', body='required')
     retry_reaction = operation("Retry the reaction to a commit that was set aside.", 'POST', '/api/admin/reactions/{matchId}/{seq}/retry')
@@ -136,6 +141,7 @@ class Operations(Asks):
     subscribe_push = operation("Tell a browser what happens.", 'PUT', '/api/push', body='required')
     test_webhook = operation("Send a test message to a webhook.", 'POST', '/api/admin/webhooks/{id}/test')
     try_out_settings = operation("Try settings on recordings before setting them.", 'POST', '/api/admin/settings/what-if', body='required')
+    unfollow_player = operation("Stop following a player.", 'DELETE', '/api/me/follows/{instrumentId}')
     unsubscribe_push = operation("Tell a browser nothing more.", 'DELETE', '/api/push/{id}')
     upload_recording = operation("Upload a recording.", 'POST', '/api/admin/uploads', query='name')
     validate_referral_code = operation("Check whether a referral code is valid for the caller.", 'POST', '/api/referral/validate', body='required')

@@ -45,7 +45,7 @@ function Ranks({ table: { entries, around, me, final } }: { table: MatchTable })
   const near = around.filter(({ userId }) => !top.has(userId))
   return html`
     <p class="hint inside">${own.about} ${final ? own.final : me === null ? own.unranked : ''}</p>
-    <div class="scroll board" tabindex="0" role="region" aria-labelledby="match-ranks-title">
+    <div class="scroll board" tabindex="0" role="region" aria-label=${words.league.ranks}>
       <table>
         <thead>
           <tr>
