@@ -4,8 +4,11 @@ import type { UserId } from '../actors/kernel/ids.ts'
 import { bigints, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** What a browser can be told of: a level that closed a position, a washout, a margin warning, full time, a league. */
-export const PUSH_KINDS = ['stop', 'washout', 'warning', 'settlement', 'league'] as const
+/**
+ * What a browser can be told of: a level that closed a position, a washout, a margin warning, full time, a league, news
+ * and alerts of followed players.
+ */
+export const PUSH_KINDS = ['stop', 'washout', 'warning', 'settlement', 'league', 'player'] as const
 export type PushKind = (typeof PUSH_KINDS)[number]
 
 /** What kind of message a notification is, if any. */
@@ -13,6 +16,7 @@ function pushKindOf({ type, data }: { readonly type: string; readonly data: obje
   if (type === 'margin_warning') return 'warning'
   if (type === 'settlement') return 'settlement'
   if (type === 'league') return 'league'
+  if (type === 'player_news' || type === 'price_reached') return 'player'
   if (type !== 'position_closed' || !('closedBy' in data)) return null
   if (data.closedBy === 'washout') return 'washout'
   return data.closedBy === 'stop_loss' || data.closedBy === 'take_profit' ? 'stop' : null

@@ -27,6 +27,8 @@ export type NoticeType =
   | 'spinner'
   | 'account'
   | 'league'
+  | 'player_news'
+  | 'price_reached'
 
 /** A notification to be written. */
 export interface Notice {

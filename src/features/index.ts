@@ -3,6 +3,7 @@ import type { Feature } from './feature.ts'
 import { integrity } from './integrity/index.ts'
 import { leagues } from './leagues/index.ts'
 import { legacy } from './legacy/index.ts'
+import { matchBoard } from './match-board/index.ts'
 import { notifications } from './notifications/index.ts'
 import { playerProfile } from './player-profile/index.ts'
 import { push } from './push/index.ts'
@@ -13,6 +14,7 @@ import { spinner } from './spinner/index.ts'
 import { tape } from './tape/index.ts'
 import { tournaments } from './tournaments/index.ts'
 import { uploads } from './uploads/index.ts'
+import { watchlist } from './watchlist/index.ts'
 import { webhooks } from './webhooks/index.ts'
 import { whatIf } from './what-if/index.ts'
 
@@ -22,8 +24,10 @@ export const FEATURES: readonly Feature[] = [
   tournaments,
   recaps,
   playerProfile,
+  matchBoard,
   spinner,
   notifications,
+  watchlist,
   referrals,
   legacy,
   webhooks,

@@ -369,6 +369,8 @@ export const NotificationBody = z
         'referral_credited',
         'spinner',
         'league',
+        'player_news',
+        'price_reached',
       ])
       .openapi({ example: 'margin_warning' }),
     title: z.string().openapi({ example: '50 % of a margin lost' }),

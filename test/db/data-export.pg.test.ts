@@ -60,6 +60,7 @@ eachDatabase((open) => {
       'closed_balances.user_id',
       'command_results.user_id',
       'detached_balances.user_id',
+      'match_board_steps.user_id',
       'positions_archive.user_id',
       'registration_networks.network',
       'settings.updated_by',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { communityPorts } from './community-ports.ts'
-import { alice, NOW, openHttpRig } from './http-rig.ts'
+import { alice, FIXTURE, NOW, openHttpRig } from './http-rig.ts'
 
 const get = async (path: string, options: Parameters<typeof openHttpRig>[0] = {}) => {
   const answer = await (await openHttpRig(options)).asAlice(path)
@@ -49,5 +49,18 @@ describe('reactions', () => {
     expect(await (await send('POST', '/api/admin/reactions/7/3/retry', {})).json()).toEqual({ retried: true })
     expect((await send('POST', '/api/admin/reactions/7/4/retry', {})).status).toBe(404)
     expect((await send('POST', '/api/admin/reactions/0/4/retry', {})).status).toBe(400)
+  })
+})
+
+describe('the table of a match', () => {
+  it('[R27] ranks everybody, a district or friends, with the place of the caller', async () => {
+    const { body } = await get(`/api/matches/${FIXTURE}/table`)
+    const me = { rank: 2, username: 'alice', roiPct: 12.5, pnl: 125, trades: 4, isMe: true }
+    expect(body).toMatchObject({ matchId: FIXTURE, purse: 'main', group: 'all', final: false, total: 300, me })
+    expect(body).toMatchObject({ entries: [{ rank: 1, username: 'bob', isMe: false }, me], around: [{ rank: 1 }, me] })
+    expect((await get(`/api/matches/${FIXTURE}/table?group=friends`)).body).toMatchObject({ total: 2, me })
+    expect((await get(`/api/matches/${FIXTURE}/table?group=district`)).body).toMatchObject({ me: null, around: [] })
+    expect((await get(`/api/matches/${FIXTURE}/table?group=others`)).status).toBe(400)
+    expect((await get('/api/matches/4000000000/table')).status).toBe(404)
   })
 })

@@ -11,7 +11,7 @@ import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { FEATURES } from '../../src/features/index.ts'
 import { apiErrors, type ErrorTable } from '../../src/http/error-facts.ts'
 import { operations, readDocument, sample } from './api-document.ts'
-import { alice, NOW, openHttpRig, order } from './http-rig.ts'
+import { alice, NOW, openHttpRig, order, PLAYER } from './http-rig.ts'
 import { concrete, KEY } from './operations.ts'
 
 const BodySchema = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
@@ -87,6 +87,8 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path === '/api/push') return { endpoint: 'https://push.example/1', keys: PUSH_KEYS, kinds: ['stop'] }
   if (path === '/api/me') return { confirm: 'alice', hiddenFromBoards: true }
   if (path === '/api/me/limits') return { dailyLoss: 600.5, coolOffUntil: null, excludedUntil: null }
+  if (path === '/api/me/follows') return { kinds: ['goal'] }
+  if (path === '/api/me/alerts') return { instrumentId: PLAYER, level: 210 }
   if (path === '/api/wallet/refill') return { purse: 'practice' }
   if (path === '/api/leagues') {
     return { name: 'Friends', startsAt: timestampAt(0), endsAt: timestampAt(HOUR_MS), matches: 'all' }

@@ -13,6 +13,8 @@ import { referralApi, referrals } from '../../src/features/referrals/index.ts'
 import type { ReferralPorts } from '../../src/features/referrals/referral.ts'
 import { spinner, spinnerApi } from '../../src/features/spinner/index.ts'
 import type { SpinnerPorts } from '../../src/features/spinner/week.ts'
+import { matchBoard, matchBoardApi } from '../../src/features/match-board/index.ts'
+import type { MatchBoardPorts } from '../../src/features/match-board/routes.ts'
 import { recapApi, recaps } from '../../src/features/recaps/index.ts'
 import type { RecapPorts } from '../../src/features/recaps/routes.ts'
 import { seasonApi, seasons } from '../../src/features/seasons/index.ts'
@@ -27,19 +29,25 @@ import { tournamentApi, tournaments } from '../../src/features/tournaments/index
 import type { TournamentPorts } from '../../src/features/tournaments/routes.ts'
 import { uploadApi, uploads } from '../../src/features/uploads/index.ts'
 import type { UploadPorts } from '../../src/features/uploads/routes.ts'
+import { watchlist, watchlistApi } from '../../src/features/watchlist/index.ts'
+import type { WatchlistPorts } from '../../src/features/watchlist/routes.ts'
 import { webhookApi, webhooks } from '../../src/features/webhooks/index.ts'
 import type { WebhookPorts } from '../../src/features/webhooks/routes.ts'
 import { whatIf, whatIfApi } from '../../src/features/what-if/index.ts'
 import type { WhatIfPorts } from '../../src/features/what-if/routes.ts'
 import type { ApiPart } from '../../src/http/api-part.ts'
 import { adminPorts } from './admin-ports.ts'
+import { matchBoardPort } from './match-board-port.ts'
 import { pushPort } from './push-port.ts'
+import { watchlistPort } from './watchlist-port.ts'
 import { communityPorts } from './community-ports.ts'
 import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
 
 export interface FeaturePorts
   extends
     RecapPorts,
+    MatchBoardPorts,
+    WatchlistPorts,
     Pick<SeasonPorts, 'seasons'>,
     NotificationPorts,
     ReferralPorts,
@@ -77,6 +85,8 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
   },
   areRecordingsOpen: () => true,
   push: pushPort(),
+  matchBoards: matchBoardPort(user.id, now),
+  watchlists: watchlistPort(position.instrumentId, now),
 })
 
 const fixedParts = (ports: FeaturePorts) => [
@@ -84,8 +94,10 @@ const fixedParts = (ports: FeaturePorts) => [
   { ...seasons, ...seasonApi(ports) },
   { ...tournaments, ...tournamentApi(ports) },
   { ...recaps, ...recapApi(ports) },
+  { ...matchBoard, ...matchBoardApi(ports) },
   { ...spinner, ...spinnerApi(ports) },
   { ...notifications, ...notificationApi(ports) },
+  { ...watchlist, ...watchlistApi(ports) },
   { ...referrals, ...referralApi(ports) },
   { ...legacy, ...legacyApi(ports) },
   { ...webhooks, ...webhookApi(ports) },

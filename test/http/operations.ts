@@ -6,6 +6,7 @@ import { type Scope, SCOPES } from '../../src/auth/scopes.ts'
 import { ALICE, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
 import { LEAGUE, TOURNAMENT } from './league-ports.ts'
 import { SUBSCRIPTION } from './push-port.ts'
+import { ALERT } from './watchlist-port.ts'
 
 const Document = z.object({
   paths: z.record(
@@ -38,6 +39,8 @@ export const concrete = (path: string): string =>
   path
     .replace('keys/{id}', `keys/${KEY}`)
     .replace('push/{id}', `push/${SUBSCRIPTION}`)
+    .replace('alerts/{id}', `alerts/${ALERT}`)
+    .replace('{instrumentId}', PLAYER)
     .replace('{districtId}', '1')
     .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')

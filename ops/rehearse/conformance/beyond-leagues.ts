@@ -1,8 +1,20 @@
-/** Beyond the specification: leagues, seasons and recaps. */
+/** Beyond the specification: leagues, seasons, recaps, tables of matches and followed players. */
 import assert from 'node:assert/strict'
 import { beyondInto, type Check, near, refuses, says } from './check.ts'
 import type { User } from './context.ts'
-import { Instrument, League, LeagueTable, Recap, Season, TradingRecord, Wallet } from './shapes.ts'
+import {
+  Follows,
+  Instrument,
+  League,
+  LeagueTable,
+  MatchTable,
+  Notifications,
+  PriceAlert,
+  Recap,
+  Season,
+  TradingRecord,
+  Wallet,
+} from './shapes.ts'
 import { read } from './visitor.ts'
 import { NO_HOLD } from './waits.ts'
 
@@ -142,4 +154,40 @@ check('10.7.8', 'The record of trading is what closes have booked, also as CSV.'
   const lines = csv.text.split('\r\n')
   assert.equal(lines.length, 4, csv.text)
   near(Number(lines[1]?.split(',').at(-1)) + Number(lines[2]?.split(',').at(-1)), made, 'the lines')
+})
+
+check('10.7.9', 'The table of a match ranks what was closed in it, seconds later.', { waits: NO_HOLD }, async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const path = `/api/matches/${player.fixtureId}/table`
+  assert.equal((await user.get(path, MatchTable)).me, null)
+  const { position } = await user.opens(player, { lotSize: 2 })
+  await user.closes(position.id)
+  const table = await t.eventually('a place in the table', async () => {
+    const found = await user.get(`${path}?limit=100`, MatchTable)
+    return found.me === null ? undefined : found
+  })
+  assert(table.around.some(({ isMe, userId }) => isMe && userId === user.id))
+  assert(table.total >= 1)
+  assert.equal((await user.get(`${path}?group=friends`, MatchTable)).total, 1)
+  refuses(await user.ask('GET', `${path}?group=others`), 400)
+  refuses(await user.ask('GET', '/api/matches/4000000000/table'), 404)
+})
+
+check('10.7.10', 'A followed player is listed; a price alert notifies once, when it is reached.', async (t) => {
+  const [user, crowd, player] = [await t.user(), await t.user(), await t.player()]
+  says(await user.put(`/api/me/follows/${player.id}`, {}), 200, { followed: true })
+  const { currentPrice } = await user.get(`/api/instruments/${player.id}`, Instrument)
+  const order = { instrumentId: player.id, level: currentPrice + 0.01 }
+  const alert = read(await user.post('/api/me/alerts', order), PriceAlert)
+  const { players, alerts } = await user.get('/api/me/follows', Follows)
+  assert.deepEqual([players.map(({ instrumentId }) => instrumentId), alerts], [[player.id], [alert]])
+  await crowd.opens(player, { lotSize: 20 })
+  await t.eventually('the notification', async () => {
+    const { notifications } = await user.get('/api/notifications', Notifications)
+    return notifications.find(({ type, data }) => type === 'price_reached' && data['instrumentId'] === player.id)
+  })
+  assert.deepEqual((await user.get('/api/me/follows', Follows)).alerts, [])
+  says(await user.ask('DELETE', `/api/me/follows/${player.id}`), 200, { followed: false })
+  refuses(await user.ask('DELETE', `/api/me/alerts/${alert.id}`), 404)
+  refuses(await user.post('/api/me/alerts', { ...order, instrumentId: crowd.id }), 404)
 })

@@ -392,6 +392,24 @@ export const TradingRecord = z.looseObject({
   byDirection: z.array(z.looseObject({ direction: z.enum(['long', 'short']) })),
 })
 
+const tableRow = z.looseObject({ rank: z.int(), userId: z.string(), pnl: decimal, isMe: z.boolean() })
+
+export const MatchTable = z.looseObject({
+  final: z.boolean(),
+  total: z.int(),
+  entries: z.array(tableRow),
+  me: tableRow.nullable(),
+  around: z.array(tableRow),
+})
+
+export const PriceAlert = z.looseObject({ id: z.string(), level: decimal, direction: z.enum(['above', 'below']) })
+
+export const Follows = z.looseObject({
+  kinds: z.array(z.enum(['kickoff', 'goal', 'card', 'pitch'])),
+  players: z.array(z.looseObject({ instrumentId: z.string(), player: z.string() })),
+  alerts: z.array(PriceAlert),
+})
+
 export const Recap = z.looseObject({
   start: decimal,
   result: decimal,

@@ -25,6 +25,8 @@ const TYPES: Readonly<Record<Notification['type'], true>> = {
   spinner: true,
   account: true,
   league: true,
+  player_news: true,
+  price_reached: true,
 }
 const readType = keyOf(TYPES)
 

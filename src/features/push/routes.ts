@@ -12,12 +12,14 @@ import { json } from '../../http/schemas.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
 const ENDPOINT_LENGTH_MAX = 1_000
-const KINDS = ['stop', 'washout', 'warning', 'settlement', 'league'] as const satisfies readonly PushKind[]
+const KINDS = ['stop', 'washout', 'warning', 'settlement', 'league', 'player'] as const satisfies readonly PushKind[]
 
 const ID_EXAMPLE = '0197f2a0-7a8b-7c1d-9e2f-3a4b5c6d7e8f'
 const endpoint = z.url().max(ENDPOINT_LENGTH_MAX).openapi({ example: 'https://push.example/send/8f14e45fceea167a' })
 const kinds = z.array(z.enum(KINDS)).openapi({
-  description: '`stop`: a stop-loss or take-profit closed a position. `warning`: half or more of a margin is lost.',
+  description:
+    '`stop`: a stop-loss or take-profit closed a position. `warning`: half or more of a margin is lost. ' +
+    '`player`: news and price alerts of followed players.',
   example: ['stop', 'washout', 'warning', 'settlement'],
 })
 

@@ -20,7 +20,10 @@ import type {
   LedgerEntry,
   Levels,
   Match,
+  Follows,
   MatchEvents,
+  MatchTable,
+  PriceAlert,
   Me,
   Movers,
   MyRank,
@@ -176,6 +179,9 @@ const market = (ask: Ask) => ({
     }),
   tradeWindow: (fixtureId: number) => ask<TradeWindow>(`/api/matches/${fixtureId}/trade-window`),
   matchEvents: (fixtureId: number) => ask<MatchEvents>(`/api/matches/${fixtureId}/events`),
+  /** The first of a match, and the caller with their neighbours. */
+  matchTable: (id: number, group: MatchTable['group'], limit: number) =>
+    ask<MatchTable>(`/api/matches/${id}/table`, { query: { group, limit } }),
   squad: (fixtureId: number, team: 'home' | 'away') =>
     ask<Squad>(`/api/matches/${fixtureId}/squad`, { query: { team } }),
   instruments: () => ask<{ instruments: Instrument[] }>('/api/instruments'),
@@ -249,6 +255,12 @@ const community = (ask: Ask) => ({
   referrals: () => ask<Referrals>('/api/referrals'),
   invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
   achievements: () => ask<Achievements>('/api/achievements'),
+  follows: () => ask<Follows>('/api/me/follows'),
+  chooseFollowKinds: (kinds: Follows['kinds']) => ask<Follows>('/api/me/follows', { method: 'PUT', body: { kinds } }),
+  follow: (id: string, isOn: boolean) => ask<unknown>(`/api/me/follows/${id}`, { method: isOn ? 'PUT' : 'DELETE' }),
+  addAlert: (alert: { instrumentId: string; level: number }) =>
+    ask<PriceAlert>('/api/me/alerts', { method: 'POST', body: alert }),
+  removeAlert: (id: string) => ask<unknown>(`/api/me/alerts/${id}`, { method: 'DELETE' }),
 })
 
 /** Keys, limits and the account itself. */

@@ -8,8 +8,10 @@ import type { CloseBody } from '../../http/close-schema.ts'
 import type * as leagues from '../../features/leagues/schema.ts'
 import type * as seasons from '../../features/seasons/schema.ts'
 import type { PlayerProfileBody } from '../../features/player-profile/schema.ts'
+import type { MatchTableBody } from '../../features/match-board/schema.ts'
 import type { RecapBody, RecapTradeBody, RecordBody } from '../../features/recaps/schema.ts'
 import type { TournamentBody } from '../../features/tournaments/schema.ts'
+import type { PriceAlertBody, WatchlistBody } from '../../features/watchlist/schema.ts'
 import type { UserBody } from '../../http/user-schema.ts'
 
 export type Match = z.output<typeof schemas.MatchBody>
@@ -19,6 +21,7 @@ export type PriceHistory = z.output<typeof schemas.PriceHistoryBody>
 export type Movers = z.output<typeof schemas.MoversBody>
 export type MatchEvents = z.output<typeof schemas.MatchEventsBody>
 export type Squad = z.output<typeof schemas.SquadBody>
+export type MatchTable = z.output<typeof MatchTableBody>
 export type Position = z.output<typeof schemas.PositionBody>
 export type Wallet = z.output<typeof schemas.WalletBody>
 export type Trade = z.output<typeof schemas.TradeBody>
@@ -37,3 +40,5 @@ export type Recap = z.output<typeof RecapBody>
 export type RecapTrade = z.output<typeof RecapTradeBody>
 export type PlayerProfile = z.output<typeof PlayerProfileBody>
 export type TradingRecord = z.output<typeof RecordBody>
+export type Follows = z.output<typeof WatchlistBody>
+export type PriceAlert = z.output<typeof PriceAlertBody>

@@ -44,7 +44,7 @@ export interface WatchedMatch {
   }
 }
 
-export type PushKind = 'stop' | 'washout' | 'warning' | 'settlement' | 'league'
+export type PushKind = 'stop' | 'washout' | 'warning' | 'settlement' | 'league' | 'player'
 
 /** Browsers that are told what happens, and the key of the server for one more. */
 export interface PushState {

@@ -15,6 +15,10 @@ export interface PageFeature {
     readonly leagueEnd?: readonly ComponentType[]
     /** In the place of the boards, at `#/league/` and an id. */
     readonly leagueItem?: readonly ComponentType<{ id: string }>[]
+    /** Beside the pitch. */
+    readonly match?: readonly ComponentType<{ matchId: number }>[]
+    /** Of a player, in the list and above the chart. */
+    readonly player?: readonly ComponentType<PlayerProps>[]
     readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }
@@ -32,6 +36,11 @@ export interface PageFeature {
     /** In the library of recordings. */
     readonly library?: () => Promise<ComponentType>
   }
+}
+
+export interface PlayerProps {
+  readonly instrumentId: string
+  readonly place: 'list' | 'chart'
 }
 
 export interface NoticeProps {

@@ -1,6 +1,7 @@
 /** The match: a pitch with both line-ups at live prices, what has happened, and the statistics of both teams. */
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { doubt, obstacle } from '../live.ts'
 import { isLoaded, matchEvents, selectedMatch } from '../market.ts'
 import { MatchEvents } from '../parts/match-events.ts'
@@ -14,6 +15,8 @@ import { TeamStats } from '../parts/team-stats.ts'
 import { Tour } from '../parts/tour.ts'
 import { loadSquads } from '../squads.ts'
 import { words } from '../words.ts'
+
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.match ?? [])
 
 export function MatchPage() {
   const match = selectedMatch.value
@@ -34,7 +37,9 @@ export function MatchPage() {
       <${MatchTimeline} />
       <div class="match-columns">
         <div><${Pitch} /><${Reserves} /></div>
-        <div><${MatchMovers} /><${TeamStats} /><${MatchTrades} /><${MatchEvents} /></div>
+        <div>
+          <${MatchMovers} />${CARDS.map((Card) => html`<${Card} matchId=${match.id} />`)}<${TeamStats} /><${MatchTrades} /><${MatchEvents} />
+        </div>
       </div>
     </div>
     <${TicketSheet} />

@@ -5,6 +5,7 @@ import { change, history, positions } from '../account.ts'
 import { nameOf } from '../names.ts'
 import type { Instrument, MatchEvent, Period, Position, PriceHistory } from '../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../format.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { arrivals } from '../live.ts'
 import { changePct, matchEvents, onMove, quoteOf, selectedId } from '../market.ts'
@@ -19,6 +20,8 @@ import { StepReason } from './reasons.ts'
 import { stepsOf } from '../price-steps.ts'
 import { SpokenPrice } from './spoken-price.ts'
 import { say, words } from '../words.ts'
+
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.player ?? [])
 
 const MINUTE_MS = 60_000
 /** Each with its name, its words and its length. */
@@ -71,6 +74,7 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
               </button>`
         }
         <${SpokenPrice} instrument=${instrument} />
+        ${CARDS.map((Card) => html`<${Card} key=${instrument.id} instrumentId=${instrument.id} place="chart" />`)}
         <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">${words.chart.credit}</a>
       </div>
     </section>

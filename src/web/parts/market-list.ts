@@ -4,10 +4,13 @@ import { positions } from '../account.ts'
 import { pick } from '../address.ts'
 import type { Instrument } from '../client/wire.ts'
 import { arrow, percent, units, way } from '../format.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch } from '../market.ts'
 import { Icon } from './icons.ts'
 import { words } from '../words.ts'
+
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.player ?? [])
 
 type Side = 'all' | 'home' | 'away'
 type Order = 'change' | 'price' | 'name'
@@ -125,6 +128,7 @@ function Row({ instrument }: { instrument: Instrument }) {
         </span>
         <${Price} instrument=${instrument} />
       </button>
+      ${CARDS.map((Card) => html`<${Card} instrumentId=${instrument.id} place="list" />`)}
     </li>
   `
 }
@@ -144,7 +148,7 @@ function walk(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined) return
   event.preventDefault()
-  const rows = [...(event.currentTarget as HTMLElement).querySelectorAll('button')]
+  const rows = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLButtonElement>('button.player')]
   const at = rows.indexOf(document.activeElement as HTMLButtonElement)
   rows[Math.min(rows.length - 1, Math.max(0, at + step))]?.focus()
 }

@@ -26,6 +26,8 @@ export function noticeWords({ type, title, body, data }: Pick<Notification, 'typ
 type Data = Notification['data']
 const { stop_loss, take_profit, washout, admin, promoted, relegated, stays } = own
 const CLOSED: Readonly<Record<string, string>> = { stop_loss, take_profit, washout, admin }
+const { goal, own_goal, red, yellow, on, off, starts, benched } = own
+const NEWS: Readonly<Record<string, string>> = { goal, own_goal, red, yellow, on, off, starts, benched }
 const OUTCOMES: Readonly<Record<string, string>> = { promoted, relegated, stays }
 
 /** Null where a fact is missing: notifications of before have fewer. */
@@ -75,6 +77,21 @@ const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null
     winnerId === user.peek()?.userId
       ? { title: say(own.weekWon, { week: String(week) }), body: own.weekWonBody }
       : { title: say(own.weekDecided, { week: String(week) }), body: own.weekDecidedBody },
+  player_news: ({ what, player, match, minute, others }) => {
+    const title = NEWS[String(what)]
+    if (title === undefined || typeof player !== 'string') return null
+    const body = typeof minute === 'number' ? say(own.newsAt, { match: String(match), minute }) : `${String(match)}.`
+    const more = Number(others) > 0 ? ` ${plural(Number(others), own.newsMore)}` : ''
+    return { title: say(title, { player }), body: body + more }
+  },
+  price_reached: ({ player, level, price, direction }) => {
+    if (typeof player !== 'string') return null
+    const body = direction === 'above' ? own.priceRisen : own.priceFallen
+    return {
+      title: say(own.priceTitle, { player, price: units(Number(price)) }),
+      body: say(body, { level: units(Number(level)) }),
+    }
+  },
   account: () => ({ title: own.accountTitle, body: own.accountBody }),
   league: ({ name, rank, members, value, winner, outcome, division }) => {
     if (typeof name !== 'string') return null

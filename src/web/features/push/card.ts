@@ -18,6 +18,7 @@ const KINDS: readonly (readonly [PushKind, string])[] = [
   ['stop', own.stop],
   ['settlement', own.settlement],
   ['league', own.league],
+  ['player', own.player],
 ]
 
 export function PushCard() {

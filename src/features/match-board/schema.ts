@@ -1,0 +1,27 @@
+/** The table of a match as the API shows it. */
+import { z } from '@hono/zod-openapi'
+import { EntryBody, rankedTotal } from '../../http/routes/leaderboard/entry.ts'
+import { commonPurse, fixtureNumber } from '../../http/schemas.ts'
+
+export const GROUPS = ['all', 'district', 'friends'] as const
+
+export const MatchTableBody = z
+  .object({
+    matchId: fixtureNumber,
+    purse: commonPurse,
+    group: z.enum(GROUPS),
+    final: z.boolean().openapi({
+      description:
+        'True once the match is settled and everything is counted. Only voids by an operator change it then.',
+      example: false,
+    }),
+    total: rankedTotal,
+    entries: z.array(EntryBody),
+    me: z.union([EntryBody, z.null()]).openapi({
+      description: 'Null before the first closed position in the match, and for users who are on no board.',
+    }),
+    around: z
+      .array(EntryBody)
+      .openapi({ description: 'The caller with at most two neighbours on each side; empty without a place.' }),
+  })
+  .openapi('MatchTable')

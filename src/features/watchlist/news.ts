@@ -1,0 +1,186 @@
+/** What is new of the players of a match, and how their followers are told. */
+import type { InstrumentId, PlayerId, UserId } from '../../../actors/kernel/ids.ts'
+import { fieldsOf, integer, listOf, nullable, oneOf, type Reader, recordOf, text } from '../../../actors/kernel/read.ts'
+import { type Instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
+import type { Notice } from '../../../actors/community/notices.ts'
+import type { ReportedEvent } from '../../../actors/market/match-report.ts'
+import type { MatchInfo } from '../../../actors/match/messages.ts'
+
+/** What followers can be told of, each a switch. */
+export const KINDS = ['kickoff', 'goal', 'card', 'pitch'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** The most important first: of several, a notice names it. */
+const WHATS = ['goal', 'own_goal', 'red', 'yellow', 'on', 'off', 'starts', 'benched'] as const
+type What = (typeof WHATS)[number]
+
+const KIND_OF: Readonly<Record<What, Kind>> = {
+  goal: 'goal',
+  own_goal: 'goal',
+  red: 'card',
+  yellow: 'card',
+  on: 'pitch',
+  off: 'pitch',
+  starts: 'kickoff',
+  benched: 'kickoff',
+}
+
+export interface PlayerNews {
+  readonly instrumentId: string
+  readonly player: string
+  readonly what: What
+  readonly minute: number | null
+}
+
+/** What is told together. */
+export interface MatchNews {
+  /** `Harbour 2–1 Hill`. */
+  readonly match: string
+  readonly items: readonly PlayerNews[]
+}
+
+/** How often each player has done what, by `what:player`; `kickoff` once the match has begun. */
+export type Seen = Readonly<Record<string, number>>
+
+/** A match that has begun longer ago is not announced. */
+const KICK_OFF_MS = 3 * MINUTE_MS
+
+/**
+ * What has happened since, and what is seen from now on. Without a `seen` nothing is news but a kick-off. A row that
+ * was taken back counts on, so the next goal of its scorer is another.
+ */ // R29
+export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { news: MatchNews; seen: Seen } {
+  const players = new Map(match.squad.map((player) => [player.playerId, player]))
+  const counts: Record<string, number> = {}
+  const items: PlayerNews[] = []
+  const add = (what: What, id: PlayerId, minute: number | null): void => {
+    const player = players.get(id)
+    if (player !== undefined) items.push({ instrumentId: player.instrumentId, player: player.name, what, minute })
+  }
+  for (const { what, player, event } of match.events.flatMap(partsOf)) {
+    const key = `${what}:${player}`
+    counts[key] = (counts[key] ?? 0) + 1
+    if (seen !== null && !event.retracted && counts[key] > (seen[key] ?? 0)) add(what, player, event.minute)
+  }
+  const { kickedOffAt } = match
+  if (kickedOffAt !== null && now - kickedOffAt < KICK_OFF_MS && seen?.['kickoff'] === undefined) {
+    for (const { playerId } of match.squad) add(isOn(match, playerId) ? 'starts' : 'benched', playerId, null)
+  }
+  const most = Object.entries(seen ?? {}).filter(([key, n]) => n > (counts[key] ?? 0))
+  return {
+    news: { match: scoreOf(match), items },
+    seen: { ...counts, ...Object.fromEntries(most), ...(kickedOffAt === null ? {} : { kickoff: 1 }) },
+  }
+}
+
+const isOn = ({ onPitch, squad }: MatchInfo, id: PlayerId): boolean =>
+  onPitch === null ? squad.some(({ playerId, starter }) => playerId === id && starter) : onPitch.includes(id)
+
+function scoreOf({ home, away }: MatchInfo): string {
+  return home.goals === null || away.goals === null
+    ? `${home.name} – ${away.name}`
+    : `${home.name} ${home.goals}–${away.goals} ${away.name}`
+}
+
+const WHAT_OF: Partial<Readonly<Record<ReportedEvent['kind'], What>>> = {
+  goal: 'goal',
+  penalty_goal: 'goal',
+  own_goal: 'own_goal',
+  yellow: 'yellow',
+  red: 'red',
+  second_yellow: 'red',
+  substitution: 'on',
+}
+
+function partsOf(event: ReportedEvent): { what: What; player: PlayerId; event: ReportedEvent }[] {
+  const what = WHAT_OF[event.kind]
+  const { playerId, relatedPlayerId } = event
+  const isChange = event.kind === 'substitution'
+  return [
+    ...(what === undefined || playerId === null ? [] : [{ what, player: playerId, event }]),
+    ...(isChange && relatedPlayerId !== null ? [{ what: 'off' as const, player: relatedPlayerId, event }] : []),
+  ]
+}
+
+const TITLES: Readonly<Record<What, string>> = {
+  goal: 'Goal: {player}',
+  own_goal: 'Own goal: {player}',
+  red: 'Sent off: {player}',
+  yellow: 'Yellow card: {player}',
+  on: 'Comes on: {player}',
+  off: 'Goes off: {player}',
+  starts: 'Kick-off: {player} starts',
+  benched: 'Kick-off: {player} is on the bench',
+}
+
+export interface Follower {
+  readonly userId: UserId
+  readonly instruments: readonly string[]
+  /** What the user wants to be told of. */
+  readonly kinds: readonly Kind[]
+}
+
+/** One notice for all that a follower wants of it; null without any. */
+export function noticeOf(
+  { match, items }: MatchNews,
+  { userId, instruments, kinds }: Follower,
+  { matchId, id, at }: { readonly matchId: number; readonly id: number; readonly at: Instant },
+): Notice | null {
+  const [first, ...others] = items
+    .filter(({ instrumentId, what }) => instruments.includes(instrumentId) && kinds.includes(KIND_OF[what]))
+    .toSorted((a, b) => WHATS.indexOf(a.what) - WHATS.indexOf(b.what))
+  if (first === undefined) return null
+  const { what, player, instrumentId, minute } = first
+  const rest = new Set(others.map((one) => one.instrumentId)).difference(new Set([instrumentId])).size
+  const more = rest === 0 ? '' : ` News of ${rest} more of your players.`
+  return {
+    userId,
+    type: 'player_news',
+    title: TITLES[what].replace('{player}', player),
+    body: `${match}${minute === null ? '' : `, ${minute}′`}.${more}`,
+    data: { what, player, instrumentId, matchId, match, others: rest, ...(minute === null ? {} : { minute }) },
+    source: `player:${id}:${userId}`,
+    at,
+  }
+}
+
+export function priceNotice(
+  reached: {
+    readonly id: string
+    readonly userId: UserId
+    readonly instrumentId: InstrumentId
+    readonly player: string
+    readonly level: number
+    readonly price: number
+    readonly isAbove: boolean
+  },
+  at: Instant,
+): Notice {
+  const { id, userId, instrumentId, player, level, price, isAbove } = reached
+  return {
+    userId,
+    type: 'price_reached',
+    title: `${player} at ${price.toFixed(2)}`,
+    body: `The price has ${isAbove ? 'risen' : 'fallen'} to your alert at ${level.toFixed(2)}.`,
+    data: { instrumentId, player, level, price, direction: isAbove ? 'above' : 'below' },
+    source: `alert:${id}`,
+    at,
+  }
+}
+
+const readItem: Reader<PlayerNews> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    instrumentId: field('instrumentId', text),
+    player: field('player', text),
+    what: field('what', oneOf(WHATS)),
+    minute: field('minute', nullable(integer)),
+  }
+}
+
+export const readNews: Reader<MatchNews> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { match: field('match', text), items: field('items', listOf(readItem)) }
+}
+
+export const readSeen: Reader<Seen> = recordOf(integer)

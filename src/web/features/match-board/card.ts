@@ -1,0 +1,83 @@
+/** Who has made most of the match on the screen, and the user among their neighbours. */
+import { useState } from 'preact/hooks'
+import type { BoardEntry, MatchTable } from '../../client/wire.ts'
+import { percent, signed, way } from '../../format.ts'
+import { html } from '../../html.ts'
+import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
+import { api } from '../../session.ts'
+import { say, words, wordsOf } from '../../words.ts'
+import { said } from './words.ts'
+
+const own = wordsOf(said)
+const EVERY_MS = 10_000
+const TOP = 5
+const GROUPS = [
+  ['all', words.league.everybody],
+  ['district', words.league.district],
+  ['friends', words.league.friends],
+] as const
+
+export function MatchRanks({ matchId }: { matchId: number }) {
+  const [group, setGroup] = useState<MatchTable['group']>('all')
+  const { answer, trouble, again } = useRequest(() => api.matchTable(matchId, group, TOP), [matchId, group])
+  useRepeated(again, EVERY_MS)
+  const isShown = answer?.matchId === matchId && answer.group === group
+  return html`
+    <section class="card" aria-labelledby="match-ranks-title">
+      <header>
+        <h2 id="match-ranks-title">${own.title}</h2>
+        ${isShown && answer.me !== null ? html`<small>${say(own.mine, { rank: answer.me.rank, total: answer.total })}</small>` : null}
+      </header>
+      <div class="choice spread" role="group" aria-label=${words.league.who}>
+        ${GROUPS.map(
+          ([key, label]) =>
+            html`<button aria-pressed=${group === key} onClick=${() => setGroup(key)}>${label}</button>`,
+        )}
+      </div>
+      ${isShown ? html`<${Ranks} table=${answer} />` : html`<${Waiting} trouble=${trouble} />`}
+    </section>
+  `
+}
+
+function Ranks({ table: { entries, around, me, final } }: { table: MatchTable }) {
+  if (entries.length === 0) return html`<p class="empty">${own.none}</p>`
+  const top = new Set(entries.map(({ userId }) => userId))
+  const near = around.filter(({ userId }) => !top.has(userId))
+  return html`
+    <p class="hint inside">${own.about} ${final ? own.final : me === null ? own.unranked : ''}</p>
+    <div class="scroll board" tabindex="0" role="region" aria-label=${words.league.ranks}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.league.rank}</th>
+            <th scope="col">${words.league.user}</th>
+            <th scope="col">${words.league.roi}</th>
+            <th scope="col">${words.league.pnl}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${entries.map((entry) => html`<${Row} key=${entry.userId} entry=${entry} />`)}
+        </tbody>
+        ${
+          near.length === 0
+            ? null
+            : html`<tbody>
+                <tr>
+                  <th scope="rowgroup" colspan="4"><small>${own.between}</small></th>
+                </tr>
+                ${near.map((entry) => html`<${Row} key=${entry.userId} entry=${entry} />`)}
+              </tbody>`
+        }
+      </table>
+    </div>
+  `
+}
+
+const Row = ({ entry: { rank, username, bot, isMe, roiPct, pnl } }: { entry: BoardEntry }) => html`
+  <tr class=${isMe ? 'me' : ''}>
+    <td class="num">${rank}</td>
+    <th scope="row">${username}${bot ? ` ${words.league.bot}` : ''}${isMe ? ` ${words.league.you}` : ''}</th>
+    <td class="num ${way(roiPct)}">${percent(roiPct)}</td>
+    <td class="num ${way(pnl)}">${signed(pnl)}</td>
+  </tr>
+`

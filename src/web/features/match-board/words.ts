@@ -1,0 +1,21 @@
+/** The words of the table of a match. */
+export const said = {
+  en: {
+    title: 'Ranks of this match',
+    about: 'What the match made of positions closed in it.',
+    final: 'Final.',
+    none: 'Nobody has closed a position in this match yet.',
+    mine: 'Rank {rank} of {total}',
+    unranked: 'Close a position in this match to be ranked.',
+    between: 'Next to you',
+  },
+  es: {
+    title: 'Clasificación de este partido',
+    about: 'Lo que el partido ha hecho con las posiciones cerradas en él.',
+    final: 'Definitiva.',
+    none: 'Nadie ha cerrado todavía una posición en este partido.',
+    mine: 'Puesto {rank} de {total}',
+    unranked: 'Cierra una posición en este partido para aparecer aquí.',
+    between: 'Cerca de ti',
+  },
+}

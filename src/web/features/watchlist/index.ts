@@ -1,0 +1,11 @@
+/** Followed players: a star beside each, price alerts below the chart, and the list in the account. */
+import type { PageFeature } from '../feature.ts'
+import { FollowsCard } from './card.ts'
+import { PlayerTools } from './star.ts'
+import { refreshFollows, takeFired } from './state.ts'
+import './style.css'
+
+export const watchlist: PageFeature = {
+  cards: { player: [PlayerTools], account: [FollowsCard] },
+  live: { begin: refreshFollows, take: takeFired },
+}

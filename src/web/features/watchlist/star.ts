@@ -1,0 +1,63 @@
+/** The star that follows a player, and below the chart the price to wait for. */
+import { useState } from 'preact/hooks'
+import { units } from '../../format.ts'
+import { html } from '../../html.ts'
+import { instruments, quoteOf } from '../../market.ts'
+import { api } from '../../session.ts'
+import { toast } from '../../toasts.ts'
+import { say, wordsOf } from '../../words.ts'
+import type { PlayerProps } from '../feature.ts'
+import { changeFollows, followed } from './state.ts'
+import { said } from './words.ts'
+
+const own = wordsOf(said)
+
+const nameIn = (id: string): string => instruments.value.get(id)?.name ?? own.aPlayer
+
+/** In the list the arrow keys go from player to player, so Tab finds the star below the chart. */
+export function PlayerTools({ instrumentId, place }: PlayerProps) {
+  const isOn = followed.value.has(instrumentId)
+  return html`
+    <button
+      class="star"
+      tabindex=${place === 'list' ? -1 : 0}
+      aria-pressed=${isOn}
+      aria-label=${say(own.follow, { player: nameIn(instrumentId) })}
+      onClick=${() => void changeFollows(() => api.follow(instrumentId, !isOn))}
+    >
+      ${isOn ? '★' : '☆'}
+    </button>
+    ${place === 'chart' ? html`<${AlertForm} instrumentId=${instrumentId} />` : null}
+  `
+}
+
+function AlertForm({ instrumentId }: { instrumentId: string }) {
+  const [level, setLevel] = useState<string | null>(null)
+  if (level === null) {
+    const begin = (): void => setLevel(quoteOf(instrumentId).peek().price.toFixed(2))
+    return html`<button class="toggle" aria-expanded="false" onClick=${begin}>${own.alert}</button>`
+  }
+  const set = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    if (!(await changeFollows(() => api.addAlert({ instrumentId, level: Number(level) })))) return
+    setLevel(null)
+    const text = say(own.alertText, { player: nameIn(instrumentId), level: units(Number(level)) })
+    toast({ tone: 'good', title: own.alertSet, text })
+  }
+  return html`
+    <form class="alert-at" onSubmit=${(event: Event) => void set(event)}>
+      <label>
+        ${own.alertAt}
+        <input
+          type="number"
+          required
+          min="0.01"
+          step="0.01"
+          value=${level}
+          onInput=${(event: InputEvent) => setLevel((event.target as HTMLInputElement).value)}
+        />
+      </label>
+      <button class="small">${own.set}</button>
+    </form>
+  `
+}

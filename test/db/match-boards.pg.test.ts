@@ -1,0 +1,160 @@
+/** The table of a match. */
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import { compareStandings, rankAll } from '../../actors/community/ranking.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import { districtId, fixtureId, type FixtureId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import { matchBoard } from '../../src/features/match-board/index.ts'
+import { MatchBoardKeeper, STEP } from '../../src/features/match-board/keeper.ts'
+import { aheadOf, type Group, MatchBoards, scopeOf } from '../../src/features/match-board/store.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { crowd, eachDatabase } from '../support/databases.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+const EVERYBODY = { kind: 'everybody' } as const
+
+eachDatabase((open) => {
+  const rules = () => ({ roiFloor: money(0), ranksBots: false })
+  const boards = () => new MatchBoards(open().db, rules)
+  const keep = () => new MatchBoardKeeper(open().db, rules).run()
+  let rig: Season
+
+  const table = (match: FixtureId, user: UserId, group: Group = EVERYBODY, limit = 100) =>
+    boards().table({ match, user, group, limit })
+  const ranksOf = (rows: readonly { rank: number; standing: { userId: UserId } }[]) =>
+    rows.map(({ rank, standing }) => [rank, standing.userId])
+
+  beforeAll(async () => {
+    rig = await openSeason(open(), systemWorld())
+  })
+
+  it('[R27] ranks what was closed in the match as the board by ROI does, for random lives', async () => {
+    const chance = chanceFrom(27)
+    const match = await rig.match()
+    const users = await Promise.all(Array.from({ length: 15 }, (_, n) => rig.user(`Table ${n}`)))
+    for (let n = 0; n < 60; n++) {
+      const user = present(chance.pick(users, () => 1) ?? undefined, 'a user')
+      const position = await match.open(user, { lots: 1 + chance.below(3) })
+      if (chance.happens(0.2)) continue
+      const by = chance.pick(['user', 'washout', 'void'] as const, (one) => (one === 'user' ? 5 : 1)) ?? 'user'
+      // The crowd has made another price of it than the match.
+      await match.close(position, 190 + chance.below(20), by, 190 + chance.below(20))
+      if (n % 20 === 0) await keep()
+    }
+    await Promise.all([keep(), keep()])
+    await rig.reactor.drain()
+    const standings = await rig.careers.standings(users, 'main')
+    const known = standings.filter(({ closed }) => closed > 0).toSorted((a, b) => compareStandings('roi', a, b))
+    const [one] = users
+    const { top, total, isFinal } = await table(match.id, present(one, 'a user'))
+    expect(ranksOf(top)).toEqual(ranksOf(rankAll('roi', known)))
+    expect(total).toBe(known.length)
+    expect(top.map(({ standing }) => standing)).toEqual(known.map((standing) => ({ ...standing, version: 0 })))
+    expect(isFinal).toBe(false)
+    await match.settle()
+    await keep()
+    expect(await table(match.id, present(one, 'a user'))).toMatchObject({ isFinal: true, total: known.length })
+  })
+
+  it('[R27] counts the match alone, in its own purse', async () => {
+    const [ada, bob] = [await rig.user('Ada'), await rig.user('Bob')]
+    const [match, practice] = [await rig.match(), await rig.match({ purse: 'practice' })]
+    await match.close(await match.open(ada), 210)
+    await practice.close(await practice.open(ada), 190)
+    await practice.close(await practice.open(bob), 200)
+    await keep()
+    expect(ranksOf((await table(match.id, ada)).top)).toEqual([[1, ada]])
+    expect(ranksOf((await table(practice.id, ada)).top)).toEqual([
+      [1, bob],
+      [2, ada],
+    ])
+    const none = await table(match.id, bob)
+    expect([none.me, none.around]).toEqual([null, []])
+  })
+
+  it('[R27] ranks a district and friends among themselves; hidden users are in no table', async () => {
+    const [ada, bob, cyd, dan] = (await Promise.all(['Ada T', 'Bob T', 'Cyd T', 'Dan T'].map((n) => rig.user(n)))) as [
+      UserId,
+      UserId,
+      UserId,
+      UserId,
+    ]
+    await sql`update users set district_id = 2 where id = ${bob}::uuid or id = ${dan}::uuid`.execute(open().db)
+    const match = await rig.match()
+    for (const [user, at] of [
+      [ada, 204],
+      [bob, 203],
+      [cyd, 202],
+      [dan, 201],
+    ] as const) {
+      await match.close(await match.open(user), at)
+    }
+    await keep()
+    const district: Group = { kind: 'district', districtId: districtId(2) }
+    expect(ranksOf((await table(match.id, dan, district)).around)).toEqual([
+      [1, bob],
+      [2, dan],
+    ])
+    const friends: Group = { kind: 'users', users: [ada, dan] }
+    expect(await table(match.id, dan, friends)).toMatchObject({ total: 2, me: { rank: 2 } })
+    await sql`update users set hidden_from_boards = true where id = ${bob}::uuid`.execute(open().db)
+    expect(ranksOf((await table(match.id, cyd)).top)).toEqual([
+      [1, ada],
+      [3, cyd],
+      [4, dan],
+    ])
+    expect((await table(match.id, bob)).me).toBeNull()
+    await open()
+      .db.transaction()
+      .execute(async (tx) => matchBoard.erase?.(tx, ada))
+    expect(ranksOf((await table(match.id, dan)).top)).toEqual([
+      [2, cyd],
+      [3, dan],
+    ])
+    // The next close counts the places again.
+    await sql`update match_boards set stepped_at = '-infinity'`.execute(open().db)
+    await match.close(await match.open(dan), 200)
+    await keep()
+    expect(await table(match.id, dan)).toMatchObject({ total: 2, me: { rank: 2 } })
+  })
+
+  it('[R28] a place among 100,000 is found by counting 256 at most, the rank of equals by the first of them', async () => {
+    const { db } = open()
+    const count = crowd(open(), 100_000)
+    const match = fixtureId(28)
+    await sql`
+      with made as (
+        insert into users (id, email, name, username, first_name, district_id, referral_code, synthetic, created_at)
+          select gen_random_uuid(), 'c' || n || '@synthetic.invalid', '', 'c' || n, '', 1, 'c' || n, true, now()
+            from generate_series(1, ${count}::integer) n returning id, substr(username, 2)::bigint as n)
+      insert into match_board_places (user_id, match_id, district_id, closed, wins, pnl_micros, base_moves_micros,
+                                      margin_micros, stake_micros, first_trade_at, key, shown)
+        select id, ${match}::bigint, 1, 1, 0, -(n / 2), -(n / 2), 1000000, 1000000, to_timestamp(0),
+               array[n / 2, 0, n / 2, 0], true from made`.execute(db)
+    await sql`insert into match_boards (match_id, is_stepped) values (${match}::bigint, false)`.execute(db)
+    await keep()
+    await sql`analyze match_board_places`.execute(db)
+    const { rows } = await sql<{ user_id: string; key: string }>`
+      select p.user_id, p.key::text as key from match_board_places p where p.match_id = ${match}::bigint
+       order by p.key, p.user_id`.execute(db)
+    for (const place of [0, 1, 255, 256, 257, 2_500, count / 2, count - 1]) {
+      const { user_id: id = '', key = '' } = rows[place] ?? {}
+      const { me, around, total } = await table(match, userId(id), EVERYBODY, 10)
+      const pair = place - ((place + 1) % 2)
+      expect([total, me?.rank], `place ${place}`).toEqual([count, Math.max(0, pair) + 1])
+      expect(around.map(({ standing }) => standing.userId)).toEqual(
+        rows.slice(Math.max(0, place - 2), place + 3).map((row) => row.user_id),
+      )
+      for (const group of [EVERYBODY, { kind: 'district', districtId: districtId(1) }] as const) {
+        const counting = aheadOf(scopeOf(match, group), { key, user: id })
+        const { rows: plan } = await sql<{ 'QUERY PLAN': unknown }>`explain (analyze, format json) ${counting}`.execute(
+          db,
+        )
+        const touched = JSON.stringify(plan).matchAll(/"(Actual Rows|Rows Removed by Filter)":(\d+)/g)
+        expect(Math.max(...[...touched].map(([, , seen]) => Number(seen))), `place ${place}`).toBeLessThanOrEqual(STEP)
+      }
+    }
+  })
+})

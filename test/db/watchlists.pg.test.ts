@@ -1,0 +1,185 @@
+/** Followed players and price alerts. */
+import { sql } from 'kysely'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
+import type { Notification } from '../../db/announcements.ts'
+import { Watchlists } from '../../src/features/watchlist/store.ts'
+import { Teller } from '../../src/features/watchlist/teller.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { crowd, eachDatabase } from '../support/databases.ts'
+import { GOAL, info, p, player } from '../support/fixtures.ts'
+import { type Fixture, openSeason, type Season } from '../support/season.ts'
+
+const GOAL_ROW = { ...GOAL, retracted: false }
+
+eachDatabase((open) => {
+  const real = systemWorld()
+  let ahead = 0
+  const world = { ...real, now: () => instant(real.now() + ahead) }
+  let rig: Season
+  let told: Notification[] = []
+  const watchlists = () => new Watchlists(open().db, world)
+  const teller = () => new Teller(open().db, world, (notifications) => told.push(...notifications))
+  const titles = () => told.map(({ userId, title }) => [userId, title])
+
+  /** A match with one player, and what its feed says next. */
+  async function matchOf(user: UserId) {
+    const match = await rig.match()
+    const { instrumentId } = match.position(user)
+    let feedSeq = 1
+    const says = (over: Partial<MatchInfo>) => {
+      const squad = [player(1, { playerId: playerId(1), instrumentId, name: 'A. Striker' })]
+      const next = info({ matchId: match.id, squad, feedSeq: ++feedSeq, ...over })
+      return match.commit([{ kind: 'match_updated', info: next, pricing: EMPTY_PRICING }])
+    }
+    return { match, instrumentId, says }
+  }
+
+  const priced = (match: Fixture, instrument: InstrumentId, units: number) =>
+    sql`update instruments set price_micros = ${p(units)}::bigint
+         where id = ${instrument}::uuid and match_id = ${match.id}::bigint`.execute(open().db)
+
+  beforeAll(async () => {
+    rig = await openSeason(open(), world)
+  })
+  beforeEach(() => {
+    told = []
+  })
+
+  it('[R29] followers are told once of what happens from then on, and nobody else is', async () => {
+    const [ada, bob] = [await rig.user('Ada'), await rig.user('Bob')]
+    const { instrumentId, says } = await matchOf(ada)
+    await watchlists().follow(ada, instrumentId)
+    await says({ events: [GOAL_ROW] })
+    await teller().run()
+    expect(titles(), 'it had happened before').toEqual([])
+    const second = { ...GOAL_ROW, id: 2, minute: 70 }
+    await says({ events: [GOAL_ROW, second], home: { id: 1, name: 'Harbour', goals: 2 } })
+    await Promise.all([teller().run(), teller().run()])
+    await teller().run()
+    expect(titles()).toEqual([[ada, 'Goal: A. Striker']])
+    expect(told[0]).toMatchObject({
+      type: 'player_news',
+      body: 'Harbour 2–0 Mill, 70′.',
+      data: { what: 'goal', instrumentId, minute: 70, others: 0 },
+    })
+    ahead += 1_000
+    await watchlists().follow(bob, instrumentId)
+    // Taken back; the next one is another.
+    await says({ events: [GOAL_ROW, { ...second, retracted: true }] })
+    await teller().run()
+    await says({ events: [GOAL_ROW, { ...second, retracted: true }, { ...second, id: 3, minute: 80 }] })
+    ahead += 1_000
+    await teller().run()
+    expect(
+      new Set(
+        titles()
+          .slice(1)
+          .map(([user]) => user),
+      ),
+    ).toEqual(new Set([ada, bob]))
+    expect(told).toHaveLength(3)
+    await watchlists().unfollow(ada, instrumentId)
+    await watchlists().unfollow(bob, instrumentId)
+    await says({ events: [] })
+    await teller().run()
+    expect(told).toHaveLength(3)
+  })
+
+  it('[R29] tells of kick-offs, cards and substitutions, of one kind only if it is wanted', async () => {
+    const [ada, bob] = [await rig.user('Ada C'), await rig.user('Bob C')]
+    const { instrumentId, says } = await matchOf(ada)
+    for (const user of [ada, bob]) await watchlists().follow(user, instrumentId)
+    await watchlists().choose(bob, ['card'])
+    expect((await watchlists().list(bob)).kinds).toEqual(['card'])
+    ahead += 1_000
+    await says({ kickedOffAt: world.now(), onPitch: [] })
+    await teller().run()
+    expect(titles()).toEqual([[ada, 'Kick-off: A. Striker is on the bench']])
+    const on = { ...GOAL_ROW, id: 5, kind: 'substitution', relatedPlayerId: playerId(99) } as const
+    const red = { ...GOAL_ROW, id: 6, kind: 'red' } as const
+    await says({ kickedOffAt: world.now(), events: [on, red] })
+    await teller().run()
+    expect(
+      titles()
+        .slice(1)
+        .toSorted((a, b) => Number(b[0] === ada) - Number(a[0] === ada)),
+      'what happens at once is one notice, of the gravest',
+    ).toEqual([
+      [ada, 'Sent off: A. Striker'],
+      [bob, 'Sent off: A. Striker'],
+    ])
+    await watchlists().choose(bob, [])
+    await says({ kickedOffAt: world.now(), events: [on, red, { ...red, id: 7, kind: 'yellow' }] })
+    await teller().run()
+    expect(titles().slice(3)).toEqual([[ada, 'Yellow card: A. Striker']])
+  })
+
+  it('[R29] thousands of followers are told once each, by several processes, a part at a time', async () => {
+    const { db } = open()
+    const count = crowd(open(), 20_000)
+    const first = await rig.user('First')
+    const { match, instrumentId, says } = await matchOf(first)
+    await watchlists().follow(first, instrumentId)
+    await says({})
+    await teller().run()
+    await sql`
+      with made as (
+        insert into users (id, email, name, username, first_name, district_id, referral_code, synthetic, created_at)
+          select gen_random_uuid(), 'f' || n || '@synthetic.invalid', '', 'f' || n, '', 1, 'f' || n, true, now()
+            from generate_series(2, ${count}::integer) n returning id)
+      insert into watchlist_players (user_id, instrument_id, since)
+        select id, ${instrumentId}::uuid, now() - interval '1 minute' from made`.execute(db)
+    await says({ events: [GOAL_ROW] })
+    await Promise.all([teller().run(), teller().run(), teller().run()])
+    while ((await sql`select from watchlist_news`.execute(db)).rows.length > 0) await teller().run()
+    expect(new Set(told.map(({ userId }) => userId)).size).toBe(count)
+    expect(told).toHaveLength(count)
+    expect(told.every(({ data }) => data['matchId'] === Number(match.id))).toBe(true)
+  })
+
+  it('[R30] at most 50 players and 20 alerts, however many requests come at once', async () => {
+    const user = await rig.user('Greedy')
+    const matches = await Promise.all(Array.from({ length: 51 }, () => matchOf(user)))
+    const done = await Promise.all(matches.map(({ instrumentId }) => watchlists().follow(user, instrumentId)))
+    expect(done.filter((one) => one === 'full')).toHaveLength(1)
+    const [one] = (await watchlists().list(user)).players
+    expect(await watchlists().follow(user, one?.instrumentId ?? ('' as InstrumentId)), 'again').toBe('followed')
+    expect(await watchlists().follow(user, world.newId() as InstrumentId)).toBe('unknown')
+    const { instrumentId } = await matchOf(user)
+    const made = await Promise.all(
+      Array.from({ length: 21 }, (_, n) => watchlists().alert(user, instrumentId, p(201 + n))),
+    )
+    expect(made.filter(({ kind }) => kind === 'full')).toHaveLength(1)
+    const { alerts } = await watchlists().list(user)
+    expect(alerts).toHaveLength(20)
+    const [alert] = alerts
+    expect(await watchlists().alert(user, instrumentId, alert?.level ?? p(1))).toEqual({ kind: 'made', alert })
+    expect(await watchlists().removeAlert(await rig.user('Thief'), alert?.id ?? '')).toBe(false)
+    expect(await watchlists().removeAlert(user, alert?.id ?? '')).toBe(true)
+  })
+
+  it('[R31] an alert fires once, when the price is at its level or beyond', async () => {
+    const user = await rig.user('Patient')
+    const { match, instrumentId } = await matchOf(user)
+    expect(await watchlists().alert(user, instrumentId, p(200))).toEqual({ kind: 'reached', price: p(200) })
+    for (const level of [190, 210, 220]) await watchlists().alert(user, instrumentId, p(level))
+    await teller().judge()
+    expect(told).toEqual([])
+    await priced(match, instrumentId, 210.5)
+    await Promise.all([teller().judge(), teller().judge()])
+    expect(titles()).toEqual([[user, 'A. Striker at 210.50']])
+    expect(told[0]).toMatchObject({ body: 'The price has risen to your alert at 210.00.', data: { level: 210 } })
+    await priced(match, instrumentId, 190)
+    await teller().judge()
+    expect(told[1]).toMatchObject({ type: 'price_reached', data: { level: 190, price: 190, direction: 'below' } })
+    expect((await watchlists().list(user)).alerts).toMatchObject([{ level: p(220), isAbove: true }])
+    await match.settle()
+    await priced(match, instrumentId, 230)
+    await teller().judge()
+    expect(told, 'its match is settled').toHaveLength(2)
+  })
+})

@@ -1,0 +1,69 @@
+/** What brings people back: followed players, price alerts and the table of a match, in a real browser. */
+import { describe, expect, it } from 'vitest'
+import { accessProblems, hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
+
+const HOLD_SECS = 181
+const PHONE = { width: 390, height: 844 }
+
+describe.skipIf(!hasBrowser)('every day of the week', () => {
+  const site = browsedServer()
+
+  it('[R31] a fan follows a player, waits for a price, and finds both in the account', async () => {
+    const { page, complaints } = await site.visit({ viewport: { width: 1440, height: 900 } })
+    await site.enter(page, 'Ada Week')
+    const chart = page.getByRole('region', { name: await page.locator('#player-name').innerText() })
+    const star = chart.getByRole('button', { name: /^Follow / })
+    await star.click()
+    await chart.locator('.star[aria-pressed=true]').waitFor()
+    await chart.getByRole('button', { name: 'Price alert' }).click()
+    await chart.getByLabel('Tell me at').fill('9999')
+    await chart.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.getByText('Alert set').waitFor()
+    await site.shoot(page, 'follow-1440')
+    expect(await accessProblems(page)).toEqual([])
+
+    await page.setViewportSize(PHONE)
+    await page.goto(`${site.server.url}/#/account`)
+    const card = page.getByRole('region', { name: 'Players you follow' })
+    await card.getByText(/at 9,999\.00 or more$/).waitFor()
+    await card.getByLabel('Goals').uncheck()
+    await card.getByLabel('Goals').and(page.locator(':not(:checked)')).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    expect(await accessProblems(page)).toEqual([])
+    await site.shoot(page, 'follows-390')
+    await card.getByRole('button', { name: /^Delete the alert of / }).click()
+    await card.getByText('You wait for no price.').waitFor()
+    await card.getByRole('button', { name: /^Stop following / }).click()
+    await card.getByText('You follow nobody.').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('[R27] a trader finds their place in the table of the match', async () => {
+    const fan = await site.server.user('Bea Ranked')
+    const open = (await fan.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN')
+    const { id = '', currentPrice = 0 } = open ?? {}
+    const opened = await fan.open(
+      { instrumentId: id, direction: 'long', lotSize: 0.5, clientPrice: currentPrice },
+      'one',
+    )
+    expect(opened.status).toBe(201)
+    site.server.jump(HOLD_SECS)
+    const { page, complaints } = await site.visit({ viewport: { width: 1280, height: 900 } })
+    await site.enter(page, 'Bea Ranked')
+    await page.goto(`${site.server.url}/#/positions`)
+    await page.locator('.held').getByRole('button', { name: 'Close', exact: true }).click()
+    await page.getByRole('button', { name: 'Open 0', exact: true }).waitFor()
+    await page.goto(`${site.server.url}/#/match`)
+    const table = page.getByRole('region', { name: 'Ranks of this match' })
+    await table.getByText(/^Rank \d+ of \d+$/).waitFor()
+    await table.getByRole('row', { name: /bea_ranked/ }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await site.shoot(page, 'match-table-1280')
+    await table.getByRole('button', { name: 'Friends' }).click()
+    await table.getByText('Rank 1 of 1').waitFor()
+    await page.setViewportSize(PHONE)
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    expect(complaints).toEqual([])
+  })
+})
