@@ -65,6 +65,9 @@ const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
   seq: 0,
 })
 
+/** Whether a match is over and paid: its page is its result. */
+export const isSettled = ({ tradeWindow }: Match): boolean => tradeWindow.reason === 'the match has been settled'
+
 /** Change in per cent at this price, since a day ago or since the start of the player's match. */
 export function changePct(instrument: Instrument, price: number): number {
   const before = instrument.currentPrice / (1 + instrument.changePct / 100)

@@ -1,5 +1,6 @@
 /** What a feature adds to the page. */
 import type { ComponentType } from 'preact'
+import type { Match, MatchEvent } from '../client/wire.ts'
 
 /** A folder beside this file, of the name that the feature has on the server. */
 export interface PageFeature {
@@ -15,6 +16,8 @@ export interface PageFeature {
     readonly leagueEnd?: readonly ComponentType[]
     /** In the place of the boards, at `#/league/` and an id. */
     readonly leagueItem?: readonly ComponentType<{ id: string }>[]
+    /** In the result of a settled match. */
+    readonly fullTime?: readonly ComponentType<FullTimeProps>[]
     readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }
@@ -25,6 +28,11 @@ export interface PageFeature {
   readonly notices?: readonly ComponentType<NoticeProps>[]
   /** Sections of the control room. */
   readonly sections?: readonly ControlSection[]
+}
+
+export interface FullTimeProps {
+  readonly match: Match
+  readonly events: readonly MatchEvent[]
 }
 
 export interface NoticeProps {
