@@ -130,6 +130,7 @@ function refreshSoon(): void {
   }, 1_500)
 }
 
+/** Players are asked for, too, if there are new ones. */
 export async function refreshMatches(): Promise<void> {
   const known = new Set(matches.peek().map(({ id }) => id))
   const shown = selectedMatchId.peek()
@@ -166,6 +167,11 @@ export async function refreshInstruments(): Promise<void> {
   })
 }
 
+async function refreshEvents(id: number): Promise<void> {
+  const events = await api.matchEvents(id)
+  if (id === selectedMatchId.peek()) matchEvents.value = events
+}
+
 /** Players with open positions. Those who have left the pitch are no longer listed, so they are asked for by id. */
 let held: ReadonlySet<string> = new Set()
 
@@ -182,7 +188,7 @@ export function showMatch(id: number): void {
     matchEvents.value = null
     if (selected.peek()?.fixtureId !== id) selectedId.value = biggestMover(id)?.id ?? null
   })
-  refreshMatches().catch(() => undefined)
+  refreshEvents(id).catch(() => undefined) // the next news asks again
 }
 
 export function showInstrument(id: string): void {
