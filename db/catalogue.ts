@@ -1,12 +1,13 @@
 /** Reads matches and the instruments listed in them, as last committed. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
-import { type FixtureId, fixtureId, type InstrumentId } from '../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../actors/kernel/ids.ts'
 import { mulDivNearest, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { infoFrom, MATCH_COLUMNS, type MatchRow, rescuedInstrument } from './match-record.ts'
+import { uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import type { InstrumentsTable } from './postgres/schema/matches.ts'
 
@@ -19,8 +20,19 @@ export interface Listing {
   readonly changePpm: number
 }
 
+/** What a player cost at the beginning and at the end of a match. */
+export interface Outcome {
+  readonly instrumentId: InstrumentId
+  readonly from: Price
+  readonly to: Price
+  /** From one to the other, in parts per million. */
+  readonly changePpm: number
+}
+
 /** Enough for more than a season's unfinished matches and the latest finished ones. */
 const MATCHES_MAX = 500
+/** Matches under way that are read whole. */
+const LIVE_MAX = 100
 const CHANGE_WINDOW_MS = 24 * HOUR_MS
 const PPM = 1_000_000
 
@@ -53,6 +65,46 @@ export class Catalogue {
        order by known.rank, case known.rank when 1 then known.starts_at end, known.starts_at desc, known.id desc
        limit ${MATCHES_MAX}::integer`.execute(this.#db)
     return rows.map(infoFrom)
+  }
+
+  /** Matches that have begun and are not settled, with events and squads, latest kick-off first. */
+  async underWay(): Promise<readonly MatchInfo[]> {
+    const rows = await this.#db
+      .selectFrom('matches')
+      .select(MATCH_COLUMNS)
+      .where('settled_at', 'is', null)
+      .where('phase', 'in', ['live', 'break', 'ended', 'final'])
+      .orderBy('starts_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(LIVE_MAX)
+      .execute()
+    return rows.map(infoFrom)
+  }
+
+  /**
+   * What a settled match did to the prices of its players: from their listing to their settlement, whatever they have
+   * played since. Without those whose ticks are not stored any more.
+   */
+  async outcomes({ squad, settledAt }: Pick<MatchInfo, 'squad' | 'settledAt'>): Promise<readonly Outcome[]> {
+    if (settledAt === null) return []
+    const until = new Date(settledAt).toISOString()
+    const { rows } = await sql<{ id: string; from: number; to: number }>`
+      select p.id, first.price_micros as "from", settled.price_micros as "to"
+        from unnest(${uuids(squad.map(({ instrumentId: id }) => id))}::uuid[]) as p (id)
+       cross join lateral (
+         select at, price_micros from ticks t where t.instrument_id = p.id and t.cause = 'settlement'
+            and t.at <= ${until}::timestamptz order by t.at desc limit 1) settled
+       cross join lateral (
+         select price_micros from ticks t where t.instrument_id = p.id and t.at >= coalesce((
+           select case l.cause when 'listing' then l.at else l.at + interval '1 microsecond' end from ticks l
+            where l.instrument_id = p.id and l.cause in ('listing', 'settlement') and l.at < settled.at
+            order by l.at desc limit 1), '-infinity') order by t.at limit 1) first`.execute(this.#db)
+    return rows.map(({ id, from, to }) => ({
+      instrumentId: instrumentId(id),
+      from: price(from),
+      to: price(to),
+      changePpm: changePpm(from, to),
+    }))
   }
 
   /** A match as last committed, or as the calendar announces it. */

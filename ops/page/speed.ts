@@ -17,9 +17,14 @@ const NETWORKS = [
 ] as const
 const PATIENCE_MS = 60_000
 
-interface Visit {
+interface Wire {
   readonly requests: number
   readonly kB: number
+}
+
+interface Visit {
+  /** Until one can sign in, and until one can trade. */
+  readonly wire: readonly [Wire, Wire]
   readonly door: number
   readonly trade: number
   /** The second visit: with the kept files, until one can trade. */
@@ -29,24 +34,28 @@ interface Visit {
 const visits = whole('visits', process.argv[2] ?? '5', 1, 100)
 const demo = await openDemo({ RATE_LIMIT_PER_MIN: '0' })
 try {
-  console.log('network            requests     kB   door s   trade s   again s')
+  console.log('network            requests     kB   door s   requests     kB   trade s   again s')
   for (const network of NETWORKS) {
     const all: Visit[] = []
     for (let n = 0; n < visits; n++) all.push(await visit(demo, network))
     const middle = (of: (one: Visit) => number): number => all.map(of).toSorted((a, b) => a - b)[visits >> 1] ?? 0
     const secs = (of: (one: Visit) => number): string => (middle(of) / 1_000).toFixed(1)
-    console.log(
-      network.name.padEnd(18),
-      String(middle((one) => one.requests)).padStart(8),
-      middle((one) => one.kB)
+    const wire = (at: 0 | 1): readonly string[] => [
+      String(middle((one) => one.wire[at].requests)).padStart(at === 0 ? 8 : 10),
+      middle((one) => one.wire[at].kB)
         .toFixed(0)
         .padStart(6),
+    ]
+    console.log(
+      network.name.padEnd(18),
+      ...wire(0),
       secs((one) => one.door).padStart(8),
+      ...wire(1),
       secs((one) => one.trade).padStart(9),
       secs((one) => one.again).padStart(9),
     )
   }
-  console.log(`Medians of ${visits} visits. Requests and kB are those until one can sign in.`)
+  console.log(`Medians of ${visits} visits. Requests and kB are those of the whole visit until then.`)
 } finally {
   await demo.close()
 }
@@ -67,18 +76,19 @@ async function visit({ browser, url }: Demo, network: (typeof NETWORKS)[number])
     await page.goto(url, { waitUntil: 'commit' })
     await page.getByRole('button', { name: 'Kick off' }).waitFor()
   })
-  const { requests, kB } = wire()
+  const atDoor = wire()
   await page.getByLabel('Your name').fill('Stadium')
   const trade = await timed(async () => {
     await page.getByRole('button', { name: 'Kick off' }).click()
     await canTrade(page)
   })
+  const atTrade = wire()
   const again = await timed(async () => {
     await page.reload({ waitUntil: 'commit' })
     await canTrade(page)
   })
   await context.close()
-  return { requests, kB, door, trade, again }
+  return { wire: [atDoor, atTrade], door, trade, again }
 }
 
 async function canTrade(page: Page): Promise<void> {
@@ -89,11 +99,14 @@ async function canTrade(page: Page): Promise<void> {
     .waitFor()
 }
 
-async function measured(session: CDPSession): Promise<() => { requests: number; kB: number }> {
+async function measured(session: CDPSession): Promise<() => Wire> {
   let [requests, bytes] = [0, 0]
   await session.send('Network.enable')
-  session.on('Network.requestWillBeSent', () => requests++)
-  session.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+    // What the browser has kept crosses no network.
+    if (encodedDataLength > 0) requests++
+  })
   return () => ({ requests, kB: bytes / 1_000 })
 }
 

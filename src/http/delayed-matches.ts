@@ -1,12 +1,12 @@
 /** Matches as they stood a while ago, for people who are not signed in: what they see is too old to trade on. */
 import type { z } from '@hono/zod-openapi'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
-import { decimal } from '../../actors/kernel/micros.ts'
+import { decimal, type Price } from '../../actors/kernel/micros.ts'
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
-import { isInPlay } from '../../actors/market/phase.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
-import type { Listing } from '../../db/catalogue.ts'
+import type { Catalogue } from '../../db/catalogue.ts'
 import { matchEventsJson, matchJson, PPM_PER_PERCENT } from './json.ts'
 import type { WatchedMatchBody } from './watched-match-schema.ts'
 
@@ -19,18 +19,12 @@ export interface Standing {
 }
 
 interface Options {
-  readonly catalogue: {
-    instruments(): Promise<readonly Listing[]>
-    matches(): Promise<readonly MatchInfo[]>
-  }
+  readonly catalogue: Pick<Catalogue, 'instruments' | 'underWay' | 'match' | 'outcomes'>
   readonly rules: () => TradingRules
   /** The setting `watch.delay_secs`, in ms. */
   readonly delayMs: () => number
   readonly world: Pick<World, 'now'>
 }
-
-/** The matches that can be watched at a time; of more, the first. */
-const MATCHES_MAX = 100
 
 export class DelayedMatches {
   readonly #options: Options
@@ -54,26 +48,51 @@ export class DelayedMatches {
 
   /** Keeps how they stand now. */
   async keep(): Promise<void> {
-    const { catalogue, rules, world } = this.#options
-    const [known, listings] = await Promise.all([catalogue.matches(), catalogue.instruments()])
+    const { catalogue, world } = this.#options
+    const [live, listings] = await Promise.all([catalogue.underWay(), catalogue.instruments()])
     const at = world.now()
-    const live = known.filter(({ phase }) => isInPlay(phase)).slice(0, MATCHES_MAX)
     const byMatch = Map.groupBy(listings, ({ match }) => match.matchId)
     const matches = live.map((match): [FixtureId, WatchedMatch] => {
-      const { tradeWindow: _, ...shown } = matchJson(match, at, rules())
-      const players = (byMatch.get(match.matchId) ?? []).map(playerJson)
-      return [match.matchId, { ...shown, players, events: matchEventsJson(match).events }]
+      const listed = byMatch.get(match.matchId) ?? []
+      const players = listed.map(({ instrument, price, changePpm: moved }) => playerJson(instrument, price, moved))
+      return [match.matchId, this.#matchJson(match, at, players)]
     })
     const { shown } = this
     const later = this.#kept.filter((one) => shown === null || one.at >= shown.at)
     this.#kept = [...later, { at, matches: new Map(matches) }]
   }
+
+  /** How a match ended that was settled `watch.delay_secs` ago or earlier, and when that was. Null for any other. */
+  async ended(id: FixtureId): Promise<{ readonly at: Instant; readonly match: WatchedMatch } | null> {
+    const { catalogue, world } = this.#options
+    const match = await catalogue.match(id)
+    const at = match?.settledAt ?? null
+    if (match === null || at === null || at > world.now() - this.delayMs) return null
+    const found = await catalogue.outcomes(match)
+    const outcomes = new Map(found.map((outcome) => [outcome.instrumentId, outcome]))
+    const players = match.squad.flatMap((player) => {
+      const outcome = outcomes.get(player.instrumentId)
+      if (outcome === undefined) return []
+      return [playerJson({ ...player, role: player.role ?? 'MID' }, outcome.to, outcome.changePpm)]
+    })
+    return { at, match: this.#matchJson(match, at, players) }
+  }
+
+  #matchJson(match: MatchInfo, at: Instant, players: WatchedMatch['players']): WatchedMatch {
+    const { tradeWindow: _, ...shown } = matchJson(match, at, this.#options.rules())
+    return { ...shown, players, events: matchEventsJson(match).events }
+  }
 }
 
-const playerJson = ({ instrument, price, changePpm }: Listing): WatchedMatch['players'][number] => ({
-  name: instrument.name,
-  position: instrument.role,
-  side: instrument.side,
+type Listed = Pick<Instrument, 'playerId' | 'name' | 'role' | 'side' | 'jersey' | 'starter'>
+
+const playerJson = (player: Listed, price: Price, movedPpm: number): WatchedMatch['players'][number] => ({
+  playerId: player.playerId,
+  name: player.name,
+  position: player.role,
+  side: player.side,
+  jerseyNumber: player.jersey,
+  starter: player.starter,
   price: decimal(price),
-  changePct: changePpm / PPM_PER_PERCENT,
+  changePct: movedPpm / PPM_PER_PERCENT,
 })

@@ -56,7 +56,7 @@ interface Personal extends Pick<DataExport, 'pages'> {
 
 /** What can be traded, and trading it. */
 export interface TradingDeps {
-  readonly catalogue: Pick<Catalogue, 'instruments' | 'instrument' | 'matches' | 'match'>
+  readonly catalogue: Pick<Catalogue, 'instruments' | 'instrument' | 'matches' | 'match' | 'outcomes'>
   readonly history: {
     readonly prices: PriceHistory['of']
     readonly moves: PriceMoves['largest']
@@ -76,7 +76,7 @@ export interface TradingDeps {
 export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminPorts {
   readonly community: CommunityPorts
   /** What people see who are not signed in. */
-  readonly watching: Pick<DelayedMatches, 'shown' | 'delayMs'>
+  readonly watching: Pick<DelayedMatches, 'shown' | 'delayMs' | 'ended'>
   /** Describes the WebSocket address. */
   readonly describeFeed: typeof describeFeed
   /** The page for browsers. */

@@ -1,7 +1,16 @@
-/** The player and the purse of the trading page are part of its address, so that links, reload and back find them. */
-import { effect, signal } from '@preact/signals'
+/** What a page shows, a match or a player and a purse, is part of its address: links, reload and back find it. */
+import { computed, effect, signal } from '@preact/signals'
 import { choosePurse, leagueHere } from './leagues.ts'
-import { instruments, isLoaded, selectedId, showInstrument } from './market.ts'
+import {
+  instruments,
+  isLoaded,
+  isSettled,
+  matches,
+  selectedId,
+  selectedMatchId,
+  showInstrument,
+  showMatch,
+} from './market.ts'
 import { go, isTrading, item, replace, section, view } from './route.ts'
 
 /** Whether the user has chosen a player on this visit. */
@@ -19,8 +28,33 @@ export function pick(id: string): void {
   go(`trade/${id}`)
 }
 
+/** The settled match that the match page shows: by its address, or because it has ended while it was shown. */
+export const endedMatch = computed(() => {
+  if (view.value !== 'match') return null
+  const named = matches.value.find(({ id }) => id === Number(section.value))
+  return named !== undefined && isSettled(named) ? named : null
+})
+
 /** Call it once. */
 export function keepAddress(): void {
+  keepMatch()
+  keepPlayer()
+}
+
+function keepMatch(): void {
+  let given = ''
+  effect(() => {
+    const [asked, shown] = [section.value, selectedMatchId.value]
+    if (view.value !== 'match' || !isLoaded.value || endedMatch.value !== null || shown === null) return
+    const isNew = asked !== given
+    given = asked
+    if (isNew && Number(asked) !== shown && matches.value.some(({ id }) => id === Number(asked)))
+      showMatch(Number(asked))
+    else if (Number(asked) !== shown) replace(`match/${shown}`)
+  })
+}
+
+function keepPlayer(): void {
   // What the address asked for last and was given: afterwards the page leads, and the address follows.
   let given = ''
   effect(() => {

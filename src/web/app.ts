@@ -5,7 +5,6 @@ import type { ComponentType } from 'preact'
 import { PAGE_FEATURES } from './features/index.ts'
 import { html } from './html.ts'
 import { leagueCode } from './leagues.ts'
-import { showMatch } from './market.ts'
 import { Account } from './pages/account.ts'
 import { Club } from './pages/club.ts'
 import { League } from './pages/league.ts'
@@ -57,8 +56,7 @@ export function App() {
     }
     if (id === null) return
     history.replaceState(null, '', '/')
-    showMatch(id)
-    go('match')
+    go(`match/${id}`)
   }, [isSignedIn])
   if (user.value === undefined) return html`<${Splash} />`
   if (user.value === null) return html`<${SignIn} facts=${facts} /><${Toasts} />`

@@ -1,19 +1,27 @@
 /** Who of a squad is on the pitch, who has left it, and who waits on the bench. */
-import type { MatchEvent, Squad } from './client/wire.ts'
+import type { MatchEvent } from './client/wire.ts'
 
 export type Side = 'home' | 'away'
-type SquadPlayer = Squad['players'][number]
 
-export interface Listed extends SquadPlayer {
+/** Somebody in a squad. */
+interface SquadPlayer {
+  readonly playerId: number
+  readonly name: string
+  readonly position: 'GK' | 'DEF' | 'MID' | 'FWD' | null
+  readonly jerseyNumber: number | null
+  readonly starter: boolean
+}
+
+export type Listed<Player extends SquadPlayer = SquadPlayer> = Player & {
   readonly side: Side
   /** Minute of coming on or going off; null for neither. */
   readonly minute: number | null
 }
 
-interface LineUp {
-  readonly playing: readonly Listed[]
-  readonly off: readonly (Listed & { readonly why: 'takenOff' | 'sentOff' })[]
-  readonly bench: readonly Listed[]
+interface LineUp<Player extends SquadPlayer> {
+  readonly playing: readonly Listed<Player>[]
+  readonly off: readonly (Listed<Player> & { readonly why: 'takenOff' | 'sentOff' })[]
+  readonly bench: readonly Listed<Player>[]
 }
 
 const DISMISSALS: ReadonlySet<MatchEvent['type']> = new Set(['red', 'second_yellow'])
@@ -32,23 +40,27 @@ const CARRIED: ReadonlySet<MatchEvent['type']> = new Set([
 export const carriedBy = (playerId: number, events: readonly MatchEvent[]): readonly MatchEvent[] =>
   events.filter((event) => event.playerId === playerId && !event.retracted && CARRIED.has(event.type))
 
-/** Sorts a squad by what the events say of each player. */
-export function lineUp(squad: Squad, events: readonly MatchEvent[], isClosed: (id: string) => boolean): LineUp {
-  const { side } = squad.team
+/** Sorts the players of a team by what the events say of each. */
+export function lineUp<Player extends SquadPlayer>(
+  side: Side,
+  players: readonly Player[],
+  events: readonly MatchEvent[],
+  isClosed: (player: Player) => boolean = () => false,
+): LineUp<Player> {
   const own = events.filter((event) => event.team === side && !event.retracted)
-  const all = squad.players.map((player): Listed & { why: 'takenOff' | 'sentOff' | null; isOn: boolean } => {
+  const all = players.map((player) => {
     const came = own.find(({ type, playerId }) => type === 'substitution' && playerId === player.playerId)
     const left = own.find(({ type, relatedPlayerName }) => type === 'substitution' && relatedPlayerName === player.name)
     const dismissed = own.find(({ type, playerId }) => DISMISSALS.has(type) && playerId === player.playerId)
     const hasPlayed = player.starter || came !== undefined
     // The provider may write the name of the one who leaves in another way: then the closed price tells it.
-    const isGone = dismissed !== undefined || left !== undefined || (hasPlayed && isClosed(player.instrumentId))
+    const isGone = dismissed !== undefined || left !== undefined || (hasPlayed && isClosed(player))
     return {
       ...player,
       side,
       minute: (dismissed ?? left ?? came)?.minute ?? null,
       isOn: hasPlayed && !isGone,
-      why: !hasPlayed || !isGone ? null : dismissed === undefined ? 'takenOff' : 'sentOff',
+      why: !hasPlayed || !isGone ? null : dismissed === undefined ? ('takenOff' as const) : ('sentOff' as const),
     }
   })
   return {

@@ -144,9 +144,11 @@ export function startLive(more: readonly LivePart[]): void {
 async function begin(): Promise<void> {
   feed.start()
   try {
+    // The first answer brings the players, if there is a match.
+    const wasLoaded = isLoaded.peek()
     await refreshMatches()
     await Promise.all([
-      refreshInstruments(),
+      wasLoaded || !isLoaded.peek() ? refreshInstruments() : null,
       refreshWallet(),
       refreshLeagues().then(refreshHistory),
       ...parts.map(({ begin: load }) => load()),

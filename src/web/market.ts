@@ -65,6 +65,9 @@ const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
   seq: 0,
 })
 
+/** Whether a match is over and paid: its page is its result. */
+export const isSettled = ({ tradeWindow }: Match): boolean => tradeWindow.reason === 'the match has been settled'
+
 /** Change in per cent at this price, since a day ago or since the start of the player's match. */
 export function changePct(instrument: Instrument, price: number): number {
   const before = instrument.currentPrice / (1 + instrument.changePct / 100)
@@ -127,6 +130,7 @@ function refreshSoon(): void {
   }, 1_500)
 }
 
+/** Players are asked for, too, if there are new ones. */
 export async function refreshMatches(): Promise<void> {
   const known = new Set(matches.peek().map(({ id }) => id))
   const shown = selectedMatchId.peek()
@@ -163,6 +167,11 @@ export async function refreshInstruments(): Promise<void> {
   })
 }
 
+async function refreshEvents(id: number): Promise<void> {
+  const events = await api.matchEvents(id)
+  if (id === selectedMatchId.peek()) matchEvents.value = events
+}
+
 /** Players with open positions. Those who have left the pitch are no longer listed, so they are asked for by id. */
 let held: ReadonlySet<string> = new Set()
 
@@ -179,7 +188,7 @@ export function showMatch(id: number): void {
     matchEvents.value = null
     if (selected.peek()?.fixtureId !== id) selectedId.value = biggestMover(id)?.id ?? null
   })
-  refreshMatches().catch(() => undefined)
+  refreshEvents(id).catch(() => undefined) // the next news asks again
 }
 
 export function showInstrument(id: string): void {

@@ -5,6 +5,8 @@ import { lineUp } from './line-up.ts'
 import { matchEvents, quoteOf, selectedMatch, selectedMatchId } from './market.ts'
 import { api } from './session.ts'
 
+type SquadPlayer = Squad['players'][number]
+
 const squads = signal<{ readonly matchId: number; readonly home: Squad; readonly away: Squad } | null>(null)
 
 /** The match whose squads the server did not know when it was asked. */
@@ -26,6 +28,10 @@ export const lineUps = computed(() => {
   const match = selectedMatch.value
   if (known === null || match === null || known.matchId !== match.id) return null
   const events = matchEvents.value?.events ?? []
-  const isClosed = (id: string): boolean => match.tradeWindow.open && quoteOf(id).value.status === 'CLOSED'
-  return { home: lineUp(known.home, events, isClosed), away: lineUp(known.away, events, isClosed) }
+  const isClosed = ({ instrumentId: id }: SquadPlayer): boolean =>
+    match.tradeWindow.open && quoteOf(id).value.status === 'CLOSED'
+  return {
+    home: lineUp('home', known.home.players, events, isClosed),
+    away: lineUp('away', known.away.players, events, isClosed),
+  }
 })

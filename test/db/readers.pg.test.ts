@@ -3,6 +3,7 @@ import { fixtureId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
@@ -230,6 +231,31 @@ eachDatabase((open) => {
       await insertTick(db, { instrument_id: P(2), at: now - 1, price_micros: p(152), cause: 'settlement' })
       await insertTick(db, { instrument_id: P(2), at: now, price_micros: p(200) })
       expect(await change()).toBe(-50_000)
+    })
+
+    it('[R23] knows what a settled match did to a price, whatever the player has played before and since', async () => {
+      const { db } = open()
+      const squad = [{ instrumentId: P(4) }, { instrumentId: P(5) }] as unknown as MatchInfo['squad']
+      const outcomes = () => catalogue().outcomes({ squad, settledAt: instant(now + 500) })
+      const ticks = [
+        [-9_000, 90, 'settlement'],
+        [100, 100, 'listing'],
+        [200, 130, 'event'],
+        [400, 120, 'settlement'],
+        [900, 80, 'listing'],
+        [950, 70, 'settlement'],
+      ] as const
+      for (const [after, price, cause] of ticks) {
+        await insertTick(db, { instrument_id: P(4), at: now + after, price_micros: p(price), cause })
+      }
+      expect(await outcomes(), 'of the other nothing is stored').toEqual([
+        { instrumentId: P(4), from: p(100), to: p(120), changePpm: 200_000 },
+      ])
+      expect(await catalogue().outcomes({ squad, settledAt: null })).toEqual([])
+    })
+
+    it('reads matches under way whole, and no others', async () => {
+      expect((await catalogue().underWay()).map(({ matchId }) => matchId)).toEqual([MATCH])
     })
   })
 })

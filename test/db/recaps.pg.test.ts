@@ -190,11 +190,11 @@ eachDatabase((open) => {
     const board = [...(await rig.careers.standings([ada, bob, cyd, dan], 'main'))]
     expect(board).toHaveLength(4)
     const rank = (user: UserId) => recaps().rank(user, stretch(match.id))
-    expect(await rank(ada)).toEqual({ before: 1, after: 4 })
-    expect(await rank(cyd)).toEqual({ before: 3, after: 2 })
-    expect(await rank(dan), 'was on no board before').toEqual({ before: null, after: 1 })
+    expect(await rank(ada)).toEqual({ before: 1, after: 4, passed: [] })
+    expect(await rank(cyd), 'Bob has not played').toEqual({ before: 3, after: 2, passed: [ada] })
+    expect(await rank(dan), 'was on no board before').toEqual({ before: null, after: 1, passed: [] })
     expect(await rank(bob), 'has not played').toBeNull()
-    expect(await recaps().rank(ada, stretch(null)), 'the week').toEqual({ before: 1, after: 4 })
+    expect(await recaps().rank(ada, stretch(null)), 'the week').toEqual({ before: 1, after: 4, passed: [] })
     expect(await recaps().rankMatches(), 'once').toBe(0)
   })
 
@@ -215,8 +215,8 @@ eachDatabase((open) => {
     await one.close(await one.open(founder, { league }), 210)
     ahead += MINUTE_MS
     await two.close(await two.open(friend, { league }), 230)
-    expect(await recaps().rank(founder, stretch(two.id, league))).toEqual({ before: 1, after: 2 })
-    expect(await recaps().rank(friend, stretch(two.id, league))).toEqual({ before: 2, after: 1 })
+    expect(await recaps().rank(founder, stretch(two.id, league))).toEqual({ before: 1, after: 2, passed: [] })
+    expect(await recaps().rank(friend, stretch(two.id, league))).toEqual({ before: 2, after: 1, passed: [founder] })
     expect(await closesOf(friend, two.id, league)).toMatchObject({ start: u(1_000) })
     expect(await worth(founder), 'main is untouched').toBe(u(10_000))
   })

@@ -156,7 +156,8 @@ describe('recaps', () => {
       wins: 1,
       best: { pnl: 50, direction: 'long' },
       worst: { pnl: -20 },
-      rank: { before: 9, after: 7 },
+      rank: { before: 9, after: 7, passed: ['alice'] },
+      movers: [],
     })
     const week = (await ask('GET', '/api/recaps/weeks/2026-W18')).body
     expect(week).toMatchObject({ matchId: null, week: '2026-W18', title: 'Week 18 of 2026', result: 30 })

@@ -387,6 +387,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
       matches: async () => [matchInfo],
       match: async (id) => (id === FIXTURE ? matchInfo : null),
+      outcomes: async () => [],
     },
     history: {
       prices: async () => priceHistory,
@@ -561,7 +562,12 @@ export const away = async (): Promise<never> => {
 async function watchingSince(match: typeof matchInfo, onlyPlayer: Listing): Promise<DelayedMatches> {
   let now = NOW - MINUTE_MS
   const watching = new DelayedMatches({
-    catalogue: { matches: async () => [match], instruments: async () => [onlyPlayer] },
+    catalogue: {
+      underWay: async () => [match],
+      instruments: async () => [onlyPlayer],
+      match: async () => null,
+      outcomes: async () => [],
+    },
     rules: () => DEFAULT_RULES,
     delayMs: () => SETTINGS['watch.delay_secs'].default * SECOND_MS,
     world: { now: () => instant(now) },

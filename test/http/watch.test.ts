@@ -23,7 +23,11 @@ async function watchFor(seconds: readonly number[]) {
   let delayMs = DELAY_MS
   const watching = new DelayedMatches({
     catalogue: {
-      matches: async () => [match],
+      underWay: async () => [match],
+      match: async () => ({ ...match, settledAt: instant(NOW) }),
+      outcomes: async () => [
+        { instrumentId: listing.instrument.id, from: price(1), to: price(2), changePpm: 1_000_000 },
+      ],
       instruments: async () => [{ ...listing, price: price(((now - NOW) / SECOND_MS + 1) * 1_000_000) }],
     },
     rules: () => DEFAULT_RULES,
@@ -57,6 +61,15 @@ it('[H29] who is not signed in sees matches as late as the setting says, never e
   expect(shownAt(last)).toBe(last)
 })
 
+it('[H29] how a settled match ended is told as late as everything else', async () => {
+  const { watching, shownAt } = await watchFor([0])
+  const delaySecs = DELAY_MS / SECOND_MS
+  shownAt(delaySecs - 1)
+  expect(await watching.ended(FIXTURE)).toBeNull()
+  shownAt(delaySecs)
+  expect(await watching.ended(FIXTURE)).toMatchObject({ at: NOW, match: { id: FIXTURE } })
+})
+
 it('shows nothing until it has kept matches for so long, and keeps no more than it needs', async () => {
   const young = await watchFor([0, 5, 10])
   expect(young.shownAt(10)).toBeNull()
@@ -77,7 +90,16 @@ it('a match is answered without signing in, with prices and events, and without 
 
   const one = await rig.app.request(`/api/public/matches/${FIXTURE}`)
   const { match } = (await one.json()) as { match: { players: object[] } }
-  expect(Object.keys(match.players[0] ?? {})).toEqual(['name', 'position', 'side', 'price', 'changePct'])
+  expect(Object.keys(match.players[0] ?? {})).toEqual([
+    'playerId',
+    'name',
+    'position',
+    'side',
+    'jerseyNumber',
+    'starter',
+    'price',
+    'changePct',
+  ])
   expect((await rig.app.request('/api/public/matches/1')).status).toBe(404)
 })
 

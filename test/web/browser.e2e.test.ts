@@ -385,7 +385,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       .waitFor()
     await page.keyboard.press('Escape')
     await sheet.waitFor({ state: 'detached' })
-    expect(page.url()).toMatch(/#\/match$/)
+    expect(page.url()).toMatch(/#\/match\/\d+$/)
     expect(complaints).toEqual([])
   })
 
@@ -539,6 +539,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await goLong(page)
     await openCount(page, 1)
     const old = site.server.matchId
+    const stand = await page.context().newPage()
+    await stand.goto(`${site.server.url}/#/match`)
+    await stand.locator('.grass .shirt').first().waitFor()
     await site.server.play(700)
     site.server.jump(61)
     // One toast with the total, however many there were.
@@ -546,6 +549,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await told.first().waitFor({ timeout: 20_000 })
     expect(await told.count()).toBe(1)
     await openCount(page, 0)
+    // The page of the match turns into its result, and stays when another begins.
+    await stand.getByRole('region', { name: 'Your match' }).getByText('1 position').waitFor({ timeout: 20_000 })
+    await stand.locator('.shirt.called').getByText('Best call').waitFor()
+    expect(stand.url()).toBe(`${site.server.url}/#/match/${old}`)
+    expect(await accessProblems(stand)).toEqual([])
 
     // The next match lists the same players, and counts its moves from 1.
     const bob = await site.server.user('Bob U18')
@@ -567,9 +575,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await goLong(page)
     await openCount(page, 1)
 
-    // The match of before stays in the inbox as a card, with the names of its players.
+    // The inbox leads to the match of before, with the names of its players.
     await page.goto(`${site.server.url}/#/inbox`)
-    await page.getByRole('button', { name: 'Show the card' }).first().click()
+    await page.getByRole('link', { name: 'See the match' }).first().click()
     const card = page.getByRole('region', { name: 'Your match' })
     await card.getByText('1 position').waitFor()
     await card.getByText('Best call').waitFor()

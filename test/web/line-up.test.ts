@@ -31,7 +31,9 @@ const event = (id: number, facts: Partial<MatchEvent>): MatchEvent => ({
 })
 const change = event(1, { playerId: 12, relatedPlayerName: 'Player 2' })
 const numbers = (events: readonly MatchEvent[], closed: readonly string[] = []) => {
-  const { playing, off, bench } = lineUp(squad, events, (id) => closed.includes(id))
+  const { playing, off, bench } = lineUp('home', squad.players, events, ({ instrumentId }) =>
+    closed.includes(instrumentId),
+  )
   return {
     playing: playing.map(({ playerId }) => playerId),
     off: off.map(({ playerId, why, minute }) => `${playerId} ${why} ${minute}`),

@@ -822,6 +822,8 @@ create table match_ranks (
   primary key (user_id, purse, match_id)
 );
 create index match_ranks_settled on match_ranks using brin (settled_at);
+-- Whom a user has passed.
+create index match_ranks_places on match_ranks (match_id, purse, rank_after);
 create table ranked_matches (match_id bigint primary key);
 
 create table activity (

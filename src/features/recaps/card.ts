@@ -10,7 +10,9 @@ export interface RecapCard {
   readonly recap: Recap
   readonly best: string | null
   readonly worst: string | null
-  readonly rank: RankChange | null
+  readonly rank: Omit<RankChange, 'passed'> | null
+  /** Users who were passed. */
+  readonly passed: readonly string[]
 }
 
 const WIDTH = 1_200
@@ -46,23 +48,23 @@ const signed = (amount: Money): string =>
   `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toLocaleString('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 
 /** The card as SVG. It refers to nothing outside itself. */
-export function cardOf({ title, username, recap, best, worst, rank }: RecapCard): string {
+export function cardOf({ title, username, recap, best, worst, rank, passed }: RecapCard): string {
   const { result, trades, wins, start } = recap
   const colour = result < 0 ? RED : LIME
-  const percent = start > 0 ? `${((result / start) * 100).toFixed(2).replace('-', '−')} %` : ''
+  const percent = start > 0 ? `${((result / start) * 100).toFixed(2).replace('-', '−')}%` : ''
   const won = trades === 0 ? 'No trade' : `${trades === 1 ? '1 trade' : `${trades} trades`}, ${wins} won`
   const lines = [
     line({ y: 96, size: 30, colour: LIME, words: 'TOUCHLINE' }),
     line({ y: 150, size: 48, colour: INK, words: title }),
     line({ y: 330, size: 132, colour, words: signed(result) }),
     line({ y: 392, size: 40, colour: SOFT, words: [percent, won].filter((part) => part !== '').join(' · ') }),
-    best === null ? '' : line({ y: 476, size: 36, colour: INK, words: `Best   ${best}` }),
-    worst === null ? '' : line({ y: 524, size: 36, colour: SOFT, words: `Worst   ${worst}` }),
+    best === null ? '' : line({ y: 476, size: 36, colour: INK, words: `Best: ${best}` }),
+    worst === null ? '' : line({ y: 524, size: 36, colour: SOFT, words: `Worst: ${worst}` }),
     line({
       y: 582,
       size: 30,
       colour: SOFT,
-      words: [username, rankWords(rank)].filter((part) => part !== '').join(' · '),
+      words: [username, rankWords(rank), passedWords(passed)].filter((part) => part !== '').join(' · '),
     }),
   ]
   return (
@@ -89,7 +91,9 @@ const line = ({ y, size, colour, words }: Line): string =>
   `<text x="${EDGE}" y="${y}" font-family="Barlow Condensed, Arial Narrow, sans-serif" font-weight="600" ` +
   `font-size="${size}" fill="${colour}">${text(words)}</text>`
 
-function rankWords(rank: RankChange | null): string {
+const passedWords = (passed: readonly string[]): string => (passed.length === 0 ? '' : `passed ${passed.join(', ')}`)
+
+function rankWords(rank: RecapCard['rank']): string {
   if (rank === null || rank.after === null) return ''
   if (rank.before === null || rank.before === rank.after) return `rank ${rank.after}`
   return `rank ${rank.before} to ${rank.after}`

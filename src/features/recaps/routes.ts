@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { type Recap, recapOf } from './recap.ts'
 import { type Week, weekNamed } from '../../../actors/kernel/calendar.ts'
+import type { UserId } from '../../../actors/kernel/ids.ts'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import type { Purse } from '../../../actors/kernel/purse.ts'
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
@@ -19,7 +20,7 @@ import type { HttpDeps } from '../../http/ports.ts'
 import { INSTANT_MAX, INSTANT_MIN } from '../../http/unfit-values.ts'
 import { cardOf } from './card.ts'
 import { json } from '../../http/schemas.ts'
-import { RecapBody, type RecapTradeBody } from './schema.ts'
+import { type MoverBody, RecapBody, type RecapTradeBody } from './schema.ts'
 
 const WeekInput = z
   .string()
@@ -37,6 +38,8 @@ const BASE = { method: 'get' as const, tags: ['Leaderboards'], security: READ_SE
 const FAILURES = errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND')
 const CARD_FAILURES = errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND', 'BUSY')
 const DRAWN_IN_SECS = 2
+/** Players whose price a match moved most. */
+const MOVERS = 5
 const picture = {
   description: 'The card, 1,200 × 630.',
   content: {
@@ -148,8 +151,10 @@ export function recapRoutes(deps: Deps, gates: Gates) {
   const sendCard = async (c: Context<SignedInEnv>, { title, recap, rank }: Made, type: 'svg' | 'png') => {
     const [best, worst] = await Promise.all([recap.best, recap.worst].map((trade) => callWords(deps, trade)))
     const { userId } = c.var.caller
-    const username = (await deps.community.careers.names([userId])).get(userId)?.username ?? ''
-    const card = { title, username, recap, rank, best: best ?? null, worst: worst ?? null }
+    const names = await deps.community.careers.names([userId, ...(rank?.passed ?? [])])
+    const named = (id: UserId): string => names.get(id)?.username ?? ''
+    const passed = (rank?.passed ?? []).map(named)
+    const card = { title, username: named(userId), recap, rank, passed, best: best ?? null, worst: worst ?? null }
     const svg = cardOf(card)
     const body = type === 'svg' ? svg : await deps.picture(svg, c.req.raw.signal)
     if (body === null) return fail(c, answerWith('BUSY', { retryAfterSecs: DRAWN_IN_SECS }))
@@ -237,6 +242,26 @@ async function recapJson(deps: Deps, { recap, ...about }: Made): Promise<z.outpu
     curve: curve.map(({ at, value }) => ({ at: timestamp(at), value: decimal(value) })),
     best,
     worst,
-    rank: about.rank === null ? null : { before: about.rank.before, after: about.rank.after },
+    rank:
+      about.rank === null
+        ? null
+        : { before: about.rank.before, after: about.rank.after, passed: await passedIn(deps, about.rank) },
+    movers: about.match === null ? [] : await moversJson(deps, about.match),
   }
+}
+
+async function passedIn({ community }: Deps, { passed }: RankChange): Promise<string[]> {
+  const names = await community.careers.names([...passed])
+  return passed.flatMap((id) => names.get(id)?.username ?? [])
+}
+
+async function moversJson({ catalogue }: Deps, match: MatchInfo): Promise<z.output<typeof MoverBody>[]> {
+  const players = new Map(match.squad.map((player) => [player.instrumentId, player]))
+  const outcomes = await catalogue.outcomes(match)
+  const largest = outcomes.toSorted((a, b) => Math.abs(b.changePpm) - Math.abs(a.changePpm)).slice(0, MOVERS)
+  return largest.flatMap(({ instrumentId, from, to }) => {
+    const player = players.get(instrumentId)
+    if (player === undefined || from === to) return []
+    return [{ instrumentId, player: player.name, side: player.side, from: decimal(from), to: decimal(to) }]
+  })
 }

@@ -39,6 +39,14 @@ export const RecapTradeBody = z
   })
   .openapi('RecapTrade')
 
+export const MoverBody = z.object({
+  instrumentId: instrumentIdText,
+  player: z.string().openapi({ example: 'Mara Lind' }),
+  side: z.enum(['home', 'away']),
+  from: priceNumber.openapi({ example: 200 }),
+  to: priceNumber.openapi({ example: 231.4 }),
+})
+
 const place = z.int().nullable().openapi({ example: 112 })
 
 export const RecapBody = z
@@ -64,13 +72,24 @@ export const RecapBody = z
     best: z.union([RecapTradeBody, z.null()]),
     worst: z.union([RecapTradeBody, z.null()]),
     rank: z
-      .object({ before: place, after: place })
+      .object({
+        before: place,
+        after: place,
+        passed: z.array(z.string().openapi({ example: 'leo' })).openapi({
+          description:
+            'Usernames of at most three who were ahead before and are behind now, the nearest first. Of a match on the ' +
+            'board, among those who have closed a position in it; of a week on the board, none.',
+        }),
+      })
       .nullable()
       .openapi({
         description:
           'On the board by return, or in the league by what is realised: without these closes, and with them. Null until ' +
           'a few minutes after the match is settled, and for those without a place.',
       }),
+    movers: z.array(MoverBody).openapi({
+      description: 'The five players whose price a settled match moved most, from its beginning to its end.',
+    }),
   })
   .openapi('Recap')
 

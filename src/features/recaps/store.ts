@@ -1,6 +1,13 @@
 /** What a user's closed positions of a match or a week came to, and what they did to the user's rank. */
 import { type Kysely, sql } from 'kysely'
-import { type FixtureId, fixtureId, type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
+import {
+  type FixtureId,
+  fixtureId,
+  type InstrumentId,
+  instrumentId,
+  type UserId,
+  userId,
+} from '../../../actors/kernel/ids.ts'
 import { type Money, money, price } from '../../../actors/kernel/micros.ts'
 import { type CommonPurse, isCommon, type Purse, PURSES } from '../../../actors/kernel/purse.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
@@ -33,6 +40,8 @@ export interface RankChange {
   /** Null for a user who was on no board before. */
   readonly before: number | null
   readonly after: number | null
+  /** Users who were ahead before and are behind now, the nearest first. */
+  readonly passed: readonly UserId[]
 }
 
 export interface RecordedPlayer {
@@ -42,6 +51,9 @@ export interface RecordedPlayer {
 
 /** Prices of a player in a curve: about one a minute of a match. */
 const CURVE_MARKS = 120
+/** Users who were passed that are named, and the places behind the user where they are looked for. */
+const PASSED_MAX = 3
+const PLACES_BEHIND = 200
 /** Positions that are read at a time, newest first. */
 const PAGE = 500
 /** Positions that are read for one recap. */
@@ -152,11 +164,27 @@ export class Recaps {
          and (${match}::bigint is null or match_id = ${match}::bigint)
        order by settled_at, match_id`.execute(this.#db)
     const [first, last] = [rows[0], rows.at(-1)]
-    return first === undefined || last === undefined ? null : { before: first.rank_before, after: last.rank_after }
+    if (first === undefined || last === undefined) return null
+    const change = { before: first.rank_before, after: last.rank_after }
+    return { ...change, passed: match === null ? [] : await this.#passed(match, purse, change) }
+  }
+
+  /** Of those who have traded the match, too, and are not far behind. */
+  async #passed(match: FixtureId, purse: Purse, { before, after }: Omit<RankChange, 'passed'>): Promise<UserId[]> {
+    if (before === null || after === null || before <= after) return []
+    const { rows } = await sql<{ user_id: string }>`
+      select user_id from (
+        select user_id, rank_before, rank_after from match_ranks
+         where match_id = ${match}::bigint and purse = ${purse} and rank_after > ${after}::integer
+         order by rank_after limit ${PLACES_BEHIND}::integer) behind
+       where rank_before < ${before}::integer order by rank_after, user_id limit ${PASSED_MAX}::integer`.execute(
+      this.#db,
+    )
+    return rows.map((row) => userId(row.user_id))
   }
 
   async #leagueRank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
-    const { rows } = await sql<{ before: number; after: number }>`
+    const { rows } = await sql<{ before: number; after: number; passed: string[] }>`
       with made as (
         select m.user_id,
                coalesce(sum(p.pnl_micros) filter (where p.closed_at < ${new Date(to)}::timestamptz), 0) as upto,
@@ -170,8 +198,11 @@ export class Recaps {
         select user_id, rank() over (order by upto - within desc)::integer as before,
                rank() over (order by upto desc)::integer as after from made
       )
-      select before, after from ranked where user_id = ${user}::uuid`.execute(this.#db)
-    return rows[0] ?? null
+      select before, after, array(
+               select o.user_id from ranked o where o.before < own.before and o.after > own.after
+                order by o.after, o.user_id limit ${PASSED_MAX}::integer) as passed
+        from ranked own where user_id = ${user}::uuid`.execute(this.#db)
+    return rows[0] === undefined ? null : { ...rows[0], passed: rows[0].passed.map(userId) }
   }
 
   /**

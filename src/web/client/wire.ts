@@ -29,13 +29,17 @@ export interface WatchedMatches {
   readonly matches: readonly Omit<Match, 'tradeWindow'>[]
 }
 
+/** Of a settled match: how it ended. */
 export interface WatchedMatch {
   readonly at: string
   readonly delaySecs: number
   readonly match: Omit<Match, 'tradeWindow'> & {
     readonly players: readonly {
+      readonly playerId: number
       readonly name: string
-      readonly position: string
+      readonly position: 'GK' | 'DEF' | 'MID' | 'FWD'
+      readonly jerseyNumber: number | null
+      readonly starter: boolean
       readonly side: 'home' | 'away'
       readonly price: number
       readonly changePct: number

@@ -1,5 +1,6 @@
 /** What a feature adds to the page. */
 import type { ComponentType } from 'preact'
+import type { Match, MatchEvent } from '../client/wire.ts'
 
 /** A folder beside this file, of the name that the feature has on the server. */
 export interface PageFeature {
@@ -19,6 +20,8 @@ export interface PageFeature {
     readonly match?: readonly ComponentType<{ matchId: number }>[]
     /** Of a player, in the list and above the chart. */
     readonly player?: readonly ComponentType<PlayerProps>[]
+    /** In the result of a settled match. */
+    readonly fullTime?: readonly ComponentType<FullTimeProps>[]
     readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }
@@ -41,6 +44,11 @@ export interface PageFeature {
 export interface PlayerProps {
   readonly instrumentId: string
   readonly place: 'list' | 'chart'
+}
+
+export interface FullTimeProps {
+  readonly match: Match
+  readonly events: readonly MatchEvent[]
 }
 
 export interface NoticeProps {

@@ -7,7 +7,7 @@ import { typed, useForm } from '../parts/use-form.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { leagueCode } from '../leagues.ts'
 import { LanguageSwitch } from '../parts/language.ts'
-import { Watch } from '../parts/watch.ts'
+import { Watch, watchedId } from '../parts/watch.ts'
 import { leaveForProvider, takeToken } from '../provider.ts'
 import { api, type PageFacts, signedIn, wasCutOff } from '../session.ts'
 import { toast } from '../toasts.ts'
@@ -29,17 +29,8 @@ export function SignIn({ facts }: { facts: PageFacts }) {
       })
   }, [])
   return html`
-    <main class="sign-in">
-      <section class="pitch" aria-hidden="true">
-        <svg viewBox="0 0 400 260" preserveAspectRatio="xMidYMid slice">
-          <g class="chalk">
-            <path d="M-10 214h420" />
-            <circle cx="200" cy="214" r="84" />
-            <path d="M200 214v60" />
-          </g>
-          <path class="step" d="M-10 170h60v-26h46v34h40v-62h52v20h40v-58h56v30h40V44h86" />
-        </svg>
-      </section>
+    <main class="sign-in ${watchedId() === null ? '' : 'watching'}">
+      ${watchedId() === null ? PITCH : html`<section class="stands"><${Watch} isWhole /><a class="primary" href="#name" onClick=${toTheDoor}>${words.watch.play}</a></section>`}
       <section class="welcome">
         <p class="brand">
           <svg viewBox="0 0 64 64" aria-hidden="true">
@@ -56,7 +47,7 @@ export function SignIn({ facts }: { facts: PageFacts }) {
                 <p>${words.signIn.about}</p>
                 ${facts.devSignIn ? html`<${ByName} />` : html`<${WithProvider} facts=${facts} />`}
                 <p class="trouble" role="alert">${trouble ?? (wasCutOff.value ? words.errors.UNAUTHORIZED : null)}</p>
-                <${Watch} />
+                ${watchedId() === null ? html`<${Watch} />` : null}
                 <${LanguageSwitch} />
               `
             : newcomer.isVerified
@@ -69,6 +60,25 @@ export function SignIn({ facts }: { facts: PageFacts }) {
       </section>
     </main>
   `
+}
+
+const PITCH = html`
+  <section class="pitch" aria-hidden="true">
+    <svg viewBox="0 0 400 260" preserveAspectRatio="xMidYMid slice">
+      <g class="chalk">
+        <path d="M-10 214h420" />
+        <circle cx="200" cy="214" r="84" />
+        <path d="M200 214v60" />
+      </g>
+      <path class="step" d="M-10 170h60v-26h46v34h40v-62h52v20h40v-58h56v30h40V44h86" />
+    </svg>
+  </section>
+`
+
+/** From the match to the sign-in below it; the address stays. */
+function toTheDoor(event: Event): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('.welcome :is(input, .primary)')?.focus()
 }
 
 function enter({ user, deletionCancelled }: SignedIn): void {
@@ -138,7 +148,7 @@ function ByName() {
       <div class="row">
         <input
           id="name"
-          autofocus
+          autofocus=${watchedId() === null}
           autocomplete="nickname"
           maxlength="64"
           required

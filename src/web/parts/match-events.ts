@@ -50,8 +50,9 @@ export const Sign = ({ event: { type } }: { event: MatchEvent }) => html`
   <span class="sign ${type}" aria-hidden="true">${SIGNS[type] ?? html`<${Icon} name="goal" />`}</span>
 `
 
-export function MatchEvents() {
-  const events = matchEvents.value?.events ?? []
+export const MatchEvents = () => html`<${EventList} events=${matchEvents.value?.events ?? []} />`
+
+export function EventList({ events }: { events: readonly MatchEvent[] }) {
   return html`
     <section class="card events" aria-labelledby="events-title">
       <header><h2 id="events-title">${words.events.title}</h2></header>

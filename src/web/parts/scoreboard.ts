@@ -1,4 +1,5 @@
 /** The score of the selected match, and a switch to the others. */
+import type { ComponentChildren } from 'preact'
 import type { Match } from '../client/wire.ts'
 import { timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
@@ -44,14 +45,30 @@ const WINDOWS = { OPEN: words.match.tradingOpen, SUSPENDED: words.match.suspende
 export function Scoreboard() {
   const match = selectedMatch.value
   if (match === null) return null
-  const { home, away, minute, tradeWindow } = match
+  const { status } = match.tradeWindow
+  return html`
+    <${Score} match=${match}>
+      <${Switch} />
+      <span class="window ${status.toLowerCase()}"><i></i>${WINDOWS[status]}</span>
+    <//>
+  `
+}
+
+interface ScoreProps {
+  readonly match: Omit<Match, 'tradeWindow'>
+  /** Beside the name of the competition. */
+  readonly children?: ComponentChildren
+}
+
+/** A match as its score. */
+export function Score({ match, children }: ScoreProps) {
+  const { home, away, minute } = match
   const kits = kitsOf(home.name, away.name)
   return html`
     <section class="scoreboard" aria-label=${words.match.label}>
       <div class="caption">
         <span>${match.league}</span>
-        <${Switch} />
-        <span class="window ${tradeWindow.status.toLowerCase()}"><i></i>${WINDOWS[tradeWindow.status]}</span>
+        ${children}
       </div>
       <div class="score">
         <b class="team home">${home.name} <${Crest} kit=${kits.home} /></b>

@@ -1,4 +1,5 @@
 /** The statistics of both teams, side by side. */
+import type { Match, MatchEvents } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { matchEvents, selectedMatch } from '../market.ts'
 import { words } from '../words.ts'
@@ -19,7 +20,10 @@ const SHOWN: readonly (readonly [string, string])[] = [
 export function TeamStats() {
   const stats = matchEvents.value?.teamStats
   const match = selectedMatch.value
-  if (stats === undefined || match === null) return null
+  return stats === undefined || match === null ? null : html`<${StatsOf} match=${match} stats=${stats} />`
+}
+
+export function StatsOf({ match, stats }: { match: Pick<Match, 'home' | 'away'>; stats: MatchEvents['teamStats'] }) {
   const found = SHOWN.flatMap(([key, label]) => {
     const [home, away] = [stats.home[key], stats.away[key]]
     return typeof home === 'number' && typeof away === 'number' ? [{ label, home, away }] : []

@@ -1,19 +1,22 @@
-/** A live match for somebody who is not signed in, a little behind. */
+/** A match for somebody who is not signed in, a little behind; of a settled one, how it ended. */
 import { useState } from 'preact/hooks'
 import type { WatchedMatch } from '../client/wire.ts'
 import { arrow, percent, units, way } from '../format.ts'
 import { html } from '../html.ts'
-import { kitsOf } from '../kits.ts'
+import { lineUp } from '../line-up.ts'
 import { api } from '../session.ts'
-import { Crest } from './crest.ts'
-import { eventWords, minuteWords, Sign } from './match-events.ts'
-import { stateWords } from './scoreboard.ts'
+import { grass, shirtOf } from './grass.ts'
+import { EventList, eventWords, minuteWords, Sign } from './match-events.ts'
+import { Timeline } from './match-timeline.ts'
+import { Score } from './scoreboard.ts'
 import { useRepeated, useRequest } from './use-request.ts'
 import { say, words } from '../words.ts'
 
 const EVERY_MS = 10_000
-const PLAYERS_FIRST = 5
+const MOVERS = 5
 const EVENTS_SHOWN = 4
+/** States in which nothing more happens. */
+const OVER: ReadonlySet<string> = new Set(['FT', 'AET', 'FT_PEN', 'FINISHED'])
 
 /** The number in the address of a match to watch. */
 export function watchedId(): number | null {
@@ -21,9 +24,9 @@ export function watchedId(): number | null {
   return id === undefined ? null : Number(id)
 }
 
-export function Watch() {
+/** `isWhole`: the page is about it. */
+export function Watch({ isWhole = false }: { isWhole?: boolean }) {
   const [chosen, choose] = useState<number | null>(watchedId)
-  const [isWhole, setWhole] = useState(watchedId() !== null)
   const list = useRequest(() => api.watched())
   const matches = list.answer?.matches ?? []
   const id = chosen ?? matches[0]?.id ?? null
@@ -35,11 +38,11 @@ export function Watch() {
   }, EVERY_MS)
   if (one.answer === null) return null
   const { match, delaySecs } = one.answer
-  const kits = kitsOf(match.home.name, match.away.name)
+  const isOver = OVER.has(match.state ?? '')
   return html`
-    <section class="card watch" aria-labelledby="watch-title">
-      <header>
-        <h2 id="watch-title">${words.watch.title}</h2>
+    <section class="watch" aria-labelledby="watch-title">
+      <h2 id="watch-title">${isOver ? words.watch.ended : words.watch.title}</h2>
+      <${Score} match=${match}>
         ${
           matches.length < 2
             ? null
@@ -51,64 +54,72 @@ export function Watch() {
                 ${matches.map(({ id: key, home, away }) => html`<option value=${key}>${home.name} – ${away.name}</option>`)}
               </select>`
         }
-      </header>
-      <p class="score">
-        <b>${match.home.name} <${Crest} kit=${kits.home} /></b>
-        <b
-          class="num"
-          aria-label=${say(words.match.score, { home: match.home.score ?? 0, away: match.away.score ?? 0 })}
-        >
-          ${match.home.score ?? 0}–${match.away.score ?? 0}
-        </b>
-        <b><${Crest} kit=${kits.away} /> ${match.away.name}</b>
-      </p>
-      <p class="hint">
-        ${match.minute === null ? '' : `${match.minute}′ `}${stateWords(match)} ·
-        ${say(words.watch.behind, { secs: delaySecs })}
-      </p>
-      <${Latest} match=${match} />
-      <${Players} match=${match} isWhole=${isWhole} />
-      ${isWhole ? null : html`<button class="link" onClick=${() => setWhole(true)}>${say(words.watch.allPlayers, { n: match.players.length })}</button>`}
+      <//>
+      ${isOver ? null : html`<p class="hint">${say(words.watch.behind, { secs: delaySecs })}</p>`}
+      ${isWhole ? html`<${Timeline} match=${match} events=${match.events} />` : html`<${Latest} match=${match} />`}
+      ${pitch(match)} ${isWhole ? html`<${Movers} match=${match} /><${EventList} events=${match.events} />` : null}
     </section>
   `
 }
 
 type Match = WatchedMatch['match']
 
+function pitch(match: Match) {
+  const { players, events } = match
+  const playing = (side: 'home' | 'away') =>
+    lineUp(
+      side,
+      players.filter((player) => player.side === side),
+      events,
+    ).playing
+  return grass(
+    match,
+    { home: playing('home'), away: playing('away') },
+    (player) => html`
+      <div class="shirt ${player.side}">
+        ${shirtOf(player, events)}
+        <span class="num at">${units(player.price)}</span>
+        <small class="num ${way(player.changePct)}"
+          ><i aria-hidden="true">${arrow(player.changePct)}</i> ${percent(player.changePct)}</small
+        >
+      </div>
+    `,
+  )
+}
+
 function Latest({ match: { events } }: { match: Match }) {
   const latest = events.filter(({ type }) => type !== 'other' && type !== 'substitution').slice(-EVENTS_SHOWN)
   if (latest.length === 0) return null
   return html`
     <ol class="latest" aria-label=${words.watch.happened}>
-      ${latest
-        .toReversed()
-        .map(
-          (event) =>
-            html`<li key=${event.id}>
-              <${Sign} event=${event} /> ${minuteWords(event)}
-              ${eventWords(event)}${event.playerName === null ? '' : ` · ${event.playerName}`}
-            </li>`,
-        )}
+      ${latest.toReversed().map(
+        (event) =>
+          html`<li key=${event.id}>
+            <${Sign} event=${event} />
+            ${minuteWords(event)}${' '}${eventWords(event)}${event.playerName === null ? '' : ` · ${event.playerName}`}
+          </li>`,
+      )}
     </ol>
   `
 }
 
-/** Those who have moved most come first. */
-function Players({ match: { players }, isWhole }: { match: Match; isWhole: boolean }) {
+function Movers({ match: { players } }: { match: Match }) {
   const byMove = players.toSorted((a, b) => Math.abs(b.changePct) - Math.abs(a.changePct))
   return html`
-    <ul class="rows">
-      ${byMove.slice(0, isWhole ? byMove.length : PLAYERS_FIRST).map(
-        ({ name, position, side, price, changePct }) => html`
-          <li key=${side + name}>
-            <span class="post ${side}">${position}</span> <span class="who">${name}</span>
-            <b class="num">${units(price)}</b>
-            <span class="num ${way(changePct)}"
-              ><i aria-hidden="true">${arrow(changePct)}</i> ${percent(changePct)}</span
-            >
-          </li>
-        `,
-      )}
-    </ul>
+    <section class="card movers" aria-labelledby="movers-title">
+      <header><h2 id="movers-title">${words.matchMarket.movers}</h2></header>
+      <ol>
+        ${byMove.slice(0, MOVERS).map(
+          ({ playerId, name, price, changePct }) => html`
+            <li key=${playerId}>
+              <span>${name}</span> <b class="num">${units(price)}</b>
+              <span class="num ${way(changePct)}"
+                ><i aria-hidden="true">${arrow(changePct)}</i> ${percent(changePct)}</span
+              >
+            </li>
+          `,
+        )}
+      </ol>
+    </section>
   `
 }

@@ -134,6 +134,8 @@ export const en = {
     suspended: 'Suspended',
     closed: 'Closed',
     label: 'Match',
+    result: 'Result',
+    next: 'Next: {home} – {away}',
     score: '{home} to {away}',
     another: 'Another match',
     fetching: 'Fetching the line-ups…',
@@ -496,8 +498,9 @@ export const en = {
   },
   watch: {
     title: 'On now',
+    ended: 'How it ended',
     behind: '{secs} s behind. Who signs in sees it live.',
-    allPlayers: 'All {n} players',
+    play: 'Play along',
     happened: 'What has happened',
   },
   club: {

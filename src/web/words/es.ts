@@ -136,6 +136,8 @@ export const es: Words = {
     suspended: 'Suspendido',
     closed: 'Cerrado',
     label: 'Partido',
+    result: 'Resultado',
+    next: 'Siguiente: {home} – {away}',
     score: '{home} a {away}',
     another: 'Otro partido',
     fetching: 'Buscando las alineaciones…',
@@ -507,7 +509,8 @@ export const es: Words = {
   watch: {
     title: 'En juego ahora',
     behind: 'con {secs} s de retraso. Con sesión iniciada se ve en vivo.',
-    allPlayers: 'Los {n} jugadores',
+    ended: 'Cómo acabó',
+    play: 'Jugar también',
     happened: 'Qué ha pasado',
   },
   club: {

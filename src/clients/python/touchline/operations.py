@@ -75,7 +75,7 @@ class Operations(Asks):
     get_unread_count = operation("The number of unread notifications.", 'GET', '/api/notifications/unread-count')
     get_user = operation("One user: wallets, positions, ledger, sessions, keys and connections.", 'GET', '/api/admin/users/{id}')
     get_wallet = operation("The caller's wallet in a purse.", 'GET', '/api/wallet', query='purse')
-    get_watched_match = operation("A live match, a little behind.", 'GET', '/api/public/matches/{id}')
+    get_watched_match = operation("A match, a little behind.", 'GET', '/api/public/matches/{id}')
     get_week_recap = operation("What a week made of the caller's positions.", 'GET', '/api/recaps/weeks/{week}', query='purse')
     join_league = operation("Join the league of a code.", 'POST', '/api/leagues/join', body='required')
     leave_league = operation("Leave a league.", 'POST', '/api/leagues/{id}/leave')

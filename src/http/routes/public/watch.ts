@@ -24,15 +24,20 @@ const list = createRoute({
     'At most 100, as they stood `watch.delay_secs` ago: what is seen here is too old to trade on. Kept for every ' +
     'five seconds.',
   security: PUBLIC_SECURITY,
-  responses: { 200: json(z.object({ at, delaySecs, matches: z.array(WatchedBody) }), 'Those in play.'), ...errors() },
+  responses: {
+    200: json(z.object({ at, delaySecs, matches: z.array(WatchedBody) }), 'Those that have begun and are not settled.'),
+    ...errors(),
+  },
 })
 
 const one = createRoute({
   method: 'get',
   path: '/api/public/matches/{id}',
   tags: ['Public'],
-  summary: 'A live match, a little behind',
-  description: 'Score, events, and the price of every player, as they stood `watch.delay_secs` ago.',
+  summary: 'A match, a little behind',
+  description:
+    'Score, events, and the price of every player, as they stood `watch.delay_secs` ago; of a settled match, how it ' +
+    'ended.',
   security: PUBLIC_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: {
@@ -49,10 +54,12 @@ export function watchMatches({ watching }: Pick<HttpDeps, 'watching'>) {
       const matches = [...(shown?.matches.values() ?? [])].map(({ players: __, events: ___, ...match }) => match)
       return c.json({ at: shown === null ? null : timestamp(shown.at), delaySecs: behind(), matches }, 200)
     })
-    .openapi(one, (c) => {
+    .openapi(one, async (c) => {
+      const { id } = c.req.valid('param')
       const { shown } = watching
-      const match = shown?.matches.get(c.req.valid('param').id)
-      if (shown === null || match === undefined) return fail(c, notFound('match'))
-      return c.json({ at: timestamp(shown.at), delaySecs: behind(), match }, 200)
+      const live = shown?.matches.get(id)
+      const found = shown === null || live === undefined ? await watching.ended(id) : { at: shown.at, match: live }
+      if (found === null) return fail(c, notFound('match'))
+      return c.json({ at: timestamp(found.at), delaySecs: behind(), match: found.match }, 200)
     })
 }

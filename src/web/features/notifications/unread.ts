@@ -24,5 +24,6 @@ export function takeNotice(notice: Readonly<Record<string, unknown>>): void {
   arrived.value++
   if (TOLD.has(type)) return
   const told = noticeWords({ type, title, body, data })
-  toast({ tone: 'plain', title: told.title, text: told.body })
+  const result = type === 'settlement' && typeof data['matchId'] === 'number' ? { to: `match/${data['matchId']}` } : {}
+  toast({ tone: 'plain', title: told.title, text: told.body, ...result })
 }

@@ -1,20 +1,22 @@
 /** What a match or a week made of the user's positions, as a card that can be shared. */
-import { useRef, useState } from 'preact/hooks'
-import type { Purse, Recap, RecapTrade } from '../../client/wire.ts'
+import { useState } from 'preact/hooks'
+import type { Recap, RecapTrade } from '../../client/wire.ts'
 import type { NoticeProps } from '../feature.ts'
-import { arrow, signed, way } from '../../format.ts'
+import { arrow, signed, timeOfDay, way } from '../../format.ts'
 import { html } from '../../html.ts'
 import { now } from '../../server-clock.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
-import { useRequest, Waiting } from '../../parts/use-request.ts'
+import { useRequest } from '../../parts/use-request.ts'
 import { moveSentence } from '../../served.ts'
-import { plural, say, wordsOf } from '../../words.ts'
+import { locale, plural, say, wordsOf } from '../../words.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
+const list = new Intl.ListFormat(locale)
 
-function Card({ recap, address }: { recap: Recap; address: string }) {
+/** What positions came to, to look at and to share. */
+export function Card({ recap, address }: { recap: Recap; address: string }) {
   const { title, result, trades, wins, best, worst, rank, final } = recap
   const [isBusy, setBusy] = useState(false)
   const share = async (): Promise<void> => {
@@ -34,6 +36,7 @@ function Card({ recap, address }: { recap: Recap; address: string }) {
         ${plural(trades, own.count, { wins })}${final ? '' : own.soFar}
         ${rank === null ? null : html` · ${rankWords(rank)}`}
       </p>
+      ${rank === null || rank.passed.length === 0 ? null : html`<p class="hint">${say(own.passed, { who: list.format(rank.passed) })}</p>`}
       <${Curve} recap=${recap} />
       <dl>
         ${best === null ? null : html`<${Line} what=${own.best} trade=${best} />`}
@@ -59,10 +62,10 @@ const Line = ({ what, trade: { player, pnl, moved } }: { what: string; trade: Re
 `
 
 const WIDTH = 320
-const HEIGHT = 56
+const HEIGHT = 80
 
-/** The worth of the purse: it changes when something is closed. */
-function Curve({ recap: { curve } }: { recap: Recap }) {
+/** The worth of the purse over time: of a match with what is open, of a week by what was closed. */
+function Curve({ recap: { curve, start, matchId } }: { recap: Recap }) {
   const [first, last] = [curve[0], curve.at(-1)]
   if (first === undefined || last === undefined || curve.length < 3) return null
   const values = curve.map(({ value }) => value)
@@ -71,11 +74,25 @@ function Curve({ recap: { curve } }: { recap: Recap }) {
   const x = (at: string): string => (((Date.parse(at) - begin) / Math.max(1, end - begin)) * WIDTH).toFixed(1)
   const y = (value: number): string =>
     (HEIGHT - 2 - ((value - low) / Math.max(1e-6, high - low)) * (HEIGHT - 4)).toFixed(1)
-  const path = curve.map(({ at, value }, n) => (n === 0 ? `M0 ${y(value)}` : `H${x(at)}V${y(value)}`)).join('')
+  const to = (at: string, value: number): string =>
+    matchId === null ? `H${x(at)}V${y(value)}` : `L${x(at)} ${y(value)}`
+  const path = curve.map(({ at, value }, n) => (n === 0 ? `M0 ${y(value)}` : to(at, value))).join('')
   return html`
-    <svg class="curve" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
-      <path d=${path} />
-    </svg>
+    <figure class="curve">
+      <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
+        <path class="start" d=${`M0 ${y(start)}H${WIDTH}`} />
+        <path d=${path} />
+      </svg>
+      ${
+        matchId === null
+          ? null
+          : html`<figcaption class="hint num">
+              <span>${timeOfDay(first.at)}</span>
+              <span>${say(own.between, { high: signed(high - start), low: signed(low - start) })}</span>
+              <span>${timeOfDay(last.at)}</span>
+            </figcaption>`
+      }
+    </figure>
   `
 }
 
@@ -100,29 +117,13 @@ async function shareCard({ title, purse }: Recap, address: string): Promise<void
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
-function MatchRecap({ matchId, purse }: { matchId: number; purse: Purse }) {
-  const { answer, trouble } = useRequest(() => api.matchRecap(matchId, purse), [matchId, purse])
-  if (answer === null) return html`<${Waiting} trouble=${trouble} />`
-  return html`<${Card} recap=${answer} address=${`/api/recaps/matches/${matchId}`} />`
-}
-
-/** Beside a notice: the card of its match. Notices of before say no match. */
+/** Beside a notice: the way to the result of its match. Notices of before say no match. */
 export const MatchOf = ({ type, data: { matchId, purse } }: NoticeProps) =>
   type === 'settlement' && typeof matchId === 'number'
-    ? html`<${MatchRecapButton} matchId=${matchId} purse=${typeof purse === 'string' ? purse : 'main'} />`
+    ? html`<a class="small" href=${`#/match/${matchId}${typeof purse === 'string' ? `/${purse}` : ''}`}
+        >${own.showMatch}</a
+      >`
     : null
-
-/** The card of a match behind a button, for lists. */
-function MatchRecapButton({ matchId, purse }: { matchId: number; purse: Purse }) {
-  const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  return html`
-    <button ref=${button} class="small" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-      ${isOpen ? own.closeCard : own.showCard}
-    </button>
-    ${isOpen ? html`<${MatchRecap} matchId=${matchId} purse=${purse} />` : null}
-  `
-}
 
 const DAY_MS = 86_400_000
 
