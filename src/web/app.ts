@@ -54,6 +54,12 @@ export function App() {
       history.replaceState(null, '', '/')
       return go('league')
     }
+    for (const { view: own } of PAGE_FEATURES) {
+      const of = own?.shared?.exec(location.pathname)?.[1]
+      if (own === undefined || of === undefined) continue
+      history.replaceState(null, '', '/')
+      return go(`${own.name}/${of}`)
+    }
     if (id === null) return
     history.replaceState(null, '', '/')
     go(`match/${id}`)

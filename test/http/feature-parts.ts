@@ -15,6 +15,8 @@ import { spinner, spinnerApi } from '../../src/features/spinner/index.ts'
 import type { SpinnerPorts } from '../../src/features/spinner/week.ts'
 import { matchBoard, matchBoardApi } from '../../src/features/match-board/index.ts'
 import type { MatchBoardPorts } from '../../src/features/match-board/routes.ts'
+import { playerProfile, profileApi } from '../../src/features/player-profile/index.ts'
+import type { ProfilePorts } from '../../src/features/player-profile/routes.ts'
 import { recapApi, recaps } from '../../src/features/recaps/index.ts'
 import type { RecapPorts } from '../../src/features/recaps/routes.ts'
 import { seasonApi, seasons } from '../../src/features/seasons/index.ts'
@@ -38,6 +40,7 @@ import type { WhatIfPorts } from '../../src/features/what-if/routes.ts'
 import type { ApiPart } from '../../src/http/api-part.ts'
 import { adminPorts } from './admin-ports.ts'
 import { matchBoardPort } from './match-board-port.ts'
+import { profilePort } from './profile-port.ts'
 import { pushPort } from './push-port.ts'
 import { watchlistPort } from './watchlist-port.ts'
 import { communityPorts } from './community-ports.ts'
@@ -46,6 +49,7 @@ import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
 export interface FeaturePorts
   extends
     RecapPorts,
+    ProfilePorts,
     MatchBoardPorts,
     WatchlistPorts,
     Pick<SeasonPorts, 'seasons'>,
@@ -87,6 +91,7 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
   push: pushPort(),
   matchBoards: matchBoardPort(user.id, now),
   watchlists: watchlistPort(position.instrumentId, now),
+  profiles: profilePort(position, now),
 })
 
 const fixedParts = (ports: FeaturePorts) => [
@@ -95,6 +100,7 @@ const fixedParts = (ports: FeaturePorts) => [
   { ...tournaments, ...tournamentApi(ports) },
   { ...recaps, ...recapApi(ports) },
   { ...matchBoard, ...matchBoardApi(ports) },
+  { ...playerProfile, ...profileApi(ports) },
   { ...spinner, ...spinnerApi(ports) },
   { ...notifications, ...notificationApi(ports) },
   { ...watchlist, ...watchlistApi(ports) },

@@ -74,6 +74,8 @@ export interface FeatureView {
     readonly icon: string
   }
   readonly Page: ComponentType<ViewProps>
+  /** The path of a link that people share to it; its group is the part of the address after the view. */
+  readonly shared?: RegExp
 }
 
 export interface ViewProps {

@@ -3,6 +3,7 @@ import type { PageFeature } from './feature.ts'
 import { leagues } from './leagues/index.ts'
 import { matchBoard } from './match-board/index.ts'
 import { notifications } from './notifications/index.ts'
+import { playerProfile } from './player-profile/index.ts'
 import { push } from './push/index.ts'
 import { recaps } from './recaps/index.ts'
 import { referrals } from './referrals/index.ts'
@@ -18,6 +19,7 @@ export const PAGE_FEATURES: readonly PageFeature[] = [
   leagues,
   matchBoard,
   notifications,
+  playerProfile,
   push,
   recaps,
   referrals,

@@ -4,7 +4,6 @@ import { endedMatch } from '../address.ts'
 import type { Match } from '../client/wire.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
-import { PAGE_FEATURES } from '../features/index.ts'
 import { doubt, obstacle } from '../live.ts'
 import { isLoaded, isSettled, matchEvents, selectedMatch } from '../market.ts'
 import { EventList, MatchEvents } from '../parts/match-events.ts'
@@ -47,7 +46,7 @@ function Live({ match: { id, state } }: { match: Match }) {
       <div class="match-columns">
         <div><${Pitch} /><${Reserves} /></div>
         <div>
-          <${MatchMovers} />${CARDS.map((Card) => html`<${Card} matchId=${match.id} />`)}<${TeamStats} /><${MatchTrades} /><${MatchEvents} />
+          <${MatchMovers} />${CARDS.map((Card) => html`<${Card} matchId=${id} />`)}<${TeamStats} /><${MatchTrades} /><${MatchEvents} />
         </div>
       </div>
     </div>

@@ -102,18 +102,27 @@ export function PositionReasons({ position: { id, status } }: { position: Positi
       ${words.reasons.whatMoved}
     </button>
     ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
-    ${why === null ? null : html`<${Causes} why=${why} />`}
+    ${why === null ? null : html`<${Causes} because=${why.because} from=${why.openPrice} end=${why.close === null ? null : closeSentence(why.close)} />`}
   </div>`
 }
 
-function Causes({ why: { because, openPrice, close } }: { why: PositionWhy }) {
-  const ofPrice = (amount: number): string => percent((100 * amount) / openPrice)
-  const other = Math.abs(because.other / openPrice) * 100 >= SHOWN_PCT
+interface CausesProps {
+  readonly because: PositionWhy['because']
+  /** What the moves are fractions of. */
+  readonly from: number
+  /** A last line. */
+  readonly end?: string | null
+}
+
+/** The sums of what moved a price. */
+export function Causes({ because, from, end = null }: CausesProps) {
+  const ofPrice = (amount: number): string => percent((100 * amount) / from)
+  const other = Math.abs(because.other / from) * 100 >= SHOWN_PCT
   return html`<ul role="status">
     ${because.events.map(({ reason, amount }) => html`<li>${reasonWords(reason)} <b class="num">${ofPrice(amount)}</b></li>`)}
     <li>${words.reasons.play} <b class="num">${ofPrice(because.play)}</b></li>
     <li>${words.reasons.trade} <b class="num">${ofPrice(because.crowd)}</b></li>
     ${other ? html`<li>${words.reasons.other} <b class="num">${ofPrice(because.other)}</b></li>` : null}
-    ${close === null ? null : html`<li>${closeSentence(close)}</li>`}
+    ${end === null ? null : html`<li>${end}</li>`}
   </ul>`
 }
