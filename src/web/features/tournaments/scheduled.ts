@@ -106,7 +106,10 @@ function Schedule() {
   const schedule = async (event: Event): Promise<void> => {
     event.preventDefault()
     const wanted = { name: name.trim(), startsAt: new Date(at).toISOString(), speed }
-    if (await runAction(`Schedule ${wanted.name}`, () => api.ask<unknown>(TOURNAMENTS, { method: 'POST', body: wanted }))) setName('')
+    if (
+      await runAction(`Schedule ${wanted.name}`, () => api.ask<unknown>(TOURNAMENTS, { method: 'POST', body: wanted }))
+    )
+      setName('')
   }
   return html`
     <details class="more">
