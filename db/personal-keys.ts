@@ -6,6 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { AuditLog, ControlAction } from './audit-log.ts'
+import { markBoardsChanged } from './board-changes.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { texts } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
@@ -169,24 +170,12 @@ export class PersonalKeys {
       .executeTakeFirstOrThrow()
     if (since !== null) return
     await db.transaction().execute(async (tx) => {
-      // In the order in which reactions lock: the career, then the user, then the place on the boards.
-      const career = await tx
-        .updateTable('careers')
-        .set((eb) => ({ version: eb('version', '+', 1) }))
-        .where('user_id', '=', user)
-        .returning('version')
-        .executeTakeFirst()
+      await markBoardsChanged(tx, user) // first, as reactions lock the career before the user
       await tx
         .updateTable('users')
         .set({ bot_since: new Date(world.now()) })
         .where('id', '=', user)
         .where('bot_since', 'is', null)
-        .execute()
-      if (career === undefined) return
-      await tx
-        .insertInto('board_changes')
-        .values({ user_id: user, version: career.version })
-        .onConflict((on) => on.column('user_id').doUpdateSet({ version: career.version }))
         .execute()
     })
   }
