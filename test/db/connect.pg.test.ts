@@ -204,11 +204,14 @@ onPostgres((server) => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = ${new URL(url).pathname.slice(1)}`.execute(operator.db)
       // A query or two may still use the broken connection and fail, until it is replaced.
-      await vi.waitUntil(async () => {
-        const error = await ours.ping().catch((e: unknown) => e)
-        expect(error === undefined || isAway(error), String(error)).toBe(true)
-        return error === undefined
-      })
+      await vi.waitUntil(
+        async () => {
+          const error = await ours.ping().catch((e: unknown) => e)
+          expect(error === undefined || isAway(error), String(error)).toBe(true)
+          return error === undefined
+        },
+        { timeout: 60_000 },
+      )
     } finally {
       await Promise.all([ours.close(), operator.close()])
       await drop()

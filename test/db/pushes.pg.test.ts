@@ -189,11 +189,11 @@ eachDatabase((open) => {
       url.includes('tarpit') ? new Promise((_, reject) => stuck.push(reject)) : Promise.resolve(201),
     )
     const running = sender.run()
-    await vi.waitUntil(() => stuck.length === 10)
+    await vi.waitUntil(() => stuck.length === 10, { timeout: 60_000 })
     for (let i = 0; i < 5; i++) {
       await tell(notice(bob, `told ${i}`))
       void sender.run()
-      await vi.waitUntil(() => outcomes.filter((outcome) => outcome === 'sent').length === i + 1)
+      await vi.waitUntil(() => outcomes.filter((outcome) => outcome === 'sent').length === i + 1, { timeout: 60_000 })
     }
     // One message for each browser, and not another before it has failed and a while has passed.
     expect(names().filter((name) => name.startsWith('tarpit'))).toHaveLength(10)

@@ -315,7 +315,7 @@ describe('admin routes', () => {
     for (let n = 0; n < 5; n++) await body?.read()
     expect(read).toBeLessThanOrEqual(6)
     await body?.cancel()
-    await vi.waitUntil(() => ended)
+    await vi.waitUntil(() => ended, { timeout: 60_000 })
   })
 
   it('a fault during the export aborts it instead of ending it as if complete', async () => {

@@ -147,7 +147,7 @@ describe('GET /api/admin/events', () => {
     const refused = await follow()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
     await first.body?.cancel()
-    await vi.waitUntil(async () => (await asAlice('/api/admin/events')).status === 200)
+    await vi.waitUntil(async () => (await asAlice('/api/admin/events')).status === 200, { timeout: 60_000 })
   })
 })
 
