@@ -62,6 +62,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     await site.shoot(page, 'match-table-1280')
     await table.getByRole('button', { name: 'Friends' }).click()
     await table.getByText('Rank 1 of 1').waitFor()
+    await page.getByRole('region', { name: 'Coming up' }).getByText('No match is announced yet.').waitFor()
     await page.setViewportSize(PHONE)
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
     expect(complaints).toEqual([])

@@ -16,6 +16,7 @@ import { Tour } from '../parts/tour.ts'
 import { loadSquads } from '../squads.ts'
 import { words } from '../words.ts'
 
+const FIXTURES = PAGE_FEATURES.flatMap(({ cards }) => cards?.fixtures ?? [])
 const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.match ?? [])
 
 export function MatchPage() {
@@ -26,7 +27,14 @@ export function MatchPage() {
     if (id !== null) loadSquads(id).catch(() => undefined)
   }, [id, match?.state, matchEvents.value === null])
   if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? words.match.fetching}</p>`
-  if (match === null) return html`<p class="empty">${words.match.noneLineUps}</p>`
+  if (match === null) {
+    return html`
+      <div class="match-page">
+        <p class="empty">${words.match.noneLineUps}</p>
+        ${FIXTURES.map((Card) => html`<${Card} />`)}
+      </div>
+    `
+  }
   return html`
     <${Tour} />
     <div class="match-page">
@@ -36,7 +44,7 @@ export function MatchPage() {
       ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
       <${MatchTimeline} />
       <div class="match-columns">
-        <div><${Pitch} /><${Reserves} /></div>
+        <div><${Pitch} /><${Reserves} />${FIXTURES.map((Card) => html`<${Card} />`)}</div>
         <div>
           <${MatchMovers} />${CARDS.map((Card) => html`<${Card} matchId=${match.id} />`)}<${TeamStats} /><${MatchTrades} /><${MatchEvents} />
         </div>
