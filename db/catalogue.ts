@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../actors/kernel/ids.ts'
 import { mulDivNearest, type Price, price } from '../actors/kernel/micros.ts'
-import { HOUR_MS, type World } from '../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, type World } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { infoFrom, MATCH_COLUMNS, type MatchRow, rescuedInstrument } from './match-record.ts'
@@ -29,6 +29,17 @@ export interface Outcome {
   readonly changePpm: number
 }
 
+/** What has begun and is not settled is live. */
+const MATCH_STAGES = ['live', 'upcoming', 'over'] as const
+
+/** Which matches are asked for: those of a stage, and those that begin in a stretch of time. */
+export interface MatchQuery {
+  readonly stage?: (typeof MATCH_STAGES)[number] | undefined
+  readonly from?: Instant | undefined
+  /** The first moment that does not belong to it. */
+  readonly to?: Instant | undefined
+}
+
 /** Enough for more than a season's unfinished matches and the latest finished ones. */
 const MATCHES_MAX = 500
 /** Matches under way that are read whole. */
@@ -49,7 +60,9 @@ export class Catalogue {
    * Known matches in outline (no events, no squads): first those in play, latest kick-off first; then upcoming ones,
    * the next one first; then those that are over, latest first. A fixture is listed until its match exists.
    */
-  async matches(): Promise<readonly MatchInfo[]> {
+  async matches({ stage, from, to }: MatchQuery = {}): Promise<readonly MatchInfo[]> {
+    const rank = stage === undefined ? null : MATCH_STAGES.indexOf(stage)
+    const at = (time: Instant | undefined) => (time === undefined ? null : new Date(time))
     const { rows } = await sql<MatchRow>`
       select ${outline} as info, known.id, known.starts_at, known.rank, known.phase, known.replay, known.settled_at,
              known.quarantine
@@ -62,6 +75,9 @@ export class Catalogue {
                  case info ->> 'phase' when 'scheduled' then 1 else 2 end
             from fixtures f where not exists (select from matches m where m.id = f.id and not ${isBack})
         ) known
+       where (${rank}::integer is null or known.rank = ${rank}::integer)
+         and (${at(from)}::timestamptz is null or known.starts_at >= ${at(from)}::timestamptz)
+         and (${at(to)}::timestamptz is null or known.starts_at < ${at(to)}::timestamptz)
        order by known.rank, case known.rank when 1 then known.starts_at end, known.starts_at desc, known.id desc
        limit ${MATCHES_MAX}::integer`.execute(this.#db)
     return rows.map(infoFrom)

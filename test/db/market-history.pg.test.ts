@@ -224,7 +224,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('the calendar lists a fixture until its match runs', async () => {
+  it('[H34] the calendar lists a fixture until its match runs, by stage and time of kick-off', async () => {
     const { db } = connection
     const announced = (id: number, state: string, startsAt: number) =>
       newMatch(snapshot({ fixtureId: fixtureId(id), state, startsAt: instant(startsAt), periods: [], players: [] }), {
@@ -241,6 +241,13 @@ eachDatabase((open) => {
     for (const one of [later, sooner, announced(7, 'FT', now), announced(MATCH, 'NS', now)]) await put(one)
     const catalogue = new Catalogue(db, world)
     expect((await catalogue.matches()).map((match) => match.matchId)).toEqual([MATCH, 6, 5, 7])
+    const listed = async (query: Parameters<typeof catalogue.matches>[0]) =>
+      (await catalogue.matches(query)).map((match) => match.matchId)
+    expect(await listed({ stage: 'upcoming' })).toEqual([6, 5])
+    expect(await listed({ stage: 'live' })).toEqual([MATCH])
+    expect(await listed({ stage: 'over' })).toEqual([7])
+    expect(await listed({ from: sooner.startsAt, to: later.startsAt })).toEqual([6])
+    expect(await listed({ stage: 'upcoming', from: later.startsAt })).toEqual([5])
     expect(await catalogue.match(fixtureId(6))).toEqual(sooner)
     expect((await catalogue.match(MATCH))?.state).toBe('INPLAY_1ST_HALF')
   })

@@ -13,6 +13,9 @@ import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
+/** Rows of one statement, which has ten seconds. */
+const PORTION = 10_000
+
 const EVERYBODY = { kind: 'everybody' } as const
 
 eachDatabase((open) => {
@@ -34,7 +37,7 @@ eachDatabase((open) => {
     const chance = chanceFrom(27)
     const match = await rig.match()
     const users = await Promise.all(Array.from({ length: 15 }, (_, n) => rig.user(`Table ${n}`)))
-    for (let n = 0; n < 60; n++) {
+    for (let n = 0; n < 40; n++) {
       const user = present(chance.pick(users, () => 1) ?? undefined, 'a user')
       const position = await match.open(user, { lots: 1 + chance.below(3) })
       if (chance.happens(0.2)) continue
@@ -124,15 +127,17 @@ eachDatabase((open) => {
     const { db } = open()
     const count = crowd(open(), 100_000)
     const match = fixtureId(28)
-    await sql`
-      with made as (
-        insert into users (id, email, name, username, first_name, district_id, referral_code, synthetic, created_at)
-          select gen_random_uuid(), 'c' || n || '@synthetic.invalid', '', 'c' || n, '', 1, 'c' || n, true, now()
-            from generate_series(1, ${count}::integer) n returning id, substr(username, 2)::bigint as n)
-      insert into match_board_places (user_id, match_id, district_id, closed, wins, pnl_micros, base_moves_micros,
-                                      margin_micros, stake_micros, first_trade_at, key, shown)
-        select id, ${match}::bigint, 1, 1, 0, -(n / 2), -(n / 2), 1000000, 1000000, to_timestamp(0),
-               array[n / 2, 0, n / 2, 0], true from made`.execute(db)
+    for (let from = 1; from <= count; from += PORTION) {
+      await sql`
+        with made as (
+          insert into users (id, email, name, username, first_name, district_id, referral_code, synthetic, created_at)
+            select gen_random_uuid(), 'c' || n || '@synthetic.invalid', '', 'c' || n, '', 1, 'c' || n, true, now()
+              from generate_series(${from}::integer, ${from + PORTION - 1}::integer) n returning id, substr(username, 2)::bigint as n)
+        insert into match_board_places (user_id, match_id, district_id, closed, wins, pnl_micros, base_moves_micros,
+                                        margin_micros, stake_micros, first_trade_at, key, shown)
+          select id, ${match}::bigint, 1, 1, 0, -(n / 2), -(n / 2), 1000000, 1000000, to_timestamp(0),
+                 array[n / 2, 0, n / 2, 0], true from made`.execute(db)
+    }
     await sql`insert into match_boards (match_id, is_stepped) values (${match}::bigint, false)`.execute(db)
     await keep()
     await sql`analyze match_board_places`.execute(db)

@@ -74,7 +74,7 @@ eachDatabase((open) => {
     await insertInstrument(db, matchOf(MATCHES - 1), instrument(1, { id, side: 'away' }), p(260))
   })
 
-  it('[R32] a player has the last five settled matches, each with what moved the price', async () => {
+  it('[R33] a player has the last five settled matches, each with what moved the price', async () => {
     const played = await profiles().played(id)
     expect(played.map(({ info: { matchId } }) => matchId)).toEqual([5, 4, 3, 2, 1].map(matchOf))
     for (const { from, to, baseBy, told } of played) {
@@ -85,7 +85,7 @@ eachDatabase((open) => {
     expect(await profiles().played(instrumentId(world.newId()))).toEqual([])
   })
 
-  it('[R32] the next match is the next one announced of the team, at home or away', async () => {
+  it('[R33] the next match is the next one announced of the team, at home or away', async () => {
     const later = (n: number, over: object) =>
       info({
         matchId: fixtureId(57_000 + n),
@@ -104,7 +104,7 @@ eachDatabase((open) => {
     expect(await profiles().next(team.id, world.now())).toMatchObject({ matchId: 57_003 })
   })
 
-  it('[R32] holders are members of the private leagues one shares, who are on the boards and hold now', async () => {
+  it('[R33] holders are members of the private leagues one shares, who are on the boards and hold now', async () => {
     const { db } = open()
     const leagues = new Leagues(db, world, db)
     const [ann, bob, cat, dan, eve] = await Promise.all(

@@ -1,7 +1,7 @@
 /** Followed players and price alerts. */
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
+import { fixtureId, type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
@@ -181,5 +181,34 @@ eachDatabase((open) => {
     await priced(match, instrumentId, 230)
     await teller().judge()
     expect(told, 'its match is settled').toHaveLength(2)
+  })
+
+  it('[R32] a reminded user is told once when the match begins, with their players in it if it has some', async () => {
+    const [ada, bob] = [await rig.user('Ada R'), await rig.user('Bob R')]
+    const { match, instrumentId, says } = await matchOf(ada)
+    for (const user of [ada, bob]) expect(await watchlists().remind(user, match.id)).toBe('reminded')
+    expect((await watchlists().list(ada)).reminders).toEqual([match.id])
+    await watchlists().follow(ada, instrumentId)
+    ahead += 1_000
+    await says({ phase: 'scheduled' })
+    await teller().run()
+    expect(told).toEqual([])
+    await says({ kickedOffAt: world.now() })
+    await Promise.all([teller().run(), teller().run()])
+    await says({ kickedOffAt: world.now() })
+    await teller().run()
+    expect(new Map(told.map(({ userId, title }) => [userId, title]))).toEqual(
+      new Map([
+        [ada, 'Kick-off: A. Striker starts'],
+        [bob, 'Kick-off: Harbour 0–0 Mill'],
+      ]),
+    )
+    expect(told).toHaveLength(2)
+    expect((await watchlists().list(bob)).reminders).toEqual([])
+    const ids = Array.from({ length: 21 }, (_, n) => fixtureId(100 + n))
+    const done = await Promise.all(ids.map((id) => watchlists().remind(ada, id)))
+    expect(done.filter((one) => one === 'full')).toHaveLength(1)
+    await watchlists().forget(ada, fixtureId(101))
+    expect((await watchlists().list(ada)).reminders).not.toContain(fixtureId(101))
   })
 })

@@ -61,6 +61,8 @@ export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
 export const PLAYER = instrumentId('0197f2a0-0000-8000-8000-000000000001')
 export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
 export const FIXTURE = fixtureId(19_155_071)
+/** One that has not begun. */
+export const UPCOMING = fixtureId(19_155_072)
 export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 
 const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
@@ -386,7 +388,10 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       instruments: async () => [listing],
       instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
       matches: async () => [matchInfo],
-      match: async (id) => (id === FIXTURE ? matchInfo : null),
+      match: async (id) => {
+        if (id === UPCOMING) return { ...matchInfo, matchId: UPCOMING, phase: 'scheduled' }
+        return id === FIXTURE ? matchInfo : null
+      },
       outcomes: async () => [],
     },
     history: {

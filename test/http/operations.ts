@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { assert } from '../../actors/kernel/assert.ts'
 import { sessionId } from '../../actors/kernel/ids.ts'
 import { type Scope, SCOPES } from '../../src/auth/scopes.ts'
-import { ALICE, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { ALICE, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION, UPCOMING } from './http-rig.ts'
 import { LEAGUE, TOURNAMENT } from './league-ports.ts'
 import { SUBSCRIPTION } from './push-port.ts'
 import { ALERT } from './watchlist-port.ts'
@@ -41,6 +41,7 @@ export const concrete = (path: string): string =>
     .replace('push/{id}', `push/${SUBSCRIPTION}`)
     .replace('alerts/{id}', `alerts/${ALERT}`)
     .replace('{instrumentId}', PLAYER)
+    .replace('reminders/{matchId}', `reminders/${UPCOMING}`)
     .replace('{districtId}', '1')
     .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')

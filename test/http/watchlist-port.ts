@@ -1,5 +1,5 @@
 /** Followed players and alerts as the routes see them, in memory: two of each are the most. */
-import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
 import { price } from '../../actors/kernel/micros.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 import { KINDS, type Kind } from '../../src/features/watchlist/news.ts'
@@ -12,12 +12,14 @@ const NOW = price(200_000_000)
 export function watchlistPort(player: InstrumentId, now: Instant): FeaturePorts['watchlists'] {
   const followed = new Set<InstrumentId>()
   const alerts = new Map<string, PriceAlert>()
+  const reminders = new Set<FixtureId>()
   let kinds: readonly Kind[] = KINDS
   return {
     list: async () => ({
       kinds,
       players: [...followed].map((instrumentId) => ({ instrumentId, name: 'A. Striker', price: NOW, since: now })),
       alerts: [...alerts.values()],
+      reminders: [...reminders],
     }),
     choose: async (_user, chosen) => void (kinds = chosen),
     follow: async (_user, id) => {
@@ -33,6 +35,11 @@ export function watchlistPort(player: InstrumentId, now: Instant): FeaturePorts[
       alerts.set(ALERT, alert)
       return { kind: 'made', alert }
     },
+    remind: async (_user, match) => {
+      reminders.add(match)
+      return 'reminded'
+    },
+    forget: async (_user, match) => void reminders.delete(match),
     removeAlert: async (_user, id) => alerts.delete(id),
   }
 }

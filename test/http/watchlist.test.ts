@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { type HttpRig, openHttpRig, PLAYER } from './http-rig.ts'
+import { FIXTURE, type HttpRig, openHttpRig, PLAYER, UPCOMING } from './http-rig.ts'
 import { ALERT } from './watchlist-port.ts'
 
 let rig: HttpRig
@@ -56,5 +56,25 @@ it('[R31] an alert is made, listed and deleted; the price of now is none', async
   expect(await ask('POST', '/api/me/alerts', { instrumentId: FULL, level: 210 })).toMatchObject({
     status: 409,
     body: { code: 'ALERT_LIMIT', maxAlerts: 20 },
+  })
+})
+
+it('[R32] a match is reminded of while it has not begun', async () => {
+  const begun = await ask('PUT', `/api/me/reminders/${FIXTURE}`, {})
+  expect(begun).toMatchObject({ status: 409, body: { code: 'MATCH_BEGUN' } })
+  const path = `/api/me/reminders/${UPCOMING}`
+  expect((await ask('PUT', path, {})).body).toEqual({ reminded: true })
+  expect((await ask('GET', '/api/me/follows')).body).toMatchObject({ reminders: [UPCOMING] })
+  expect((await ask('DELETE', path)).body).toEqual({ reminded: false })
+  expect((await ask('PUT', '/api/me/reminders/4000000000', {})).status).toBe(404)
+})
+
+it('[H34] matches are asked for by stage and time; a wrong one is named', async () => {
+  expect((await ask('GET', '/api/matches?state=live&from=2026-01-01T00:00:00Z')).body).toMatchObject({
+    matches: [{ id: FIXTURE }],
+  })
+  expect(await ask('GET', '/api/matches?state=soon')).toMatchObject({
+    status: 400,
+    body: { issues: [{ path: 'state' }] },
   })
 })

@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     expect(complaints).toEqual([])
   })
 
-  it('[R27] a trader finds their place in the table of the match', async () => {
+  it('[R27] a trader finds their place in the table of the match, and what is played next', async () => {
     const fan = await site.server.user('Bea Ranked')
     const open = (await fan.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN')
     const { id = '', currentPrice = 0 } = open ?? {}
@@ -62,8 +62,37 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     await site.shoot(page, 'match-table-1280')
     await table.getByRole('button', { name: 'Friends' }).click()
     await table.getByText('Rank 1 of 1').waitFor()
+    await page.getByRole('region', { name: 'Coming up' }).getByText('No match is announced yet.').waitFor()
+    const [match] = await fan.matches()
+    const startsAt = new Date(Date.now() + 3.5 * 86_400_000).toISOString()
+    await page.route('**/api/matches?state=upcoming', (route) =>
+      route.fulfill({ json: { matches: [{ ...match, id: 77, startsAt }] } }),
+    )
+    await page.reload()
+    const next = page.getByRole('region', { name: 'Coming up' })
+    await next.getByText('in 3 days').waitFor()
+    await next.getByRole('button', { name: /^Remind me of / }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await site.shoot(page, 'upcoming-1280')
     await page.setViewportSize(PHONE)
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    expect(complaints).toEqual([])
+  })
+
+  it('[R33] a shared link leads to the page of its player, signed in first, and from there to the ticket', async () => {
+    const { page, complaints } = await site.visit({ viewport: PHONE })
+    const [player] = await (await site.server.user('Cid Link')).instruments()
+    const { id = '', name = '' } = player ?? {}
+    await page.goto(`${site.server.url}/player/${id}`)
+    expect(await page.title()).toBe(`${name} on Touchline`)
+    await site.enter(page, 'Cid Link')
+    await page.getByRole('heading', { name, level: 1 }).waitFor()
+    await page.getByText('No settled match yet.').waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    await site.shoot(page, 'profile-390')
+    await page.getByRole('button', { name: 'Trade' }).click()
+    await page.waitForURL(`**/#/trade/${id}`)
     expect(complaints).toEqual([])
   })
 })

@@ -28,6 +28,15 @@ create table watchlist_alerts (
 );
 create index watchlist_alerts_due on watchlist_alerts (instrument_id, is_above, level_micros);
 
+-- Matches at whose kick-off users want to be told. The rows go when all have been.
+create table watchlist_reminders (
+  user_id uuid not null references users,
+  match_id bigint not null,
+  since timestamptz not null,
+  primary key (user_id, match_id)
+);
+create index watchlist_reminders_match on watchlist_reminders (match_id, user_id);
+
 -- What of a match has been noticed: how often each player has done what, and the kick-off.
 create table watchlist_matches (
   match_id bigint primary key,

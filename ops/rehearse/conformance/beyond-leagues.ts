@@ -8,6 +8,7 @@ import {
   League,
   LeagueTable,
   MatchTable,
+  Matches,
   Notifications,
   PriceAlert,
   Recap,
@@ -190,4 +191,15 @@ check('10.7.10', 'A followed player is listed; a price alert notifies once, when
   says(await user.ask('DELETE', `/api/me/follows/${player.id}`), 200, { followed: false })
   refuses(await user.ask('DELETE', `/api/me/alerts/${alert.id}`), 404)
   refuses(await user.post('/api/me/alerts', { ...order, instrumentId: crowd.id }), 404)
+})
+
+check('10.7.11', 'Matches are listed by stage and kick-off; one that has begun cannot be reminded of.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const idsOf = async (query: string) => (await user.get(`/api/matches?${query}`, Matches)).matches.map(({ id }) => id)
+  assert((await idsOf('state=live')).includes(player.fixtureId))
+  assert(!(await idsOf('state=upcoming')).includes(player.fixtureId))
+  assert.deepEqual(await idsOf('to=2001-01-01T00:00:00Z'), [])
+  refuses(await user.ask('GET', '/api/matches?state=soon'), 400)
+  refuses(await user.put(`/api/me/reminders/${player.fixtureId}`, {}), 409, { code: 'MATCH_BEGUN' })
+  refuses(await user.put('/api/me/reminders/4000000000', {}), 404)
 })

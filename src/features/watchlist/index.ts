@@ -1,14 +1,18 @@
-/** Watchlists: users follow players, are told what happens to them, and wait for prices. */
+/** Watchlists: users follow players, are told what happens to them, wait for prices and are reminded of matches. */
 import { sql } from 'kysely'
 import { ownRows } from '../../../db/data-export.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { watchlistErrors } from './errors.ts'
+import { reminderRoutes } from './reminder-routes.ts'
 import { follows, type WatchlistPorts } from './routes.ts'
 import { Watchlists } from './store.ts'
 import { Teller } from './teller.ts'
 
 export const watchlistApi = (ports: WatchlistPorts): Opened => ({
-  routes: [(_deps, gates) => follows(ports, gates)],
+  routes: [
+    (_deps, gates) => follows(ports, gates),
+    ({ catalogue }, gates) => reminderRoutes({ ...ports, catalogue }, gates),
+  ],
 })
 
 export const watchlist: Feature = {
@@ -28,6 +32,12 @@ export const watchlist: Feature = {
       from: ownRows('watchlist_choices'),
       by: [['t.user_id', 'uuid']],
     },
+    {
+      name: 'reminders',
+      table: 'watchlist_reminders',
+      from: ownRows('watchlist_reminders'),
+      by: [['t.match_id', 'bigint']],
+    },
     { name: 'priceAlerts', table: 'watchlist_alerts', from: ownRows('watchlist_alerts'), by: [['t.id', 'uuid']] },
   ],
   notExported: {
@@ -35,7 +45,7 @@ export const watchlist: Feature = {
     watchlist_news: 'work of the server: news on their way to followers; the notifications are exported',
   },
   erase: async (tx, user) => {
-    for (const table of ['watchlist_players', 'watchlist_choices', 'watchlist_alerts']) {
+    for (const table of ['watchlist_players', 'watchlist_choices', 'watchlist_alerts', 'watchlist_reminders']) {
       await sql`delete from ${sql.table(table)} where user_id = ${user}::uuid`.execute(tx)
     }
   },

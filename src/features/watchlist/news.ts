@@ -1,6 +1,16 @@
 /** What is new of the players of a match, and how their followers are told. */
 import type { InstrumentId, PlayerId, UserId } from '../../../actors/kernel/ids.ts'
-import { fieldsOf, integer, listOf, nullable, oneOf, type Reader, recordOf, text } from '../../../actors/kernel/read.ts'
+import {
+  boolean,
+  fieldsOf,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  type Reader,
+  recordOf,
+  text,
+} from '../../../actors/kernel/read.ts'
 import { type Instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
 import type { Notice } from '../../../actors/community/notices.ts'
 import type { ReportedEvent } from '../../../actors/market/match-report.ts'
@@ -37,6 +47,8 @@ export interface MatchNews {
   /** `Harbour 2–1 Hill`. */
   readonly match: string
   readonly items: readonly PlayerNews[]
+  /** The match has just begun. */
+  readonly isKickOff: boolean
 }
 
 /** How often each player has done what, by `what:player`; `kickoff` once the match has begun. */
@@ -63,12 +75,13 @@ export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { new
     if (seen !== null && !event.retracted && counts[key] > (seen[key] ?? 0)) add(what, player, event.minute)
   }
   const { kickedOffAt } = match
-  if (kickedOffAt !== null && now - kickedOffAt < KICK_OFF_MS && seen?.['kickoff'] === undefined) {
+  const isKickOff = kickedOffAt !== null && now - kickedOffAt < KICK_OFF_MS && seen?.['kickoff'] === undefined
+  if (isKickOff) {
     for (const { playerId } of match.squad) add(isOn(match, playerId) ? 'starts' : 'benched', playerId, null)
   }
   const most = Object.entries(seen ?? {}).filter(([key, n]) => n > (counts[key] ?? 0))
   return {
-    news: { match: scoreOf(match), items },
+    news: { match: scoreOf(match), items, isKickOff },
     seen: { ...counts, ...Object.fromEntries(most), ...(kickedOffAt === null ? {} : { kickoff: 1 }) },
   }
 }
@@ -118,18 +131,32 @@ export interface Follower {
   readonly instruments: readonly string[]
   /** What the user wants to be told of. */
   readonly kinds: readonly Kind[]
+  /** Whether they want to be told of the kick-off of the match. */
+  readonly isReminded: boolean
 }
 
 /** One notice for all that a follower wants of it; null without any. */
 export function noticeOf(
-  { match, items }: MatchNews,
-  { userId, instruments, kinds }: Follower,
+  { match, items, isKickOff }: MatchNews,
+  { userId, instruments, kinds, isReminded }: Follower,
   { matchId, id, at }: { readonly matchId: number; readonly id: number; readonly at: Instant },
 ): Notice | null {
   const [first, ...others] = items
     .filter(({ instrumentId, what }) => instruments.includes(instrumentId) && kinds.includes(KIND_OF[what]))
     .toSorted((a, b) => WHATS.indexOf(a.what) - WHATS.indexOf(b.what))
-  if (first === undefined) return null
+  const source = `player:${id}:${userId}`
+  if (first === undefined) {
+    if (!isKickOff || !isReminded) return null
+    return {
+      userId,
+      type: 'player_news',
+      title: `Kick-off: ${match}`,
+      body: 'The match that you wanted to be reminded of has begun.',
+      data: { what: 'match', matchId, match },
+      source,
+      at,
+    }
+  }
   const { what, player, instrumentId, minute } = first
   const rest = new Set(others.map((one) => one.instrumentId)).difference(new Set([instrumentId])).size
   const more = rest === 0 ? '' : ` News of ${rest} more of your players.`
@@ -139,7 +166,7 @@ export function noticeOf(
     title: TITLES[what].replace('{player}', player),
     body: `${match}${minute === null ? '' : `, ${minute}′`}.${more}`,
     data: { what, player, instrumentId, matchId, match, others: rest, ...(minute === null ? {} : { minute }) },
-    source: `player:${id}:${userId}`,
+    source,
     at,
   }
 }
@@ -180,7 +207,11 @@ const readItem: Reader<PlayerNews> = (value, path) => {
 
 export const readNews: Reader<MatchNews> = (value, path) => {
   const field = fieldsOf(value, path)
-  return { match: field('match', text), items: field('items', listOf(readItem)) }
+  return {
+    match: field('match', text),
+    items: field('items', listOf(readItem)),
+    isKickOff: field('isKickOff', boolean),
+  }
 }
 
 export const readSeen: Reader<Seen> = recordOf(integer)

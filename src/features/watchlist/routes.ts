@@ -117,7 +117,10 @@ const removeAlert = createRoute({
 })
 
 export interface WatchlistPorts {
-  readonly watchlists: Pick<Watchlists, 'list' | 'choose' | 'follow' | 'unfollow' | 'alert' | 'removeAlert'>
+  readonly watchlists: Pick<
+    Watchlists,
+    'list' | 'choose' | 'follow' | 'unfollow' | 'alert' | 'removeAlert' | 'remind' | 'forget'
+  >
 }
 
 export function follows({ watchlists }: WatchlistPorts, gates: Gates) {
@@ -172,7 +175,7 @@ const alertJson = ({ id, instrumentId, player, level, isAbove, createdAt }: Pric
   createdAt: timestamp(createdAt),
 })
 
-const watchlistJson = ({ kinds, players, alerts }: Watchlist): z.output<typeof WatchlistBody> => ({
+const watchlistJson = ({ kinds, players, alerts, reminders }: Watchlist): z.output<typeof WatchlistBody> => ({
   kinds: [...kinds],
   players: players.map(({ instrumentId, name, price: now, since }) => ({
     instrumentId,
@@ -181,4 +184,5 @@ const watchlistJson = ({ kinds, players, alerts }: Watchlist): z.output<typeof W
     since: timestamp(since),
   })),
   alerts: alerts.map(alertJson),
+  reminders: reminders.map(Number),
 })

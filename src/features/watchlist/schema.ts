@@ -1,6 +1,6 @@
 /** Followed players and price alerts as the API shows them. */
 import { z } from '@hono/zod-openapi'
-import { instrumentIdText, playerName, priceNumber, timestampText } from '../../http/schemas.ts'
+import { fixtureNumber, instrumentIdText, playerName, priceNumber, timestampText } from '../../http/schemas.ts'
 import { KINDS } from './news.ts'
 
 export const followKinds = z.array(z.enum(KINDS)).openapi({
@@ -19,6 +19,10 @@ export const PriceAlertBody = z
   })
   .openapi('PriceAlert')
 
+const reminders = z
+  .array(fixtureNumber)
+  .openapi({ description: 'At most 20 matches at whose kick-off the caller is told.', example: [19_155_071] })
+
 export const WatchlistBody = z
   .object({
     kinds: followKinds,
@@ -32,6 +36,7 @@ export const WatchlistBody = z
         }),
       )
       .openapi({ description: 'At most 50, newest first.' }),
+    reminders,
     alerts: z.array(PriceAlertBody).openapi({ description: 'At most 20 that have not fired, newest first.' }),
   })
   .openapi('Follows')

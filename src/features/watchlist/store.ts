@@ -1,6 +1,6 @@
 /** The players that users follow, and the prices that they wait for. */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId, type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
 import { type Price, price } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import { texts } from '../../../db/postgres/arrays.ts'
@@ -10,6 +10,7 @@ import { kindsFrom } from './teller.ts'
 
 export const PLAYERS_MAX = 50
 export const ALERTS_MAX = 20
+export const REMINDERS_MAX = 20
 
 export interface FollowedPlayer {
   readonly instrumentId: InstrumentId
@@ -33,6 +34,8 @@ export interface Watchlist {
   /** Newest first. */
   readonly players: readonly FollowedPlayer[]
   readonly alerts: readonly PriceAlert[]
+  /** Matches at whose kick-off the user is told. */
+  readonly reminders: readonly FixtureId[]
 }
 
 export type AlertMade =
@@ -52,13 +55,14 @@ export class Watchlists {
   }
 
   async list(user: UserId): Promise<Watchlist> {
-    const [choice, players, alerts] = await Promise.all([
+    const [choice, players, alerts, reminders] = await Promise.all([
       sql<{ kinds: string[] }>`select kinds from watchlist_choices where user_id = ${user}::uuid`.execute(this.#db),
       sql<{ instrument_id: string; name: string; price_micros: number; since: Date }>`
         select p.instrument_id, i.name, i.price_micros, p.since
           from watchlist_players p join instruments i on i.id = p.instrument_id
          where p.user_id = ${user}::uuid order by p.since desc, p.instrument_id`.execute(this.#db),
       alertsOf(this.#db, user),
+      remindersOf(this.#db, user),
     ])
     return {
       kinds: kindsFrom(choice.rows[0]?.kinds ?? null),
@@ -69,6 +73,7 @@ export class Watchlists {
         since: instant(row.since.getTime()),
       })),
       alerts,
+      reminders,
     }
   }
 
@@ -128,6 +133,24 @@ export class Watchlists {
     return rows.length > 0
   }
 
+  /** Reminds of a match that the caller has found not to have begun. Again changes nothing. */ // R30
+  async remind(user: UserId, match: FixtureId): Promise<'reminded' | 'full'> {
+    return this.#inTurn(user, async (tx) => {
+      const reminders = await remindersOf(tx, user)
+      if (reminders.includes(match)) return 'reminded'
+      if (reminders.length >= REMINDERS_MAX) return 'full'
+      await sql`
+        insert into watchlist_reminders (user_id, match_id, since)
+          values (${user}::uuid, ${match}::bigint, ${new Date(this.#world.now())}::timestamptz)`.execute(tx)
+      return 'reminded'
+    })
+  }
+
+  async forget(user: UserId, match: FixtureId): Promise<void> {
+    await sql`
+      delete from watchlist_reminders where user_id = ${user}::uuid and match_id = ${match}::bigint`.execute(this.#db)
+  }
+
   /** One change of a user after the other, so that two cannot exceed a limit together. */
   #inTurn<T>(user: UserId, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
     return this.#db.transaction().execute(async (tx) => {
@@ -140,6 +163,12 @@ export class Watchlists {
 async function priceOf(db: Kysely<Database>, player: InstrumentId): Promise<Price | null> {
   const row = await db.selectFrom('instruments').select('price_micros').where('id', '=', player).executeTakeFirst()
   return row === undefined ? null : price(row.price_micros)
+}
+
+async function remindersOf(db: Kysely<Database>, user: UserId): Promise<readonly FixtureId[]> {
+  const { rows } = await sql<{ match_id: number }>`
+    select match_id from watchlist_reminders where user_id = ${user}::uuid order by match_id`.execute(db)
+  return rows.map((row) => fixtureId(row.match_id))
 }
 
 async function alertsOf(db: Kysely<Database>, user: UserId): Promise<readonly PriceAlert[]> {

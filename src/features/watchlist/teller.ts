@@ -44,7 +44,9 @@ export class Teller {
       select m.id from matches m left join watchlist_matches w on w.match_id = m.id
        where (m.settled_at is null or m.settled_at > ${new Date(this.#world.now() - SETTLED_MS)}::timestamptz)
          and m.quarantine is null
-         and exists (select from instruments i join watchlist_players p on p.instrument_id = i.id where i.match_id = m.id)
+         and (exists (select from instruments i join watchlist_players p on p.instrument_id = i.id
+                       where i.match_id = m.id)
+              or exists (select from watchlist_reminders r where r.match_id = m.id))
          and (m.info ->> 'feedSeq')::bigint > coalesce(w.feed_seq, -1)`.execute(this.#db)
     return rows.map((row) => fixtureId(row.id))
   }
@@ -70,7 +72,7 @@ export class Teller {
       await sql`
         update watchlist_matches set feed_seq = ${info.feedSeq}::bigint, seen = ${JSON.stringify(seen)}::jsonb
          where match_id = ${match}::bigint`.execute(tx)
-      if (news.items.length === 0) return
+      if (news.items.length === 0 && !news.isKickOff) return
       await sql`
         insert into watchlist_news (match_id, at, news)
           values (${match}::bigint, ${new Date(now)}::timestamptz, ${JSON.stringify(news)}::jsonb)`.execute(tx)
@@ -89,26 +91,42 @@ export class Teller {
       const of = { id, matchId: row.match_id, at: instant(row.at.getTime()) }
       const players = [...new Set(news.items.map((item) => item.instrumentId))]
       // The first users of all players are among the first of each.
-      const { rows: followers } = await sql<{ user_id: string; instruments: string[]; kinds: string[] | null }>`
-        select n.user_id, n.instruments, c.kinds
-          from (select f.user_id, array_agg(f.instrument_id::text) as instruments
-                  from unnest(${uuids(players)}::uuid[]) i (id) cross join lateral (
-                       select user_id, instrument_id from watchlist_players
-                        where instrument_id = i.id and user_id > ${row.told_until}::uuid and since <= ${row.at}::timestamptz
-                        order by user_id limit ${USERS_MAX}::integer) f
-                 group by f.user_id order by f.user_id limit ${USERS_MAX}::integer) n
+      const { rows: followers } = await sql<{
+        user_id: string
+        instruments: string[]
+        kinds: string[] | null
+        reminded: boolean
+      }>`
+        with found as (
+          (select user_id, null::uuid as instrument_id from watchlist_reminders
+            where ${news.isKickOff}::boolean and match_id = ${row.match_id}::bigint and user_id > ${row.told_until}::uuid
+            order by user_id limit ${USERS_MAX}::integer)
+          union all
+          select f.* from unnest(${uuids(players)}::uuid[]) i (id) cross join lateral (
+                 select user_id, instrument_id from watchlist_players
+                  where instrument_id = i.id and user_id > ${row.told_until}::uuid and since <= ${row.at}::timestamptz
+                  order by user_id limit ${USERS_MAX}::integer) f
+        )
+        select n.*, c.kinds
+          from (select user_id, bool_or(instrument_id is null) as reminded,
+                       coalesce(array_agg(instrument_id::text) filter (where instrument_id is not null), '{}') as instruments
+                  from found group by user_id order by user_id limit ${USERS_MAX}::integer) n
           left join watchlist_choices c on c.user_id = n.user_id
          order by n.user_id`.execute(tx)
       const last = followers.at(-1)
       if (last === undefined || followers.length < USERS_MAX) {
         await sql`delete from watchlist_news where id = ${id}::bigint`.execute(tx)
+        if (news.isKickOff) {
+          await sql`delete from watchlist_reminders where match_id = ${row.match_id}::bigint`.execute(tx)
+        }
       } else {
         await sql`update watchlist_news set told_until = ${last.user_id}::uuid where id = ${id}::bigint`.execute(tx)
       }
       const wanted = followers.map((one): Follower => ({
-        ...one,
         userId: userId(one.user_id),
+        instruments: one.instruments,
         kinds: kindsFrom(one.kinds),
+        isReminded: one.reminded,
       }))
       return insertNotices(
         tx,

@@ -166,7 +166,7 @@ const signingIn = (ask: Ask) => ({
 
 /** Matches, players and their prices. */
 const market = (ask: Ask) => ({
-  matches: () => ask<{ matches: Match[] }>('/api/matches'),
+  matches: (state?: 'live' | 'upcoming' | 'over') => ask<{ matches: Match[] }>('/api/matches', { query: { state } }),
   match: (id: number) => ask<Match>(`/api/matches/${id}`),
   instrument: (id: string) => ask<Instrument>(`/api/instruments/${id}`),
   profile: (id: string) => ask<PlayerProfile>(`/api/instruments/${id}/profile`),
@@ -258,6 +258,7 @@ const community = (ask: Ask) => ({
   follows: () => ask<Follows>('/api/me/follows'),
   chooseFollowKinds: (kinds: Follows['kinds']) => ask<Follows>('/api/me/follows', { method: 'PUT', body: { kinds } }),
   follow: (id: string, isOn: boolean) => ask<unknown>(`/api/me/follows/${id}`, { method: isOn ? 'PUT' : 'DELETE' }),
+  remind: (id: number, isOn: boolean) => ask<unknown>(`/api/me/reminders/${id}`, { method: isOn ? 'PUT' : 'DELETE' }),
   addAlert: (alert: { instrumentId: string; level: number }) =>
     ask<PriceAlert>('/api/me/alerts', { method: 'POST', body: alert }),
   removeAlert: (id: string) => ask<unknown>(`/api/me/alerts/${id}`, { method: 'DELETE' }),

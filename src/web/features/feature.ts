@@ -18,6 +18,8 @@ export interface PageFeature {
     readonly leagueItem?: readonly ComponentType<{ id: string }>[]
     /** Beside the pitch. */
     readonly match?: readonly ComponentType<{ matchId: number }>[]
+    /** Below the match, or in its place while there is none. */
+    readonly fixtures?: readonly ComponentType[]
     /** Of a player, in the list and above the chart. */
     readonly player?: readonly ComponentType<PlayerProps>[]
     /** In the result of a settled match. */

@@ -20,6 +20,7 @@ import { api } from '../session.ts'
 import { loadSquads } from '../squads.ts'
 import { say, words } from '../words.ts'
 
+const FIXTURES = PAGE_FEATURES.flatMap(({ cards }) => cards?.fixtures ?? [])
 const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.match ?? [])
 
 export function MatchPage() {
@@ -27,7 +28,13 @@ export function MatchPage() {
   const ended = endedMatch.value
   if (ended !== null) return html`<${FullTime} key=${ended.id} match=${ended} />`
   const match = selectedMatch.value
-  return match === null ? html`<p class="empty">${words.match.noneLineUps}</p>` : html`<${Live} match=${match} />`
+  if (match !== null) return html`<${Live} match=${match} />`
+  return html`
+    <div class="match-page">
+      <p class="empty">${words.match.noneLineUps}</p>
+      ${FIXTURES.map((Card) => html`<${Card} />`)}
+    </div>
+  `
 }
 
 function Live({ match: { id, state } }: { match: Match }) {
@@ -44,7 +51,7 @@ function Live({ match: { id, state } }: { match: Match }) {
       ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
       <${MatchTimeline} />
       <div class="match-columns">
-        <div><${Pitch} /><${Reserves} /></div>
+        <div><${Pitch} /><${Reserves} />${FIXTURES.map((Card) => html`<${Card} />`)}</div>
         <div>
           <${MatchMovers} />${CARDS.map((Card) => html`<${Card} matchId=${id} />`)}<${TeamStats} /><${MatchTrades} /><${MatchEvents} />
         </div>

@@ -78,6 +78,7 @@ const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null
       ? { title: say(own.weekWon, { week: String(week) }), body: own.weekWonBody }
       : { title: say(own.weekDecided, { week: String(week) }), body: own.weekDecidedBody },
   player_news: ({ what, player, match, minute, others }) => {
+    if (what === 'match') return { title: say(own.kickOff, { match: String(match) }), body: own.kickOffBody }
     const title = NEWS[String(what)]
     if (title === undefined || typeof player !== 'string') return null
     const body = typeof minute === 'number' ? say(own.newsAt, { match: String(match), minute }) : `${String(match)}.`

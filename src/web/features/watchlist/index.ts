@@ -3,9 +3,10 @@ import type { PageFeature } from '../feature.ts'
 import { FollowsCard } from './card.ts'
 import { PlayerTools } from './star.ts'
 import { refreshFollows, takeFired } from './state.ts'
+import { Upcoming } from './upcoming.ts'
 import './style.css'
 
 export const watchlist: PageFeature = {
-  cards: { player: [PlayerTools], account: [FollowsCard] },
+  cards: { player: [PlayerTools], fixtures: [Upcoming], account: [FollowsCard] },
   live: { begin: refreshFollows, take: takeFired },
 }
