@@ -1,4 +1,5 @@
 /** The contents page of the REST API: what every request passes, then every group of routes, in folders by address. */
+import type { Context } from 'hono'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
 import { answerWith, answerToThrown, fail, type HttpEnv, invalid, validationFailed } from './answers.ts'
@@ -74,7 +75,7 @@ import { checkUsername } from './routes/users/check-username.ts'
 import { walletBalance } from './routes/wallet/balance.ts'
 import { walletLedger } from './routes/wallet/ledger.ts'
 import { refillWallet } from './routes/wallet/refill.ts'
-import { webPage } from './routes/web.ts'
+import { lostPage, webPage } from './routes/web.ts'
 import { issueWsToken } from './routes/ws/token.ts'
 import { unfitIn } from './unfit-values.ts'
 import { knownParameters } from './unknown-names.ts'
@@ -162,7 +163,7 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   for (const routes of [...API, ...parts.flatMap((part) => part.routes ?? [])]) app.route('/', routes(deps, gates))
   if (!deps.cookies.production) app.route('/', syntheticUsers(deps))
   app.route('/', apiDescription(app, deps, described))
-  return answerTheRest(app)
+  return answerTheRest(app, (c) => lostPage(c, deps.web))
 }
 
 export interface WsDeps extends EdgeDeps {
@@ -216,12 +217,18 @@ function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
   return app
 }
 
-/** Answers 404 to unknown paths and 405 to known paths with another method. Called after every route is mounted. */
-function answerTheRest(app: OpenAPIHono<HttpEnv>): OpenAPIHono<HttpEnv> {
+/**
+ * Answers 404 to unknown paths and 405 to known paths with another method. Called after every route is mounted. `page`
+ * is what a browser sees there, or null.
+ */
+function answerTheRest(
+  app: OpenAPIHono<HttpEnv>,
+  page: (c: Context<HttpEnv>) => Response | null = () => null,
+): OpenAPIHono<HttpEnv> {
   const methodsOf = methodsByPath(app.openAPIRegistry.definitions)
   app.notFound((c) => {
     const allowed = methodsOf(c.req.path)
-    if (allowed.length === 0) return fail(c, answerWith('NOT_FOUND'))
+    if (allowed.length === 0) return page(c) ?? fail(c, answerWith('NOT_FOUND'))
     c.header('Allow', allowed.join(', '))
     return fail(c, answerWith('METHOD_NOT_ALLOWED'))
   })

@@ -21,6 +21,8 @@ export interface WebFiles {
   shared(share: Share): string
   /** The page at `/verify`, which proves matches. */
   readonly verifyPage: WebFile
+  /** What a browser sees at an unknown address. */
+  readonly lostPage: WebFile
   /** What an installed page is called, and its pictures. */
   readonly manifest: WebFile
   /** The service worker: it keeps what the page needs to start without a network. */
@@ -113,6 +115,7 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
     page,
     shared,
     verifyPage: await template('verify.html'),
+    lostPage: await template('lost.html'),
     manifest: await template('app.webmanifest'),
     worker: webFile('worker.js', `self.SHELL=${settings};${worker}`),
     address,

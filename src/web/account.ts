@@ -7,6 +7,7 @@ import { nameOf } from './names.ts'
 import { forgetLeagues, isLeague, leagueHere, leagues, purse, purseName } from './leagues.ts'
 import { quoteOf } from './market.ts'
 import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
+import { now } from './server-clock.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
 import { say, words } from './words.ts'
@@ -21,6 +22,13 @@ export const wallet = computed<Wallet | null>(() => wallets.value[purse.value] ?
 export const locked = computed<number>(() =>
   wallet.value === null ? 0 : Math.max(0, wallet.value.balance - wallet.value.freeMargin),
 )
+/** How long until news can move none of what was closed, in ms; 0 where that is not known. */
+export const lockedMs = computed<number>(() => {
+  const own = (history.value ?? []).filter(
+    (closed) => closed.purse === purse.value && closed.movableUntil !== undefined,
+  )
+  return own.reduce((most, { movableUntil = '' }) => Math.max(most, Date.parse(movableUntil) - now.value), 0)
+})
 /** Open positions of all purses by id, newest first. */
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
 /** Closed positions of all purses, newest first; null until they are requested. */

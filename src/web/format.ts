@@ -16,6 +16,9 @@ const change = new Intl.NumberFormat(locale, {
 })
 const part = new Intl.NumberFormat(locale, { style: 'percent' })
 
+/** What the language writes before the decimals of a number. */
+export const decimalSign = plain.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
+
 /** 1,234.50 */
 export const units = (amount: number): string => plain.format(amount)
 /** 1 lot, 0.5 lots */

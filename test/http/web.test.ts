@@ -36,6 +36,20 @@ it('the page is public, revalidated each time, and loads nothing from other host
   }
 })
 
+it('an unknown address shows a browser a page with a way back, and tells a program in JSON', async () => {
+  const page = await get('/nowhere', { accept: 'text/html,*/*' })
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  const html = await page.text()
+  expect(html).toContain('href="/"')
+  expect(html).not.toContain('{{')
+  for (const [path, accept] of [
+    ['/nowhere', 'application/json'],
+    ['/api/nowhere', 'text/html'],
+  ] as const) {
+    expect(await (await get(path, { accept })).json()).toMatchObject({ code: 'NOT_FOUND' })
+  }
+})
+
 it('a shared link has a title, a text and a picture for other apps, and nothing in it is markup', async () => {
   const shown = async (path: string) => {
     const html = await (await get(path)).text()

@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
   it('[R33] a shared link leads to the page of its player, signed in first, and from there to the ticket', async () => {
     const { page, complaints } = await site.visit({ viewport: PHONE })
     const [player] = await (await site.server.user('Cid Link')).instruments()
-    const { id = '', name = '' } = player ?? {}
+    const [id, name] = [player?.id ?? '', String(player?.['name'])]
     await page.goto(`${site.server.url}/player/${id}`)
     expect(await page.title()).toBe(`${name} on Touchline`)
     await site.enter(page, 'Cid Link')

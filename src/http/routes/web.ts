@@ -9,7 +9,7 @@ import type { SharedPage } from '../api-part.ts'
 import type { HttpDeps } from '../ports.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import { sendFile } from '../send-file.ts'
-import { INVITED, type Share, WEB_BASE, type WebFile } from '../web-files.ts'
+import { INVITED, type Share, WEB_BASE, type WebFile, type WebFiles } from '../web-files.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
@@ -69,6 +69,15 @@ export function webPage({ web, watching, wsUrlFor, limits }: PageDeps, shares: r
     })
   }
   return page
+}
+
+/** What a browser sees at an unknown address; null for programs, which are told in JSON. */
+export function lostPage(c: Context<HttpEnv>, { lostPage: page }: Pick<WebFiles, 'lostPage'>): Response | null {
+  if (c.req.path.startsWith('/api/') || !(c.req.header('accept') ?? '').includes('text/html')) return null
+  c.header('Cache-Control', 'no-cache')
+  c.header('Content-Security-Policy', "default-src 'none'; img-src 'self'; style-src 'self'; font-src 'self'")
+  c.header('Content-Type', page.type)
+  return c.body(page.body, 404)
 }
 
 /** Everything comes from this server and the price feed, but profile pictures may come from any host. */

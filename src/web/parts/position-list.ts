@@ -11,6 +11,7 @@ import {
   liveExit,
   livePnl,
   locked,
+  lockedMs,
   marginUsed,
   positions,
   refreshHistory,
@@ -20,7 +21,7 @@ import { pick } from '../address.ts'
 import { purse, purseName } from '../leagues.ts'
 import { nameOf } from '../names.ts'
 import type { Levels, Position } from '../client/wire.ts'
-import { arrow, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
+import { arrow, countdown, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { selectedId } from '../market.ts'
 import { CloseButton } from './close-button.ts'
@@ -80,7 +81,7 @@ const Worth = () =>
             locked.value > 0
               ? html`<div title=${words.nav.lockedHint}>
                   <dt>${words.nav.locked}</dt>
-                  <dd class="num">${units(locked.value)}</dd>
+                  <dd class="num">${units(locked.value)} <${FreeIn} /></dd>
                 </div>`
               : null
           }
@@ -90,6 +91,10 @@ const Worth = () =>
           </div>
         </dl>
       `
+
+/** The clock is read here alone, so that the list is not drawn with every second. */
+const FreeIn = () =>
+  lockedMs.value > 0 ? html`<small>${say(words.nav.freeIn, { time: countdown(lockedMs.value) })}</small>` : null
 
 function OpenList() {
   if (positions.value.size === 0) return html`<p class="empty">${words.positions.noneOpen}</p>`

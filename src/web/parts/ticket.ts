@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { untracked } from '@preact/signals'
 import { sendOrder, tradePrice, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
-import { countdown, lots as lotWords, units } from '../format.ts'
+import { countdown, decimalSign, lots as lotWords, units } from '../format.ts'
 import { html } from '../html.ts'
 import { purse, purseName } from '../leagues.ts'
 import { connection } from '../live.ts'
@@ -128,7 +128,7 @@ const Stake = ({ price, instrument, most }: SizeProps & { readonly most: number 
       class="num"
       inputmode="decimal"
       autocomplete="off"
-      value=${draft.stake.value}
+      value=${draft.stake.value.replace('.', decimalSign)}
       onInput=${(event: InputEvent) => setStake(decimalOf(event), price, instrument)}
     />
     <${Explained} word="stake" />
@@ -162,7 +162,7 @@ const Lots = ({ price, instrument }: SizeProps) => html`
         class="num"
         inputmode="decimal"
         autocomplete="off"
-        value=${draft.lots.value}
+        value=${draft.lots.value.replace('.', decimalSign)}
         onInput=${(event: InputEvent) => setLots(decimalOf(event), price, instrument)}
         onKeyDown=${(event: KeyboardEvent) => {
           const step = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0

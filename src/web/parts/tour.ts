@@ -43,6 +43,8 @@ const STEPS: readonly Step[] = [
   },
 ]
 
+/** Who has not gone on by then does without it. */
+const IGNORED_MS = 5 * 60_000
 const KEY = 'touchline.toured'
 const isOver = signal(localStorage.getItem(KEY) !== null)
 const at = signal(0)
@@ -64,6 +66,11 @@ export function Tour() {
     const { dataset } = document.documentElement
     if (now !== null) dataset['tour'] = now.about
     return () => void delete dataset['tour']
+  }, [now])
+  useEffect(() => {
+    if (now === null) return
+    const ignored = setTimeout(end, IGNORED_MS)
+    return () => clearTimeout(ignored)
   }, [now])
   if (now === null) return null
   const isLast = reached.value === STEPS.length - 1

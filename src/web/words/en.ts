@@ -105,6 +105,7 @@ export const en = {
     free: 'Free',
     lockedHint: 'News may still correct what you have just closed. It is free in a few minutes.',
     locked: 'Locked',
+    freeIn: 'free in {time}',
     stakes: 'Stakes',
     openPnl: 'Open P&L',
     live: 'Live',

@@ -106,6 +106,7 @@ export const es: Words = {
     valueOf: 'Valor: {purse}',
     free: 'Libre',
     lockedHint: 'Una noticia aún puede corregir lo que acabas de cerrar. Quedará libre en unos minutos.',
+    freeIn: 'libre en {time}',
     locked: 'Bloqueado',
     stakes: 'Importes',
     openPnl: 'P&G abierto',
