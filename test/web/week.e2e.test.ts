@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     expect(await accessProblems(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
     await site.shoot(page, 'profile-390')
-    await page.getByRole('button', { name: 'Trade' }).click()
+    await page.getByRole('main').getByRole('button', { name: 'Trade' }).click()
     await page.waitForURL(`**/#/trade/${id}`)
     expect(complaints).toEqual([])
   })
