@@ -7,6 +7,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import type { Notice } from '../../actors/community/notices.ts'
 import { insertNotices } from '../../db/announcements.ts'
 import { PUSH_KINDS, type PushKind } from '../../db/push-outbox.ts'
+import { isQuiet } from '../../src/features/push/quiet.ts'
 import { Pushes, type PushTarget } from '../../src/features/push/store.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
@@ -208,6 +209,26 @@ eachDatabase((open) => {
     expect(names().filter((name) => name.startsWith('tarpit'))).toHaveLength(10)
     world.pass(15 * MINUTE_MS + 1)
     await sender.run()
+  })
+
+  it('[R22] a browser is left alone in its quiet hours, and is not told later what happened then', async () => {
+    const [phone, laptop] = [browser(`asleep ${n}`), browser(`awake ${n}`)]
+    const minutes = (from: number) => new Date(world.now() + from * MINUTE_MS).toISOString().slice(11, 16)
+    // Two hours from now on; the other's end with this minute.
+    await pushes.subscribe(ada, phone.target, PUSH_KINDS, { from: minutes(0), to: minutes(120), timeZone: 'UTC' })
+    await pushes.subscribe(ada, laptop.target, PUSH_KINDS, { from: minutes(-120), to: minutes(0), timeZone: 'UTC' })
+    await tell(notice(ada, 'at night'))
+    expect((await send()).to.map((name) => name.split(' ')[0])).toEqual(['awake'])
+    world.pass(121 * MINUTE_MS)
+    await tell(notice(ada, 'in the morning'))
+    expect((await send()).outcomes).toEqual(['sent', 'sent'])
+    expect(
+      isQuiet({ from: '22:00', to: '07:00', timeZone: 'America/New_York' }, instant(Date.UTC(2026, 0, 1, 3))),
+    ).toBe(true)
+    expect(
+      isQuiet({ from: '22:00', to: '07:00', timeZone: 'America/New_York' }, instant(Date.UTC(2026, 0, 1, 12))),
+    ).toBe(false)
+    expect(isQuiet({ from: '00:00', to: '23:59', timeZone: 'Mars/Olympus' }, world.now())).toBe(false)
   })
 
   it('[X15] a clock that is put back a day does not hold a message for a day', async () => {

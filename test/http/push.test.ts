@@ -12,13 +12,14 @@ const KEYS = {
   auth: 'BTBZMqHH6r4Tts7J_aSIgg',
 }
 const ENDPOINT = 'https://push.example/send/1'
+const QUIET = { from: '22:30', to: '07:00', timeZone: 'Europe/Madrid' }
 const put = (over: object = {}) =>
   rig.send('PUT', '/api/push', { endpoint: ENDPOINT, keys: KEYS, kinds: ['washout', 'stop'], ...over })
 
 it('a browser registers, is listed with what it is told, and is forgotten', async () => {
-  const answer = await put()
+  const answer = await put({ quiet: QUIET })
   expect(answer.status).toBe(200)
-  const subscription = { id: SUBSCRIPTION, endpoint: ENDPOINT, kinds: ['stop', 'washout'] }
+  const subscription = { id: SUBSCRIPTION, endpoint: ENDPOINT, kinds: ['stop', 'washout'], quiet: QUIET }
   expect(await answer.json()).toEqual(subscription)
   expect(await (await rig.asAlice('/api/push')).json()).toEqual({
     publicKey: rig.ports.push.publicKey,
@@ -38,6 +39,9 @@ it.each([
   ['a key of another length', { keys: { ...KEYS, auth: 'short' } }, 'keys.auth'],
   ['an unknown kind', { kinds: ['news'] }, 'kinds.0'],
   ['nothing to be told', { kinds: [] }, 'kinds'],
+  ['quiet hours without an end', { quiet: { ...QUIET, to: QUIET.from } }, 'quiet.to'],
+  ['no time of day', { quiet: { ...QUIET, from: '24:00' } }, 'quiet.from'],
+  ['an unknown time zone', { quiet: { ...QUIET, timeZone: 'Mars/Olympus' } }, 'quiet.timeZone'],
 ])('refuses %s', async (_what, over, path) => {
   const answer = await put(over)
   const { issues } = (await answer.json()) as { issues: { path: string }[] }

@@ -736,6 +736,8 @@ create table push_subscriptions (
   endpoint text collate "C" not null unique,
   p256dh text not null, auth text not null,
   kinds text[] not null,
+  -- When it is left alone, `QuietHours` of src/features/push; null for never.
+  quiet jsonb,
   created_at timestamptz not null
 );
 create index push_subscriptions_user on push_subscriptions (user_id);

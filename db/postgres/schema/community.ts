@@ -1,5 +1,5 @@
 /** Rows of careers, boards, leagues, notifications and legacy trades. */
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { Json, Timestamp } from './columns.ts'
 
 export interface CommunityTables {
@@ -126,6 +126,8 @@ export interface PushSubscriptionsTable {
   p256dh: string
   auth: string
   kinds: string[]
+  /** `QuietHours` of src/features/push. */
+  quiet: ColumnType<unknown, string | null | undefined, string | null>
   created_at: Timestamp
 }
 

@@ -56,7 +56,7 @@ export const push: Feature = {
       publicKey: keys.publicKey,
       problemOf: (url) => poster.problemOf(url),
       list: (user) => pushes.list(user),
-      subscribe: (user, target, kinds) => pushes.subscribe(user, target, kinds),
+      subscribe: (user, target, kinds, quiet) => pushes.subscribe(user, target, kinds, quiet),
       unsubscribe: (user, id) => pushes.unsubscribe(user, id),
     }
     const task = { name: 'push', everyMs: 1_021, roles: ['api'], run: () => sender.run() } as const

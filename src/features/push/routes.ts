@@ -3,6 +3,7 @@ import { ECDH } from 'node:crypto'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import type { PushKind } from '../../../db/push-outbox.ts'
+import { isTimeZone, type QuietHours } from './quiet.ts'
 import type { PushSubscription, PushTarget } from './store.ts'
 import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../http/error-codes.ts'
@@ -23,8 +24,27 @@ const kinds = z.array(z.enum(KINDS)).openapi({
   example: ['stop', 'washout', 'warning', 'settlement'],
 })
 
+const timeOfDay = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day, HH:MM')
+  .openapi({ example: '22:30' })
+const quiet = strictBody({
+  from: timeOfDay,
+  to: timeOfDay.openapi({ example: '07:00' }),
+  timeZone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, 'must be a time zone of the IANA database')
+    .openapi({ example: 'Europe/Madrid' }),
+})
+  .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must differ from `from`' })
+  .nullable()
+  .openapi({
+    description: 'When the browser is left alone; what happens then is only in the inbox. Null for never.',
+  })
+
 const SubscriptionBody = z
-  .object({ id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }), endpoint, kinds })
+  .object({ id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }), endpoint, kinds, quiet })
   .openapi('PushSubscription')
 
 const show = createRoute({
@@ -54,7 +74,7 @@ const subscribe = createRoute({
   tags: ['Notifications'],
   summary: 'Tell a browser what happens',
   description:
-    'What the Push API of the browser gave, and what it is to be told. The same endpoint again changes the kinds; one ' +
+    'What the Push API of the browser gave, and what it is to be told when. The same endpoint again changes that; one ' +
     'that another user had registered is theirs no more. Of more than 10 browsers the oldest goes. Messages are ' +
     'encrypted for the browser and are at most 15 minutes old.',
   security: BROWSER_SECURITY,
@@ -69,6 +89,7 @@ const subscribe = createRoute({
           auth: z.base64url().length(22).openapi({ example: 'BTBZMqHH6r4Tts7J_aSIgg' }),
         }),
         kinds: kinds.min(1).max(KINDS.length),
+        quiet: quiet.default(null),
       }),
     ),
   },
@@ -106,7 +127,12 @@ export interface PushPort {
   /** Why an endpoint is refused, or null. */
   problemOf(url: URL): string | null
   list(user: UserId): Promise<readonly PushSubscription[]>
-  subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription>
+  subscribe(
+    user: UserId,
+    target: PushTarget,
+    kinds: readonly PushKind[],
+    quiet: QuietHours | null,
+  ): Promise<PushSubscription>
   /** False if the user has no such browser. */
   unsubscribe(user: UserId, id: string): Promise<boolean>
 }
@@ -124,13 +150,13 @@ export function pushSubscriptions({ push }: PushPorts, gates: Gates) {
       return c.json({ publicKey, subscriptions }, 200)
     })
     .openapi({ ...subscribe, middleware: gates.signedIn }, async (c) => {
-      const { endpoint: url, keys, kinds: wanted } = c.req.valid('json')
+      const { endpoint: url, keys, kinds: wanted, quiet: hours } = c.req.valid('json')
       const problem = push.problemOf(new URL(url))
       if (problem !== null) return fail(c, invalid('endpoint', problem))
       if (!isPoint(keys.p256dh)) return fail(c, invalid('keys.p256dh', 'must be a point of the curve P-256'))
       const told = KINDS.filter((kind) => wanted.includes(kind))
-      const { id } = await push.subscribe(c.var.caller.userId, { endpoint: url, ...keys }, told)
-      return c.json({ id, endpoint: url, kinds: told }, 200)
+      const { id } = await push.subscribe(c.var.caller.userId, { endpoint: url, ...keys }, told, hours)
+      return c.json({ id, endpoint: url, kinds: told, quiet: hours }, 200)
     })
     .openapi({ ...unsubscribe, middleware: gates.signedIn }, async (c) =>
       (await push.unsubscribe(c.var.caller.userId, c.req.valid('param').id))

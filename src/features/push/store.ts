@@ -5,12 +5,13 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { UserId } from '../../../actors/kernel/ids.ts'
-import { MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
+import { type Instant, MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
 import { readFacts } from '../../../db/facts.ts'
 import { PUSH_KINDS, type PushKind } from '../../../db/push-outbox.ts'
 import { bigints, uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import { WAIT_MAX_MS } from './breaker.ts'
+import { isQuiet, type QuietHours, readQuietHours } from './quiet.ts'
 
 export interface PushTarget {
   /** Of the browser's push service. It is secret: with the keys it is all that sending to the browser takes. */
@@ -23,6 +24,7 @@ export interface PushSubscription {
   readonly id: string
   readonly endpoint: string
   readonly kinds: readonly PushKind[]
+  readonly quiet: QuietHours | null
 }
 
 /** One message for one browser. */
@@ -33,6 +35,8 @@ export interface Push {
   readonly title: string
   readonly body: string
   readonly data: Readonly<Record<string, unknown>>
+  /** When its browser is left alone. */
+  readonly quiet: QuietHours | null
 }
 
 /** Browsers of one user; beyond it the oldest goes. */
@@ -55,16 +59,29 @@ export class Pushes {
   async list(user: UserId): Promise<readonly PushSubscription[]> {
     const rows = await this.#db
       .selectFrom('push_subscriptions')
-      .select(['id', 'endpoint', 'kinds'])
+      .select(['id', 'endpoint', 'kinds', 'quiet'])
       .where('user_id', '=', user)
       .orderBy('created_at', 'desc')
       .orderBy('id')
       .execute()
-    return rows.map(({ id, endpoint, kinds }) => ({ id, endpoint, kinds: readKinds(kinds) }))
+    return rows.map(({ id, endpoint, kinds, quiet }) => ({
+      id,
+      endpoint,
+      kinds: readKinds(kinds),
+      quiet: quietFrom(quiet, id),
+    }))
   }
 
-  /** Tells this browser of these kinds from now on. One that another user had registered is theirs no more. */
-  async subscribe(user: UserId, target: PushTarget, kinds: readonly PushKind[]): Promise<PushSubscription> {
+  /**
+   * Tells this browser of these kinds from now on, but not in its quiet hours. One that another user had registered is
+   * theirs no more.
+   */
+  async subscribe(
+    user: UserId,
+    target: PushTarget,
+    kinds: readonly PushKind[],
+    quiet: QuietHours | null = null,
+  ): Promise<PushSubscription> {
     return this.#db.transaction().execute(async (tx) => {
       // One after the other, or each would count without the rest.
       await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
@@ -77,7 +94,8 @@ export class Pushes {
       if (known !== undefined && known.user_id !== user) {
         await tx.deleteFrom('push_subscriptions').where('id', '=', known.id).execute()
       }
-      const values = { ...target, user_id: user, kinds: [...kinds] }
+      const stored = quiet === null ? null : JSON.stringify(quiet)
+      const values = { ...target, user_id: user, kinds: [...kinds], quiet: stored }
       const { id } = await tx
         .insertInto('push_subscriptions')
         .values({ ...values, id: this.#world.newId(), created_at: new Date(this.#world.now()) })
@@ -88,7 +106,7 @@ export class Pushes {
         delete from push_subscriptions where user_id = ${user}::uuid and id in (
           select id from push_subscriptions where user_id = ${user}::uuid
            order by created_at desc, id offset ${SUBSCRIPTIONS_MAX}::integer)`.execute(tx)
-      return { id, endpoint: target.endpoint, kinds }
+      return { id, endpoint: target.endpoint, kinds, quiet }
     })
   }
 
@@ -105,10 +123,20 @@ export class Pushes {
 
   /**
    * Claims messages to send now for half a minute: one for a browser, its oldest, and none for those in `busy`. First
-   * the oldest of each user, so that no user waits for all that another is to be told.
-   */
+   * the oldest of each user, so that no user waits for all that another is to be told. Those of browsers in their quiet
+   * hours are forgotten.
+   */ // R22
   async claim(limit: number, busy: readonly string[]): Promise<readonly Push[]> {
-    const now = this.#world.now()
+    for (;;) {
+      const now = this.#world.now()
+      const claimed = await this.#claim(now, limit, busy)
+      const heard = claimed.filter(({ quiet }) => quiet === null || !isQuiet(quiet, now))
+      await this.forget(claimed.filter((push) => !heard.includes(push)))
+      if (heard.length > 0 || claimed.length === 0) return heard
+    }
+  }
+
+  async #claim(now: Instant, limit: number, busy: readonly string[]): Promise<readonly Push[]> {
     await sql`
       delete from push_outbox o using notifications n
        where n.id = o.notification_id and n.created_at < ${new Date(now - FRESH_MS)}::timestamptz`.execute(this.#db)
@@ -133,17 +161,18 @@ export class Pushes {
         join notifications n on n.id = m.notification_id
         join push_subscriptions s on s.id = m.subscription_id
        where o.notification_id = m.notification_id and o.subscription_id = m.subscription_id
-      returning o.notification_id, o.subscription_id, s.endpoint, s.p256dh, s.auth, n.title, n.body, n.data`.execute(
+      returning o.notification_id, o.subscription_id, s.endpoint, s.p256dh, s.auth, s.quiet, n.title, n.body, n.data`.execute(
       this.#db,
     )
     return rows.map(
-      ({ notification_id: notification, subscription_id: subscription, title, body, data, ...target }) => ({
+      ({ notification_id: notification, subscription_id: subscription, title, body, data, quiet, ...target }) => ({
         notification,
         subscription,
         target,
         title,
         body,
         data: readFacts(data, `notification ${notification}: data`),
+        quiet: quietFrom(quiet, subscription),
       }),
     )
   }
@@ -190,6 +219,10 @@ interface Claimed extends PushTarget {
   readonly title: string
   readonly body: string
   readonly data: unknown
+  readonly quiet: unknown
 }
+
+const quietFrom = (stored: unknown, id: string): QuietHours | null =>
+  stored === null ? null : readQuietHours(stored, `subscription ${id}: quiet`)
 
 const readKinds = (kinds: readonly string[]): readonly PushKind[] => PUSH_KINDS.filter((kind) => kinds.includes(kind))

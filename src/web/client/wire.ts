@@ -57,6 +57,7 @@ export interface PushState {
     readonly id: string
     readonly endpoint: string
     readonly kinds: readonly PushKind[]
+    readonly quiet: QuietHours | null
   }[]
 }
 
@@ -64,6 +65,14 @@ export interface NewPush {
   readonly endpoint: string
   readonly keys: { readonly p256dh: string; readonly auth: string }
   readonly kinds: readonly PushKind[]
+  readonly quiet: QuietHours | null
+}
+
+/** From one time of day to another, `HH:MM`, in a zone of the IANA database. */
+export interface QuietHours {
+  readonly from: string
+  readonly to: string
+  readonly timeZone: string
 }
 
 /** What moved the price of a position, and what closed it. */

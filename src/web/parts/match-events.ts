@@ -59,7 +59,7 @@ export function EventList({ events }: { events: readonly MatchEvent[] }) {
       ${
         events.length === 0
           ? html`<p class="empty">${words.events.none}</p>`
-          : html`<ol>
+          : html`<ol tabindex="0" aria-labelledby="events-title">
               ${events.toReversed().map((event) => html`<${Event} key=${event.id} event=${event} />`)}
             </ol>`
       }

@@ -1,6 +1,6 @@
 /** Messages on this device when the page is closed: a switch for each kind. */
 import { useEffect, useState } from 'preact/hooks'
-import type { PushKind } from '../../client/wire.ts'
+import type { PushKind, QuietHours } from '../../client/wire.ts'
 import { messageFor } from '../../error-messages.ts'
 import { html } from '../../html.ts'
 import { api } from '../../session.ts'
@@ -33,13 +33,15 @@ export function PushCard() {
   }, [answer])
   if (!canBeTold || answer === null) return null
   const mine = answer.subscriptions.find((one) => one.endpoint === endpoint)
-  const turn = async (kind: PushKind): Promise<void> => {
-    const had = mine?.kinds ?? []
-    const kinds = had.includes(kind) ? had.filter((one) => one !== kind) : [...had, kind]
+  const kinds = mine?.kinds ?? []
+  const quiet = mine?.quiet ?? null
+  const turn = (kind: PushKind): Promise<void> =>
+    change(kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind], quiet)
+  const change = async (wanted: readonly PushKind[], hours: QuietHours | null): Promise<void> => {
     setBusy(true)
     try {
-      if (kinds.length === 0 && mine !== undefined) await forgetThisDevice(api)
-      else setEndpoint(await subscribe(answer.publicKey, kinds))
+      if (wanted.length === 0 && mine !== undefined) await forgetThisDevice(api)
+      else setEndpoint(await subscribe(answer.publicKey, wanted, hours))
       again()
     } catch (error) {
       const isRefused = Notification.permission === 'denied'
@@ -59,20 +61,61 @@ export function PushCard() {
               <input
                 type="checkbox"
                 disabled=${isBusy}
-                checked=${mine?.kinds.includes(kind) ?? false}
+                checked=${kinds.includes(kind)}
                 onChange=${() => void turn(kind)}
               />
               ${label}
             </label>
           `,
         )}
+        ${kinds.length === 0 ? null : html`<${Quiet} quiet=${quiet} isBusy=${isBusy} change=${(hours: QuietHours | null) => void change(kinds, hours)} />`}
       </div>
     </section>
   `
 }
 
+const NIGHT = { from: '22:00', to: '08:00' }
+
+interface QuietProps {
+  readonly quiet: QuietHours | null
+  readonly isBusy: boolean
+  readonly change: (quiet: QuietHours | null) => void
+}
+
+/** Hours of the day, here, in which this device is left alone. */
+function Quiet({ quiet, isBusy, change }: QuietProps) {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  const time = (edge: 'from' | 'to', label: string) => html`
+    <label>
+      ${label}
+      <input
+        type="time"
+        required
+        disabled=${isBusy}
+        value=${quiet?.[edge]}
+        onChange=${({ target }: Event) => {
+          const { value } = target as HTMLInputElement
+          if (quiet !== null && value !== '') change({ ...quiet, [edge]: value, timeZone })
+        }}
+      />
+    </label>
+  `
+  return html`
+    <label class="choice">
+      <input
+        type="checkbox"
+        disabled=${isBusy}
+        checked=${quiet !== null}
+        onChange=${() => change(quiet === null ? { ...NIGHT, timeZone } : null)}
+      />
+      ${own.quiet}
+    </label>
+    ${quiet === null ? null : html`<p class="quiet">${time('from', own.from)} ${time('to', own.to)}</p>`}
+  `
+}
+
 /** The endpoint of this browser, which is told of these kinds from now on. Asks the user the first time. */
-async function subscribe(publicKey: string, kinds: readonly PushKind[]): Promise<string> {
+async function subscribe(publicKey: string, kinds: readonly PushKind[], quiet: QuietHours | null): Promise<string> {
   const worker = await navigator.serviceWorker.ready
   const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: publicKey })
   const { endpoint, keys } = made.toJSON()
@@ -80,6 +123,7 @@ async function subscribe(publicKey: string, kinds: readonly PushKind[]): Promise
     endpoint: endpoint ?? '',
     keys: { p256dh: keys?.['p256dh'] ?? '', auth: keys?.['auth'] ?? '' },
     kinds,
+    quiet,
   })
   return endpoint ?? ''
 }

@@ -9,6 +9,9 @@ export const said = {
     player: 'News and price alerts of players you follow',
     notAllowed: 'Your browser does not allow messages from this page.',
     title: 'Messages on this device',
+    quiet: 'Quiet hours',
+    from: 'From',
+    to: 'To',
     hint: 'Also while Touchline is closed. They are encrypted on the way, and at most 15 minutes old.',
   },
   es: {
@@ -20,6 +23,9 @@ export const said = {
     player: 'Noticias y alertas de precio de los jugadores que sigues',
     notAllowed: 'Tu navegador no permite mensajes de esta página.',
     title: 'Mensajes en este dispositivo',
+    quiet: 'Horas de silencio',
+    from: 'Desde',
+    to: 'Hasta',
     hint: 'También con Touchline cerrado. Viajan cifrados y tienen como mucho 15 minutos.',
   },
 }
