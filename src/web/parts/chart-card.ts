@@ -304,19 +304,29 @@ interface GripProps {
 
 function Grip({ chart, position, kind, price }: GripProps) {
   const [dragged, setDragged] = useState<number | null>(null)
+  // Two presses may come before one is drawn.
+  const latest = useRef<number | null>(null)
+  const drag = (to: number | null): void => {
+    latest.current = to
+    setDragged(to)
+  }
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
   const top = chart?.topOf(dragged ?? price)
   if (top === null || top === undefined) return null
   const label = kind === 'stopLoss' ? words.chart.stopLoss : words.chart.takeProfit
   const moveTo = (to: number): void => {
-    setDragged(null)
-    change(position.id, { [kind]: cents(to) }).catch((error: unknown) =>
-      toast({
-        tone: 'bad',
-        title: say(words.chart.levelNotMoved, { level: label, name: nameOf(position.instrumentId) }),
-        text: messageFor(error),
-      }),
-    )
+    change(position.id, { [kind]: cents(to) })
+      .catch((error: unknown) =>
+        toast({
+          tone: 'bad',
+          title: say(words.chart.levelNotMoved, { level: label, name: nameOf(position.instrumentId) }),
+          text: messageFor(error),
+        }),
+      )
+      // The next press goes on from here, not from the price before.
+      .finally(() => {
+        if (latest.current === to) drag(null)
+      })
   }
   const priceUnder = (event: PointerEvent): number | null => {
     const frame = (event.currentTarget as HTMLElement).parentElement?.getBoundingClientRect()
@@ -334,7 +344,7 @@ function Grip({ chart, position, kind, price }: GripProps) {
       aria-valuetext=${units(dragged ?? price)}
       onPointerDown=${(event: PointerEvent) => (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)}
       onPointerMove=${(event: PointerEvent) => {
-        if (event.buttons !== 0) setDragged(priceUnder(event))
+        if (event.buttons !== 0) drag(priceUnder(event))
       }}
       onPointerUp=${() => {
         if (dragged !== null) moveTo(dragged)
@@ -343,8 +353,8 @@ function Grip({ chart, position, kind, price }: GripProps) {
         const by = step[event.key as keyof typeof step]
         if (by === undefined) return
         event.preventDefault()
-        const to = cents((dragged ?? price) + by)
-        setDragged(to)
+        const to = cents((latest.current ?? price) + by)
+        drag(to)
         clearTimeout(rest.current)
         rest.current = setTimeout(() => moveTo(to), KEYS_REST_MS)
       }}
