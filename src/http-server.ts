@@ -114,12 +114,12 @@ export class HttpServer {
   }
 }
 
-/** A client that waits to be asked for its body is asked when somebody reads it: one that is refused is never sent. */
+/** Asks a client that waits with its body when the body is read, so that a refused one is never sent. */
 function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
   const read = request._read.bind(request)
   request._read = (size) => {
     request._read = read
-    // Node also reads what nobody has read, to be rid of it.
+    // Node reads a body that the answer left unread, to be rid of it.
     if (!response.headersSent) response.writeContinue()
     read(size)
   }
