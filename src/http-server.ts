@@ -30,6 +30,11 @@ const KEEP_ALIVE_MS = 75_000
 const ARRIVES_MS = 15_000
 /** A client that reads nothing for this long holds a socket, and what waits for it, for nothing. */
 const TAKES_MS = 10_000
+/**
+ * Connections that may wait to be accepted, if the system allows as many. Of a crowd that connects in one moment, Node's
+ * 511 would lose the rest, and each would try again after one, three and seven seconds.
+ */
+const BACKLOG = 4_096
 
 export class HttpServer {
   /** For the listener of its `upgrade` events. */
@@ -76,7 +81,7 @@ export class HttpServer {
     this.#app = app
     return new Promise((resolve, reject) => {
       this.node.once('error', reject)
-      this.node.listen(at, () => {
+      this.node.listen({ ...at, backlog: BACKLOG }, () => {
         this.node.off('error', reject)
         resolve()
       })

@@ -21,6 +21,8 @@ import { figure, type Pace, paceOf, type Section, spreadOf, table, withSpread } 
 const CROWD = 1_000
 const SIGN_INS = 2_000
 const USERS = 100_000
+/** A user may hold 100 positions: enough of them for the orders of one trader. */
+const TRADERS = 500
 
 /** One round: the few alone, the few beside the crowd, and the crowd. */
 interface Round {
@@ -120,13 +122,15 @@ async function besideHotOrders(address: string, terms: Pace): Promise<Section> {
 }
 
 async function oneHotCrowd({ port, orders }: BenchServer, cookies: string[], terms: Pace): Promise<Round> {
+  // Users of their own, so that the trader never waits for an order of their own in the crowd.
+  const [traders, others] = [cookies.slice(0, TRADERS), cookies.slice(TRADERS)]
   const load = (match: 0 | 1, connections: number) =>
     loadOverHttp({
       ...terms,
       port,
       method: 'POST',
       path: '/api/positions/open',
-      cookies,
+      cookies: connections === 1 ? traders : others,
       bodies: orders(0.01, match),
       connections,
       keyed: true,
