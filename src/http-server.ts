@@ -1,7 +1,7 @@
 /** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
 import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { HttpEnv } from './http/answers.ts'
 
@@ -95,10 +95,24 @@ export class HttpServer {
   shut(): void {
     this.#isShut = true
     this.#emptied ??= new Promise((resolve) => {
-      // `close` of an HTTP server would also end idle connections. Right after this turn's new connections have been
-      // accepted, the queue is as good as empty; the system resets those that are still in it.
-      setImmediate(() => NetServer.prototype.close.call(this.node, () => resolve()))
+      // `close` of an HTTP server would also end idle connections.
+      void this.#acceptWaiting().then(() => NetServer.prototype.close.call(this.node, () => resolve()))
     })
+  }
+
+  /**
+   * Resolves when no connection waits to be accepted, since the system would reset it. A turn of the event loop accepts
+   * one connection of a server.
+   */
+  async #acceptWaiting(): Promise<void> {
+    let isAccepted = true
+    const onConnection = () => (isAccepted = true)
+    this.node.on('connection', onConnection)
+    for (let turn = 0; isAccepted && turn < BACKLOG; turn++) {
+      isAccepted = false
+      await nextTurn()
+    }
+    this.node.off('connection', onConnection)
   }
 
   /** Shuts it, and resolves when every connection has ended: idle ones after `idleMs`, unanswered ones after 2.5 s. */

@@ -13,7 +13,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { audit, type BenchDatabase, createOnServer, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
-import { loadOverHttp, signedInUsers } from './http-loads.ts'
+import { loadBeside, loadOverHttp, signedInUsers } from './http-loads.ts'
 import { type BenchServer, withServer } from './http-server.ts'
 import { BenchMatch } from './matches.ts'
 import { figure, type Pace, paceOf, type Section, spreadOf, table, withSpread } from './report.ts'
@@ -124,21 +124,17 @@ async function besideHotOrders(address: string, terms: Pace): Promise<Section> {
 async function oneHotCrowd({ port, orders }: BenchServer, cookies: string[], terms: Pace): Promise<Round> {
   // Users of their own, so that the trader never waits for an order of their own in the crowd.
   const [traders, others] = [cookies.slice(0, TRADERS), cookies.slice(TRADERS)]
-  const load = (match: 0 | 1, connections: number) =>
-    loadOverHttp({
-      ...terms,
-      port,
-      method: 'POST',
-      path: '/api/positions/open',
-      cookies: connections === 1 ? traders : others,
-      bodies: orders(0.01, match),
-      connections,
-      keyed: true,
-      expectedStatus: 201,
-    })
-  const calm = await load(1, 1)
-  const [crowd, meanwhile] = await Promise.all([load(0, CROWD), load(1, 1)])
-  return { calm, meanwhile, crowd }
+  const opens = {
+    ...terms,
+    port,
+    method: 'POST',
+    path: '/api/positions/open',
+    keyed: true,
+    expectedStatus: 201,
+  } as const
+  const few = { ...opens, cookies: traders, bodies: orders(0.01, 1), connections: 1 }
+  const many = { ...opens, cookies: others, bodies: orders(0.01, 0), connections: CROWD }
+  return { calm: await loadOverHttp(few), ...(await loadBeside(few, many)) }
 }
 
 async function oneCrowdSigningIn({ port, orders }: BenchServer, cookies: string[], terms: Pace): Promise<Round> {
@@ -163,11 +159,7 @@ async function oneCrowdSigningIn({ port, orders }: BenchServer, cookies: string[
     expectedStatus: 200,
   }
   const calm = await loadOverHttp(trades)
-  const [crowd, meanwhile] = await Promise.all([
-    loadOverHttp({ ...signIns, warmUpSeconds: 0 }),
-    loadOverHttp({ ...trades, warmUpSeconds: 0 }),
-  ])
-  return { calm, meanwhile, crowd }
+  return { calm, ...(await loadBeside({ ...trades, warmUpSeconds: 0 }, { ...signIns, warmUpSeconds: 0 })) }
 }
 
 function describe(title: string, name: string, rounds: readonly Round[]): Section {

@@ -6,8 +6,8 @@ import { connect, type Socket } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { present } from '../../actors/kernel/assert.ts'
-import { closedLoop, type Load } from './closed-loop.ts'
-import type { HttpLoadOptions } from './http-loads.ts'
+import { closedLoop } from './closed-loop.ts'
+import type { HttpLoadOptions, Progress } from './http-loads.ts'
 
 const options: HttpLoadOptions = workerData
 let turn = 0
@@ -33,17 +33,15 @@ function request(): string {
 
 /** One connection, with one request in flight. */
 class Connection {
-  readonly #socket: Socket
+  readonly #port: number
+  #socket: Socket
   #received = ''
   #answered: (() => void) | null = null
   #failed: ((error: Error) => void) | null = null
 
   constructor(port: number) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    this.#socket.setEncoding('latin1')
-    this.#socket.on('data', (chunk) => this.#receive(String(chunk)))
-    this.#socket.on('error', (error) => this.#failed?.(error))
-    this.#socket.on('close', () => this.#failed?.(new Error('the server closed the connection')))
+    this.#port = port
+    this.#socket = this.#connect()
   }
 
   ask(): Promise<void> {
@@ -59,6 +57,24 @@ class Connection {
     this.#socket.destroy()
   }
 
+  #connect(): Socket {
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk) => this.#receive(String(chunk)))
+    socket.on('error', (error) => this.#failed?.(error))
+    socket.on('close', () => this.#failed?.(new Error('the server closed the connection')))
+    return socket
+  }
+
+  /** Asks again when the server said that it may be asked, over a new connection: it ends idle ones by then. */
+  #askAgain(seconds: number): void {
+    this.#socket.removeAllListeners('close').destroy()
+    setTimeout(() => {
+      this.#socket = this.#connect()
+      this.#socket.write(request())
+    }, seconds * 1_000)
+  }
+
   #receive(chunk: string): void {
     this.#received += chunk
     const head = this.#received.indexOf('\r\n\r\n')
@@ -67,12 +83,17 @@ class Connection {
     if (this.#received.length < head + 4 + length) return
     const answer = this.#received
     this.#received = ''
+    const later = /^HTTP\/1.1 503 [^]*\r\nretry-after: (\d+)/i.exec(answer)
     if (answer.startsWith(`HTTP/1.1 ${options.expectedStatus} `)) this.#answered?.()
+    else if (later !== null) this.#askAgain(Number(later[1]))
     else this.#failed?.(new Error(`answered ${answer}`))
   }
 }
 
 const connections = Array.from({ length: options.connections }, () => new Connection(options.port))
+await present(connections[0], 'connection').ask()
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+parentPort?.postMessage('connected' satisfies Progress)
 const load = await closedLoop({
   ...options,
   callers: options.connections,
@@ -80,4 +101,4 @@ const load = await closedLoop({
 })
 for (const connection of connections) connection.close()
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-parentPort?.postMessage(load satisfies Load)
+parentPort?.postMessage({ ...load, answered: load.answered + 1 } satisfies Progress)

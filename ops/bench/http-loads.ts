@@ -21,17 +21,36 @@ export interface HttpLoadOptions {
   readonly bodies: readonly string[]
   /** Whether each request has an idempotency key of its own. */
   readonly keyed: boolean
-  /** Any other answer ends the benchmark. */
+  /** A request that is told to come later does so. Any other answer ends the benchmark. */
   readonly expectedStatus: number
 }
 
+/** What the thread says: that its first connection has had an answer, and its figures at the end. */
+export type Progress = 'connected' | Load
+
 /** Rejects on an unexpected answer. */
-export function loadOverHttp(options: HttpLoadOptions): Promise<Load> {
+export function loadOverHttp(options: HttpLoadOptions, onConnected = (): void => undefined): Promise<Load> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData: options })
-    worker.once('message', resolve)
+    worker.on('message', (progress: Progress) => {
+      if (progress === 'connected') onConnected()
+      else resolve(progress)
+    })
     worker.once('error', reject)
   })
+}
+
+/**
+ * The load of a few, and that of a crowd that comes when the few have connected: a turn of the server's event loop
+ * accepts one connection, so that those of a crowd wait for seconds, which is not what the few are asked about.
+ */
+export async function loadBeside(
+  few: HttpLoadOptions,
+  many: HttpLoadOptions,
+): Promise<{ meanwhile: Load; crowd: Load }> {
+  const { promise: crowd, resolve, reject } = Promise.withResolvers<Load>()
+  const [meanwhile] = await Promise.all([loadOverHttp(few, () => void loadOverHttp(many).then(resolve, reject)), crowd])
+  return { meanwhile, crowd: await crowd }
 }
 
 /** The cookies of as many new users as keep each below the position limit. */

@@ -47,6 +47,17 @@ it('a draining server answers on open connections with `Connection: close`, and 
   await ended
 })
 
+it('it answers a crowd that has connected before it drains', async () => {
+  const server = await open()
+  const crowd = Array.from({ length: 50 }, () => fetch(`http://127.0.0.1:${server.port}/`))
+  // The system connects them while this turn lasts; the server accepts them later.
+  await expect.poll(() => new Promise((resolve) => server.node.getConnections((_, n) => resolve(n)))).toBeGreaterThan(0)
+  server.shut()
+  expect(await Promise.all(crowd.map((asked) => asked.then(({ status }) => status, String)))).toEqual(
+    crowd.map(() => 200),
+  )
+})
+
 it('it closes when all requests are answered, without waiting for idle connections', async () => {
   const made = Promise.withResolvers<Response>()
   const asked = Promise.withResolvers<void>()
