@@ -52,7 +52,7 @@ const COMMAND_RESULTS_MS = 7 * DAY_MS
 export const ACCOUNT_EVENTS_MS = 30 * DAY_MS
 /** After that someone who was erased begins like anyone else, and their username is free. */
 const DEPARTED_MS = 365 * DAY_MS
-/** Nobody leafs further back in notifications or activity. */
+/** Users do not leaf further back in notifications or activity. */
 const NOTICES_MS = 365 * DAY_MS
 /** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS

@@ -41,7 +41,7 @@ export interface SyntheticSignIn {
   readonly displayName: string
   /** Null: any district. */
   readonly districtId: DistrictId | null
-  /** Of whoever invited them; one that is not known is ignored. */
+  /** Of the user who invited them; an unknown code is ignored. */
   readonly referralCode?: string | null
 }
 

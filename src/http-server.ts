@@ -31,8 +31,8 @@ const ARRIVES_MS = 15_000
 /** A client that reads nothing for this long holds a socket, and what waits for it, for nothing. */
 const TAKES_MS = 10_000
 /**
- * Connections that may wait to be accepted, if the system allows as many. Of a crowd that connects in one moment, Node's
- * 511 would lose the rest, and each would try again after one, three and seven seconds.
+ * Connections that may wait to be accepted, if the system allows as many. Of a crowd that connects in one moment,
+ * Node's 511 would lose the rest, and each would try again after one, three and seven seconds.
  */
 const BACKLOG = 4_096
 

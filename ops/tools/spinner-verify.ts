@@ -61,7 +61,7 @@ function flawOf({ week, endsAt, winner, candidates, seedHash, publishedAt, seed,
 }
 
 function ofDraw({ week, seed, bases }: Week): string {
-  if (seed === undefined) return ', no seed was promised, so nobody was drawn'
+  if (seed === undefined) return ', no seed was promised, so no user was drawn'
   const hash = noted.has(week) ? '' : ', if the hash was published when the server says'
   return bases.length > 0 ? hash : `${hash}; no live match settled, so the operator could have known the draw before`
 }

@@ -5,7 +5,7 @@
  *
  * Three recorded matches with simulated traders. Each must be proved whole. Then single bytes are changed, at random
  * places: each must be found, and its line named. Then lines are changed and every hash after them is written again, as
- * only somebody could who has no checkpoint to contradict: each must be found where it is, or where something no longer
+ * only a forger could who has no checkpoint to contradict: each must be found where it is, or where something no longer
  * follows from it.
  */
 import { createHash } from 'node:crypto'

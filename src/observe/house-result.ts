@@ -135,7 +135,7 @@ function note(match: Followed, event: MatchEvent, at: Instant): void {
     if (cause === 'event' || isFar) noteNews(match, instrumentId, at)
   } else if (event.kind === 'position_closed') {
     const { id, purse, instrumentId, openedAt, margin, close } = event.position
-    // What a league pays is its own money: whoever is ahead there costs the house nothing.
+    // What a league pays is its own money: a lead there costs the house nothing.
     if (!isCommon(purse)) return
     const { at: closedAt, by, pnl } = close
     match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin })

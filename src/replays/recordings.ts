@@ -116,7 +116,7 @@ function unpacked(source: Readable | Iterable<Uint8Array> | AsyncIterable<Uint8A
   const packed = source instanceof Readable ? source : Readable.from(source)
   if (packing === 'plain') return packed
   const unpacking = packing === 'gzip' ? createGunzip() : createBrotliDecompress()
-  pipeline(packed, unpacking, () => undefined) // whoever reads is told of a failure
+  pipeline(packed, unpacking, () => undefined) // the reader is told of a failure
   return unpacking
 }
 

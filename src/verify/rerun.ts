@@ -126,7 +126,7 @@ export class Rerun {
       }
       proceed(present(draft, line), command, terms(found.kind === 'update' ? this.#held(found) : undefined))
     }
-    // A commit that nobody asked for continues a step.
+    // A commit without a request continues a step.
     if (asked.every(({ what }) => what === 'rules') && draft !== null) await this.#step(draft, lines, terms())
     if (draft !== null) this.#compare(head, lines, draft, heard)
     if (isUpdated) this.#listener.priced()

@@ -3,7 +3,7 @@ import type { MatchEvent } from './client/wire.ts'
 
 export type Side = 'home' | 'away'
 
-/** Somebody in a squad. */
+/** A player of a squad. */
 interface SquadPlayer {
   readonly playerId: number
   readonly name: string

@@ -1,6 +1,6 @@
 /**
  * Groups of buttons in which Tab stops once: at the pressed one, or where the focus was last. Arrow keys go on from
- * there. Without this somebody with a keyboard would pass forty stops on the way to the order.
+ * there. Without this a user with a keyboard would pass forty stops on the way to the order.
  */
 const GROUPS = '.choice[role=group], .ways, .chips, .preview'
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }

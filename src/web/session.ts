@@ -8,7 +8,7 @@ import { forgetThisDevice } from './this-device.ts'
 const KNOWN = 'touchline.known'
 
 /**
- * `undefined` until the server has answered; null when no user is signed in. Where nobody has ever signed in the door
+ * `undefined` until the server has answered; null when no user is signed in. Where no user has ever signed in the door
  * does not wait for the answer.
  */
 export const user = signal<User | null | undefined>(localStorage.getItem(KNOWN) === null ? null : undefined)
@@ -41,7 +41,7 @@ export const facts: PageFacts = JSON.parse(document.getElementById('facts')?.get
 export async function recall(): Promise<void> {
   let me: Me = await api.me()
   if (!me.loggedIn && localStorage.getItem(KNOWN) !== null && (await api.renew())) me = await api.me()
-  // Somebody may have signed in while the answer was on its way.
+  // The user may have signed in while the answer was on its way.
   if (!user.peek()) signedIn(me.loggedIn ? me : null)
 }
 

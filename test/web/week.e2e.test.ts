@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     await card.getByRole('button', { name: /^Delete the alert of / }).click()
     await card.getByText('You wait for no price.').waitFor()
     await card.getByRole('button', { name: /^Stop following / }).click()
-    await card.getByText('You follow nobody.').waitFor()
+    await card.getByText('You follow no players yet.').waitFor()
     expect(complaints).toEqual([])
   })
 

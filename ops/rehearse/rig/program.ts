@@ -20,7 +20,7 @@ const STOP_MS = 20_000
 
 export type Settings = Readonly<Record<string, string>>
 
-/** For simulated users alone: nobody else trades, nothing is limited, and `<name> Auditor` is an admin. */
+/** For simulated users alone: no other user trades, nothing is limited, and `<name> Auditor` is an admin. */
 export const rehearsing = (name: string, speed: number): Settings => ({
   DEMO_SPEED: String(speed),
   DEMO_TRADERS: '0',

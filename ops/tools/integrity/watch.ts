@@ -39,7 +39,7 @@ export function watch({ openings, connections, cheats, honest }: Town): Watched 
     const found = foundAt.get(user)
     return tenth === undefined || found === undefined ? null : (found - tenth.at) / 1_000
   }
-  // An account that opened nothing has cheated nobody.
+  // An account that opened nothing has cheated no user.
   const traders = new Set(openings.map(({ userId }) => userId))
   const active = [...cheats].filter((user) => traders.has(user))
   const accused = honest.filter((user) => foundAt.has(user))

@@ -305,7 +305,7 @@ const KINDS = {
     const { row, from } = listed
     const part = one(chance, ['player', 'related_player'] as const) ?? 'player'
     const missing = { [`${part}_id`]: null, [`${part}_name`]: null }
-    // Whoever the row does not name: their time on the pitch is known when it does.
+    // Of a player whom the row does not name: their time on the pitch is known when it does.
     draft.hide(Number(row[`${part}_id`]), from, from + 3)
     for (let n = from; n < from + UNTIL_RIGHT; n += 1) {
       draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...missing } : now))

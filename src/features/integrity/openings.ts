@@ -12,7 +12,7 @@ const APART = '25 seconds'
 /** A match with its breaks, and the openings of a busy one: looking at them takes some 50 ms. */
 const SPAN = '3 hours'
 const OPENINGS_MAX = 10_000
-/** Nobody is reported twice for the same within a day, as far as the last alerts tell. */
+/** A user is reported once a day for the same, as far as the last alerts tell. */
 const SILENT = '1 day'
 const ALERTS_MAX = 1_000
 

@@ -10,7 +10,11 @@ export const ENTRY_ERRORS = {
     when: '`maxMembers` users have joined the league.',
     facts: { maxMembers: z.int().openapi({ example: 1_000 }) },
   },
-  LEAGUE_OVER: { status: 409, error: 'the league is over', when: 'It has ended. Nobody joins or leaves it any more.' },
+  LEAGUE_OVER: {
+    status: 409,
+    error: 'the league is over',
+    when: 'It has ended. Users can no longer join or leave it.',
+  },
 } as const satisfies ErrorTable
 
 export const leagueErrors = ownErrors({

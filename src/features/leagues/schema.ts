@@ -11,7 +11,7 @@ import { timestampText, userIdText, usernameText } from '../../http/schemas.ts'
 export const seasonIdText = z.string().openapi({ description: 'A month in UTC.', example: '2026-11' })
 export const divisionNumber = z.int().openapi({ description: 'From 1, the highest, to 5.', example: 5 })
 
-/** What somebody sees who has the code of a league. */
+/** What a user with the code of a league sees. */
 const outline = {
   name: z.string().openapi({ example: 'Harbour Friends' }),
   kind: z.enum(['private', 'season', 'tournament']).openapi({

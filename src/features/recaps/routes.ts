@@ -76,7 +76,7 @@ const matchCard = createRoute({
   path: '/api/recaps/matches/{matchId}/card',
   operationId: 'getMatchRecapCard',
   summary: 'The recap of a match as a picture',
-  description: 'For its owner to share: nobody else can ask for it.',
+  description: 'For its owner to share. Requests of other users are refused.',
   request: { params: z.object({ matchId: FixtureIdInput }), query: cardQuery },
   responses: { 200: picture, ...CARD_FAILURES },
 })
@@ -86,7 +86,7 @@ const weekCard = createRoute({
   path: '/api/recaps/weeks/{week}/card',
   operationId: 'getWeekRecapCard',
   summary: 'The recap of a week as a picture',
-  description: 'For its owner to share: nobody else can ask for it.',
+  description: 'For its owner to share. Requests of other users are refused.',
   request: { params: z.object({ week: WeekInput }), query: cardQuery },
   responses: { 200: picture, ...CARD_FAILURES },
 })

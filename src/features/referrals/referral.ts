@@ -28,7 +28,7 @@ export const ReferralBody = z
     url: shareLink,
     status: z.enum(['unclaimed', 'pending', 'credited']).openapi({
       description:
-        '`unclaimed`: nobody has registered with the invite yet. `pending`: somebody has, and the reward is not credited ' +
+        '`unclaimed`: no user has registered with the invite yet. `pending`: a user has, and the reward is not credited ' +
         'yet; `summary.pending` counts these. `credited`: it is; `summary.earned` counts these.',
       example: 'credited',
     }),

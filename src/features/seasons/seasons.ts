@@ -59,7 +59,7 @@ export interface SeasonResult {
 
 /**
  * What a place in a group means for the next season. The best fifth, rounded up, goes up if it has gained something;
- * the last fifth, rounded down, goes down. The first division promotes nobody, and the last relegates nobody.
+ * the last fifth, rounded down, goes down. The first division does not promote, and the last does not relegate.
  */ // G5
 export function outcomeOf({ division, rank, members, value, starting }: SeasonResult): SeasonOutcome {
   if (rank <= Math.ceil(members / ONE_IN) && value > starting) return division === 1 ? 'stays' : 'promoted'

@@ -1,6 +1,6 @@
 /**
  * Seasons: leagues that the house runs for everybody, one a month, in groups of a division. A user enters once a
- * season; whoever has traded in one is placed in the next by its result, when it is decided.
+ * season; a user who has traded in one is placed in the next by its result, when it is decided.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../../../actors/kernel/assert.ts'
@@ -36,7 +36,7 @@ type SeasonWorld = Pick<World, 'now' | 'newId' | 'secret'>
 const RANKED = sql<number>`
   (select count(*) from league_members x where x.league_id = l.id and x.rank is not null)::integer`.as('ranked')
 
-/** Nobody joins by it. */
+/** No user joins by it. */
 const CODE_BYTES = 16
 
 export class Seasons {

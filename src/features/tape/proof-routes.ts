@@ -24,8 +24,8 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "What proves to others which position on a tape is the caller's",
   description:
-    'The tape of a match names nobody. With this its owner can show which lines are theirs: their fills, what their ' +
-    'levels were, and what they earned. `npm run verify` takes it as `--position`. Whoever has it learns who the owner ' +
+    'The tape of a match names no user. With this its owner can show which lines are theirs: their fills, what their ' +
+    'levels were, and what they earned. `npm run verify` takes it as `--position`. A reader of it learns who the owner ' +
     'is, so it is up to them to show it.',
   security: READ_SECURITY,
   request: { params: IdPath },

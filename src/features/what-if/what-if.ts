@@ -29,7 +29,7 @@ export type WhatIfOutcome =
   | { readonly kind: 'unknown_recording'; readonly name: string }
   /** Another question is being answered. */
   | { readonly kind: 'busy' }
-  /** It took too long, or nobody waited for it any more. */
+  /** It took too long, or its client had gone. */
   | { readonly kind: 'stopped' }
 
 interface WhatIfOptions {

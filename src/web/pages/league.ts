@@ -7,6 +7,7 @@ import { PAGE_FEATURES } from '../features/index.ts'
 import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { section } from '../route.ts'
+import { RankTable } from '../parts/rank-table.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
 import { rich, say, words } from '../words.ts'
@@ -146,34 +147,7 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
   const shown = isWhole ? entries : entries.filter(({ isMe }, at) => at < FIRST_ROWS || isMe)
   if (entries.length === 0) return html`<p class="empty">${words.league.noneClosed}</p>`
   return html`
-    <div class="scroll board" tabindex="0" role="region" aria-label=${words.league.ranks}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${words.league.rank}</th>
-            <th scope="col">${words.league.user}</th>
-            <th scope="col">${words.league.roi}</th>
-            <th scope="col">${words.league.pnl}</th>
-            <th scope="col">${words.league.wins}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map(
-            ({ rank, userId, username, roiPct, pnl, winRate, bot, isMe }) => html`
-              <tr key=${userId} class=${isMe ? 'me' : ''}>
-                <td class="num">${rank}</td>
-                <th scope="row">
-                  ${username}${bot ? ` ${words.league.bot}` : ''}${isMe ? ` ${words.league.you}` : ''}
-                </th>
-                <td class="num ${way(roiPct)}">${percent(roiPct)}</td>
-                <td class="num ${way(pnl)}">${signed(pnl)}</td>
-                <td class="num">${share(winRate)}</td>
-              </tr>
-            `,
-          )}
-        </tbody>
-      </table>
-    </div>
+    <${RankTable} entries=${shown} />
     ${shown.length === entries.length ? null : html`<p class="inside first"><button class="small" onClick=${() => setWhole(true)}>${say(words.league.wholeBoard, { n: entries.length })}</button></p>`}
   `
 }

@@ -1,4 +1,4 @@
-/** Both teams on a pitch, as rows of shirts: what is below each is drawn by whoever shows it. */
+/** Both teams on a pitch, as rows of shirts: the caller draws what is below each. */
 import type { Match, MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'

@@ -1,4 +1,4 @@
-/** Four steps through a first trade, for somebody who has never traded. */
+/** Four steps through a first trade, for a user who has never traded. */
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { hasNeverTraded } from '../account.ts'

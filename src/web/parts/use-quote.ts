@@ -13,7 +13,7 @@ import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
 
 /** Pause after typing before a quote is requested. */
 const TYPING_MS = 250
-/** The shortest time between two requests while nobody edits: when the price has moved far, or after a refusal. */
+/** The shortest time between two requests while the ticket is not edited: the price moved far, or a refusal came. */
 const REPEAT_MS = 20_000
 
 interface QuoteOfDraft {

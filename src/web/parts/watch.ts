@@ -1,4 +1,4 @@
-/** A match for somebody who is not signed in, a little behind; of a settled one, how it ended. */
+/** A match for a visitor, a little behind; of a settled one, how it ended. */
 import { useState } from 'preact/hooks'
 import type { WatchedMatch } from '../client/wire.ts'
 import { arrow, percent, units, way } from '../format.ts'
@@ -30,7 +30,7 @@ export function Watch({ isWhole = false }: { isWhole?: boolean }) {
   const list = useRequest(() => api.watched())
   const matches = list.answer?.matches ?? []
   const id = chosen ?? matches[0]?.id ?? null
-  // Somebody who watches nothing is not told that nothing is on.
+  // A visitor who watches no match is not told that none is on.
   const one = useRequest(async () => (id === null ? null : api.watchedMatch(id).catch(() => null)), [id])
   useRepeated(() => {
     list.again()

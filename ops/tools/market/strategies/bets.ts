@@ -44,5 +44,5 @@ export interface Bet {
 export const bet = (hands: Hands, instrumentId: InstrumentId, { direction, at, heldForMs = 0 }: Bet): void =>
   hands.open({ instrumentId, direction, at, heldForMs })
 
-/** A second after an update: nobody is faster than that by hand, and a script has no reason to be slower. */
+/** A second after an update: no trader is faster than that by hand, and a script has no reason to be slower. */
 export const soon = ({ now }: Pick<Floor, 'now'>): Instant => instant(now + SECOND_MS)

@@ -1,4 +1,4 @@
-/** What somebody tries who is seconds ahead of the feed, or has seen the whole match before. */
+/** What a trader tries who is seconds ahead of the feed, or has seen the whole match before. */
 import type { InstrumentId, PlayerId, PositionId } from '../../../../actors/kernel/ids.ts'
 import { lots, type Price, price } from '../../../../actors/kernel/micros.ts'
 import { type Instant, instant, SECOND_MS } from '../../../../actors/kernel/world.ts'

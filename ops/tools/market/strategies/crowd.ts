@@ -168,7 +168,7 @@ const sybils = group({
   ],
 })
 
-/** Stops of others in a ladder below the price, and somebody who pushes the price down them. */
+/** Stops of others in a ladder below the price, and a trader who pushes the price down them. */
 const stopLadder = group({
   name: 'stop ladder',
   leader: 'hunter',

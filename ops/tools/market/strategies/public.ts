@@ -154,7 +154,7 @@ const honest = (seed: number): Strategy => {
   }
 }
 
-/** Seconds of play after which the provider rates a player, and how far ahead of that somebody acts. */
+/** Seconds of play after which the provider rates a player, and how far ahead of that a trader acts. */
 const RATED_AFTER = 600
 const DEBUT_AHEAD = 60
 /** A rating that is further than this from the usual first one is worth a bet. */

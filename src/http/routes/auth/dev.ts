@@ -18,7 +18,7 @@ const SyntheticUser = strictBody({
   displayName: LineInput.openapi({ example: 'Ada' }),
   districtId: DistrictIdInput.optional().openapi({ description: 'Any district if left out.' }),
   referralCode: z.string().max(64).optional().openapi({
-    description: 'Of whoever invites a new user. One that is not known is ignored.',
+    description: 'Referral code of the user who invites. An unknown code is ignored.',
     example: '5d0f9a3c71',
   }),
 })

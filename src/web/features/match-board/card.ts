@@ -1,8 +1,8 @@
 /** Who has made most of the match on the screen, and the user among their neighbours. */
 import { useState } from 'preact/hooks'
-import type { BoardEntry, MatchTable } from '../../client/wire.ts'
-import { percent, signed, way } from '../../format.ts'
+import type { MatchTable } from '../../client/wire.ts'
 import { html } from '../../html.ts'
+import { RankTable } from '../../parts/rank-table.ts'
 import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
 import { api } from '../../session.ts'
 import { say, words, wordsOf } from '../../words.ts'
@@ -45,39 +45,6 @@ function Ranks({ table: { entries, around, me, final } }: { table: MatchTable })
   const near = around.filter(({ userId }) => !top.has(userId))
   return html`
     <p class="hint inside">${own.about} ${final ? own.final : me === null ? own.unranked : ''}</p>
-    <div class="scroll board" tabindex="0" role="region" aria-label=${words.league.ranks}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${words.league.rank}</th>
-            <th scope="col">${words.league.user}</th>
-            <th scope="col">${words.league.roi}</th>
-            <th scope="col">${words.league.pnl}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${entries.map((entry) => html`<${Row} key=${entry.userId} entry=${entry} />`)}
-        </tbody>
-        ${
-          near.length === 0
-            ? null
-            : html`<tbody>
-                <tr>
-                  <th scope="rowgroup" colspan="4"><small>${own.between}</small></th>
-                </tr>
-                ${near.map((entry) => html`<${Row} key=${entry.userId} entry=${entry} />`)}
-              </tbody>`
-        }
-      </table>
-    </div>
+    <${RankTable} entries=${entries} apart=${{ title: own.between, entries: near }} />
   `
 }
-
-const Row = ({ entry: { rank, username, bot, isMe, roiPct, pnl } }: { entry: BoardEntry }) => html`
-  <tr class=${isMe ? 'me' : ''}>
-    <td class="num">${rank}</td>
-    <th scope="row">${username}${bot ? ` ${words.league.bot}` : ''}${isMe ? ` ${words.league.you}` : ''}</th>
-    <td class="num ${way(roiPct)}">${percent(roiPct)}</td>
-    <td class="num ${way(pnl)}">${signed(pnl)}</td>
-  </tr>
-`

@@ -4,7 +4,7 @@ export const said = {
     title: 'Ranks of this match',
     about: 'What the match made of positions closed in it.',
     final: 'Final.',
-    none: 'Nobody has closed a position in this match yet.',
+    none: 'No positions of this match are closed yet.',
     mine: 'Rank {rank} of {total}',
     unranked: 'Close a position in this match to be ranked.',
     between: 'Next to you',

@@ -124,7 +124,7 @@ async function share(id: string, name: string): Promise<void> {
     await navigator.clipboard.writeText(url)
     toast({ tone: 'good', title: own.copied, text: url })
   } catch (error) {
-    // Whoever closes the sheet has not failed.
+    // Closing the sheet is no failure.
     if (error instanceof DOMException && error.name === 'AbortError') return
     toast({ tone: 'bad', title: own.notCopied, text: url })
   }

@@ -10,7 +10,7 @@ export const said = {
     last: 'Last matches',
     noLast: 'No settled match yet.',
     holders: 'Who holds them in your leagues',
-    noHolders: 'Nobody just now.',
+    noHolders: 'No holders just now.',
     directions: { long: 'long', short: 'short' },
     between: 'From {low} to {high}',
     copied: 'Link copied',

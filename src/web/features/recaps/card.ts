@@ -104,7 +104,7 @@ async function shareCard({ title, purse }: Recap, address: string): Promise<void
   const file = new File([picture], 'touchline.png', { type: 'image/png' })
   const data = { files: [file], title: 'Touchline', text: title, url: new URL(url, location.origin).href }
   if (typeof navigator.canShare === 'function' && navigator.canShare(data)) {
-    // Whoever closes the sheet has not failed.
+    // Closing the sheet is no failure.
     await navigator.share(data).catch((error: unknown) => {
       if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
     })

@@ -1,4 +1,4 @@
-/** Full time for somebody who has signed in: what the match made of their positions, or who moved most. */
+/** Full time for a signed-in user: what the match made of their positions, or who moved most. */
 import { useState } from 'preact/hooks'
 import { ApiError } from '../../client/api.ts'
 import type { MatchEvent, Purse, Recap, Squad } from '../../client/wire.ts'

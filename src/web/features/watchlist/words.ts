@@ -16,7 +16,7 @@ export const said = {
     goal: 'Goals',
     card: 'Cards',
     pitch: 'Coming on and going off',
-    none: 'You follow nobody. Use the star beside a player.',
+    none: 'You follow no players yet. Tap the star beside one.',
     unfollow: 'Stop following {player}',
     alerts: 'Price alerts',
     noAlerts: 'You wait for no price. Set an alert below the chart of a player.',
