@@ -130,6 +130,8 @@ eachDatabase((open) => {
     await holds(bob)
     await holds(bob)
     await holds(cat, { direction: 'short' })
+    // With the money of a league that Ann is not in.
+    await holds(bob, { purse: '01900000-0000-7000-8000-000000000001', direction: 'short' })
     await holds(dan)
     await holds(eve)
     await holds(ann)

@@ -42,6 +42,7 @@ it.each([
   ['quiet hours without an end', { quiet: { ...QUIET, to: QUIET.from } }, 'quiet.to'],
   ['no time of day', { quiet: { ...QUIET, from: '24:00' } }, 'quiet.from'],
   ['an unknown time zone', { quiet: { ...QUIET, timeZone: 'Mars/Olympus' } }, 'quiet.timeZone'],
+  ['an offset in the place of a time zone', { quiet: { ...QUIET, timeZone: '+01:00' } }, 'quiet.timeZone'],
 ])('refuses %s', async (_what, over, path) => {
   const answer = await put(over)
   const { issues } = (await answer.json()) as { issues: { path: string }[] }

@@ -19,7 +19,7 @@ interface Sources {
 const INVITED = 'Go long or short on footballers while they play.'
 
 export const profileShare = ({ catalogue, profiles, world, delayMs }: Sources): SharedPage => ({
-  path: '/player/:parameter{[0-9a-f-]{36}}',
+  path: '/player/:parameter{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}}',
   // H29
   of: async (id) => {
     const listing = await catalogue.instrument(instrumentId(id))

@@ -141,14 +141,21 @@ export class PlayerProfiles {
         select m.user_id, min(l.name) as league
           from league_members own
           join leagues l on l.id = own.league_id and l.kind = 'private'
-          join league_members m on m.league_id = own.league_id and m.left_at is null and m.user_id <> own.user_id
-         where own.user_id = ${reader}::uuid and own.left_at is null
+          -- Of each league so many, or the planner reads the members of all leagues.
+          cross join lateral (
+            select user_id from league_members
+             where league_id = own.league_id and left_at is null limit ${MEMBERS_LOOKED_AT}::integer) m
+         where m.user_id <> own.user_id and own.user_id = ${reader}::uuid and own.left_at is null
          group by m.user_id limit ${MEMBERS_LOOKED_AT}::integer
       )
       select distinct u.username, p.sign, mates.league
         from mates join users u on u.id = mates.user_id and not u.off_boards
         join positions p on p.user_id = u.id and p.match_id = ${match}::bigint and p.closed_at is null
          and p.instrument_id = ${instrument}::uuid
+         -- What is held with the money of a league is for its members.
+         and (p.purse in ('main', 'practice') or exists (
+           select from league_members r
+            where r.user_id = ${reader}::uuid and r.left_at is null and r.league_id::text = p.purse))
        order by u.username, p.sign limit ${HOLDERS_MAX}::integer`.execute(this.#db)
     return rows.map(({ username, sign, league }) => ({ username, direction: sign === 1 ? 'long' : 'short', league }))
   }

@@ -163,7 +163,7 @@ export function noticeOf(
   return {
     userId,
     type: 'player_news',
-    title: TITLES[what].replace('{player}', player),
+    title: TITLES[what].replace('{player}', () => player),
     body: `${match}${minute === null ? '' : `, ${minute}′`}.${more}`,
     data: { what, player, instrumentId, matchId, match, others: rest, ...(minute === null ? {} : { minute }) },
     source,
