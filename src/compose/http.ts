@@ -4,6 +4,7 @@ import { ActorStopped } from '../../actors/match/actor.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { hideFromBoards } from '../../db/board-changes.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
+import { UserGone } from '../../db/lock-user.ts'
 import { DataExport } from '../../db/data-export.ts'
 import { isTransient } from '../../db/faults.ts'
 import { FeedFaults } from '../../db/feed-faults.ts'
@@ -19,6 +20,7 @@ import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { FEED_FAULTS } from '../../rooms/sources/provider.ts'
 import { IdentityProviderAway } from '../auth/identity.ts'
 import { createApp, createWsApp } from '../http/app.ts'
+import type { FaultOf } from '../http/answers.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import { EventFeed } from '../http/event-feed.ts'
 import type { CommunityPorts } from '../http/community-ports.ts'
@@ -89,7 +91,7 @@ function edgeDeps({ config, world, log, accounts, observation }: Host, look: Rea
   return {
     world,
     log,
-    isFault,
+    faultOf,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.limits.trustedProxies,
     metrics: {
@@ -199,8 +201,9 @@ function personalPort(
   }
 }
 
-/** Errors that mean that something the server depends on is unavailable for now, so that a retry may help. */
-const isFault = (error: unknown): boolean =>
+const faultOf: FaultOf = (error) => (error instanceof UserGone ? 'gone' : isAway(error) ? 'away' : null)
+
+const isAway = (error: unknown): boolean =>
   isTransient(error) ||
   error instanceof ActorStopped ||
   error instanceof RemoteFault ||

@@ -167,13 +167,23 @@ const BODY_ANSWERS: readonly Answer[] = [
 /** When a retry may help if a dependency is unavailable. */
 const UNAVAILABLE_RETRY_SECS = 2
 
+/**
+ * What a thrown error means: something the server depends on is away for now, so that a retry may help; the caller's
+ * account was erased since their session was looked up; or null, a mistake of ours.
+ */
+export type FaultOf = (error: unknown) => 'away' | 'gone' | null
+
 /** A thrown error as an answer. Of a fault the caller gets the request id alone; the log gets the error. */
-export function answerToThrown(error: Error, isFault: (error: unknown) => boolean): Answer {
+export function answerToThrown(error: Error, faultOf: FaultOf): Answer {
   if (error instanceof HTTPException) {
     const found = BODY_ANSWERS.find(({ status }) => status === error.status)
     if (found !== undefined) return found
   }
-  return isFault(error) ? answerWith('UNAVAILABLE', { retryAfterSecs: UNAVAILABLE_RETRY_SECS }) : answerWith('INTERNAL')
+  const fault = faultOf(error)
+  if (fault === 'gone') return UNAUTHORIZED
+  return fault === 'away'
+    ? answerWith('UNAVAILABLE', { retryAfterSecs: UNAVAILABLE_RETRY_SECS })
+    : answerWith('INTERNAL')
 }
 
 export const UNAUTHORIZED = answerWith('UNAUTHORIZED')

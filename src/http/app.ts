@@ -195,7 +195,7 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 const NOT_JSON = answerWith('UNSUPPORTED_MEDIA_TYPE')
 
 function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
-  const { world, log, isFault, cookies, metrics, tracing, trustedProxies } = deps
+  const { world, log, faultOf, cookies, metrics, tracing, trustedProxies } = deps
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: async (result, c) => {
       // Of a body what was sent: a schema may have made something else of a number.
@@ -208,7 +208,7 @@ function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
     },
   })
   app.onError((error, c) => {
-    const thrown = answerToThrown(error, isFault)
+    const thrown = answerToThrown(error, faultOf)
     if (thrown.status >= 500) c.var.log.error('request_failed', { error })
     return fail(c, thrown)
   })

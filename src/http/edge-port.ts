@@ -4,6 +4,7 @@ import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Log } from '../observe/log.ts'
 import type { Tracing } from '../observe/tracing.ts'
 import type { MetricsAccess } from '../variables.ts'
+import type { FaultOf } from './answers.ts'
 import type { ObserveRequest } from './edge.ts'
 
 /** Each named check resolves if its part of the server works and rejects if it does not. */
@@ -31,6 +32,5 @@ export interface EdgeDeps {
   readonly metrics: Metrics
   /** Null if tracing is off. */
   readonly tracing: Tracing | null
-  /** True if the error means that a dependency is unavailable for now, so that a retry may help. */
-  readonly isFault: (error: unknown) => boolean
+  readonly faultOf: FaultOf
 }

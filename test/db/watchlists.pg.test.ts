@@ -2,10 +2,14 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { fixtureId, type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Notification } from '../../db/announcements.ts'
+import { UserGone } from '../../db/lock-user.ts'
+import { Leagues } from '../../src/features/leagues/store.ts'
+import { Pushes } from '../../src/features/push/store.ts'
 import { Watchlists } from '../../src/features/watchlist/store.ts'
 import { Teller } from '../../src/features/watchlist/teller.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -47,6 +51,29 @@ eachDatabase((open) => {
   })
   beforeEach(() => {
     told = []
+  })
+
+  it('[Y3] an erased user, whose request was on its way, changes nothing any more', async () => {
+    const ada = await rig.user('Gone')
+    const { instrumentId } = await matchOf(ada)
+    const { db } = open()
+    await db
+      .updateTable('users')
+      .set({ erased_at: new Date(world.now()) })
+      .where('id', '=', ada)
+      .execute()
+    const leagues = new Leagues(db, world, db)
+    const [startsAt, endsAt] = [world.now(), instant(world.now() + 86_400_000)]
+    const league = { name: 'Late', startsAt, endsAt, matches: 'all', startingBalance: money(1_000_000_000) } as const
+    const pushes = new Pushes(db, world)
+    for (const change of [
+      () => watchlists().follow(ada, instrumentId),
+      () => watchlists().choose(ada, []),
+      () => leagues.found(ada, league),
+      () => pushes.subscribe(ada, { endpoint: 'https://push.example/1', p256dh: 'x', auth: 'x' }, []),
+    ]) {
+      await expect(change()).rejects.toThrow(UserGone)
+    }
   })
 
   it('[R29] followers are told once of what happens from then on, and nobody else is', async () => {

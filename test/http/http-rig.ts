@@ -448,7 +448,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       observe: () => {},
     },
     readiness: async () => [['database', 'ok'] as const, ['fastStore', 'ok'] as const],
-    isFault: (error) => error instanceof Error && error.message === 'away',
+    faultOf: (error) => (error instanceof Error && error.message === 'away' ? 'away' : null),
     ...options.deps,
   }
   const app = judged(createApp(deps, parts), await judgeOf(deps, parts))
@@ -558,7 +558,7 @@ const later = (world: TestWorld) => instant(world.now() + LIFETIMES.refreshSecs 
 
 export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
 
-/** A fault of the database, which `isFault` above recognises. */
+/** A fault of the database, which `faultOf` above recognises. */
 export const away = async (): Promise<never> => {
   throw new Error('away')
 }

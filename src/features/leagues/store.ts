@@ -10,6 +10,7 @@ import { type Money, money } from '../../../actors/kernel/micros.ts'
 import type { CommonPurse } from '../../../actors/kernel/purse.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import { admit } from './members.ts'
+import { lockUser } from '../../../db/lock-user.ts'
 import { bigints } from '../../../db/postgres/arrays.ts'
 import { LEAGUE_TABLE } from '../../../db/postgres/league-table.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
@@ -277,8 +278,7 @@ export class Leagues {
 
   /** Locks the user and counts their leagues: of two joins at once the second sees the first. */
   async #mayJoin(tx: Transaction<Database>, user: UserId): Promise<boolean> {
-    // Not `for update`: notices refer to users, and the decision of a league must not wait for one that joins it.
-    await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
+    await lockUser(tx, user)
     const { count } = await tx
       .selectFrom('league_members as m')
       .innerJoin('leagues as l', 'l.id', 'm.league_id')

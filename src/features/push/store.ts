@@ -6,6 +6,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import { type Instant, MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
+import { lockUser } from '../../../db/lock-user.ts'
 import { readFacts } from '../../../db/facts.ts'
 import { PUSH_KINDS, type PushKind } from '../../../db/push-outbox.ts'
 import { bigints, uuids } from '../../../db/postgres/arrays.ts'
@@ -84,7 +85,7 @@ export class Pushes {
   ): Promise<PushSubscription> {
     return this.#db.transaction().execute(async (tx) => {
       // One after the other, or each would count without the rest.
-      await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
+      await lockUser(tx, user)
       const known = await tx
         .selectFrom('push_subscriptions')
         .select(['id', 'user_id'])

@@ -4,6 +4,7 @@ import { present } from '../../../actors/kernel/assert.ts'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import { type Money, money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import { lockUser } from '../../../db/lock-user.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 
 export interface Referral {
@@ -47,7 +48,7 @@ export class Invites {
     const id = this.#world.newId()
     const { rows } = await this.#db.transaction().execute(async (tx) => {
       // One after the other, or each would count without the rest.
-      await sql`select from users where id = ${referrer}::uuid for no key update`.execute(tx)
+      await lockUser(tx, referrer)
       return sql`
         insert into referrals (id, referrer_id, name, code, created_at)
           select ${id}::uuid, ${referrer}::uuid, ${name}::text, ${code}::text, ${new Date(createdAt)}::timestamptz

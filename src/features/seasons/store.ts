@@ -13,6 +13,7 @@ import type { World } from '../../../actors/kernel/world.ts'
 import { admit } from '../leagues/members.ts'
 import type { Decided, LeagueKind } from '../leagues/results.ts'
 import type { SeasonGroup } from '../leagues/store.ts'
+import { lockUser } from '../../../db/lock-user.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 
 /** A season that a user has finished. */
@@ -70,7 +71,7 @@ export class Seasons {
   async enter(user: UserId): Promise<Entered> {
     return this.#db.transaction().execute(async (tx): Promise<Entered> => {
       // The order of locks is user, group; two entries of one user follow one another.
-      await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
+      await lockUser(tx, user)
       const season = this.current()
       const last = await withSeasons(tx)
         .selectFrom('season_entries as e')

@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
 import { type Price, price } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import { lockUser } from '../../../db/lock-user.ts'
 import { texts } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import type { Kind } from './news.ts'
@@ -78,9 +79,11 @@ export class Watchlists {
   }
 
   async choose(user: UserId, kinds: readonly Kind[]): Promise<void> {
-    await sql`
-      insert into watchlist_choices (user_id, kinds) values (${user}::uuid, ${texts(kinds)}::text[])
-        on conflict (user_id) do update set kinds = excluded.kinds`.execute(this.#db)
+    await this.#inTurn(user, (tx) =>
+      sql`
+        insert into watchlist_choices (user_id, kinds) values (${user}::uuid, ${texts(kinds)}::text[])
+          on conflict (user_id) do update set kinds = excluded.kinds`.execute(tx),
+    )
   }
 
   /** Following a player again changes nothing. */ // R30
@@ -154,7 +157,7 @@ export class Watchlists {
   /** One change of a user after the other, so that two cannot exceed a limit together. */
   #inTurn<T>(user: UserId, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
     return this.#db.transaction().execute(async (tx) => {
-      await sql`select from users where id = ${user}::uuid for no key update`.execute(tx)
+      await lockUser(tx, user)
       return work(tx)
     })
   }
