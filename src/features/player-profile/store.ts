@@ -141,7 +141,7 @@ export class PlayerProfiles {
         select m.user_id, min(l.name) as league
           from league_members own
           join leagues l on l.id = own.league_id and l.kind = 'private'
-          -- Of each league so many, or the planner reads the members of all leagues.
+          -- The bound for each league keeps the planner from reading the members of all leagues.
           cross join lateral (
             select user_id from league_members
              where league_id = own.league_id and left_at is null limit ${MEMBERS_LOOKED_AT}::integer) m
