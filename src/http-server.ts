@@ -35,6 +35,7 @@ const TAKES_MS = 10_000
  * Node's 511 would lose the rest, and each would try again after one, three and seven seconds.
  */
 const BACKLOG = 4_096
+const ACCEPTS_MS = 500
 
 export class HttpServer {
   /** For the listener of its `upgrade` events. */
@@ -101,14 +102,15 @@ export class HttpServer {
   }
 
   /**
-   * Resolves when no connection waits to be accepted, since the system would reset it. A turn of the event loop accepts
-   * one connection of a server.
+   * Resolves when no connection waits to be accepted, since the system would reset it: a turn of the event loop accepts
+   * one connection of a server. Resolves in half a second where new ones keep coming.
    */
   async #acceptWaiting(): Promise<void> {
+    const late = AbortSignal.timeout(ACCEPTS_MS)
     let isAccepted = true
     const onConnection = () => (isAccepted = true)
     this.node.on('connection', onConnection)
-    for (let turn = 0; isAccepted && turn < BACKLOG; turn++) {
+    while (isAccepted && !late.aborted) {
       isAccepted = false
       await nextTurn()
     }

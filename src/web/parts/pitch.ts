@@ -57,7 +57,7 @@ function Price({ id }: { id: string }) {
   `
 }
 
-/** Players who are not on the pitch: orders on them are refused. */
+/** Players who are not on the pitch: new positions on them are refused. */
 export function Reserves() {
   const teams = lineUps.value
   if (teams === null) return null
