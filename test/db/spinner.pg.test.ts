@@ -182,7 +182,7 @@ eachDatabase((open) => {
     await forget()
     const tied = decided(await spinner.run())
     expect(tied).toMatchObject({ winner: null, seed: null, candidates: [{}, {}] })
-    expect(await verify([tied])).toMatchObject({ code: 0, stdout: expect.stringContaining('nobody was drawn') })
+    expect(await verify([tied])).toMatchObject({ code: 0, stdout: expect.stringContaining('no user was drawn') })
     const [chosen = null] = tied.candidates
     expect(await verify([{ ...tied, winner: chosen }])).toMatchObject({ code: 1 })
     const late = sql`update spinner_weeks set seed = 'mine', seed_hash = 'its', published_at = decided_at`

@@ -43,7 +43,7 @@ const shown = computed(() => {
     )
 })
 
-/** On the bench, taken off or sent off while the match is traded: the price hardly moves, and new positions are refused. */
+/** On the bench, taken off or sent off in a traded match: the price hardly moves, and new positions are refused. */
 const isOff = ({ id }: Instrument): boolean =>
   selectedMatch.value?.tradeWindow.open === true && quoteOf(id).peek().status === 'CLOSED'
 
