@@ -1,3 +1,4 @@
+import { Hono } from 'hono'
 import { beforeAll, expect, it } from 'vitest'
 import { fixtureId, instrumentId, userId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
@@ -166,5 +167,9 @@ eachDatabase((open) => {
     now = instant(kickOff(5) + 2 * HOUR_MS + MINUTE_MS - 1)
     expect(await share.of(id)).toMatchObject({ text: expect.stringMatching(/^250\.00 after/) })
     expect(await share.of(world.newId())).toBeNull()
+
+    const links = new Hono().get(share.path, (c) => c.text(c.req.param('parameter') ?? ''))
+    expect((await links.request(`/player/${id}`)).status).toBe(200)
+    expect((await links.request(`/player/${'-'.repeat(36)}`)).status).toBe(404)
   })
 })

@@ -231,6 +231,16 @@ eachDatabase((open) => {
     expect(isQuiet({ from: '00:00', to: '23:59', timeZone: 'Mars/Olympus' }, world.now())).toBe(false)
   })
 
+  it('all spellings of a time zone have one clock', () => {
+    isQuiet({ from: '22:00', to: '07:00', timeZone: 'Asia/Tokyo' }, world.now())
+    const made = vi.spyOn(Intl, 'DateTimeFormat')
+    for (const timeZone of ['asia/tokyo', 'ASIA/TOKYO', 'aSIA/tOKYO', 'Asia/To\u{212A}yo', '+09:00']) {
+      isQuiet({ from: '22:00', to: '07:00', timeZone }, world.now())
+    }
+    expect(made).not.toHaveBeenCalled()
+    made.mockRestore()
+  })
+
   it('[X15] a clock that is put back a day does not hold a message for a day', async () => {
     await pushes.subscribe(ada, browser(`phone ${n}`).target, PUSH_KINDS)
     await tell(notice(ada, 'warned'))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
@@ -204,6 +205,20 @@ describe('the API description', () => {
     }
     const { headers } = await asAlice('/api/wallet')
     expect([headers.get('deprecation'), headers.get('x-api-version')]).toEqual([null, '1'])
+  })
+
+  it('every default is a value that the field takes, in the units of the wire', async () => {
+    const { document } = await readDocument()
+    const schemas = function* (value: unknown): Generator<object> {
+      if (typeof value !== 'object' || value === null) return
+      if ('default' in value && 'type' in value && typeof value.type !== 'object') yield value
+      for (const part of Object.values(value)) yield* schemas(part)
+    }
+    const found = [...schemas(document.paths)].filter((schema) => 'default' in schema && !('key' in schema))
+    expect(found.length).toBeGreaterThan(50)
+    const ajv = new Ajv2020({ strict: false })
+    const wrong = found.filter((schema) => 'default' in schema && !ajv.validate(schema, schema.default))
+    expect(wrong).toEqual([])
   })
 
   it('every error code is answered by a route, has an example, and one status', async () => {

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { LEAGUES_MAX, MEMBERS_MAX, STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
-import { money } from '../../../actors/kernel/micros.ts'
+import { decimal, money } from '../../../actors/kernel/micros.ts'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import { instant } from '../../../actors/kernel/world.ts'
 import { leagueErrors } from './errors.ts'
@@ -29,7 +29,7 @@ const NewLeague = strictBody({
     example: '2026-06-01T00:00:00.000Z',
   }),
   startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
-    .default(STARTING_BALANCE)
+    .prefault(decimal(STARTING_BALANCE))
     .openapi({ description: 'What each member begins with, in units.', example: 10_000 }),
   matches: z
     .union([z.enum(['all', 'practice', 'tournaments']), z.array(FixtureNumberInput).min(1).max(MATCHES_MAX)])

@@ -15,22 +15,21 @@ export const readQuietHours: Reader<QuietHours> = (value, path) => {
   return { from: field('from', text), to: field('to', text), timeZone: field('timeZone', text) }
 }
 
-/** Making a clock takes long, and each has some 30 KB. There are six hundred zones, of any letter case. */
-const CLOCKS_MAX = 600
+/** By name in small letters: making a clock takes long, each has some 30 KB, and every spelling would get its own. */
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone)
+  const name = timeZone.toLowerCase()
+  const known = clocks.get(name)
   if (known !== undefined) return known
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-  if (clocks.size >= CLOCKS_MAX) clocks.clear()
-  clocks.set(timeZone, clock)
+  clocks.set(name, clock)
   return clock
 }
 
 /** An offset is none: it would be wrong for half of the year. */
 export function isTimeZone(name: string): boolean {
-  if (/^[+-]/.test(name)) return false
+  if (!/^[A-Z][\w+/-]*$/i.test(name)) return false
   try {
     clockOf(name)
     return true

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { present } from '../../../actors/kernel/assert.ts'
 import type { LeagueId, UserId } from '../../../actors/kernel/ids.ts'
 import { STARTING_BALANCE, TOURNAMENTS_MAX } from '../../../actors/kernel/limits.ts'
-import { money } from '../../../actors/kernel/micros.ts'
+import { decimal, money } from '../../../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { ADMIN, BODY } from '../../http/error-codes.ts'
@@ -44,7 +44,7 @@ const schedule = createRoute({
         startsAt: startInput,
         speed: speedInput.default(10),
         startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
-          .default(STARTING_BALANCE)
+          .prefault(decimal(STARTING_BALANCE))
           .openapi({ description: 'Units.', example: 10_000 }),
       }),
     ),
