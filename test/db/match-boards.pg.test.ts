@@ -5,10 +5,12 @@ import { compareStandings, rankAll } from '../../actors/community/ranking.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { districtId, fixtureId, type FixtureId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { matchBoard } from '../../src/features/match-board/index.ts'
 import { MatchBoardKeeper, STEP } from '../../src/features/match-board/keeper.ts'
 import { aheadOf, type Group, MatchBoards, scopeOf } from '../../src/features/match-board/store.ts'
+import { Leagues } from '../../src/features/leagues/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
 import { openSeason, type Season } from '../support/season.ts'
@@ -121,6 +123,33 @@ eachDatabase((open) => {
     await match.close(await match.open(dan), 200)
     await keep()
     expect(await table(match.id, dan)).toMatchObject({ total: 2, me: { rank: 2 } })
+  })
+
+  it('[R27] ranks the members of a league that has not ended, while they are in it', async () => {
+    const [ada, bob, cyd] = (await Promise.all(['Ada L', 'Bob L', 'Cyd L'].map((n) => rig.user(n)))) as [
+      UserId,
+      UserId,
+      UserId,
+    ]
+    const world = systemWorld()
+    const leagues = new Leagues(open().db, world, open().db)
+    const [now, endsAt] = [world.now(), instant(world.now() + 60_000)]
+    expect(await boards().leagueMates(ada, now)).toEqual([ada])
+    const terms = { name: 'Harbour', startsAt: now, endsAt, matches: 'all', startingBalance: money(1_000_000) } as const
+    const founded = await leagues.found(ada, terms)
+    if (founded.kind !== 'joined') throw new Error(founded.kind)
+    const { code } = await open()
+      .db.selectFrom('leagues')
+      .select('code')
+      .where('id', '=', founded.league)
+      .executeTakeFirstOrThrow()
+    await leagues.join(bob, code)
+    expect(new Set(await boards().leagueMates(bob, now))).toEqual(new Set([ada, bob]))
+    expect(await boards().leagueMates(cyd, now)).toEqual([cyd])
+    expect(await boards().leagueMates(bob, endsAt)).toEqual([bob])
+    await leagues.leave(ada, founded.league)
+    expect(await boards().leagueMates(bob, now)).toEqual([bob])
+    expect(await boards().leagueMates(ada, now)).toEqual([ada])
   })
 
   it('[R28] a place among 100,000 is found by counting 256 at most, the rank of equals by the first of them', async () => {

@@ -30,5 +30,6 @@ export function matchBoardPort(alice: UserId, now: Instant): FeaturePorts['match
       const total = group.kind === 'everybody' ? 300 : 2
       return { total, top: rows, me: mine ? row(2, alice, 125) : null, around: mine ? rows : [], isFinal: false }
     },
+    leagueMates: async (user) => [user, BOB],
   }
 }

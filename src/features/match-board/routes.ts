@@ -9,7 +9,7 @@ import type { HttpDeps } from '../../http/ports.ts'
 import { entryJson } from '../../http/routes/leaderboard/entry.ts'
 import { json } from '../../http/schemas.ts'
 import { GROUPS, MatchTableBody } from './schema.ts'
-import type { Group, MatchBoards, TableRow } from './store.ts'
+import { type Group, type MatchBoards, MEMBERS_MAX, type TableRow } from './store.ts'
 
 const route = createRoute({
   method: 'get',
@@ -20,7 +20,8 @@ const route = createRoute({
   description:
     'Ranks what was closed in the match in its own purse, as `GET /api/leaderboard/roi/global` ranks all of it: seconds ' +
     'after a close, from the first one on, and kept after full time. `group` is everybody, the district of the ' +
-    'caller, or the caller with the users they referred and the user who referred them. A league has its own, ' +
+    'caller, the caller with the users they referred and the user who referred them, or with the members of their ' +
+    `private leagues that have not ended, ${MEMBERS_MAX} of them. A league has its own table, ` +
     '`GET /api/leagues/{id}/matches/{matchId}`.',
   security: READ_SECURITY,
   request: {
@@ -31,13 +32,14 @@ const route = createRoute({
 })
 
 export interface MatchBoardPorts {
-  readonly matchBoards: Pick<MatchBoards, 'table'>
+  readonly matchBoards: Pick<MatchBoards, 'table' | 'leagueMates'>
 }
 
-type Deps = MatchBoardPorts & Pick<HttpDeps, 'catalogue' | 'community' | 'accounts'>
+type Deps = MatchBoardPorts & Pick<HttpDeps, 'catalogue' | 'community' | 'accounts' | 'world'>
 
-export function matchTable({ matchBoards, catalogue, community, accounts }: Deps, gates: Gates) {
+export function matchTable({ matchBoards, catalogue, community, accounts, world }: Deps, gates: Gates) {
   const groupOf = async (name: (typeof GROUPS)[number], user: UserId): Promise<Group> => {
+    if (name === 'leagues') return { kind: 'users', users: await matchBoards.leagueMates(user, world.now()) }
     if (name === 'friends') return { kind: 'users', users: await community.referrals.network(user) }
     const found = name === 'district' ? await accounts.find(user) : null
     return found === null ? { kind: 'everybody' } : { kind: 'district', districtId: found.districtId }

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { EntryBody, rankedTotal } from '../../http/routes/leaderboard/entry.ts'
 import { commonPurse, fixtureNumber } from '../../http/schemas.ts'
 
-export const GROUPS = ['all', 'district', 'friends'] as const
+export const GROUPS = ['all', 'district', 'friends', 'leagues'] as const
 
 export const MatchTableBody = z
   .object({

@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { compareStandings, type Ranked, rankAll, type Standing } from '../../../actors/community/ranking.ts'
 import { districtId, type DistrictId, type FixtureId, type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { money } from '../../../actors/kernel/micros.ts'
-import { instant } from '../../../actors/kernel/world.ts'
+import { type Instant, instant } from '../../../actors/kernel/world.ts'
 import type { BoardUser } from '../../../db/careers.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
@@ -38,6 +38,8 @@ export interface TableQuery {
 
 /** Places that are counted from a step. */
 const COUNTED_MAX = 4 * STEP
+/** Members of leagues that a table ranks: looking up their places takes some ten milliseconds. */
+export const MEMBERS_MAX = 2_000
 /** Neighbours on each side. */
 const NEIGHBOURS = 2
 const NO_USER = '00000000-0000-0000-0000-000000000000'
@@ -82,6 +84,21 @@ export class MatchBoards {
       group.kind === 'users' ? this.#among(query, group.users) : this.#inOrder(query, scopeOf(match, group)),
     ])
     return { ...table, isFinal }
+  }
+
+  /** The user and the members of their private leagues that have not ended, so many of them. */
+  async leagueMates(user: UserId, now: Instant): Promise<readonly UserId[]> {
+    const { rows } = await sql<{ user_id: string }>`
+      select distinct m.user_id
+        from league_members own
+        join leagues l on l.id = own.league_id and l.kind = 'private' and l.ends_at > ${new Date(now)}::timestamptz
+        -- Of each league so many, or the planner reads the members of all leagues.
+        cross join lateral (
+          select user_id from league_members
+           where league_id = own.league_id and left_at is null limit ${MEMBERS_MAX}::integer) m
+       where own.user_id = ${user}::uuid and own.left_at is null
+       order by m.user_id limit ${MEMBERS_MAX}::integer`.execute(this.#db)
+    return [...new Set([user, ...rows.map((row) => userId(row.user_id))])]
   }
 
   async #isFinal(match: FixtureId): Promise<boolean> {

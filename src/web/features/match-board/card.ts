@@ -15,6 +15,7 @@ const GROUPS = [
   ['all', words.league.everybody],
   ['district', words.league.district],
   ['friends', words.league.friends],
+  ['leagues', own.leagues],
 ] as const
 
 export function MatchRanks({ matchId }: { matchId: number }) {

@@ -8,14 +8,16 @@ export const said = {
     mine: 'Rank {rank} of {total}',
     unranked: 'Close a position in this match to be ranked.',
     between: 'Next to you',
+    leagues: 'My leagues',
   },
   es: {
     title: 'Clasificación de este partido',
     about: 'Lo que el partido ha hecho con las posiciones cerradas en él.',
     final: 'Definitiva.',
-    none: 'Nadie ha cerrado todavía una posición en este partido.',
+    none: 'Todavía no hay posiciones cerradas en este partido.',
     mine: 'Puesto {rank} de {total}',
     unranked: 'Cierra una posición en este partido para aparecer aquí.',
     between: 'Cerca de ti',
+    leagues: 'Mis ligas',
   },
 }
