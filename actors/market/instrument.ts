@@ -148,3 +148,7 @@ export function anchorOf(role: PlayerRole, set: Price | null, past: PastMatches 
 /** The start price: 0.6 × last price + 0.4 × anchor; the anchor alone without a last price. */
 export const startPrice = (last: Price | null, anchor: Price): Price =>
   last === null ? anchor : price(mulDivNearest(last, 6, 10) + mulDivNearest(anchor, 4, 10))
+
+/** The last price in a start price, to two micros; null without one, or where it was the anchor. */
+export const lastIn = (start: Price, anchor: Price): Price | null =>
+  start === anchor ? null : price(mulDivNearest(start - mulDivNearest(anchor, 4, 10), 10, 6))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { lots } from '../../actors/kernel/micros.ts'
+import { lots, price } from '../../actors/kernel/micros.ts'
 import {
   exitPrice,
   fillPrice,
@@ -8,6 +8,7 @@ import {
   quoteOf,
   slopeFor,
   anchorOf,
+  lastIn,
   startPrice,
 } from '../../actors/market/instrument.ts'
 import { type Phase, phaseOf } from '../../actors/market/phase.ts'
@@ -56,6 +57,12 @@ describe('calibration', () => {
 
   it('[I7] a match starts a player at 0.6 × the last price + 0.4 × the anchor', () => {
     expect(startPrice(p(220), p(200))).toBe(u(212))
+    expect(lastIn(p(212), p(200))).toBe(u(220))
+    expect(lastIn(p(180), p(180))).toBeNull()
+    for (let n = 1; n <= 500; n++) {
+      const [last, anchor] = [price(50_000_000 + n * 777_773), price(120_000_000 + n * 123_457)]
+      expect(Math.abs((lastIn(startPrice(last, anchor), anchor) ?? 0) - last)).toBeLessThanOrEqual(2)
+    }
     expect(startPrice(null, p(180))).toBe(u(180))
     expect(startPrice(p(100), anchorOf('GK', null, null))).toBe(u(108))
   })

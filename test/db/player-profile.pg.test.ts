@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { fixtureId, instrumentId, userId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
@@ -84,6 +85,18 @@ eachDatabase((open) => {
     }
     expect(played[0]?.from).toBe(p(250))
     expect(await profiles().played(instrumentId(world.newId()))).toEqual([])
+  })
+
+  it('[R33] a start price is told with what it was made of', async () => {
+    const { db } = open()
+    const found = await profiles().beginning(id)
+    expect(found).toEqual({ start: found?.anchor, anchor: found?.start, expectedGoals: null })
+    await sql`
+      update matches m set pricing = jsonb_set(jsonb_set(m.pricing, '{anchors}', jsonb_build_object(i.player_id::text, 190000000)),
+                                               '{expectedGoals}', '{"home": 1.25, "away": 0.75}')
+        from instruments i where i.match_id = m.id and i.id = ${id}::uuid`.execute(db)
+    expect(await profiles().beginning(id)).toMatchObject({ anchor: p(190), expectedGoals: 0.75 })
+    expect(await profiles().beginning(instrumentId(world.newId()))).toBeNull()
   })
 
   it('[R33] the next match is the next one announced of the team, at home or away', async () => {

@@ -146,6 +146,43 @@ eachDatabase((open) => {
     expect(titles().slice(3)).toEqual([[ada, 'Yellow card: A. Striker']])
   })
 
+  it('[R29] tells of a line-up once both are complete, and of one change', async () => {
+    const ada = await rig.user('Ada N')
+    const { instrumentId, says } = await matchOf(ada)
+    await watchlists().follow(ada, instrumentId)
+    const named = (starter: boolean, side: 'home' | 'away' = 'away') => ({
+      phase: 'scheduled' as const,
+      squad: [
+        player(1, { playerId: playerId(1), instrumentId, name: 'A. Striker', starter }),
+        ...Array.from({ length: 11 }, (_, n) => player(100 + n, { side: 'home' })),
+        ...Array.from({ length: 11 }, (_, n) => player(200 + n, { side })),
+      ],
+    })
+    const hears = async (over: ReturnType<typeof named> | { phase: 'scheduled'; squad: [] }) => {
+      told = []
+      ahead += 1_000
+      await says(over)
+      await Promise.all([teller().run(), teller().run()])
+      return told.map(({ title }) => title)
+    }
+    expect(await hears({ phase: 'scheduled', squad: [] })).toEqual([])
+    expect(await hears(named(true, 'home')), 'one team alone').toEqual([])
+    expect(await hears(named(true))).toEqual(['Line-up: A. Striker starts'])
+    expect(await hears({ phase: 'scheduled', squad: [] })).toEqual([])
+    expect(await hears(named(true)), 'known again').toEqual([])
+    expect(await hears(named(false))).toEqual(['Line-up: A. Striker is on the bench'])
+    expect(await hears(named(true)), 'it errs').toEqual([])
+    const other = await matchOf(ada)
+    await watchlists().follow(ada, other.instrumentId)
+    await other.says({
+      ...named(true),
+      squad: named(true).squad.map((one) => ({ ...one, instrumentId: other.instrumentId })),
+    })
+    told = []
+    await teller().run()
+    expect(told, 'known when it was first looked at').toEqual([])
+  })
+
   it('[R29] thousands of followers are told once each, by several processes, a part at a time', async () => {
     const { db } = open()
     const count = crowd(open(), 20_000)

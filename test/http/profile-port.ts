@@ -25,6 +25,7 @@ export const profilePort = ({ instrumentId }: Position, now: Instant): FeaturePo
           },
         ]
       : [],
+  beginning: async () => ({ start: p(203.6), anchor: p(200), expectedGoals: 1.4 }),
   next: async () => info({ matchId: fixtureId(90_002), startsAt: instant(now + HOUR_MS), phase: 'scheduled' }),
   holders: async () => [{ username: 'bob', direction: 'short', league: 'Friends' }],
 })

@@ -17,7 +17,7 @@ const FULL = PLAYER.replace(/1$/, 'f')
 it('[R30] a player is followed and left, both any number of times', async () => {
   for (const _ of [1, 2]) expect(await ask('PUT', `/api/me/follows/${PLAYER}`, {})).toMatchObject({ status: 200 })
   expect((await ask('GET', '/api/me/follows')).body).toMatchObject({
-    kinds: ['kickoff', 'goal', 'card', 'pitch'],
+    kinds: ['lineup', 'kickoff', 'goal', 'card', 'pitch'],
     players: [{ instrumentId: PLAYER, player: 'A. Striker', currentPrice: 200 }],
     alerts: [],
   })

@@ -98,4 +98,50 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     await page.waitForURL(`**/#/trade/${id}`)
     expect(complaints).toEqual([])
   })
+
+  it('[R29] a fan follows a player from the pitch, whose shirt is marked', async () => {
+    const { page, complaints } = await site.visit({ viewport: PHONE })
+    await site.enter(page, 'Dot Pitch')
+    await page.goto(`${site.server.url}/#/match`)
+    const shirt = page.locator('.shirt').first()
+    await shirt.click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Follow / })
+      .click()
+    await shirt.locator('.star-mark').waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await site.shoot(page, 'follow-pitch-390')
+    expect(complaints).toEqual([])
+  })
+
+  it('[R33] before kick-off the ticket says when it opens, and the chart why the price is what it is', async () => {
+    const { page, complaints } = await site.visit({ viewport: PHONE })
+    const tradeWindow = { open: false, status: 'CLOSED', reason: 'the match has not kicked off' }
+    await page.route(/\/api\/matches(\?.*)?$/, async (route) => {
+      const { matches } = await (await route.fetch()).json()
+      const before = matches.map((match: { tradeWindow: object }) => ({
+        ...match,
+        state: 'NS',
+        startsAt: '2026-05-02T14:00:00.000Z',
+        tradeWindow: { ...match.tradeWindow, ...tradeWindow },
+      }))
+      await route.fulfill({ json: { matches: before } })
+    })
+    await page.route('**/api/positions/quote', async (route) => {
+      const quote = await (await route.fetch()).json()
+      await route.fulfill({
+        json: { ...quote, refusal: { code: 'MARKET_CLOSED', error: 'market closed', tradeWindow } },
+      })
+    })
+    await site.enter(page, 'Eve Early')
+    await page.goto(`${site.server.url}/#/trade`)
+    await page.getByText(/^Trading opens at kick-off, .*\bMay\b/).waitFor()
+    const before = page.locator('.beforehand')
+    await before.getByText(/^\d+\.\d\d at the start: /).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    await before.scrollIntoViewIfNeeded()
+    await site.shoot(page, 'before-kick-off-390')
+    expect(complaints).toEqual([])
+  })
 })

@@ -405,7 +405,7 @@ export const MatchTable = z.looseObject({
 export const PriceAlert = z.looseObject({ id: z.string(), level: decimal, direction: z.enum(['above', 'below']) })
 
 export const Follows = z.looseObject({
-  kinds: z.array(z.enum(['kickoff', 'goal', 'card', 'pitch'])),
+  kinds: z.array(z.enum(['lineup', 'kickoff', 'goal', 'card', 'pitch'])),
   players: z.array(z.looseObject({ instrumentId: z.string(), player: z.string() })),
   alerts: z.array(PriceAlert),
 })

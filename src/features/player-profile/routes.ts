@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import type { Side } from '../../../actors/market/fixture.ts'
+import { lastIn } from '../../../actors/market/instrument.ts'
 import { eventReason, SEVERAL } from '../../../actors/market/reason-words.ts'
 import type { MatchInfo } from '../../../actors/match/messages.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
@@ -13,10 +14,10 @@ import { sumsJson } from '../../http/move-sums.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 import { PlayerProfileBody } from './schema.ts'
-import type { PlayedMatch, PlayerProfiles } from './store.ts'
+import type { Beginning, PlayedMatch, PlayerProfiles } from './store.ts'
 
 export interface ProfilePorts {
-  readonly profiles: Pick<PlayerProfiles, 'played' | 'next' | 'holders'>
+  readonly profiles: Pick<PlayerProfiles, 'played' | 'next' | 'holders' | 'beginning'>
 }
 
 const route = createRoute({
@@ -26,7 +27,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'A player over all matches',
   description:
-    'What the last matches did to the price and why, the next fixture, and who of the leagues you share holds the ' +
+    'What the price began with and why, what the last matches did to it and why, the next fixture, and who of the leagues you share holds the ' +
     'player. `GET /api/instruments/{id}/price-history?period=all` has the line.',
   security: READ_SECURITY,
   request: { params: z.object({ id: InstrumentIdInput }) },
@@ -42,10 +43,11 @@ export function profileRoutes({ catalogue, world, profiles }: Deps, gates: Gates
     const { instrument, match, price } = listing
     const team = match[instrument.side]
     // The teams of a recording play no other match.
-    const [played, next, holders] = await Promise.all([
+    const [played, next, holders, beginning] = await Promise.all([
       profiles.played(instrument.id),
       match.replay ? null : profiles.next(team.id, world.now()),
       profiles.holders(c.var.caller.userId, instrument.id, match.matchId),
+      profiles.beginning(instrument.id),
     ])
     const sideIn = (info: MatchInfo): Side =>
       info.squad.find(({ instrumentId }) => instrumentId === instrument.id)?.side ?? instrument.side
@@ -55,6 +57,7 @@ export function profileRoutes({ catalogue, world, profiles }: Deps, gates: Gates
       position: instrument.role,
       team: team.name,
       currentPrice: decimal(price),
+      start: beginning === null ? null : startJson(beginning),
       matches: played.map((one) => ({
         ...betweenJson(one.info, sideIn(one.info)),
         from: decimal(one.from),
@@ -66,6 +69,17 @@ export function profileRoutes({ catalogue, world, profiles }: Deps, gates: Gates
     }
     return c.json(body, 200)
   })
+}
+
+function startJson({ start, anchor, expectedGoals }: Beginning) {
+  const last = lastIn(start, anchor)
+  const expected = expectedGoals === null ? null : Math.round(expectedGoals * 100) / 100
+  return {
+    price: decimal(start),
+    last: last === null ? null : decimal(last),
+    anchor: decimal(anchor),
+    expectedGoals: expected,
+  }
 }
 
 const betweenJson = ({ matchId, startsAt, home, away }: MatchInfo, side: Side) => ({

@@ -26,6 +26,20 @@ export const PlayerProfileBody = z
     position: role,
     team: z.string().openapi({ example: 'Harbour' }),
     currentPrice: priceNumber,
+    start: z
+      .object({
+        price: priceNumber,
+        last: priceNumber.nullable().openapi({ description: 'The price before; null without one.', example: 206 }),
+        anchor: priceNumber.openapi({ description: 'What the player is worth over a season.' }),
+        expectedGoals: z
+          .number()
+          .nullable()
+          .openapi({ description: 'That the odds expected of the team at kick-off; null without odds.', example: 1.4 }),
+      })
+      .nullable()
+      .openapi({
+        description: 'The start price in the present match: 0.6 × `last` + 0.4 × `anchor`. Null if it cannot be read.',
+      }),
     matches: z
       .array(
         z.object({

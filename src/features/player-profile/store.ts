@@ -21,6 +21,15 @@ export interface PlayedMatch {
   readonly told: readonly MoveReason[]
 }
 
+/** How the player's present match began for them. */
+export interface Beginning {
+  readonly start: Price
+  /** What the player is worth over a season. */
+  readonly anchor: Price
+  /** Goals that the odds expect of their team; null without odds. */
+  readonly expectedGoals: number | null
+}
+
 export interface Holder {
   readonly username: string
   readonly direction: Direction
@@ -115,6 +124,19 @@ export class PlayerProfiles {
        where instrument_id = ${instrument}::uuid and provider_event_id <> 0 and why is not null and at > ${since}::timestamptz
        order by at desc limit ${TOLD_MAX}::integer`.execute(this.#db)
     return rows.toReversed()
+  }
+
+  /** What the start price in the player's match was made of. */
+  async beginning(instrument: InstrumentId): Promise<Beginning | null> {
+    const { rows } = await sql<{ start: number; anchor: number | null; expected: number | null }>`
+      select i.start_micros as start, (m.pricing -> 'anchors' ->> i.player_id::text)::bigint as anchor,
+             (m.pricing -> 'expectedGoals' ->> i.side)::float8 as expected
+        from instruments i join matches m on m.id = i.match_id and m.quarantine is null
+       where i.id = ${instrument}::uuid`.execute(this.#db)
+    const [row] = rows
+    if (row === undefined) return null
+    const start = price(row.start)
+    return { start, anchor: price(row.anchor ?? row.start), expectedGoals: row.expected }
   }
 
   /** The next fixture of a team after this moment, as the calendar announces it; null where it announces none. */

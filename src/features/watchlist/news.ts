@@ -17,11 +17,11 @@ import type { ReportedEvent } from '../../../actors/market/match-report.ts'
 import type { MatchInfo } from '../../../actors/match/messages.ts'
 
 /** What followers can be told of, each a switch. */
-export const KINDS = ['kickoff', 'goal', 'card', 'pitch'] as const
+export const KINDS = ['lineup', 'kickoff', 'goal', 'card', 'pitch'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** The most important first: of several, a notice names it. */
-const WHATS = ['goal', 'own_goal', 'red', 'yellow', 'on', 'off', 'starts', 'benched'] as const
+const WHATS = ['goal', 'own_goal', 'red', 'yellow', 'on', 'off', 'starts', 'benched', 'named', 'spare'] as const
 type What = (typeof WHATS)[number]
 
 const KIND_OF: Readonly<Record<What, Kind>> = {
@@ -33,6 +33,8 @@ const KIND_OF: Readonly<Record<What, Kind>> = {
   off: 'pitch',
   starts: 'kickoff',
   benched: 'kickoff',
+  named: 'lineup',
+  spare: 'lineup',
 }
 
 export interface PlayerNews {
@@ -51,11 +53,18 @@ export interface MatchNews {
   readonly isKickOff: boolean
 }
 
-/** How often each player has done what, by `what:player`; `kickoff` once the match has begun. */
+/**
+ * How often each player has done what, by `what:player`; `kickoff` once the match has begun. `named:player` is 1 for a
+ * starter and 0 for a substitute once both line-ups are known.
+ */
 export type Seen = Readonly<Record<string, number>>
 
 /** A match that has begun longer ago is not announced. */
 const KICK_OFF_MS = 3 * MINUTE_MS
+/** Added to what a player is named as once that has changed: another change is not told. */
+const CHANGED = 2
+/** Starters of each team. With fewer a line-up is not complete. */
+const STARTERS = 11
 
 /**
  * What has happened since, and what is seen from now on. Without a `seen` nothing is news but a kick-off. A row that
@@ -79,12 +88,26 @@ export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { new
   if (isKickOff) {
     for (const { playerId } of match.squad) add(isOn(match, playerId) ? 'starts' : 'benched', playerId, null)
   }
-  const most = Object.entries(seen ?? {}).filter(([key, n]) => n > (counts[key] ?? 0))
+  const named: Record<string, number> = {}
+  for (const { playerId, starter } of kickedOffAt === null && areNamed(match) ? match.squad : []) {
+    const key = `named:${playerId}`
+    const [was, is] = [seen?.[key], Number(starter)]
+    const isChanged = was === 1 - is
+    named[key] = isChanged ? is + CHANGED : (was ?? is)
+    // Whoever follows a player of known line-ups can see them.
+    if (seen !== null && (was === undefined || isChanged)) add(starter ? 'named' : 'spare', playerId, null)
+  }
+  const kept = Object.entries(seen ?? {}).filter(([key, n]) => key.startsWith('named:') || n > (counts[key] ?? 0))
   return {
     news: { match: scoreOf(match), items, isKickOff },
-    seen: { ...counts, ...Object.fromEntries(most), ...(kickedOffAt === null ? {} : { kickoff: 1 }) },
+    seen: { ...counts, ...Object.fromEntries(kept), ...named, ...(kickedOffAt === null ? {} : { kickoff: 1 }) },
   }
 }
+
+const areNamed = ({ squad }: MatchInfo): boolean =>
+  (['home', 'away'] as const).every(
+    (side) => squad.filter((player) => player.side === side && player.starter).length >= STARTERS,
+  )
 
 const isOn = ({ onPitch, squad }: MatchInfo, id: PlayerId): boolean =>
   onPitch === null ? squad.some(({ playerId, starter }) => playerId === id && starter) : onPitch.includes(id)
@@ -124,6 +147,8 @@ const TITLES: Readonly<Record<What, string>> = {
   off: 'Goes off: {player}',
   starts: 'Kick-off: {player} starts',
   benched: 'Kick-off: {player} is on the bench',
+  named: 'Line-up: {player} starts',
+  spare: 'Line-up: {player} is on the bench',
 }
 
 export interface Follower {

@@ -4,7 +4,9 @@ import { fixtureNumber, instrumentIdText, playerName, priceNumber, timestampText
 import { KINDS } from './news.ts'
 
 export const followKinds = z.array(z.enum(KINDS)).openapi({
-  description: '`card`: yellow and red. `pitch`: comes on, goes off. `kickoff`: whether they start. By default all.',
+  description:
+    '`lineup`: whether they are named to start, and a change of it. `kickoff`: whether they start. `card`: yellow and ' +
+    'red. `pitch`: comes on, goes off. By default all.',
   example: ['kickoff', 'goal'],
 })
 

@@ -38,13 +38,15 @@ export class Teller {
     while (await this.#next());
   }
 
-  /** Matches of followed players that have heard something since. */
+  /** Matches of followed players, and those to come, that have heard something since. */
   async #moved(): Promise<readonly FixtureId[]> {
     const { rows } = await sql<{ id: number }>`
       select m.id from matches m left join watchlist_matches w on w.match_id = m.id
        where (m.settled_at is null or m.settled_at > ${new Date(this.#world.now() - SETTLED_MS)}::timestamptz)
          and m.quarantine is null
-         and (exists (select from instruments i join watchlist_players p on p.instrument_id = i.id
+         -- The line-ups of a match that is looked at before they are known are news.
+         and (m.phase = 'scheduled'
+              or exists (select from instruments i join watchlist_players p on p.instrument_id = i.id
                        where i.match_id = m.id)
               or exists (select from watchlist_reminders r where r.match_id = m.id))
          and (m.info ->> 'feedSeq')::bigint > coalesce(w.feed_seq, -1)`.execute(this.#db)

@@ -20,7 +20,7 @@ export interface PageFeature {
     readonly match?: readonly ComponentType<{ matchId: number }>[]
     /** Below the match, or in its place while there is none. */
     readonly fixtures?: readonly ComponentType[]
-    /** Of a player, in the list and above the chart. */
+    /** Of a player, at each of its places. */
     readonly player?: readonly ComponentType<PlayerProps>[]
     /** In the result of a settled match. */
     readonly fullTime?: readonly ComponentType<FullTimeProps>[]
@@ -45,7 +45,8 @@ export interface PageFeature {
 
 export interface PlayerProps {
   readonly instrumentId: string
-  readonly place: 'list' | 'chart'
+  /** `shirt`: on the pitch, inside a button. `sheet`: above the ticket that it opens. */
+  readonly place: 'list' | 'chart' | 'shirt' | 'sheet'
 }
 
 export interface FullTimeProps {

@@ -6,11 +6,14 @@ import { html } from '../html.ts'
 import { changePct, instruments, matchEvents, quoteOf, selectedMatch } from '../market.ts'
 import type { Listed, Side } from '../line-up.ts'
 import { lineUps, unknownSquads } from '../squads.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { grass, shirtOf } from './grass.ts'
 import { openSheet } from './sheet.ts'
 import { say, words } from '../words.ts'
 
 type Player = Listed<Squad['players'][number]>
+
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.player ?? [])
 
 export function Pitch() {
   const teams = lineUps.value
@@ -35,6 +38,7 @@ const Shirt = ({ player }: { player: Player }) => html`
     ${shirtOf(player, matchEvents.value?.events ?? [])}
     <${Price} id=${player.instrumentId} />
     <${Held} id=${player.instrumentId} />
+    ${CARDS.map((Card) => html`<${Card} instrumentId=${player.instrumentId} place="shirt" />`)}
   </button>
 `
 

@@ -3,12 +3,14 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { pickHere } from '../address.ts'
 import { units } from '../format.ts'
+import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { quoteOf, selected } from '../market.ts'
 import { Icon } from './icons.ts'
 import { Ticket } from './ticket.ts'
 import { words } from '../words.ts'
 
+const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.player ?? [])
 const isOpen = signal(false)
 
 /** Shows a player's ticket without leaving the match. */
@@ -50,6 +52,7 @@ function Sheet() {
     <section class="sheet" role="dialog" aria-labelledby="sheet-title" tabindex="-1" ref=${box}>
       <header>
         <h2 id="sheet-title">${name}</h2>
+        ${CARDS.map((Card) => html`<${Card} key=${id} instrumentId=${id} place="sheet" />`)}
         <b class="num">${units(quoteOf(id).value.price)}</b>
         <a href="#/trade/${id}">${words.pitch.chart}</a>
         <button class="bare" aria-label=${words.common.dismiss} onClick=${close}><${Icon} name="close" /></button>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { untracked } from '@preact/signals'
 import { sendOrder, tradePrice, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
-import { countdown, decimalSign, lots as lotWords, units } from '../format.ts'
+import { countdown, dayTime, decimalSign, lots as lotWords, units } from '../format.ts'
 import { html } from '../html.ts'
 import { purse, purseName } from '../leagues.ts'
 import { connection } from '../live.ts'
@@ -299,6 +299,10 @@ function Way({ way: name, hint, price }: { way: Direction; hint: string; price: 
 /** Why the order would not be carried out, or null. */
 function doubtAbout(preview: Quote | null, most: number): string | null {
   if (preview === null) return null
+  const match = selectedMatch.value
+  if (preview.refusal?.code === 'MARKET_CLOSED' && match?.tradeWindow.reason === 'the match has not kicked off') {
+    return say(words.ticket.opens, { when: dayTime(match.startsAt) })
+  }
   if (preview.refusal !== null) return refusalMessage(preview.refusal)
   const free = wallet.value?.freeMargin
   return free === undefined || passesGate(preview.margin, free) ? null : tightWords(most)

@@ -312,6 +312,7 @@ export const en = {
     takeProfit: 'Take-profit',
     none: 'none',
     levelPrice: '{level} price',
+    opens: 'Trading opens at kick-off, {when}.',
     atLeast: 'Enter a stake of at least {least} units.',
     order: 'Order',
     direction: 'Direction',

@@ -317,6 +317,7 @@ export const es: Words = {
     takeProfit: 'Take-profit',
     none: 'ninguno',
     levelPrice: 'Precio del {level}',
+    opens: 'Se podrá operar desde el comienzo, {when}.',
     atLeast: 'Pon un importe de al menos {least} unidades.',
     order: 'Orden',
     direction: 'Dirección',

@@ -26,8 +26,8 @@ export function noticeWords({ type, title, body, data }: Pick<Notification, 'typ
 type Data = Notification['data']
 const { stop_loss, take_profit, washout, admin, promoted, relegated, stays } = own
 const CLOSED: Readonly<Record<string, string>> = { stop_loss, take_profit, washout, admin }
-const { goal, own_goal, red, yellow, on, off, starts, benched } = own
-const NEWS: Readonly<Record<string, string>> = { goal, own_goal, red, yellow, on, off, starts, benched }
+const { goal, own_goal, red, yellow, on, off, starts, benched, named, spare } = own
+const NEWS: Readonly<Record<string, string>> = { goal, own_goal, red, yellow, on, off, starts, benched, named, spare }
 const OUTCOMES: Readonly<Record<string, string>> = { promoted, relegated, stays }
 
 /** Null where a fact is missing: notifications of before have fewer. */

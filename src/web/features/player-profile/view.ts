@@ -11,13 +11,14 @@ import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
 import { say, wordsOf } from '../../words.ts'
 import type { PlayerProps } from '../feature.ts'
+import { startWords } from './beforehand.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
 const [WIDTH, HEIGHT] = [600, 120]
 
 export const ToProfile = ({ instrumentId, place }: PlayerProps) =>
-  place === 'list' ? null : html`<a class="toggle" href="#/player-profile/${instrumentId}">${own.allMatches}</a>`
+  place !== 'chart' ? null : html`<a class="toggle" href="#/player-profile/${instrumentId}">${own.allMatches}</a>`
 
 export const View = () => html`<${Profile} key=${section.value} id=${section.value} />`
 
@@ -30,7 +31,7 @@ function Profile({ id }: { id: string }) {
       <${Waiting} trouble=${profile.trouble} />
     </div>`
   }
-  const { name, position, team, currentPrice, matches, next, holders } = profile.answer
+  const { name, position, team, currentPrice, start, matches, next, holders } = profile.answer
   return html`
     <div class="page narrow profile">
       <header>
@@ -45,6 +46,14 @@ function Profile({ id }: { id: string }) {
         <button class="small" onClick=${() => void share(id, name)}>${own.share}</button>
       </div>
       ${line.answer === null ? null : html`<${Line} ticks=${line.answer.ticks} />`}
+      ${
+        start === null
+          ? null
+          : html`<section class="card" aria-labelledby="start-title">
+              <header><h2 id="start-title">${own.start}</h2></header>
+              <p class="inside">${startWords(start)}</p>
+            </section>`
+      }
       <section class="card" aria-labelledby="next-title">
         <header><h2 id="next-title">${own.next}</h2></header>
         <p class="inside">

@@ -8,7 +8,7 @@ import { changeFollows, follows } from './state.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
-const KINDS = ['kickoff', 'goal', 'card', 'pitch'] as const
+const KINDS = ['lineup', 'kickoff', 'goal', 'card', 'pitch'] as const
 
 export function FollowsCard() {
   const list = follows.value

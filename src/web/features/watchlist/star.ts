@@ -17,6 +17,8 @@ const nameIn = (id: string): string => instruments.value.get(id)?.name ?? own.aP
 /** In the list the arrow keys go from player to player, so Tab finds the star below the chart. */
 export function PlayerTools({ instrumentId, place }: PlayerProps) {
   const isOn = followed.value.has(instrumentId)
+  if (place === 'shirt')
+    return isOn ? html`<span class="star-mark" role="img" aria-label=${own.isFollowed}>★</span>` : null
   return html`
     <button
       class="star"

@@ -2,6 +2,7 @@
 export const said = {
   en: {
     follow: 'Follow {player}',
+    isFollowed: 'followed',
     aPlayer: 'this player',
     notChanged: 'Not changed',
     alert: 'Price alert',
@@ -12,6 +13,7 @@ export const said = {
     title: 'Players you follow',
     hint: 'You are told in your inbox, and on devices that you choose.',
     kinds: 'Tell me of',
+    lineup: 'Line-ups',
     kickoff: 'Kick-offs: who starts',
     goal: 'Goals',
     card: 'Cards',
@@ -33,6 +35,7 @@ export const said = {
   },
   es: {
     follow: 'Seguir a {player}',
+    isFollowed: 'seguido',
     aPlayer: 'este jugador',
     notChanged: 'Sin cambios',
     alert: 'Alerta de precio',
@@ -43,6 +46,7 @@ export const said = {
     title: 'Jugadores que sigues',
     hint: 'Los avisos llegan a tu buzón y a los dispositivos que elijas.',
     kinds: 'Avisos de',
+    lineup: 'Alineaciones',
     kickoff: 'Comienzos: quién es titular',
     goal: 'Goles',
     card: 'Tarjetas',
