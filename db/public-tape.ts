@@ -184,16 +184,16 @@ export class PublicTape {
   }
 
   /**
-   * The newest checkpoint, of an unsettled match the newest one until an instant; null without any. `isEnd`: the match
-   * has settled, and the tape ends with it.
+   * The newest checkpoint until an instant, of a match that had settled by then the newest of all; null without any.
+   * `isEnd`: the tape of the settled match ends with it.
    */
   async last(matchId: FixtureId, until: Instant): Promise<(Checkpoint & { readonly isEnd: boolean }) | null> {
     const { rows } = await sql<CheckpointRow>`
-      select c.*, m.settled_at is not null
+      select c.*, m.settled_at <= ${new Date(until)}::timestamptz
                   and not exists (select from tape t where t.match_id = c.match_id and t.first_n > c.n) as is_end
         from tape_checkpoints c join matches m on m.id = c.match_id
        where c.match_id = ${matchId}::bigint
-         and (m.settled_at is not null or c.at <= ${new Date(until)}::timestamptz)
+         and (m.settled_at <= ${new Date(until)}::timestamptz or c.at <= ${new Date(until)}::timestamptz)
        order by c.n desc limit 1`.execute(this.#db)
     const [row] = rows
     if (row === undefined) return null

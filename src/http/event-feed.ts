@@ -11,6 +11,7 @@ export const FOLLOW_MS = 5 * MINUTE_MS
 const LOOK_MS = 499
 /** A line without an event keeps proxies from closing the connection. */
 const QUIET_MS = 15_000
+const ASK_MS = 1_000
 const PAGE = 200
 
 export interface EventFeedOptions {
@@ -26,6 +27,8 @@ export interface Wanted {
   /** Lines at most. */
   readonly limit: number
   readonly follow: boolean
+  /** Whether the client may have more of it: asked at least once a second, while there is something to send. */
+  readonly mayGoOn: () => Promise<boolean>
 }
 
 export class EventFeed {
@@ -43,7 +46,12 @@ export class EventFeed {
     let place = wanted.after === 'latest' ? await stream.end() : wanted.after
     let left = wanted.limit
     let spokenAt = clock.now()
+    let askedAt = spokenAt
     while (left > 0 && clock.now() < until && !isStopping()) {
+      if (clock.now() - askedAt >= ASK_MS) {
+        askedAt = clock.now()
+        if (!(await wanted.mayGoOn())) return
+      }
       const events = await stream.after(place, Math.min(left, PAGE))
       const last = events.at(-1)
       if (last !== undefined) {

@@ -112,6 +112,8 @@ export interface Gates {
   readonly admin: MiddlewareHandler<SignedInEnv>
   /** Like `admin`, and 403 unless the caller's sign-in is fresh: for what cannot be undone, or makes more admins. */
   readonly freshAdmin: MiddlewareHandler<SignedInEnv>
+  /** Whether an admin is one still, and their session or key goes on: asked while an answer takes minutes. */
+  readonly isStillAdmin: (caller: Caller) => Promise<boolean>
   /** Whether the caller has signed in less than 15 minutes ago. A key, which took that to be made, counts. */
   readonly isFresh: (caller: Caller) => Promise<boolean>
   /** Passes every request. */
@@ -126,7 +128,7 @@ export interface Gates {
 }
 
 export interface GatesOptions {
-  readonly sessions: Pick<Sessions, 'verifyAccess' | 'isFresh'>
+  readonly sessions: Pick<Sessions, 'verifyAccess' | 'isFresh' | 'livingAmong'>
   readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify' | 'markBot'>
   readonly cookies: CookiePolicy
   readonly scopeOf: (c: Context) => Scope | null
@@ -177,6 +179,10 @@ export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags,
 
   return {
     isFresh,
+    isStillAdmin: async ({ userId, sid }) => {
+      const [living, user] = await Promise.all([sessions.livingAmong([sid]), accounts.find(userId)])
+      return living.has(sid) && user?.role === ADMIN
+    },
     signedIn: async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)

@@ -57,7 +57,7 @@ async function fromServer(match: string, position: string | null): Promise<Evide
     fetched(`${path}/recording`),
     fetched('/api/public/tape/keys'),
   ])
-  if (tape === null) throw new Error(`Match ${match} has no tape, or it is no longer kept.`)
+  if (tape === null) throw new Error(`Match ${match} has no tape yet, or it is no longer kept.`)
   const proof = position === null ? null : await fetched(`/api/positions/${position}/proof`)
   if (position !== null && proof === null) throw new Error('This position is not yours, or it is on no tape.')
   const own: Proof | null = proof === null ? null : JSON.parse(proof)

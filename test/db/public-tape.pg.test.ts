@@ -160,7 +160,7 @@ eachDatabase((open) => {
     return { ...found, tape: lines.join(''), recording }
   }
 
-  it('[H29] of a match in play the newest checkpoint is one from before an instant, of a settled one the last', async () => {
+  it('[H29] the newest checkpoint is one from before an instant, of a match that had settled by then the last', async () => {
     const { db } = open()
     const tapes = new PublicTape(db)
     const [running, settled] = [fixtureId(70_001), fixtureId(70_002)]
@@ -181,7 +181,13 @@ eachDatabase((open) => {
       2,
       3,
     ])
-    expect(await lastOf(settled, 0)).toBe(3)
+    expect([await lastOf(settled, 999), await lastOf(settled, 2_999), await lastOf(settled, 3_000)]).toEqual([
+      null,
+      2,
+      3,
+    ])
+    const isEnd = async (at: number) => (await tapes.last(settled, instant(at)))?.isEnd
+    expect([await isEnd(2_999), await isEnd(3_000)]).toEqual([false, true])
     await sql`delete from matches where id in (70001, 70002)`.execute(db)
   })
 

@@ -180,6 +180,28 @@ eachDatabase((open) => {
     }
   })
 
+  it.each([403, 503])(
+    '[R22] two users whose browsers answer %i keep no other of that push service waiting',
+    async (status) => {
+      const [made] = await new Users(open().db, world).createSyntheticMany([`Cat ${n}`])
+      const cat = present(made, 'Cat').user.id
+      for (let i = 0; i < 10; i++) {
+        await pushes.subscribe(ada, browser(`bad ${n} a${i}`).target, PUSH_KINDS)
+        await pushes.subscribe(cat, browser(`bad ${n} c${i}`).target, PUSH_KINDS)
+      }
+      await pushes.subscribe(bob, browser(`good ${n}`).target, PUSH_KINDS)
+      await tell(notice(ada, 'one'), notice(cat, 'two'))
+      const { sender, outcomes } = senderOf(async (url) => (url.includes('bad') ? status : 201))
+      await sender.run()
+      await sender.settled()
+      expect(outcomes).toHaveLength(20)
+      await tell(notice(bob, 'closed'))
+      await sender.run()
+      await sender.settled()
+      expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(1)
+    },
+  )
+
   it('[R22] endpoints that hang delay no other user, and are left alone longer each time', async () => {
     const hanging = Array.from({ length: 10 }, (_, i) => browser(`tarpit ${n} ${i}`))
     for (const { target } of hanging) await pushes.subscribe(ada, target, PUSH_KINDS)

@@ -1,7 +1,7 @@
 /** Followed players and price alerts. */
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { fixtureId, type InstrumentId, instrumentId, playerId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { fixtureId, type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
@@ -10,7 +10,6 @@ import type { Notification } from '../../db/announcements.ts'
 import { UserGone } from '../../db/lock-user.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Pushes } from '../../src/features/push/store.ts'
-import { noticeOf } from '../../src/features/watchlist/news.ts'
 import { Watchlists } from '../../src/features/watchlist/store.ts'
 import { Teller } from '../../src/features/watchlist/teller.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -276,13 +275,4 @@ eachDatabase((open) => {
     await watchlists().forget(ada, fixtureId(101))
     expect((await watchlists().list(ada)).reminders).not.toContain(fixtureId(101))
   })
-})
-
-it('a name is shown as it is, whatever it means to a replacement', () => {
-  const one = instrumentId('01900000-0000-7000-8000-000000000001')
-  const news = { match: 'Harbour 1–0 Mill', isKickOff: false }
-  const goal = { what: 'goal', instrumentId: one, player: "Cash $& Co $'", minute: 3 } as const
-  const follower = { userId: userId(one), instruments: [one], kinds: ['goal'], isReminded: false } as const
-  const notice = noticeOf({ ...news, items: [goal] }, follower, { matchId: 1, id: 1, at: instant(0) })
-  expect(notice?.title).toBe("Goal: Cash $& Co $'")
 })

@@ -60,7 +60,7 @@ const linesOf = (text: string) =>
     .filter((line) => line !== '')
     .map((line) => Line.parse(JSON.parse(line)))
 
-const wanted = { after: [1, 0, 0], limit: 1_000, follow: false } as const
+const wanted = { after: [1, 0, 0], limit: 1_000, follow: false, mayGoOn: async () => true } as const
 
 describe('GET /api/admin/events', () => {
   it('[R18] streams facts in the words of the API, and goes on after any line', async () => {
@@ -136,6 +136,25 @@ describe('GET /api/admin/events', () => {
     expect(linesOf(text)).toHaveLength(3)
     stop()
     expect(await feed.lines({ ...wanted, follow: true }).next()).toMatchObject({ done: true })
+  })
+
+  it('[R19] ends within a second of the end of its session or role, and sends nothing that happens later', async () => {
+    for (const loses of ['session', 'role'] as const) {
+      const { world, feed, add, pauses } = streamRig()
+      const rig = await openHttpRig({ role: 'admin', deps: { events: feed } })
+      const { accounts, sessions } = rig.deps
+      add(closed)
+      let lostAt = 0
+      pauses.push(() => {
+        lostAt = world.now()
+        if (loses === 'session') void sessions.endAll(ALICE)
+        else vi.spyOn(accounts, 'find').mockResolvedValue(null)
+      })
+      for (let n = 0; n < 5; n++) pauses.push(() => add(closed))
+      const text = await (await rig.asAlice('/api/admin/events?follow=true')).text()
+      expect(linesOf(text).length, loses).toBeLessThanOrEqual(2)
+      expect(world.now() - lostAt, loses).toBeLessThanOrEqual(1_000)
+    }
   })
 
   it('[R19] opens two answers for an admin, and frees them when they end or are left', async () => {

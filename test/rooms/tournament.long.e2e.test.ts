@@ -126,7 +126,12 @@ describe('a tournament', () => {
     // Anybody makes it again, from what is public.
     const folder = await mkdtemp(join(tmpdir(), 'tournament-'))
     const path = join(folder, 'match.jsonl')
-    await writeFile(path, await (await fetch(`${server.url}/api/public/tape/${matchId}/recording`)).text())
+    const recording = () => fetch(`${server.url}/api/public/tape/${matchId}/recording`)
+    await vi.waitUntil(async () => {
+      server.jump(STEP_SECS)
+      return (await recording()).ok
+    }, PATIENCE)
+    await writeFile(path, await (await recording()).text())
     const again = (from: string) => {
       const { status, stdout } = spawnSync(process.execPath, ['ops/main.ts', 'tournament-match', from, path])
       return [status, String(stdout)]

@@ -48,6 +48,9 @@ describe.skipIf(!hasBrowser)('the page that proves a match', () => {
     await server.play(HOLD_SECS / 10)
     const boss = await server.user('Boss')
     await boss.request('POST', '/api/admin/gameplay-bot/stop', {})
+    await vi.waitUntil(async () => (await fan.positions()).length === 0, PATIENCE)
+    // Until visitors may see the end.
+    server.jump(60)
     await vi.waitUntil(async () => (await tape()).headers.get('cache-control')?.includes('immutable'), PATIENCE)
   })
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.t
 
 export interface BreakerOptions {
   readonly world: Pick<World, 'steady'>
-  /** Failures in a row before it is left alone. */
+  /** Failures in a row, each of another user, before it is left alone. */
   readonly failures: number
 }
 
@@ -14,6 +14,8 @@ const NAMES_MAX = 10_000
 
 interface Failing {
   readonly failures: number
+  /** Whose they are; of those that came once it was left alone, anybody's. */
+  readonly users: ReadonlySet<string>
   /** By the steady clock. */
   readonly until: number
 }
@@ -36,15 +38,20 @@ export class Breaker {
     this.#failing.delete(name)
   }
 
-  failed(name: string): void {
+  /** What was under way when it was left alone counts no more; nor does one user, however often, for two. */
+  failed(name: string, user: string): void {
     const { world, failures: most } = this.#options
-    const failures = (this.#failing.get(name)?.failures ?? 0) + 1
+    const known = this.#failing.get(name) ?? { failures: 0, users: new Set<string>(), until: -Infinity }
+    if (known.until > world.steady.now()) return
+    if (known.failures < most && known.users.has(user)) return
+    const failures = known.failures + 1
+    const users = failures > most ? known.users : new Set([...known.users, user])
     const wait = failures < most ? 0 : Math.min(WAIT_MAX_MS, WAIT_MS * 2 ** (failures - most))
     this.#failing.delete(name)
     if (this.#failing.size >= NAMES_MAX) {
       const [oldest] = this.#failing.keys()
       if (oldest !== undefined) this.#failing.delete(oldest)
     }
-    this.#failing.set(name, { failures, until: world.steady.now() + wait })
+    this.#failing.set(name, { failures, users, until: world.steady.now() + wait })
   }
 }

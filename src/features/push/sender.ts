@@ -36,7 +36,7 @@ const TOGETHER = 50
 const TTL_SECS = 15 * 60
 const GONE: ReadonlySet<number> = new Set([404, 410])
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403])
-/** Failures in a row of all browsers of one push service; of one browser, the first counts. */
+/** Failures in a row of users of one push service; of one browser, the first counts. */
 const OF_HOST = 10
 
 export class PushSender {
@@ -101,8 +101,9 @@ export class PushSender {
     const status = await this.#options.send(request).catch(() => null)
     const outcome = outcomeOf(status)
     if (outcome === 'failed' || outcome === 'unauthorized') {
-      this.#browsers.failed(endpoint)
-      this.#hosts.failed(host)
+      this.#browsers.failed(endpoint, push.userId)
+      // A browser that subscribed at another server is refused for ever, and says nothing of its push service.
+      if (outcome === 'failed') this.#hosts.failed(host, push.userId)
     } else {
       this.#browsers.succeeded(endpoint)
       this.#hosts.succeeded(host)

@@ -4,7 +4,7 @@
  * died is sent by another.
  */
 import { type Kysely, sql } from 'kysely'
-import type { UserId } from '../../../actors/kernel/ids.ts'
+import { type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { type Instant, MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
 import { lockUser } from '../../../db/lock-user.ts'
 import { readFacts } from '../../../db/facts.ts'
@@ -32,6 +32,7 @@ export interface PushSubscription {
 export interface Push {
   readonly notification: number
   readonly subscription: string
+  readonly userId: UserId
   readonly target: PushTarget
   readonly title: string
   readonly body: string
@@ -162,13 +163,23 @@ export class Pushes {
         join notifications n on n.id = m.notification_id
         join push_subscriptions s on s.id = m.subscription_id
        where o.notification_id = m.notification_id and o.subscription_id = m.subscription_id
-      returning o.notification_id, o.subscription_id, s.endpoint, s.p256dh, s.auth, s.quiet, n.title, n.body, n.data`.execute(
+      returning o.notification_id, o.subscription_id, s.user_id, s.endpoint, s.p256dh, s.auth, s.quiet, n.title, n.body, n.data`.execute(
       this.#db,
     )
     return rows.map(
-      ({ notification_id: notification, subscription_id: subscription, title, body, data, quiet, ...target }) => ({
+      ({
+        notification_id: notification,
+        subscription_id: subscription,
+        user_id,
+        title,
+        body,
+        data,
+        quiet,
+        ...target
+      }) => ({
         notification,
         subscription,
+        userId: userId(user_id),
         target,
         title,
         body,
@@ -217,6 +228,7 @@ export class Pushes {
 interface Claimed extends PushTarget {
   readonly notification_id: number
   readonly subscription_id: string
+  readonly user_id: string
   readonly title: string
   readonly body: string
   readonly data: unknown

@@ -78,8 +78,9 @@ const tape = createRoute({
   summary: 'The tape of a match',
   description:
     'Lines of JSON up to a checkpoint, one of which is made each minute: what the match was asked, and what followed. ' +
-    'Of a match in play up to the newest one that is at least `watch.delay_secs` old. Each has the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; ' +
-    '`npm run verify` checks them. The tape of an ended match never changes.',
+    'Up to the newest one that is at least `watch.delay_secs` old; of a match that settled so long ago, all. Each has ' +
+    'the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; `npm run verify` ' +
+    'checks them. The tape of an ended match never changes.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -96,8 +97,8 @@ const checkpoints = createRoute({
   tags: ['Public'],
   summary: 'The checkpoints of a tape',
   description:
-    'Signatures over the tape as it was, one a minute while it grew, and one at its end. Of a match in play those that ' +
-    'are at least `watch.delay_secs` old.',
+    'Signatures over the tape as it was, one a minute while it grew, and one at its end: those that are at ' +
+    'least `watch.delay_secs` old, and all of a match that settled so long ago.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -114,7 +115,7 @@ const recording = createRoute({
   summary: 'What an ended match heard',
   description:
     'The payloads behind the digests on its tape, as lines of JSON. With them anybody can derive every price again. ' +
-    'Replays of recordings are open; live matches are if the setting `tape.recordings` says so.',
+    'It can be had `watch.delay_secs` after the settlement. Replays of recordings are open; live matches are if the setting `tape.recordings` says so.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -152,7 +153,7 @@ export function publicTape({ tapes, areRecordingsOpen, recordings, watching, wor
     c.header('Vary', 'Accept-Encoding', { append: true })
     return c.body(null, 304)
   }
-  /** The newest instant of a match in play that may be seen from outside. */
+  /** The newest instant of a match that may be seen from outside. */
   const shownUntil = () => instant(world.now() - watching.delayMs)
   return new OpenAPIHono<HttpEnv>()
     .openapi(keys, async (c) => c.json({ keys: [...(await tapes.keys())] }, 200))
@@ -171,7 +172,8 @@ export function publicTape({ tapes, areRecordingsOpen, recordings, watching, wor
     })
     .openapi(recording, async (c) => {
       const info = await recordings.find(c.req.valid('param').id)
-      if (info === null || !(info.replay || areRecordingsOpen())) return fail(c, notFound('recording'))
+      const isSeen = info?.settledAt !== undefined && info.settledAt !== null && info.settledAt <= shownUntil()
+      if (info === null || !isSeen || !(info.replay || areRecordingsOpen())) return fail(c, notFound('recording'))
       const kept = { etag: `W/"recording ${info.matchId}"`, forHowLong: FOR_EVER }
       return send(c, kept, () => recordings.lines(info))
     })

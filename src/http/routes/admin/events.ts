@@ -30,7 +30,7 @@ const events = createRoute({
       .join(', ')}. Every line has an \`id\`, and the \`cursor\` after it: sent as \`after\`, the stream goes on ` +
     'there, without a gap or a repetition. Without `follow` the answer ends at the newest event; with it, new lines ' +
     'come as they happen, and an empty line when nothing has for 15 seconds, until `limit` lines or five minutes are ' +
-    'over. An admin may have 2 answers open at a time.',
+    'over, or the session, the key or the role of the caller has ended. An admin may have 2 answers open at a time.',
   security: ADMIN_READ_SECURITY,
   request: {
     query: z.object({
@@ -55,13 +55,15 @@ export function adminEvents({ events: feed }: Pick<HttpDeps, 'events'>, gates: G
   const downloads = new Downloads(OPEN_MAX)
   return new OpenAPIHono<HttpEnv>().openapi({ ...events, middleware: gates.admin }, async (c) => {
     const { after, from, limit, follow } = c.req.valid('query')
+    const { caller } = c.var
     const begun = await downloads.begin(c, {
-      owner: c.var.caller.userId,
+      owner: caller.userId,
       chunks: () =>
         feed.lines({
           after: after ?? (from === 'latest' ? 'latest' : STREAM_START),
           limit,
           follow: follow === 'true',
+          mayGoOn: () => gates.isStillAdmin(caller),
         }),
     })
     if (begun === null) return fail(c, TOO_MANY)
