@@ -29,7 +29,7 @@ const WARM_UP_MS = 2_000
 const LOOK_EVERY_MS = 20
 const SHOW_EVERY_MS = 1_000
 
-export interface Latency {
+interface Latency {
   readonly trades: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -186,7 +186,7 @@ class Community {
 }
 
 /** Trades at a fixed pace, whether or not the ones before were answered. */
-class Trading {
+export class Trading {
   #tookMs: number[] = []
   readonly #held = new Map<UserId, PositionId | null>()
   readonly #timer: NodeJS.Timeout
