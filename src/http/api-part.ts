@@ -38,4 +38,6 @@ export interface SharedPage {
   readonly path: string
   /** What networks show beside the link; null to show what they show beside any invitation. */
   readonly of: (parameter: string) => Promise<Share | null>
+  /** The picture of a share that has one, a PNG at `/picture` below the link; null if there is none now. */
+  readonly picture?: (parameter: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null>
 }

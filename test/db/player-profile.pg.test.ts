@@ -172,6 +172,7 @@ eachDatabase((open) => {
       profiles: profiles(),
       world: { now: () => now },
       delayMs: () => MINUTE_MS,
+      picture: async (svg) => new TextEncoder().encode(svg),
     })
     expect(await share.of(id)).toMatchObject({
       title: expect.stringMatching(/\+4\.0 %$/),
@@ -180,6 +181,13 @@ eachDatabase((open) => {
     now = instant(kickOff(5) + 2 * HOUR_MS + MINUTE_MS - 1)
     expect(await share.of(id)).toMatchObject({ text: expect.stringMatching(/^250\.00 after/) })
     expect(await share.of(world.newId())).toBeNull()
+    const drawn = async (of: string) => {
+      const png = await share.picture?.(of, AbortSignal.timeout(60_000))
+      return png ? new TextDecoder().decode(png) : null
+    }
+    expect(await drawn(id)).toContain('>240.00 to 250.00<')
+    expect(await drawn(id)).not.toContain('260.00')
+    expect(await drawn(world.newId())).toBeNull()
 
     const links = new Hono().get(share.path, (c) => c.text(c.req.param('parameter') ?? ''))
     expect((await links.request(`/player/${id}`)).status).toBe(200)

@@ -1,6 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { answerWith } from '../../src/http/answers.ts'
+import type { RateLimits } from '../../src/http/rate-limits.ts'
+import { webPage } from '../../src/http/routes/web.ts'
 import { FIXTURE, type HttpRig, openHttpRig } from './http-rig.ts'
 
 /** What a first visit may weigh on the wire. */
@@ -71,6 +74,30 @@ it('a shared link has a title, a text and a picture for other apps, and nothing 
   expect(await shown('/watch/1')).toMatchObject({ 'og:title': 'Touchline' })
   expect((await get('/watch/none')).status).toBe(404)
   expect(rig.deps.web.shared({ title: '"><script>', text: "$& '" })).toContain('content="&quot;&gt;&lt;script&gt;"')
+})
+
+it('a shared page may have a picture of its own, drawn no oftener for an address than links are looked at', async () => {
+  let excess: Awaited<ReturnType<RateLimits['countShare']>> = null
+  const page = webPage({ ...rig.deps, limits: { countShare: async () => excess } }, [
+    {
+      path: '/card/:parameter{[a-z]+}',
+      of: async (id) => ({ title: id, text: 'x', ...(id === 'some' ? { picture: `/card/${id}/picture` } : {}) }),
+      picture: async (id) => (id === 'some' ? new Uint8Array([1, 2, 3]) : null),
+    },
+  ])
+  const shown = async (id: string) =>
+    /og:image" content="([^"]+)"/.exec(await (await page.request(`/card/${id}`)).text())?.[1]
+  expect(await shown('some')).toBe('https://play.touchline.example/card/some/picture')
+  expect(await shown('other')).toMatch(/^https:\/\/play\.touchline\.example\/web\/preview-/)
+  const picture = await page.request('/card/some/picture')
+  expect([picture.status, picture.headers.get('content-type'), picture.headers.get('cache-control')]).toEqual([
+    200,
+    'image/png',
+    'public, max-age=300',
+  ])
+  expect((await page.request('/card/other/picture')).status).toBe(404)
+  excess = answerWith('RATE_LIMITED', { facts: { limit: 'shares' }, retryAfterSecs: 60 })
+  expect((await page.request('/card/some/picture')).status).toBe(429)
 })
 
 it("the page's files are cached permanently under a name with their hash, and found nowhere else", async () => {

@@ -112,7 +112,7 @@ export const FLOORS: readonly Floor[] = [
   },
   { at: 'src/features/push/sender.ts', code: ['src/features/push/'], types: ['db/'], packages: ['web-push', 'node:'] },
   {
-    at: 'src/features/recaps/picture.ts',
+    at: 'src/features/share-picture.ts',
     code: [],
     packages: ['@resvg/resvg-js', 'node:'],
   },
@@ -329,7 +329,7 @@ const FEATURE_LIST = `${FEATURES}index.ts`
 
 /**
  * A feature is a folder and a line in the list: it imports from features listed before it, and of everything else only
- * tests name its files, and the page the types of its `schema.ts`.
+ * tests and benches name its files, and the page the types of its `schema.ts`.
  */
 export function features(files: Files): string[] {
   const list = files.get(FEATURE_LIST) ?? ''
@@ -347,7 +347,7 @@ export function features(files: Files): string[] {
     .filter((folder) => !order.includes(folder))
     .map((folder) => `${FEATURES}${folder}/: has no line in ${FEATURE_LIST}`)
   for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/'))) {
-    if (path === FEATURE_LIST) continue
+    if (path === FEATURE_LIST || path.startsWith('ops/bench/')) continue
     const own = FOLDER.exec(path)?.[1]
     const before = own === undefined ? [] : order.slice(0, order.indexOf(own) + 1)
     for (const { specifier, line } of importsOf(text)) {
@@ -381,7 +381,14 @@ const NAMED_ELSEWHERE: readonly string[] = [
 ]
 
 /** What knows the server by its description, and the scripts that fill or show one from outside. */
-const OUTSIDE = ['src/clients/', 'src/web/client/', 'src/web/features/index.ts', 'ops/page/', 'ops/rehearse/']
+const OUTSIDE = [
+  'src/clients/',
+  'src/web/client/',
+  'src/web/features/index.ts',
+  'ops/page/',
+  'ops/bench/',
+  'ops/rehearse/',
+]
 
 /** A feature is named only in its folder, its migration, the list, and its folder of the page. */
 export function featureNames(files: Files): string[] {

@@ -91,7 +91,10 @@ check(
   async (t) => {
     const admin = await t.admin()
     const set = (key: string, body: object) => admin.put(`/api/admin/flags/${key}`, body)
-    t.later(() => set('coming_soon', { enabled: false }))
+    t.later(async () => {
+      await set('coming_soon', { enabled: false })
+      await toldEverywhere(t, 'coming_soon', false)
+    })
     const flag = read(await set('coming_soon', { enabled: true }), Flag)
     assert.partialDeepStrictEqual(flag, { key: 'coming_soon', enabled: true, updatedBy: admin.profile.username })
     await toldEverywhere(t, 'coming_soon', true)

@@ -1,5 +1,6 @@
 /** A recap as a picture to share: 1,200 × 630, the size that networks show beside a link. */
 import { decimal, type Money } from '../../../actors/kernel/micros.ts'
+import { framed, INK, LIME, line, PLOT, RED, SOFT } from '../share-picture.ts'
 import type { Recap } from './recap.ts'
 import type { RankChange } from './store.ts'
 
@@ -15,35 +16,6 @@ export interface RecapCard {
   readonly passed: readonly string[]
 }
 
-const WIDTH = 1_200
-const HEIGHT = 630
-const EDGE = 72
-const INK = '#f2f5ee'
-const SOFT = '#a9bdb0'
-const LIME = '#d6f24f'
-const RED = '#ff8f7a'
-/** Where the curve is drawn. */
-const PLOT = { left: 640, right: WIDTH - EDGE, top: 210, bottom: 420 } as const
-/** Characters of a line; longer names are cut. */
-const LINE_MAX = 46
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-}
-
-/** Text within the picture. Control characters have no place in XML. */
-const text = (words: string): string =>
-  cut(words.replaceAll(/\p{C}/gu, '')).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-
-const cut = (words: string): string => {
-  const characters = Array.from(words)
-  return characters.length <= LINE_MAX ? words : `${characters.slice(0, LINE_MAX - 1).join('')}…`
-}
-
 const signed = (amount: Money): string =>
   `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toLocaleString('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 
@@ -54,7 +26,6 @@ export function cardOf({ title, username, recap, best, worst, rank, passed }: Re
   const percent = start > 0 ? `${((result / start) * 100).toFixed(2).replace('-', '−')}%` : ''
   const won = trades === 0 ? 'No trade' : `${trades === 1 ? '1 trade' : `${trades} trades`}, ${wins} won`
   const lines = [
-    line({ y: 96, size: 30, colour: LIME, words: 'TOUCHLINE' }),
     line({ y: 150, size: 48, colour: INK, words: title }),
     line({ y: 330, size: 132, colour, words: signed(result) }),
     line({ y: 392, size: 40, colour: SOFT, words: [percent, won].filter((part) => part !== '').join(' · ') }),
@@ -67,29 +38,8 @@ export function cardOf({ title, username, recap, best, worst, rank, passed }: Re
       words: [username, rankWords(rank), passedWords(passed)].filter((part) => part !== '').join(' · '),
     }),
   ]
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ` +
-    `role="img" aria-label="${text(`${title}: ${signed(result)}`)}">` +
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#12352a"/>${stripes()}${lines.join('')}${curveOf(recap, colour)}</svg>\n`
-  )
+  return framed(`${title}: ${signed(result)}`, [...lines, curveOf(recap, colour)])
 }
-
-function stripes(): string {
-  const every = 200
-  const at = Array.from({ length: WIDTH / every / 2 }, (_, n) => (2 * n + 1) * every)
-  return at.map((x) => `<rect x="${x}" width="${every}" height="${HEIGHT}" fill="#153b2f"/>`).join('')
-}
-
-interface Line {
-  readonly y: number
-  readonly size: number
-  readonly colour: string
-  readonly words: string
-}
-
-const line = ({ y, size, colour, words }: Line): string =>
-  `<text x="${EDGE}" y="${y}" font-family="Barlow Condensed, Arial Narrow, sans-serif" font-weight="600" ` +
-  `font-size="${size}" fill="${colour}">${text(words)}</text>`
 
 const passedWords = (passed: readonly string[]): string => (passed.length === 0 ? '' : `passed ${passed.join(', ')}`)
 

@@ -2,7 +2,7 @@
 import { ownRows } from '../../../db/data-export.ts'
 import { Queue } from '../../http/queue.ts'
 import type { Feature, Opened } from '../feature.ts'
-import { picture } from './picture.ts'
+import { picture } from '../share-picture.ts'
 import { recordRoutes } from './record-routes.ts'
 import { type RecapPorts, recapRoutes } from './routes.ts'
 import { Recaps } from './store.ts'

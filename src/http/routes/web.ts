@@ -12,6 +12,7 @@ import { sendFile } from '../send-file.ts'
 import { INVITED, type Share, WEB_BASE, type WebFile, type WebFiles } from '../web-files.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
+const A_WHILE = 'public, max-age=300'
 
 const WATCHED: Share = { title: 'Touchline', text: 'Watch how footballers are priced while they play.' }
 
@@ -61,11 +62,20 @@ export function webPage({ web, watching, wsUrlFor, limits }: PageDeps, shares: r
       c.header('Cache-Control', FOREVER)
       return sendFile(c, web, file)
     })
-  for (const { path, of } of shares) {
+  for (const { path, of, picture } of shares) {
     // Beyond the limit the link still works: it shows what any invitation shows.
     page.get(path, async (c) => {
       const share = (await limits.countShare(c)) === null ? await of(c.req.param('parameter') ?? '') : null
       return sendShared(c, share ?? INVITED)
+    })
+    if (picture === undefined) continue
+    page.get(`${path}/picture`, async (c) => {
+      const excess = await limits.countShare(c)
+      if (excess !== null) return fail(c, excess)
+      const drawn = await picture(c.req.param('parameter') ?? '', c.req.raw.signal)
+      if (drawn === null) return fail(c, answerWith('NOT_FOUND'))
+      c.header('Cache-Control', A_WHILE)
+      return c.body(drawn, 200, { 'Content-Type': 'image/png' })
     })
   }
   return page
