@@ -105,7 +105,9 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
   }
   const first = await template('index.html')
   const shared = (share: Share): string =>
-    new TextDecoder().decode(first.body).replace(SHARE_HERE, () => shareTags(share, origin + (share.picture ?? address('preview.png'))))
+    new TextDecoder()
+      .decode(first.body)
+      .replace(SHARE_HERE, () => shareTags(share, origin + (share.picture ?? address('preview.png'))))
   const page = webFile(first.name, shared(SHARE))
   // What stays the same has the same version: the browser then keeps its worker.
   const version = createHash('sha256').update(page.body).update(shell.join()).digest('base64url').slice(0, 12)
