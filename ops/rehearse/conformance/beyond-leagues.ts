@@ -10,6 +10,7 @@ import {
   MatchTable,
   Matches,
   Notifications,
+  PlayerProfile,
   PriceAlert,
   Recap,
   Season,
@@ -169,7 +170,9 @@ check('10.7.9', 'The table of a match ranks what was closed in it, seconds later
   })
   assert(table.around.some(({ isMe, userId }) => isMe && userId === user.id))
   assert(table.total >= 1)
-  assert.equal((await user.get(`${path}?group=friends`, MatchTable)).total, 1)
+  for (const group of ['friends', 'leagues']) {
+    assert.equal((await user.get(`${path}?group=${group}`, MatchTable)).total, 1)
+  }
   refuses(await user.ask('GET', `${path}?group=others`), 400)
   refuses(await user.ask('GET', '/api/matches/4000000000/table'), 404)
 })
@@ -203,3 +206,25 @@ check('10.7.11', 'Matches are listed by stage and kick-off; one that has begun c
   refuses(await user.put(`/api/me/reminders/${player.fixtureId}`, {}), 409, { code: 'MATCH_BEGUN' })
   refuses(await user.put('/api/me/reminders/4000000000', {}), 404)
 })
+
+check(
+  '10.7.12',
+  "A player's page says what the start price was made of, and who of one's leagues holds them.",
+  async (t) => {
+    const [user, friend, player] = [await t.user(), await t.user(), await t.player()]
+    const path = `/api/instruments/${player.id}/profile`
+    const { start, currentPrice, matches, holders } = await user.get(path, PlayerProfile)
+    near(start.last === null ? start.anchor : 0.6 * start.last + 0.4 * start.anchor, start.price, 'the start price')
+    near(currentPrice, (await user.get(`/api/instruments/${player.id}`, Instrument)).currentPrice, 'the price')
+    assert.deepEqual([matches, holders], [[], []], 'of a player in their first match')
+    const { code } = await foundLeague(user)
+    says(await friend.post('/api/leagues/join', { code }), 200)
+    await friend.opens(player)
+    const held = await user.get(path, PlayerProfile)
+    assert.deepEqual(
+      held.holders.map(({ username }) => username),
+      [friend.profile.username],
+    )
+    refuses(await user.ask('GET', '/api/instruments/01900000-0000-7000-8000-000000000000/profile'), 404)
+  },
+)

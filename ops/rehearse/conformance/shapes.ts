@@ -410,6 +410,14 @@ export const Follows = z.looseObject({
   alerts: z.array(PriceAlert),
 })
 
+export const PlayerProfile = z.looseObject({
+  instrumentId: z.string(),
+  currentPrice: decimal,
+  start: z.looseObject({ price: decimal, last: decimal.nullable(), anchor: decimal }),
+  matches: z.array(z.looseObject({ from: decimal, to: decimal })),
+  holders: z.array(z.looseObject({ username: z.string() })),
+})
+
 export const Recap = z.looseObject({
   start: decimal,
   result: decimal,
