@@ -7,12 +7,32 @@ const main = (): void => {
   for (const program of document.querySelectorAll('#quickstart pre code')) {
     program.textContent = program.textContent?.replaceAll('http://127.0.0.1:3000', location.origin) ?? ''
   }
+  for (const one of document.querySelectorAll<HTMLElement>('.snippet')) copying(one)
   search()
   theme()
   for (const panel of document.querySelectorAll<HTMLDetailsElement>('details.try')) {
     panel.hidden = false
     panel.addEventListener('toggle', () => panel.childElementCount === 1 && fill(panel))
   }
+}
+
+/** A button that copies the program of a snippet, and says whether it could. */
+function copying(snippet: HTMLElement): void {
+  const program = snippet.querySelector('pre code')
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = 'Copy'
+  const name = snippet.querySelector('h3')?.textContent ?? ''
+  button.setAttribute('aria-label', `Copy ${name}`)
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(program?.textContent ?? '')
+      button.textContent = 'Copied'
+    } catch {
+      button.textContent = 'Not copied: select the text'
+    }
+  })
+  snippet.querySelector('h3')?.after(button)
 }
 
 function search(): void {

@@ -20,6 +20,8 @@ interface Shown {
 }
 
 const PAGE = 10
+/** What only moves between free and held is neither won nor lost. */
+const STAKES: ReadonlySet<LedgerEntry['kind']> = new Set(['margin', 'release'])
 const isOpen = signal(false)
 
 /** Asked for when it is opened. */
@@ -78,7 +80,7 @@ function Entries() {
             ({ kind, amount, positionId, at, left: after }) => html`
               <tr>
                 <th scope="row">${words.ledger[kind]}<br /><small>${whoOf(positionId)}${dayTime(at)}</small></th>
-                <td class="num ${way(amount)}">${signed(amount)}</td>
+                <td class="num ${STAKES.has(kind) ? '' : way(amount)}">${signed(amount)}</td>
                 <td class="num">${units(after)}</td>
               </tr>
             `,
