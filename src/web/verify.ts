@@ -1,4 +1,5 @@
 /** The page that proves a match in the browser, from the server's own tape or from files. */
+import type { WatchedMatch } from './client/wire.ts'
 import type { Checkpoint, Evidence, Proof, Proven } from '../verify/verify.ts'
 
 /** The element with this id. The page is our own: a missing one is a mistake. */
@@ -45,6 +46,14 @@ const keysOf = (text: string | null): Evidence['keys'] => {
 const checkpointsOf = (text: string | null): Evidence['checkpoints'] => {
   const { checkpoints }: CheckpointList = JSON.parse(text ?? '{"checkpoints":[]}')
   return checkpoints
+}
+
+/** `Harbour 3–1 Mill`, of what the tape names by number only; null where the server does not say. */
+async function teamsOf(match: number): Promise<string | null> {
+  const text = await fetched(`/api/public/matches/${match}`).catch(() => null)
+  if (text === null) return null
+  const { match: shown }: WatchedMatch = JSON.parse(text)
+  return `${shown.home.name} ${shown.home.score ?? 0}–${shown.away.score ?? 0} ${shown.away.name}`
 }
 
 async function fromServer(match: string, position: string | null): Promise<Evidence> {
@@ -97,7 +106,10 @@ async function prove(gather: () => Promise<Evidence>): Promise<void> {
     }
     const began = performance.now()
     await verify(evidence, { progress }).then(
-      (proven) => show('yes', proved(proven, performance.now() - began)),
+      async (proven) => {
+        const tookMs = performance.now() - began
+        show('yes', proved(proven, tookMs, await teamsOf(proven.matchId)))
+      },
       (error: unknown) => {
         if (!(error instanceof Flaw)) throw error
         show('no', [heading(`Line ${error.line} does not hold`), paragraph(error.message)])
@@ -132,6 +144,7 @@ const NAMES: Readonly<Record<string, string>> = {
 function proved(
   { matchId, lines, checkpoints, counts, isRerun, isWhole, position }: Proven,
   ms: number,
+  teams: string | null,
 ): HTMLElement[] {
   const rows = Object.entries(NAMES).map(([kind, name]) => [name, (counts[kind] ?? 0).toLocaleString()])
   const what = isRerun
@@ -141,6 +154,7 @@ function proved(
   const end = isWhole ? 'The match has settled.' : 'The match had not settled by then.'
   return [
     heading(isRerun ? `Match ${matchId} is proved` : `Match ${matchId}: the chain holds`),
+    ...(teams === null ? [] : [paragraph(teams)]),
     paragraph(`${lines.toLocaleString()} lines in ${(ms / 1_000).toFixed(1)} s. ${what} ${signed} ${end}`),
     table(rows),
     ...(position.length === 0 ? [] : [heading('Your position'), table(position.map(told))]),

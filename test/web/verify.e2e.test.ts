@@ -71,6 +71,7 @@ describe.skipIf(!hasBrowser)('the page that proves a match', () => {
     await page.getByRole('link', { name: 'Prove it' }).click()
     const text = await result()
     expect(text).toContain(`Match ${matchId} is proved`)
+    expect(text).toMatch(/\w+ \d–\d \w+/)
     expect(text).toMatch(/checkpoints? (is|are) signed/)
     expect(text).toMatch(/Your position.*opened long, 0\.5 lots.*closed by full time/)
     expect(new URL(page.url()).searchParams.get('position')).toBe(position)
