@@ -34,11 +34,18 @@ const OVERLAP_MS = 30 * SECOND_MS
 /** How long a store keeps the mark of the process that fills it. */
 const FILLING_MS = 60 * SECOND_MS
 
+interface Known {
+  /** The steady instant from which no token of the session can count. */
+  readonly until: Instant
+  /** By a look. */
+  readonly isReturned: boolean
+}
+
 export class EndedSessions {
   readonly #options: EndedSessionsOptions
   readonly #key: string
-  /** The ends that this process knows of, with the steady instant from which no token of theirs can count. */
-  readonly #known = new Map<SessionId, Instant>()
+  /** The ends that this process knows of. */
+  readonly #known = new Map<SessionId, Known>()
   /** Not yet written to the fast store, which was unavailable. */
   readonly #unwritten = new Set<SessionId>()
   /** By the database's clock, as are the ends: those of processes may differ. */
@@ -81,16 +88,16 @@ export class EndedSessions {
   }
 
   /**
-   * Reads the recent ends from the database, and returns those that this process did not know of. To be called about
-   * twice a second, and once before anything is asked.
+   * Reads the recent ends from the database, and returns those that it has not returned before, also of sessions that
+   * this process ended. To be called about twice a second, and once before anything is asked.
    */
   async look(): Promise<readonly EndedSession[]> {
     const now = this.#options.world.steady.now()
     const { at, ended } = await this.#endedSince(this.#lookedAt)
     this.#lookedAt = at
-    for (const [id, until] of this.#known) if (until <= now) this.#known.delete(id)
-    const found = ended.filter(({ id }) => !this.#known.has(id))
-    for (const { id } of found) this.#know(id)
+    for (const [id, { until }] of this.#known) if (until <= now) this.#known.delete(id)
+    const found = ended.filter(({ id }) => this.#known.get(id)?.isReturned !== true)
+    for (const { id } of found) this.#know(id, true)
     return found
   }
 
@@ -127,8 +134,9 @@ export class EndedSessions {
     return row !== undefined && row.ended_at !== null
   }
 
-  #know(id: SessionId): void {
-    this.#known.set(id, instant(this.#options.world.steady.now() + this.#options.tokenLifeMs + OVERLAP_MS))
+  #know(id: SessionId, isReturned = false): void {
+    const until = instant(this.#options.world.steady.now() + this.#options.tokenLifeMs + OVERLAP_MS)
+    this.#known.set(id, { until, isReturned })
   }
 }
 

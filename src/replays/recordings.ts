@@ -157,8 +157,8 @@ async function parseLines(texts: AsyncIterable<string>): Promise<readonly unknow
   let n = 0
   for await (const text of texts) {
     n += 1
+    if (n > LINES_MAX) throw new RecordingFlaw(`it has more than ${LINES_MAX} lines`)
     if (text.trim() === '') continue
-    if (lines.length === LINES_MAX) throw new RecordingFlaw(`it has more than ${LINES_MAX} lines`)
     lines.push(sharedLine(lines.at(-1), text, n))
     if (lines.length % FRAMES_A_TURN === 0) await nextTurn()
   }

@@ -24,14 +24,15 @@ function copying(snippet: HTMLElement): void {
   button.textContent = 'Copy'
   const name = snippet.querySelector('h3')?.textContent ?? ''
   button.setAttribute('aria-label', `Copy ${name}`)
-  button.addEventListener('click', async () => {
+  const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(program?.textContent ?? '')
       button.textContent = 'Copied'
     } catch {
       button.textContent = 'Not copied: select the text'
     }
-  })
+  }
+  button.addEventListener('click', () => void copy())
   snippet.querySelector('h3')?.after(button)
 }
 

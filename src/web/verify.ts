@@ -1,5 +1,4 @@
 /** The page that proves a match in the browser, from the server's own tape or from files. */
-import type { WatchedMatch } from './client/wire.ts'
 import type { Checkpoint, Evidence, Proof, Proven } from '../verify/verify.ts'
 
 /** The element with this id. The page is our own: a missing one is a mistake. */
@@ -39,6 +38,10 @@ interface CheckpointList {
   readonly checkpoints: readonly Checkpoint[]
 }
 
+interface Watched {
+  readonly match: Readonly<Record<'home' | 'away', { readonly name: string; readonly score: number | null }>>
+}
+
 const keysOf = (text: string | null): Evidence['keys'] => {
   const { keys }: KeyList = JSON.parse(text ?? '{"keys":[]}')
   return new Map(keys.map(({ kid, publicKey }) => [kid, publicKey]))
@@ -52,7 +55,7 @@ const checkpointsOf = (text: string | null): Evidence['checkpoints'] => {
 async function teamsOf(match: number): Promise<string | null> {
   const text = await fetched(`/api/public/matches/${match}`).catch(() => null)
   if (text === null) return null
-  const { match: shown }: WatchedMatch = JSON.parse(text)
+  const { match: shown }: Watched = JSON.parse(text)
   return `${shown.home.name} ${shown.home.score ?? 0}–${shown.away.score ?? 0} ${shown.away.name}`
 }
 

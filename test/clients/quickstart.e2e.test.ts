@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('the API page in a browser', () => {
     expect(await empty.count()).toBe(0)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Copy curl key.sh' }).click()
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(`${server.url}`)
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(server.url)
     // The programs name the server that the reader is on.
     expect(await page.locator('[data-file="key.sh"]').textContent()).toContain(server.url)
 

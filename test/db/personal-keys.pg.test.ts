@@ -112,6 +112,10 @@ eachDatabase((open) => {
     expect(await ended.has(id)).toBe(true)
     await other.ended.look()
     expect(await other.ended.has(id)).toBe(true)
+    // So that the process that deleted it closes its sockets, too.
+    const found = (await ended.look()).filter((one) => one.id === id)
+    expect(found).toHaveLength(1)
+    expect((await ended.look()).filter((one) => one.id === id)).toEqual([])
     const { rows } = await sql<{ action: string }>`
       select action from audit_log where subject = ${id} order by id`.execute(db)
     expect(rows.map(({ action }) => action)).toEqual(['key.create', 'key.delete'])

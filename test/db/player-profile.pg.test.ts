@@ -150,8 +150,8 @@ eachDatabase((open) => {
     await holds(eve)
     await holds(ann)
     await db.updateTable('users').set({ hidden_from_boards: true }).where('id', '=', present(dan, 'Dan')).execute()
-    const seen = async (user: string | undefined) =>
-      (await profiles().holders(userId(user ?? ''), id, matchOf(5))).map(({ direction, league: name }) => [
+    const seen = async (user: string | undefined, now = startsAt) =>
+      (await profiles().holders(userId(user ?? ''), id, matchOf(5), now)).map(({ direction, league: name }) => [
         direction,
         name,
       ])
@@ -160,6 +160,7 @@ eachDatabase((open) => {
       ['short', 'Friends'],
     ])
     expect(await seen(eve), 'of no league').toEqual([])
+    expect(await seen(ann, endsAt), 'of a league that has ended').toEqual([])
     await leagues.leave(present(bob, 'Bob'), founded.league)
     expect(await seen(ann)).toEqual([['short', 'Friends']])
     expect(await seen(bob), 'who has left').toEqual([])

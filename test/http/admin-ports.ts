@@ -53,7 +53,11 @@ const webhook: Webhook = {
   waiting: 3,
 }
 
-const RECORDED = [3, 2, 1].map((n) => ({ info: info({ matchId: fixtureId(n) }), commits: 600, bytes: 50_000 }))
+const RECORDED = [3, 2, 1].map((n) => ({
+  info: info({ matchId: fixtureId(n), settledAt: instant(1_000) }),
+  commits: 600,
+  bytes: 50_000,
+}))
 
 export function adminPorts(user: User): Pick<
   HttpDeps,

@@ -73,6 +73,7 @@ describe('an upload', () => {
     ['half of a packed file', 'gzip', () => gzipSync(text).subarray(0, 20_000), /^it cannot be unpacked$/],
     ['a bomb of zeros', 'gzip', () => zeros, /^(a line has more than|it unpacks to more)/],
     ['a bomb of lines', 'gzip', () => gzipSync('{}\n'.repeat(10_100)), /^it has more than 10000 lines$/],
+    ['a bomb of empty lines', 'gzip', () => gzipSync('\n'.repeat(10_100)), /^it has more than 10000 lines$/],
     ['a deep line', 'plain', () => `${deep}\n${deep}`, /nested too deeply|cannot be read/],
     ['other payloads', 'plain', () => '{"a":1}\n{"a":2}', /^update 1 cannot be read: /],
     ['two matches', 'plain', () => [lines[8], other()].join('\n'), /^update 2 is of another match than the first$/],

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isPublic, Poster } from '../../src/features/webhooks/post.ts'
 import { shownSecret } from '../../src/features/webhooks/secret.ts'
 import { signedHeaders } from '../../src/features/webhooks/sign.ts'
@@ -72,6 +75,30 @@ describe('where webhooks may lead', () => {
     expect(receiver.together).toBe(1)
     poster.close()
     await receiver.kill()
+  })
+})
+
+describe('[R22] a host that answers some and not others', () => {
+  it.each(['hang', 'drip'])('keeps none waiting behind those that %s, with a connection for each', async (what) => {
+    const held: ServerResponse[] = []
+    const host = createServer((request, response) => {
+      request.resume()
+      if (request.url === '/good') return void response.writeHead(201).end()
+      if (what === 'drip') response.writeHead(201).write('.')
+      held.push(response)
+    }).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    const { port } = host.address() as AddressInfo
+    const poster = new Poster({ targets: 'any', timeoutMs: 60_000, sockets: 30 })
+    const send = (path: string) => poster.send({ url: `http://127.0.0.1:${port}${path}`, headers: {}, body: '{}' })
+    const bad = Array.from({ length: 20 }, () => send('/bad').then(String, () => 'no answer'))
+    await vi.waitUntil(() => held.length === 20, { timeout: 60_000 })
+    expect(await Promise.all(Array.from({ length: 20 }, () => send('/good')))).toEqual(Array(20).fill(201))
+    // An answer that does not end is none.
+    poster.close()
+    expect(new Set(await Promise.all(bad))).toEqual(new Set(['no answer']))
+    host.close()
+    host.closeAllConnections()
   })
 })
 

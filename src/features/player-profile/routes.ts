@@ -46,7 +46,7 @@ export function profileRoutes({ catalogue, world, profiles }: Deps, gates: Gates
     const [played, next, holders, beginning] = await Promise.all([
       profiles.played(instrument.id),
       match.replay ? null : profiles.next(team.id, world.now()),
-      profiles.holders(c.var.caller.userId, instrument.id, match.matchId),
+      profiles.holders(c.var.caller.userId, instrument.id, match.matchId, world.now()),
       profiles.beginning(instrument.id),
     ])
     const sideIn = (info: MatchInfo): Side =>

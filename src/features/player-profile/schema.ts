@@ -61,7 +61,7 @@ export const PlayerProfileBody = z
       )
       .openapi({
         description:
-          `Members of the caller's private leagues with an open position, at most ${HOLDERS_MAX}; none of those who ` +
+          `Members of the caller's private leagues that have not ended with an open position, at most ${HOLDERS_MAX}; none of those who ` +
           'are on no board.',
       }),
   })

@@ -156,13 +156,13 @@ export class PlayerProfiles {
       : infoFrom({ ...row, phase: 'scheduled', replay: false, settled_at: null, quarantine: null })
   }
 
-  /** Members of the reader's private leagues who hold the player, of those who are on the boards. */
-  async holders(reader: UserId, instrument: InstrumentId, match: FixtureId): Promise<readonly Holder[]> {
+  /** Who holds the player, of the reader's private leagues that have not ended and of those who are on the boards. */
+  async holders(reader: UserId, instrument: InstrumentId, match: FixtureId, now: Instant): Promise<readonly Holder[]> {
     const { rows } = await sql<{ username: string; sign: 1 | -1; league: string }>`
       with mates as (
         select m.user_id, min(l.name) as league
           from league_members own
-          join leagues l on l.id = own.league_id and l.kind = 'private'
+          join leagues l on l.id = own.league_id and l.kind = 'private' and l.ends_at > ${new Date(now)}::timestamptz
           -- The bound for each league keeps the planner from reading the members of all leagues.
           cross join lateral (
             select user_id from league_members

@@ -3,7 +3,7 @@ import { ownRows } from '../../../db/data-export.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { Poster } from '../webhooks/post.ts'
 import { type PushPorts, pushSubscriptions } from './routes.ts'
-import { PushSender } from './sender.ts'
+import { PushSender, TOGETHER } from './sender.ts'
 import { Pushes } from './store.ts'
 import { vapidKeys } from './vapid.ts'
 
@@ -33,7 +33,7 @@ export const push: Feature = {
     const pushes = new Pushes(stores.db, world)
     const keys = vapidKeys(accounts.ticketSecret)
     // A browser names the address, so it is as unsafe as that of a webhook.
-    const poster = new Poster({ targets: config.webhookTargets, timeoutMs: TIMEOUT_MS })
+    const poster = new Poster({ targets: config.webhookTargets, timeoutMs: TIMEOUT_MS, sockets: TOGETHER })
     const sender = new PushSender({
       pushes,
       keys,

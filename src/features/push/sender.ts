@@ -31,7 +31,8 @@ export interface PushSenderOptions {
   readonly world: BreakerOptions['world']
 }
 
-const TOGETHER = 50
+/** Messages under way: all browsers of ten users, as many as may hang before their push service is left alone. */
+export const TOGETHER = 100
 /** Push services keep a message for a browser that is offline for so long. */
 const TTL_SECS = 15 * 60
 const GONE: ReadonlySet<number> = new Set([404, 410])

@@ -48,8 +48,8 @@ const follow = createRoute({
   tags: TAGS,
   summary: 'Follow a player',
   description:
-    'From now on the caller is told of kick-offs, goals, cards and substitutions of the player, within 30 seconds. At ' +
-    'most 50 players; again changes nothing.',
+    'From now on the caller is told of line-ups, kick-offs, goals, cards and substitutions of the player, within 30 ' +
+    'seconds. At most 50 players; again changes nothing.',
   security: BROWSER_SECURITY,
   request: { params: PlayerPath },
   responses: {

@@ -10,7 +10,7 @@ import type { WebhookTargets } from '../../variables.ts'
 
 /** Answers are not read beyond this. */
 const ANSWER_BYTES_MAX = 64 * 1_024
-const SOCKETS_MAX = 2
+const SOCKETS = 2
 
 export interface Post {
   readonly url: string
@@ -23,8 +23,10 @@ type AnyPost = Omit<Post, 'body'> & { readonly body: string | Uint8Array }
 
 export interface PosterOptions {
   readonly targets: WebhookTargets
-  /** From the first byte to the end of the answer. */
+  /** From the first byte to the end of the answer. A post that waits for a connection spends this, too. */
   readonly timeoutMs: number
+  /** Connections to one host; two if left out. */
+  readonly sockets?: number
 }
 
 export class Poster {
@@ -34,7 +36,7 @@ export class Poster {
 
   constructor(options: PosterOptions) {
     this.#options = options
-    const kept = { keepAlive: true, maxSockets: SOCKETS_MAX, timeout: options.timeoutMs }
+    const kept = { keepAlive: true, maxSockets: options.sockets ?? SOCKETS, timeout: options.timeoutMs }
     this.#agents = { 'http:': new PlainAgent(kept), 'https:': new Agent(kept) }
   }
 
@@ -48,7 +50,7 @@ export class Poster {
     return isIP(host) !== 0 && !isPublic(host) ? 'must lead to a public address' : null
   }
 
-  /** The status of the answer. Throws when there is none in time, or the address is refused. */
+  /** The status of the answer. Throws when it has not ended in time, or the address is refused. */
   send({ url: text, headers, body }: AnyPost): Promise<number> {
     const url = new URL(text)
     const problem = this.#isClosed ? 'this process is stopping' : this.problemOf(url)
@@ -73,7 +75,10 @@ export class Poster {
           if (bytes > ANSWER_BYTES_MAX) response.destroy()
         })
         response.on('error', () => undefined)
-        response.on('close', () => resolve(response.statusCode ?? 0))
+        response.on('close', () => {
+          const isRead = response.complete || bytes > ANSWER_BYTES_MAX
+          return isRead ? resolve(response.statusCode ?? 0) : reject(new Error('the answer did not end in time'))
+        })
       })
       sent.end(body)
     })
