@@ -46,6 +46,8 @@ describe.skipIf(!hasBrowser)('the page that proves a match', () => {
     position = opened.position.id
     matchId = server.matchId
     await server.play(HOLD_SECS / 10)
+    // A page that still shows the match would ask what an order costs, and be refused.
+    await page.goto('about:blank')
     const boss = await server.user('Boss')
     await boss.request('POST', '/api/admin/gameplay-bot/stop', {})
     await vi.waitUntil(async () => (await fan.positions()).length === 0, PATIENCE)
