@@ -39,5 +39,5 @@ export interface SharedPage {
   /** What networks show beside the link; null to show what they show beside any invitation. */
   readonly of: (parameter: string) => Promise<Share | null>
   /** The picture of a share that has one, a PNG at `/picture` below the link; null if there is none now. */
-  readonly picture?: (parameter: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null>
+  readonly picture?: (parameter: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null | 'busy'>
 }

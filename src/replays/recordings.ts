@@ -132,7 +132,8 @@ async function* linesIn(text: Readable): AsyncGenerator<string> {
       yield* lines
       if (rest.length > LINE_MAX_CHARS) throw new RecordingFlaw(`a line has more than ${LINE_MAX_CHARS} characters`)
     }
-    yield rest + decoder.decode()
+    const last = rest + decoder.decode()
+    if (last !== '') yield last
   } catch (error) {
     if (error instanceof TypeError) throw new RecordingFlaw('it is not text in UTF-8')
     if (!(error instanceof RecordingFlaw) && isPackingError(error)) throw new RecordingFlaw('it cannot be unpacked')

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { lookup } from 'node:dns/promises'
+import { type AddressInfo, createServer as createPlainServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, vi } from 'vitest'
-import { isPublic, Poster } from '../../src/features/webhooks/post.ts'
+import { isPublic, type NameServers, Poster } from '../../src/features/webhooks/post.ts'
 import { shownSecret } from '../../src/features/webhooks/secret.ts'
 import { signedHeaders } from '../../src/features/webhooks/sign.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
@@ -57,9 +58,13 @@ describe('where webhooks may lead', () => {
   })
 
   it('[S22] not by a name that leads inside', async () => {
-    const poster = new Poster({ targets: 'public', timeoutMs: 2_000 })
-    const sent = poster.send({ url: 'https://localhost:9/', headers: {}, body: '{}' })
-    await expect(sent).rejects.toThrow('localhost does not lead to public addresses alone')
+    const nameServers: NameServers = {
+      resolve4: async () => ['8.8.8.8', '127.0.0.1'],
+      resolve6: () => Promise.reject(new Error('none')),
+    }
+    const poster = new Poster({ targets: 'public', timeoutMs: 2_000, nameServers })
+    const sent = poster.send({ url: 'https://hooks.example:9/', headers: {}, body: '{}' })
+    await expect(sent).rejects.toThrow('hooks.example does not lead to public addresses alone')
     const plain = poster.send({ url: 'http://localhost:9/', headers: {}, body: '{}' })
     await expect(plain).rejects.toThrow('https://')
     poster.close()
@@ -75,6 +80,53 @@ describe('where webhooks may lead', () => {
     expect(receiver.together).toBe(1)
     poster.close()
     await receiver.kill()
+  })
+})
+
+describe('[R22] nobody waits for a host, whatever it does', () => {
+  it('names that no server answers for hold no look-up of the process', async () => {
+    const asked: string[] = []
+    const hang = (name: string) => new Promise<never>(() => void asked.push(name))
+    const nameServers: NameServers = { resolve4: hang, resolve6: hang }
+    const poster = new Poster({ targets: 'public', timeoutMs: 500, sockets: 20, nameServers })
+    const sent = Array.from({ length: 10 }, (_, n) =>
+      poster.send({ url: `https://b${n}.slow.example/`, headers: {}, body: '{}' }).catch((error: Error) => error.name),
+    )
+    await vi.waitUntil(() => asked.length === 20, { timeout: 60_000 })
+    expect((await lookup('localhost')).address).toMatch(/127\.0\.0\.1|::1/)
+    expect(new Set(await Promise.all(sent)).size).toBe(1)
+    poster.close()
+  })
+
+  it('an answer that switches protocols is its status', async () => {
+    const host = createPlainServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'))
+    }).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    const { port } = host.address() as AddressInfo
+    const poster = new Poster({ targets: 'any', timeoutMs: 60_000 })
+    expect(await poster.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' })).toBe(101)
+    poster.close()
+    host.close()
+  })
+
+  it.each([
+    ['says nothing', ''],
+    ['begins a head', 'HTTP/1.1 201 Created\r\nx: '],
+    ['says to go on', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['sends half of a body', 'HTTP/1.1 201 Created\r\ncontent-length: 9\r\n\r\nhalf'],
+  ])('a host that %s has its time', async (_what, text) => {
+    const host = createPlainServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => socket.write(text))
+    }).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    const { port } = host.address() as AddressInfo
+    const poster = new Poster({ targets: 'any', timeoutMs: 200 })
+    await expect(poster.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' })).rejects.toThrow()
+    poster.close()
+    host.close()
   })
 })
 

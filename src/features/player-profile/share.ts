@@ -44,7 +44,7 @@ export function profileShare({ catalogue, profiles, world, delayMs, picture }: S
       const listing = await catalogue.instrument(instrumentId(id))
       const [last, ...before] = listing === null ? [] : await seen(listing.instrument.id)
       if (listing === null || last === undefined) return null
-      return picture(cardOf({ name: listing.instrument.name, played: [last, ...before] }), gone)
+      return (await picture(cardOf({ name: listing.instrument.name, played: [last, ...before] }), gone)) ?? 'busy'
     },
   }
 }

@@ -2,12 +2,20 @@
  * Sends what a webhook is told. Where only public addresses are allowed, the address that is connected to is the one
  * that was looked at, so that a name cannot lead inside after it was checked. No redirect is followed.
  */
-import { lookup as lookUp, type LookupAddress } from 'node:dns'
+import { lookup, type LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { Agent as PlainAgent, request as plainRequest, type RequestOptions } from 'node:http'
 import { Agent, request } from 'node:https'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
 import type { WebhookTargets } from '../../variables.ts'
 
+/** Asked without a thread: the system's look-ups share two, which every new connection of the process needs. */
+export interface NameServers {
+  resolve4(name: string): Promise<string[]>
+  resolve6(name: string): Promise<string[]>
+}
+
+const LOOK_UP = { timeout: 1_500, tries: 2 }
 /** Answers are not read beyond this. */
 const ANSWER_BYTES_MAX = 64 * 1_024
 const SOCKETS = 2
@@ -27,15 +35,19 @@ export interface PosterOptions {
   readonly timeoutMs: number
   /** Connections to one host; two if left out. */
   readonly sockets?: number
+  /** Those of the system if left out. */
+  readonly nameServers?: NameServers
 }
 
 export class Poster {
   readonly #options: PosterOptions
   #isClosed = false
+  readonly #lookup: LookupFunction
   readonly #agents: { readonly 'http:': PlainAgent; readonly 'https:': Agent }
 
   constructor(options: PosterOptions) {
     this.#options = options
+    this.#lookup = lookupOf(options.nameServers ?? new Resolver(LOOK_UP), options.targets)
     const kept = { keepAlive: true, maxSockets: options.sockets ?? SOCKETS, timeout: options.timeoutMs }
     this.#agents = { 'http:': new PlainAgent(kept), 'https:': new Agent(kept) }
   }
@@ -60,13 +72,19 @@ export class Poster {
       method: 'POST',
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
       signal: AbortSignal.timeout(this.#options.timeoutMs),
-      ...(this.#options.targets === 'any' ? {} : { lookup: publicLookup }),
+      lookup: this.#lookup,
     }
     return new Promise((resolve, reject) => {
       const sent = isPlain
         ? plainRequest(url, { ...options, agent: this.#agents['http:'] })
         : request(url, { ...options, agent: this.#agents['https:'] })
       sent.on('error', reject)
+      // Whatever the host does, nobody waits longer for it.
+      options.signal?.addEventListener('abort', () => reject(new Error('no answer in time')))
+      sent.on('upgrade', (response, socket) => {
+        socket.destroy()
+        resolve(response.statusCode ?? 0)
+      })
       sent.on('response', (response) => {
         let bytes = 0
         response.on('data', (chunk: Buffer) => {
@@ -129,13 +147,29 @@ export function isPublic(address: string): boolean {
   return isIP(address) === 6 && GLOBAL.check(address, 'ipv6') && !SPECIAL.check(address, 'ipv6')
 }
 
-/** Looks a name up, and fails if any of its addresses is not public. */
-const publicLookup: LookupFunction = (hostname, options, done) => {
-  lookUp(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
-    if (error !== null) return done(error, [])
-    if (found.length === 0 || !found.every(({ address }) => isPublic(address)))
-      return done(new Error(`${hostname} does not lead to public addresses alone`), [])
-    const [first] = found
-    return options.all === true ? done(null, found) : done(null, first?.address ?? '', first?.family)
-  })
+/**
+ * Looks names up. Of public targets all addresses must be public. A name without a dot is one of the machine or its
+ * network, which only the system knows.
+ */
+function lookupOf(nameServers: NameServers, targets: WebhookTargets): LookupFunction {
+  const found = async (hostname: string): Promise<LookupAddress[]> => {
+    const [four, six] = await Promise.allSettled([nameServers.resolve4(hostname), nameServers.resolve6(hostname)])
+    const addresses = [
+      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+    ]
+    if (addresses.length === 0) throw new Error(`${hostname} was not found`)
+    if (targets === 'any' || addresses.every(({ address }) => isPublic(address))) return addresses
+    throw new Error(`${hostname} does not lead to public addresses alone`)
+  }
+  return (hostname, options, done) => {
+    if (targets === 'any' && !hostname.includes('.')) return lookup(hostname, options, done)
+    found(hostname).then(
+      (addresses) => {
+        const [first] = addresses
+        return options.all === true ? done(null, addresses) : done(null, first?.address ?? '', first?.family)
+      },
+      (error: Error) => done(error, []),
+    )
+  }
 }
