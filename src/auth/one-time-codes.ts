@@ -51,28 +51,30 @@ export interface OneTimeCodesOptions {
 }
 
 export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesOptions): OneTimeCodes {
-  const digestOf = (id: string, subject: string, code: string): Buffer =>
+  /** A code proves the address that it was mailed to, and no other of the same subject. */
+  const digestOf = (id: string, { sub, email }: Identity, code: string): Buffer =>
     createHmac('sha256', secret)
-      .update(JSON.stringify(['one-time code', id, subject, code]))
+      .update(JSON.stringify(['one-time code', id, sub, email, code]))
       .digest()
 
-  const fits = (kept: KeptCode, subject: string, guess: string): boolean => {
-    const [right, digest] = [Buffer.from(kept.digest, 'base64url'), digestOf(kept.id, subject, guess)]
+  const fits = (kept: KeptCode, who: Identity, guess: string): boolean => {
+    const [right, digest] = [Buffer.from(kept.digest, 'base64url'), digestOf(kept.id, who, guess)]
     return right.length === digest.length && timingSafeEqual(right, digest)
   }
   // Guesses at a used code are not counted: the address is proved, and the code is good for nothing else.
-  const isRepeat = async ({ sub, email }: Identity, guess: string): Promise<boolean> => {
-    const used = await store.usedCode(sub, email)
-    return used !== null && fits(used, sub, guess)
+  const isRepeat = async (who: Identity, guess: string): Promise<boolean> => {
+    const used = await store.usedCode(who.sub, who.email)
+    return used !== null && fits(used, who, guess)
   }
 
   return {
-    send: async ({ sub, email }) => {
+    send: async (who) => {
+      const { sub, email } = who
       const { started, leftMs } = await store.startPause(sub)
       if (!started) return { sent: false, nextInMs: leftMs }
       const code = oneTimeCode(world.secret(8))
       const id = world.newId()
-      await store.putCode(sub, { id, digest: digestOf(id, sub, code).toString('base64url') })
+      await store.putCode(sub, { id, digest: digestOf(id, who, code).toString('base64url') })
       post({ to: email, ...codeMail(code), before: world.steady.now() + CODE_TTL_MS })
       return { sent: true, nextInMs: leftMs }
     },
@@ -81,7 +83,7 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
       if (kept === null) return { kind: (await isRepeat(who, guess)) ? 'right' : 'expired' }
       const nth = await store.guess(who.sub, kept)
       if (nth > CODE_ATTEMPTS) return { kind: (await isRepeat(who, guess)) ? 'right' : 'exhausted' }
-      if (!fits(kept, who.sub, guess)) return { kind: 'wrong', attemptsRemaining: CODE_ATTEMPTS - nth }
+      if (!fits(kept, who, guess)) return { kind: 'wrong', attemptsRemaining: CODE_ATTEMPTS - nth }
       await store.verify(who.sub, who.email)
       return { kind: 'right' }
     },

@@ -35,6 +35,7 @@ eachDatabase((open) => {
     expect(JSON.stringify(kept)).not.toContain(mailed())
     await store.putCode('bob', kept)
     expect(await codes.check({ ...ada, sub: 'bob' }, mailed())).toMatchObject({ kind: 'wrong' })
+    expect(await codes.check({ ...ada, email: 'eve@example.com' }, mailed())).toMatchObject({ kind: 'wrong' })
   })
 
   it.each([-10 * MINUTE, -DAY, 10 * MINUTE, DAY])(

@@ -98,6 +98,25 @@ describe('[R22] nobody waits for a host, whatever it does', () => {
     poster.close()
   })
 
+  it('once it is closed, what waits for a connection fails and makes none', async () => {
+    let connections = 0
+    const host = createPlainServer((socket) => {
+      connections++
+      socket.on('error', () => undefined)
+    }).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    const { port } = host.address() as AddressInfo
+    const poster = new Poster({ targets: 'any', timeoutMs: 60_000 })
+    const sent = Array.from({ length: 6 }, () =>
+      poster.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' }).then(String, () => 'no answer'),
+    )
+    await vi.waitUntil(() => connections === 2, { timeout: 60_000 })
+    poster.close()
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(['no answer']))
+    expect(connections).toBe(2)
+    host.close()
+  })
+
   it('an answer that switches protocols is its status', async () => {
     const host = createPlainServer((socket) => {
       socket.on('error', () => undefined)

@@ -41,7 +41,7 @@ export interface PosterOptions {
 
 export class Poster {
   readonly #options: PosterOptions
-  #isClosed = false
+  readonly #closing = new AbortController()
   readonly #lookup: LookupFunction
   readonly #agents: { readonly 'http:': PlainAgent; readonly 'https:': Agent }
 
@@ -65,13 +65,13 @@ export class Poster {
   /** The status of the answer. Throws when it has not ended in time, or the address is refused. */
   send({ url: text, headers, body }: AnyPost): Promise<number> {
     const url = new URL(text)
-    const problem = this.#isClosed ? 'this process is stopping' : this.problemOf(url)
+    const problem = this.#closing.signal.aborted ? 'this process is stopping' : this.problemOf(url)
     if (problem !== null) return Promise.reject(new Error(problem))
     const isPlain = url.protocol === 'http:'
     const options: RequestOptions = {
       method: 'POST',
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-      signal: AbortSignal.timeout(this.#options.timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(this.#options.timeoutMs), this.#closing.signal]),
       lookup: this.#lookup,
     }
     return new Promise((resolve, reject) => {
@@ -102,9 +102,9 @@ export class Poster {
     })
   }
 
-  /** Cuts every connection, also those in use, and makes no other. */
+  /** Cuts every connection, also those in use, and makes no other: what waits for one fails. */
   close(): void {
-    this.#isClosed = true
+    this.#closing.abort()
     for (const agent of Object.values(this.#agents)) agent.destroy()
   }
 }
