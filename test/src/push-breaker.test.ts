@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../actors/kernel/world.ts'
 import { Breaker } from '../../src/features/push/breaker.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-it('[R22] holds a name after the failures of so many users, longer each time, and not for what was under way', () => {
+it('[R22] a name is held after three users have failed, longer each time; what was under way does not count', () => {
   const world = new TestWorld()
   const breaker = new Breaker({ world, failures: 3 })
   const held = () => breaker.heldMs('push.example')

@@ -83,7 +83,7 @@ describe('where webhooks may lead', () => {
   })
 })
 
-describe('[R22] nobody waits for a host, whatever it does', () => {
+describe('[R22] a host that misbehaves keeps no post waiting beyond its time', () => {
   it('names that no server answers for hold no look-up of the process', async () => {
     const asked: string[] = []
     const hang = (name: string) => new Promise<never>(() => void asked.push(name))

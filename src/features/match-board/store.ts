@@ -86,13 +86,13 @@ export class MatchBoards {
     return { ...table, isFinal }
   }
 
-  /** The user and the members of their private leagues that have not ended, so many of them. */
+  /** The user, and at most `MEMBERS_MAX` members of their private leagues that have not ended. */
   async leagueMates(user: UserId, now: Instant): Promise<readonly UserId[]> {
     const { rows } = await sql<{ user_id: string }>`
       select distinct m.user_id
         from league_members own
         join leagues l on l.id = own.league_id and l.kind = 'private' and l.ends_at > ${new Date(now)}::timestamptz
-        -- Of each league so many, or the planner reads the members of all leagues.
+        -- The bound for each league keeps the planner from reading the members of all leagues.
         cross join lateral (
           select user_id from league_members
            where league_id = own.league_id and left_at is null limit ${MEMBERS_MAX}::integer) m

@@ -7,7 +7,7 @@ import { type ProfilePorts, profileRoutes } from './routes.ts'
 import { profileShare } from './share.ts'
 import { PlayerProfiles } from './store.ts'
 
-/** Pictures that are drawn at a time for whoever follows a link, and that wait. Users' own have a line of their own. */
+/** Pictures for visitors: how many are drawn at a time, and how many wait. Those of users have a queue of their own. */
 const DRAWING = { together: 1, waiting: 20, withinMs: 5_000 }
 
 export const profileApi = (ports: ProfilePorts): Opened => ({

@@ -94,7 +94,7 @@ export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { new
     const [was, is] = [seen?.[key], Number(starter)]
     const isChanged = was === 1 - is
     named[key] = isChanged ? is + CHANGED : (was ?? is)
-    // Whoever follows a player of known line-ups can see them.
+    // A user who follows a player after the line-ups are known can see them.
     if (seen !== null && (was === undefined || isChanged)) add(starter ? 'named' : 'spare', playerId, null)
   }
   const kept = Object.entries(seen ?? {}).filter(([key, n]) => key.startsWith('named:') || n > (counts[key] ?? 0))

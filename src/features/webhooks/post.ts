@@ -79,7 +79,7 @@ export class Poster {
         ? plainRequest(url, { ...options, agent: this.#agents['http:'] })
         : request(url, { ...options, agent: this.#agents['https:'] })
       sent.on('error', reject)
-      // Whatever the host does, nobody waits longer for it.
+      // The promise settles by then, whatever the host does.
       options.signal?.addEventListener('abort', () => reject(new Error('no answer in time')))
       sent.on('upgrade', (response, socket) => {
         socket.destroy()
