@@ -108,7 +108,7 @@ export class Sessions {
       address_prefix: addressPrefix,
     }))
     await db.insertInto('sessions').values(rows).execute()
-    await this.#keepLeaving(users)
+    await this.#keepLeaving(rows.map(({ id }) => id))
     const expired = db.selectFrom('sessions').select('id').where('expires_at', '<', new Date(now))
     await db
       .deleteFrom('sessions')
@@ -126,13 +126,15 @@ export class Sessions {
 
   /**
    * A sign-in that looked before a deletion was committed, and began its session after it: the deletion has not ended
-   * that session.
+   * that session. One that the deletion has ended keeps nothing.
    */ // Y2
-  async #keepLeaving(users: readonly UserId[]): Promise<void> {
+  async #keepLeaving(sessions: readonly string[]): Promise<void> {
     const leaving = await this.#options.db
-      .selectFrom('users')
-      .select('id')
-      .where('id', '=', sql<string>`any(${users}::uuid[])`)
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select('users.id')
+      .where('sessions.id', '=', sql<string>`any(${sessions}::uuid[])`)
+      .where('sessions.ended_at', 'is', null)
       .where((eb) => eb.or([eb('deletion_due', 'is not', null), eb('erased_at', 'is not', null)]))
       .execute()
     for (const { id } of leaving) {

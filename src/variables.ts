@@ -285,11 +285,15 @@ export const Environment = z.object({
     meaning:
       'who may read `/metrics`: private addresses without a proxy (`private`), everyone (`open`), no one (`off`)',
   }),
-  WEBHOOK_TARGETS: oneOf(WEBHOOK_TARGETS).optional().register(declarations, {
-    default: null,
-    otherwise: '`any`, in production `public`',
-    meaning: 'where webhooks may lead: to public addresses over TLS (`public`) or anywhere (`any`)',
-  }),
+  WEBHOOK_TARGETS: oneOf(WEBHOOK_TARGETS)
+    .optional()
+    .register(declarations, {
+      default: null,
+      otherwise: '`any`, in production `public`',
+      meaning:
+        'where webhooks may lead: to public addresses over TLS (`public`) or anywhere (`any`); ' +
+        'only names without a dot are looked up in the files of the machine',
+    }),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS, {
     otherwise: 'no traces',
     meaning: 'an OpenTelemetry collector, such as `http://…:4318` (OTLP over HTTP)',
