@@ -47,7 +47,7 @@ export interface Cluster {
 
 export interface RealTimeOptions extends Omit<
   MatchContext,
-  'fanOut' | 'account' | 'deadline' | 'share' | 'relay' | 'refusedUpdates'
+  'fanOut' | 'account' | 'deadline' | 'share' | 'relay' | 'refusedUpdates' | 'onCommitted'
 > {
   /**
    * The server behind `{ws_url}`. This module answers its upgrade requests; its owner answers the others and listens.
@@ -72,6 +72,8 @@ export interface RealTimeOptions extends Omit<
   readonly provider: ProviderContext | null
 }
 
+type CommitListener = MatchContext['onCommitted']
+
 export interface RealTime {
   readonly desk: MatchDesk
   readonly feed: PriceFeed
@@ -92,6 +94,8 @@ export interface RealTime {
   disconnectUser(userId: UserId): void
   /** The bearers of all sockets and seats of this process, at both endpoints. */
   visitors(): readonly Visitor[]
+  /** Hears of every commit of the matches of this process from now on. The listener must be quick, and not throw. */
+  listen(listener: CommitListener): void
   /** Closes the sockets and frees the seats of these visitors, at both endpoints of this process. */
   disconnectVisitors(isGone: (visitor: Visitor) => boolean, reason: CloseReason): void
   /** Sends a user a notice, in the process where they listen. */
@@ -143,6 +147,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     },
     visitors: () => [...feed.visitors(), ...[...hosted.values()].flatMap((match) => match.visitors())],
     disconnectVisitors,
+    listen: (listener) => parts.listeners.push(listener),
     notify: (userId, notice) => (cluster === null ? account.publish(userId, notice) : cluster.notify(userId, notice)),
     stop: async () => {
       const stopped = stopMatches(parts, poller).catch((error: unknown) => options.report('wind_down_failed', error))
@@ -161,6 +166,7 @@ function partsOf(options: RealTimeOptions) {
   const connectionLimit = new ConnectionLimit(options.limits)
   const hosted = new Map<FixtureId, HostedMatch>()
   const refusedUpdates = { clock_behind: 0, before_kick_off: 0 }
+  const listeners: CommitListener[] = []
   const fanOut = new FanOut({ clock: world.steady, report })
   const account = new AccountStream({ read: options.readAccounts, report })
   const cluster =
@@ -174,6 +180,7 @@ function partsOf(options: RealTimeOptions) {
       deadline,
       share: new FairShare(world.steady),
       refusedUpdates,
+      onCommitted: (events) => listeners.forEach((listener) => listener(events)),
       relay: cluster?.prices.relay ?? null,
     },
     hosted,
@@ -195,6 +202,7 @@ function partsOf(options: RealTimeOptions) {
     connectionLimit,
     hosted,
     refusedUpdates,
+    listeners,
     fanOut,
     account,
     cluster,

@@ -58,6 +58,8 @@ export interface MatchContext {
   readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void
   /** The matches of this process count in it. */
   readonly refusedUpdates: RefusedUpdates
+  /** Hears the events of each commit of a match of this process, once it is durable. Must not throw. */
+  readonly onCommitted: (events: readonly MatchEvent[]) => void
 }
 
 export interface MatchHostOptions {
@@ -206,6 +208,7 @@ export class MatchHost implements PriceSource {
 
   #publish(events: readonly MatchEvent[]): void {
     this.#context.fanOut.moved(this)
+    this.#context.onCommitted(events)
     for (const event of events) if (event.kind === 'match_updated') this.#countRefused(event.refused)
     const owners = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
     for (const userId of owners) this.#context.account.logAppended(userId)

@@ -4,17 +4,19 @@ import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { fixtureId, type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Notification } from '../../db/announcements.ts'
 import { UserGone } from '../../db/lock-user.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Pushes } from '../../src/features/push/store.ts'
+import { Moves } from '../../src/features/watchlist/moves.ts'
 import { Watchlists } from '../../src/features/watchlist/store.ts'
 import { Teller } from '../../src/features/watchlist/teller.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
-import { GOAL, info, p, player } from '../support/fixtures.ts'
+import { GOAL, info, instrument as instrumentNo, p, player } from '../support/fixtures.ts'
 import { type Fixture, openSeason, type Season } from '../support/season.ts'
 
 const GOAL_ROW = { ...GOAL, retracted: false }
@@ -231,20 +233,51 @@ eachDatabase((open) => {
     const { match, instrumentId } = await matchOf(user)
     expect(await watchlists().alert(user, instrumentId, p(200))).toEqual({ kind: 'reached', price: p(200) })
     for (const level of [190, 210, 220]) await watchlists().alert(user, instrumentId, p(level))
-    await teller().judge()
+    await teller().judge([])
     expect(told).toEqual([])
     await priced(match, instrumentId, 210.5)
-    await Promise.all([teller().judge(), teller().judge()])
+    await Promise.all([teller().judge([]), teller().judge([])])
     expect(titles()).toEqual([[user, 'A. Striker at 210.50']])
     expect(told[0]).toMatchObject({ body: 'The price has risen to your alert at 210.00.', data: { level: 210 } })
     await priced(match, instrumentId, 190)
-    await teller().judge()
+    await teller().judge([])
     expect(told[1]).toMatchObject({ type: 'price_reached', data: { level: 190, price: 190, direction: 'below' } })
     expect((await watchlists().list(user)).alerts).toMatchObject([{ level: p(220), isAbove: true }])
     await match.settle()
     await priced(match, instrumentId, 230)
-    await teller().judge()
+    await teller().judge([])
     expect(told, 'its match is settled').toHaveLength(2)
+  })
+
+  it('[R31] a price that was there for a moment after the alert was set fires it, one from before does not', async () => {
+    const user = await rig.user('Momentary')
+    const { match, instrumentId } = await matchOf(user)
+    const moves = new Moves()
+    const moved = (units: number, cause: 'trade' | 'settlement' = 'trade') => {
+      ahead += 1
+      const quote = quoteOf(instrumentNo(1, { base: p(units), published: p(units) }))
+      moves.add([
+        { kind: 'price_moved', instrumentId, quote, previous: p(200), cause, providerEventId: 0, at: world.now() },
+      ])
+    }
+    const judge = () => moves.take((some) => teller().judge(some))
+    moved(212)
+    moved(188)
+    ahead += 1
+    for (const level of [190, 210, 220]) await watchlists().alert(user, instrumentId, p(level))
+    moved(200)
+    await judge()
+    expect(told, 'before the alerts').toEqual([])
+    for (const units of [205, 211, 204, 203]) moved(units)
+    const failed = moves.take(() => Promise.reject(new Error('the database is away')))
+    await expect(failed).rejects.toThrow('away')
+    await Promise.all([judge(), judge()])
+    expect(titles()).toEqual([[user, 'A. Striker at 211.00']])
+    moved(230, 'settlement')
+    moved(189)
+    await match.settle()
+    await judge()
+    expect(titles().slice(1)).toEqual([[user, 'A. Striker at 189.00']])
   })
 
   it('[R32] a reminded user is told once when the match begins, with their players in it if it has some', async () => {

@@ -90,15 +90,16 @@ eachDataPlace((settle) => {
 
     it('survives a provider that fails intermittently in every way', async () => {
       // Four of every thirty calls fail: forty seconds of play, long enough for a late feed.
-      const trouble = (call: number) =>
-        call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
+      const reasons = new Set<string | null>()
+      const trouble = (call: number) => {
+        reasons.add(rehearsal?.window()?.reason ?? null)
+        return call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
+      }
       const server = await open({ trouble })
       expected = PROVIDER_AND_CLOCK
       await server.enrol(20)
-      const reasons = new Set<string | null>()
       await vi.waitUntil(() => {
         server.trade()
-        reasons.add(server.window()?.reason ?? null)
         return (server.info()?.settledAt ?? null) !== null
       }, LONG)
       expect([...reasons]).toContain('the live feed is late')

@@ -52,6 +52,7 @@ async function hosted(of: MatchRecord, isAlone = false) {
       report,
       warn: () => undefined,
       refusedUpdates: { clock_behind: 0, before_kick_off: 0 },
+      onCommitted: () => undefined,
     },
   })
   return { host, store, world, fanOut, opened }

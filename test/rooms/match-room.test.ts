@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { MICROS_MAX, price } from '../../actors/kernel/micros.ts'
 import { fixtureId, instrumentId } from '../../actors/kernel/ids.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
 import { MatchRoom, matchRoomId } from '../../rooms/match/match-room.ts'
 import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
@@ -515,6 +516,14 @@ describe('a room in trouble', () => {
     expect(rig.warnings).toEqual(
       ['clock_behind', 'before_kick_off'].map((reason) => ({ event: 'feed_update_refused', matchId: MATCH, reason })),
     )
+  })
+
+  it('[R31] listeners hear what each match has committed', async () => {
+    rig = await RealtimeRig.open()
+    const heard: MatchEvent['kind'][] = []
+    rig.realTime.listen((events) => heard.push(...events.map(({ kind }) => kind)))
+    await rig.plays()
+    expect(heard).toEqual(expect.arrayContaining(['match_updated', 'price_moved']))
   })
 
   it('a timer that throws is reported once', async () => {

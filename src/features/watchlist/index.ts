@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { ownRows } from '../../../db/data-export.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { watchlistErrors } from './errors.ts'
+import { Moves } from './moves.ts'
 import { reminderRoutes } from './reminder-routes.ts'
 import { follows, type WatchlistPorts } from './routes.ts'
 import { Watchlists } from './store.ts'
@@ -49,13 +50,20 @@ export const watchlist: Feature = {
       await sql`delete from ${sql.table(table)} where user_id = ${user}::uuid`.execute(tx)
     }
   },
-  open: ({ stores, world, community }) => {
+  open: ({ stores, world, community, realTime }) => {
     const teller = new Teller(stores.db, world, community.notify)
+    const moves = new Moves()
+    realTime.listen((events) => moves.add(events))
     return {
       ...watchlistApi({ watchlists: new Watchlists(stores.db, world) }),
       tasks: [
         { name: 'player-news', everyMs: 2_003, roles: ['api'], run: () => teller.run() },
-        { name: 'price-alerts', everyMs: 1_009, roles: ['api'], run: () => teller.judge() },
+        {
+          name: 'price-alerts',
+          everyMs: 1_009,
+          roles: ['rooms'],
+          run: () => moves.take((some) => teller.judge(some)),
+        },
       ],
     }
   },

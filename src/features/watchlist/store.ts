@@ -112,6 +112,8 @@ export class Watchlists {
   /** Waits for a price. At the same level there is one alert. */ // R31
   async alert(user: UserId, player: InstrumentId, level: Price): Promise<AlertMade> {
     return this.#inTurn(user, async (tx) => {
+      // Before the price is read: what moves it from then on counts.
+      const since = new Date(this.#world.now())
       const now = await priceOf(tx, player)
       if (now === null) return { kind: 'unknown' }
       if (now === level) return { kind: 'reached', price: now }
@@ -122,8 +124,9 @@ export class Watchlists {
       const id = this.#world.newId()
       await sql`
         insert into watchlist_alerts (id, user_id, instrument_id, level_micros, is_above, created_at)
-          values (${id}::uuid, ${user}::uuid, ${player}::uuid, ${level}::bigint, ${level > now}::boolean,
-                  ${new Date(this.#world.now())}::timestamptz)`.execute(tx)
+          values (${id}::uuid, ${user}::uuid, ${player}::uuid, ${level}::bigint, ${level > now}::boolean, ${since}::timestamptz)`.execute(
+        tx,
+      )
       const made = (await alertsOf(tx, user)).find((one) => one.id === id)
       return made === undefined ? { kind: 'unknown' } : { kind: 'made', alert: made }
     })

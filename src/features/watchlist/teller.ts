@@ -8,8 +8,9 @@ import { decimal, price } from '../../../actors/kernel/micros.ts'
 import { instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
 import { insertNotices, type Notification } from '../../../db/announcements.ts'
 import { infoFrom, MATCH_COLUMNS } from '../../../db/match-record.ts'
-import { uuids } from '../../../db/postgres/arrays.ts'
+import { bigints, instants, integers, uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import type { Move } from './moves.ts'
 import { type Follower, KINDS, type Kind, newsOf, noticeOf, priceNotice, readNews, readSeen } from './news.ts'
 
 /** Users that are told in one transaction: some ten milliseconds. */
@@ -139,12 +140,12 @@ export class Teller {
     return told !== null
   }
 
-  /** Tells those whose prices are reached, once each. */ // R31
-  async judge(): Promise<void> {
-    while ((await this.#reached()) === ALERTS_MAX);
+  /** Tells those whose prices are reached, once each: by what is stored, or by one of these moves. */ // R31
+  async judge(moves: readonly Move[]): Promise<void> {
+    while ((await this.#reached(moves)) > 0);
   }
 
-  async #reached(): Promise<number> {
+  async #reached(moves: readonly Move[]): Promise<number> {
     const at = this.#world.now()
     const told = await this.#db.transaction().execute(async (tx) => {
       const { rows } = await sql<{
@@ -156,21 +157,35 @@ export class Teller {
         name: string
         price_micros: number
       }>`
-        with due as (
-          select a.id from matches m join instruments i on i.match_id = m.id cross join lateral (
+        with seen as (
+          select i.id, 'infinity'::timestamptz as at, i.price_micros as price, side.is_high
+            from matches m join instruments i on i.match_id = m.id cross join (values (true), (false)) side (is_high)
+           where m.settled_at is null
+          union all
+          select v.id, v.at, v.price, v.is_high <> 0
+            from unnest(${uuids(moves.map((move) => move.instrumentId))}::uuid[],
+                        ${instants(moves.map((move) => move.at))}::timestamptz[],
+                        ${bigints(moves.map((move) => move.price))}::bigint[],
+                        ${integers(moves.map((move) => Number(move.isHigh)))}::integer[]) v (id, at, price, is_high)
+        ), due as (
+          select a.id, s.price, s.at from seen s cross join lateral (
                  (select id from watchlist_alerts
-                   where instrument_id = i.id and is_above and level_micros <= i.price_micros
-                   limit ${ALERTS_MAX}::integer)
+                   where s.is_high and instrument_id = s.id and is_above and level_micros <= s.price
+                     and created_at <= s.at limit ${ALERTS_MAX}::integer)
                  union all
                  (select id from watchlist_alerts
-                   where instrument_id = i.id and not is_above and level_micros >= i.price_micros
-                   limit ${ALERTS_MAX}::integer)) a
-           where m.settled_at is null limit ${ALERTS_MAX}::integer
+                   where not s.is_high and instrument_id = s.id and not is_above and level_micros >= s.price
+                     and created_at <= s.at limit ${ALERTS_MAX}::integer)) a
+           limit ${ALERTS_MAX}::integer
+        ), first as (
+          select distinct on (id) id, price from due order by id, at
         ), taken as (
-          select id from watchlist_alerts where id in (select id from due) for update skip locked
+          select id from watchlist_alerts where id in (select id from first) for update skip locked
         )
-        delete from watchlist_alerts a using taken, instruments i where a.id = taken.id and i.id = a.instrument_id
-          returning a.id, a.user_id, a.instrument_id, a.level_micros, a.is_above, i.name, i.price_micros`.execute(tx)
+        delete from watchlist_alerts a using taken, first, instruments i
+         where a.id = taken.id and first.id = a.id and i.id = a.instrument_id
+          returning a.id, a.user_id, a.instrument_id, a.level_micros, a.is_above, i.name,
+                    first.price as price_micros`.execute(tx)
       const notices = rows.map((row) =>
         priceNotice(
           {

@@ -91,6 +91,7 @@ export class SimulatedProcess implements Schedule {
         report,
         warn: () => undefined,
         refusedUpdates: { clock_behind: 0, before_kick_off: 0 },
+        onCommitted: () => undefined,
       },
       directory,
       ownership: leases,
