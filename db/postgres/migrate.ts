@@ -6,6 +6,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from './commit-batch.ts'
 import { RULES } from './rules.ts'
 import { LEAGUE_TABLE } from './league-table.ts'
+import { DISTRICT_TABLE, MATCH_TABLE } from './match-table.ts'
 import { install, type Repeatable } from './repeatable.ts'
 import type { Database } from './schema.ts'
 
@@ -46,7 +47,14 @@ export const MIGRATIONS: readonly Migration[] = readdirSync(FOLDER)
   .map(fromFile)
 
 /** What is created again whenever its text changes. */
-const REPEATABLES: readonly Repeatable[] = [RULES, COMMIT_BATCH, COMMIT_BATCH_PROTECTED, LEAGUE_TABLE]
+const REPEATABLES: readonly Repeatable[] = [
+  RULES,
+  COMMIT_BATCH,
+  COMMIT_BATCH_PROTECTED,
+  LEAGUE_TABLE,
+  MATCH_TABLE,
+  DISTRICT_TABLE,
+]
 
 /** Arbitrary, but the same for every process that migrates this database. */
 const LOCK = 7_166_211_044

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from '../../db/postgres/commit-batch.ts'
 import { RULES, withRules } from '../../db/postgres/rules.ts'
 import { LEAGUE_TABLE } from '../../db/postgres/league-table.ts'
+import { DISTRICT_TABLE, MATCH_TABLE } from '../../db/postgres/match-table.ts'
 import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { type Migration, migrate, MIGRATIONS, newerBreaking } from '../../db/postgres/migrate.ts'
 import { type Repeatable, repeatable } from '../../db/postgres/repeatable.ts'
@@ -164,6 +165,8 @@ onPostgres((server) => {
         COMMIT_BATCH.installedAs,
         COMMIT_BATCH_PROTECTED.installedAs,
         LEAGUE_TABLE.installedAs,
+        MATCH_TABLE.installedAs,
+        DISTRICT_TABLE.installedAs,
       ])
       expect(ran.filter((one) => one.length > 0)).toHaveLength(1)
     } finally {

@@ -164,7 +164,7 @@ export class MatchBoardKeeper {
 const isStepDue = sql`stepped_at <= clock_timestamp() - make_interval(secs => ${STEPS_MS / 1_000}::float8)`
 
 /** Whether a user, `u`, is on no board. */
-export const isOffBoards = ({ ranksBots }: BoardRules) =>
+const isOffBoards = ({ ranksBots }: BoardRules) =>
   sql<boolean>`${sql.raw(ranksBots ? 'u.off_boards' : '(u.off_boards or u.bot_since is not null)')}`
 
 const isCounted = (event: CommittedEvent): event is Counted =>

@@ -1,19 +1,22 @@
 /** Reads the table of a match: its top, and the place of a user with the neighbours, of some hundred rows in all. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { compareStandings, type Ranked, rankAll, type Standing } from '../../../actors/community/ranking.ts'
 import { districtId, type DistrictId, type FixtureId, type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
 import type { BoardUser } from '../../../db/careers.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
+import { DISTRICT_TABLE, MATCH_TABLE } from '../../../db/postgres/match-table.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
-import { type BoardRules, isOffBoards, STEP } from './keeper.ts'
+import { type BoardRules, STEP } from './keeper.ts'
 
 /** Whom a table ranks: everybody or a district, or these users. */
 export type Group =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'district'; readonly districtId: DistrictId }
   | { readonly kind: 'users'; readonly users: readonly UserId[] }
+
+type OrderedGroup = Exclude<Group, { kind: 'users' }>
 
 export interface TableRow extends Ranked {
   readonly user: BoardUser
@@ -42,16 +45,6 @@ const COUNTED_MAX = 4 * STEP
 export const MEMBERS_MAX = 2_000
 /** Neighbours on each side. */
 const NEIGHBOURS = 2
-const NO_USER = '00000000-0000-0000-0000-000000000000'
-/** After every place. */
-const END: Key = { key: '{9223372036854775807}', user: NO_USER }
-
-/** A place in the order of a table. */
-interface Key {
-  /** The text of a literal of bigints. */
-  readonly key: string
-  readonly user: string
-}
 
 interface PlaceRow {
   readonly user_id: string
@@ -62,11 +55,19 @@ interface PlaceRow {
   readonly base_moves_micros: number
   readonly stake_micros: number
   readonly first_trade_at: Date
-  readonly key: string
   readonly username: string
   readonly is_bot: boolean
-  readonly is_off: boolean
+  readonly off_boards: boolean
 }
+
+/** A row of `match_table`; without a user if there are no places. */
+type OrderedRow = {
+  readonly total: number
+  /** Places ahead of the first in `around`, and of the first that equals it. */
+  readonly ahead: number
+  readonly better: number
+  readonly is_final: boolean
+} & ((PlaceRow & { readonly is_top: boolean }) | { readonly user_id: null })
 
 export class MatchBoards {
   readonly #db: Kysely<Database>
@@ -77,13 +78,9 @@ export class MatchBoards {
     this.#rules = rules
   }
 
-  async table(query: TableQuery): Promise<MatchTable> {
-    const { match, group } = query
-    const [isFinal, table] = await Promise.all([
-      this.#isFinal(match),
-      group.kind === 'users' ? this.#among(query, group.users) : this.#inOrder(query, scopeOf(match, group)),
-    ])
-    return { ...table, isFinal }
+  table(query: TableQuery): Promise<MatchTable> {
+    const { group } = query
+    return group.kind === 'users' ? this.#among(query, group.users) : this.#inOrder(query, group)
   }
 
   /** The user, and at most `MEMBERS_MAX` members of their private leagues that have not ended. */
@@ -107,65 +104,49 @@ export class MatchBoards {
     return rows[0]?.is_final ?? false
   }
 
-  async #among({ match, user, limit }: TableQuery, users: readonly UserId[]): Promise<Omit<MatchTable, 'isFinal'>> {
-    const found = await this.#places(sql`
-      select p.* from match_board_places p
-       where p.user_id = any(${uuids(users)}::uuid[]) and p.match_id = ${match}::bigint and p.shown`)
-    const ranked = rowsOf(found.toSorted((a, b) => compareStandings('roi', a.standing, b.standing)))
+  async #among({ match, user, limit }: TableQuery, users: readonly UserId[]): Promise<MatchTable> {
+    const [isFinal, { rows }] = await Promise.all([
+      this.#isFinal(match),
+      sql<PlaceRow>`
+        select p.user_id, p.district_id, p.closed, p.wins, p.pnl_micros, p.base_moves_micros, p.stake_micros,
+               p.first_trade_at, u.username, u.bot_since is not null as is_bot, u.off_boards
+          from match_board_places p join users u on u.id = p.user_id
+         where p.user_id = any(${uuids(users)}::uuid[]) and p.match_id = ${match}::bigint and p.shown`.execute(
+        this.#db,
+      ),
+    ])
+    const found = this.#found(rows).toSorted((a, b) => compareStandings('roi', a.standing, b.standing))
+    const ranked = rowsOf(found)
     const place = ranked.findIndex(({ standing }) => standing.userId === user)
     return {
       total: ranked.length,
       top: ranked.slice(0, limit),
       me: ranked[place] ?? null,
       around: place < 0 ? [] : ranked.slice(Math.max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1),
+      isFinal,
     }
   }
 
-  async #inOrder({ match, user, limit }: TableQuery, scope: Scope): Promise<Omit<MatchTable, 'isFinal'>> {
-    const [top, total, own] = await Promise.all([
-      this.#places(sql`select p.* from match_board_places p where ${scope.where} order by p.key, p.user_id
-                        limit ${limit}::integer`),
-      this.#ahead(scope, END),
-      this.#places(sql`select p.* from match_board_places p
-                        where p.user_id = ${user}::uuid and p.match_id = ${match}::bigint and ${scope.where}`),
-    ])
-    const ranked = rowsOf(top)
-    const [mine] = own
-    if (mine === undefined) return { total, top: ranked, me: null, around: [] }
-    const around = await this.#around(scope, mine.at)
-    return { total, top: ranked, me: around.find(({ standing }) => standing.userId === user) ?? null, around }
+  async #inOrder({ match, user, limit }: TableQuery, group: OrderedGroup): Promise<MatchTable> {
+    const [table, district] = group.kind === 'everybody' ? [MATCH_TABLE, 0] : [DISTRICT_TABLE, Number(group.districtId)]
+    const { rows } = await sql<OrderedRow>`
+      select * from ${sql.ref(table.installedAs)}(${match}::bigint, ${district}::integer, ${user}::uuid,
+        ${limit}::integer, ${NEIGHBOURS}::integer, ${COUNTED_MAX}::integer)`.execute(this.#db)
+    const { total = 0, ahead = 0, better = 0, is_final: isFinal = false } = rows[0] ?? {}
+    const places = rows.flatMap((row) => (row.user_id === null ? [] : [row]))
+    const around = rowsOf(this.#found(places.filter((row) => !row.is_top)), { place: ahead + 1, rank: better + 1 })
+    return {
+      total,
+      top: rowsOf(this.#found(places.filter((row) => row.is_top))),
+      me: around.find(({ standing }) => standing.userId === user) ?? null,
+      around,
+      isFinal,
+    }
   }
 
-  async #around(scope: Scope, mine: Key): Promise<readonly TableRow[]> {
-    const own = sql`(${mine.key}::bigint[], ${mine.user}::uuid)`
-    const found = await this.#places(sql`
-      (select p.* from match_board_places p where ${scope.where} and (p.key, p.user_id) < ${own}
-        order by p.key desc, p.user_id desc limit ${NEIGHBOURS}::integer)
-      union all
-      (select p.* from match_board_places p where ${scope.where} and (p.key, p.user_id) >= ${own}
-        order by p.key, p.user_id limit ${NEIGHBOURS + 1}::integer)`)
-    const [first] = found
-    if (first === undefined) return []
-    // Equal users share the rank of the first of them.
-    const [ahead, better] = await Promise.all([
-      this.#ahead(scope, first.at),
-      this.#ahead(scope, { key: first.at.key, user: NO_USER }),
-    ])
-    return rowsOf(found, { place: ahead + 1, rank: better + 1 })
-  }
-
-  async #ahead(scope: Scope, at: Key): Promise<number> {
-    const { rows } = await aheadOf(scope, at).execute(this.#db)
-    return rows[0]?.ahead ?? 0
-  }
-
-  /** In the order of the table. Those who have left the boards since keep their place, unseen, until it changes. */
-  async #places(places: RawBuilder<unknown>): Promise<readonly Found[]> {
-    const { rows } = await sql<PlaceRow>`
-      select p.user_id, p.district_id, p.closed, p.wins, p.pnl_micros, p.base_moves_micros, p.stake_micros,
-             p.first_trade_at, p.key::text as key, u.username, u.bot_since is not null as is_bot,
-             ${isOffBoards(this.#rules())} as is_off
-        from (${places}) p join users u on u.id = p.user_id order by p.key, p.user_id`.execute(this.#db)
+  /** Those who have left the boards since keep their place, unseen, until it changes. */
+  #found(rows: readonly PlaceRow[]): readonly Found[] {
+    const { ranksBots } = this.#rules()
     return rows.map((row) => ({
       standing: {
         userId: userId(row.user_id),
@@ -179,8 +160,7 @@ export class MatchBoards {
         version: 0,
       },
       user: { username: row.username, isBot: row.is_bot },
-      at: { key: row.key, user: row.user_id },
-      isOff: row.is_off,
+      isOff: row.off_boards || (row.is_bot && !ranksBots),
     }))
   }
 }
@@ -188,7 +168,6 @@ export class MatchBoards {
 interface Found {
   readonly standing: Standing
   readonly user: BoardUser
-  readonly at: Key
   readonly isOff: boolean
 }
 
@@ -199,34 +178,3 @@ function rowsOf(found: readonly Found[], start?: Parameters<typeof rankAll>[2]):
     return one === undefined || one.isOff ? [] : [{ ...ranked, user: one.user }]
   })
 }
-
-interface Scope {
-  readonly match: FixtureId
-  /** Of its steps. */
-  readonly district: number
-  readonly where: RawBuilder<unknown>
-}
-
-export function scopeOf(match: FixtureId, group: Exclude<Group, { kind: 'users' }>): Scope {
-  const all = sql`p.match_id = ${match}::bigint and p.shown`
-  if (group.kind === 'everybody') return { match, district: 0, where: all }
-  const district = Number(group.districtId)
-  return { match, district, where: sql`${all} and p.district_id = ${district}::integer` }
-}
-
-/**
- * How many places are ahead of one: those ahead of the last step before it, and those between the two. After a rush
- * there are more than are counted until the steps are made again, seconds later.
- */ // R28
-export const aheadOf = ({ match, district, where }: Scope, { key, user }: Key) => sql<{ readonly ahead: number }>`
-  select coalesce(s.ahead, 0) + (
-           select count(*)::integer from (
-             select from match_board_places p
-              where ${where} and (p.key, p.user_id) < (${key}::bigint[], ${user}::uuid)
-                and (p.key, p.user_id) >= (coalesce(s.key, '{}'), coalesce(s.user_id, ${NO_USER}::uuid))
-              order by p.key, p.user_id limit ${COUNTED_MAX}::integer) n) as ahead
-    from (select) one left join lateral (
-           select key, user_id, ahead from match_board_steps
-            where match_id = ${match}::bigint and district_id = ${district}::integer
-              and (key, user_id) <= (${key}::bigint[], ${user}::uuid)
-            order by key desc, user_id desc limit 1) s on true`
