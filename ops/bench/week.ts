@@ -1,7 +1,7 @@
 /**
  * What brings fans back, of a match with many of them: how long until all followers of a scorer are told, what that
- * costs those who trade in another match of the same process meanwhile, and how long a trader waits for their place in
- * the table of a match.
+ * costs those who trade in another match of the same process meanwhile, and how long a reader waits for their place in
+ * the table of a match, for the page of a player that all of them hold, and for the record of 1,000 closes.
  *
  *   npm run ops -- bench-week [--users 100000] [--json]
  *
@@ -14,9 +14,13 @@ import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
+import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { uuids } from '../../db/postgres/arrays.ts'
 import { MatchBoardKeeper } from '../../src/features/match-board/keeper.ts'
 import { MatchBoards } from '../../src/features/match-board/store.ts'
+import { PlayerProfiles } from '../../src/features/player-profile/store.ts'
+import { recordOf } from '../../src/features/recaps/record.ts'
+import { Recaps } from '../../src/features/recaps/store.ts'
 import { Teller } from '../../src/features/watchlist/teller.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
@@ -24,6 +28,7 @@ import { type BenchDatabase, createOnServer, reset } from './bench-database.ts'
 import { Trading } from './fulltime-match.ts'
 import { BenchMatch, snapshotAt } from './matches.ts'
 import { figure, table } from './report.ts'
+import { stock } from './stock.ts'
 
 const { values: options } = parseArgs({
   options: { users: { type: 'string', default: '100000' }, json: { type: 'boolean', default: false } },
@@ -36,6 +41,10 @@ const CALM_MS = 10_000
 /** Rows of one insert: more would exceed the statement timeout. */
 const CHUNK = 10_000
 const READS = 500
+/** Of the largest league. */
+const MEMBERS = 1_000
+const CLOSES = 1_000
+const OPEN_PRICE = 200_000_000
 
 async function follow({ connection: { db } }: BenchDatabase, instrument: InstrumentId, users: readonly UserId[]) {
   for (let from = 0; from < users.length; from += CHUNK) {
@@ -60,20 +69,94 @@ async function rank({ connection: { db } }: BenchDatabase, match: FixtureId, use
   await sql`analyze match_board_places, watchlist_players`.execute(db)
 }
 
-async function readTable({ connection: { db } }: BenchDatabase, match: FixtureId, users: readonly UserId[]) {
-  const rules = () => ({ roiFloor: money(0), ranksBots: false })
-  await new MatchBoardKeeper(db, rules).run()
-  const boards = new MatchBoards(db, rules)
+/** A league of the largest size, of the first users. */
+async function unite({ connection: { db } }: BenchDatabase, users: readonly UserId[]) {
+  const members = users.slice(0, MEMBERS)
+  await sql`
+    with founded as (
+      insert into leagues (id, code, name, founder_id, scope, starting_micros, created_at, starts_at, ends_at, members)
+        values (gen_random_uuid(), 'bench', 'Bench', ${members[0]}::uuid, 'all', 1000000, now(), now(),
+                now() + interval '1 day', ${members.length}::integer) returning id)
+    insert into league_members (league_id, user_id, joined_at)
+      select founded.id, m.id, now() from founded, unnest(${uuids(members)}::uuid[]) m (id)`.execute(db)
+}
+
+/** A position of each user, and `CLOSES` of the first that are closed. */
+async function hold(
+  database: BenchDatabase,
+  { match, instrumentId }: { match: FixtureId; instrumentId: InstrumentId },
+  users: readonly UserId[],
+) {
+  const one = { instrumentId, sign: 1, lots: 10_000, open: OPEN_PRICE, margin: 1_000, takeProfit: null } as const
+  const { db } = database.connection
+  const closed = await stock(
+    database,
+    match,
+    Array.from({ length: CLOSES }, () => one),
+    users.slice(0, 1),
+  )
+  await sql`
+    update positions set closed_at = now(), closed_by = 'user', close_micros = open_micros, pnl_micros = 0,
+                         close_base_micros = open_micros, closed_marker = opened_marker + 1000000
+     where id = any(${uuids(closed)}::uuid[])`.execute(db)
+  for (let from = 0; from < users.length; from += CHUNK) {
+    const some = users.slice(from, from + CHUNK)
+    await stock(
+      database,
+      match,
+      some.map(() => one),
+      some,
+    )
+  }
+  await sql`analyze positions, league_members`.execute(db)
+}
+
+/** How long readings take, of one user after another. */
+async function timed(users: readonly UserId[], read: (user: UserId) => Promise<unknown>) {
   const tookMs: number[] = []
   for (let n = 0; n < READS; n++) {
     const user = present(users[Math.floor((n * users.length) / READS)], 'user')
     const begun = performance.now()
-    const { me } = await boards.table({ match, group: { kind: 'everybody' }, user, limit: 10 })
+    present((await read(user)) ?? undefined, 'what was read')
     tookMs.push(performance.now() - begun)
-    present(me ?? undefined, 'place')
   }
   const sorted = tookMs.toSorted((a, b) => a - b)
   return { p50Ms: sorted[READS / 2] ?? Number.NaN, p99Ms: sorted[Math.floor(READS * 0.99)] ?? Number.NaN }
+}
+
+async function readAll(
+  database: BenchDatabase,
+  { match, instrumentId }: { match: FixtureId; instrumentId: InstrumentId },
+  users: readonly UserId[],
+) {
+  const { db } = database.connection
+  const world = systemWorld()
+  const rules = () => ({ roiFloor: money(0), ranksBots: false })
+  await new MatchBoardKeeper(db, rules).run()
+  await unite(database, users)
+  await hold(database, { match, instrumentId }, users)
+  const boards = new MatchBoards(db, rules)
+  const group = { kind: 'everybody' } as const
+  const profiles = new PlayerProfiles(db)
+  const recaps = new Recaps(db, world, rules)
+  const veteran = users.slice(0, 1)
+  const all = { purse: 'main', match: null, from: instant(0), to: instant(world.now() + HOUR_MS) } as const
+  return {
+    table: await timed(users, async (user) => (await boards.table({ match, group, user, limit: 10 })).me),
+    page: await timed(users.slice(0, MEMBERS), async (user) => {
+      const [, , [holder]] = await Promise.all([
+        profiles.played(instrumentId),
+        profiles.beginning(instrumentId),
+        profiles.holders(user, instrumentId, match, world.now()),
+      ])
+      return holder
+    }),
+    record: await timed(veteran, async (user) => {
+      const closes = (await recaps.closes(user, all))?.closes ?? []
+      const players = await recaps.players([...new Set(closes.map((one) => one.instrumentId))])
+      return closes.length === CLOSES ? recordOf(closes, (id) => players.get(id)?.role) : null
+    }),
+  }
 }
 
 async function measure(database: BenchDatabase) {
@@ -123,23 +206,25 @@ async function measure(database: BenchDatabase) {
   await load.stop()
   if (told !== USERS) throw new Error(`${told} of ${USERS} were told`)
 
-  const read = await readTable(database, matchId, followers)
   await Promise.all([match.stop(), elsewhere.stop()])
+  const read = await readAll(database, { match: matchId, instrumentId: id }, followers)
   return { users: USERS, toldMs, calm, meanwhile, read }
 }
 
 const database = await createOnServer(namedServer(), USERS + TRADERS)
 try {
   const { toldMs, calm, meanwhile, read, ...of } = await measure(database)
+  const pair = ({ p50Ms, p99Ms }: { readonly p50Ms: number; readonly p99Ms: number }) =>
+    `${figure(p50Ms)}, ${figure(p99Ms)}`
   const row = [
     of.users.toLocaleString('en'),
     figure(toldMs / 1_000),
-    `${figure(calm.p50Ms)}, ${figure(calm.p99Ms)}`,
-    `${figure(meanwhile.p50Ms)}, ${figure(meanwhile.p99Ms)}`,
+    pair(calm),
+    pair(meanwhile),
     figure(meanwhile.p99Ms / calm.p99Ms),
-    `${figure(read.p50Ms)}, ${figure(read.p99Ms)}`,
+    ...[read.table, read.page, read.record].map(pair),
   ]
-  const head = ['followers', 'told s', 'trades calm p50, p99 ms', 'meanwhile', 'p99 ratio', 'table p50, p99 ms']
+  const head = ['followers', 'told s', 'trades calm ms', 'meanwhile', 'p99 ratio', 'table', 'page', 'record']
   console.log(options.json ? JSON.stringify({ ...of, toldMs, calm, meanwhile, read }) : table(head, [row]))
 } finally {
   await database.close()

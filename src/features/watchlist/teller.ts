@@ -2,6 +2,8 @@
  * Tells followers what happens to their players, and users that a price is reached. It reads what matches have
  * committed, beside all reactions. Any process takes the next part of the work; each part is a transaction of its own.
  */
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, instrumentId, userId } from '../../../actors/kernel/ids.ts'
 import { decimal, price } from '../../../actors/kernel/micros.ts'
@@ -13,8 +15,8 @@ import type { Database } from '../../../db/postgres/schema.ts'
 import type { Move } from './moves.ts'
 import { type Follower, KINDS, type Kind, newsOf, noticeOf, priceNotice, readNews, readSeen } from './news.ts'
 
-/** Users that are told in one transaction: some ten milliseconds. */
-const USERS_MAX = 500
+/** Users that are told in one transaction: some milliseconds, after which those who trade have as many. */
+const USERS_MAX = 200
 const ALERTS_MAX = 500
 /** The last update of a match is read this long after its settlement. */
 const SETTLED_MS = MINUTE_MS
@@ -36,7 +38,9 @@ export class Teller {
   /** Notices what is new in matches with followed players, and tells their followers. */
   async run(): Promise<void> {
     for (const match of await this.#moved()) await this.#look(match)
-    while (await this.#next());
+    for (let begun = performance.now(); await this.#next(); begun = performance.now()) {
+      await pause(performance.now() - begun)
+    }
   }
 
   /** Matches of followed players, and those to come, that have heard something since. */
