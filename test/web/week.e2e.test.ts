@@ -1,5 +1,5 @@
 /** What brings people back: followed players, price alerts and the table of a match, in a real browser. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { accessProblems, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 
@@ -17,7 +17,13 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     await star.click()
     await chart.locator('.star[aria-pressed=true]').waitFor()
     await chart.getByRole('button', { name: 'Price alert' }).click()
-    await chart.getByLabel('Tell me at').fill('9999')
+    const level = chart.getByLabel('Tell me at')
+    const at = Number(await level.inputValue())
+    const plot = chart.locator('.plot')
+    const { width = 0, height = 0 } = (await plot.boundingBox()) ?? {}
+    await plot.click({ position: { x: width / 3, y: height * 0.05 } })
+    await vi.waitUntil(async () => Number(await level.inputValue()) > at)
+    await level.fill('9999')
     await chart.getByRole('button', { name: 'Set', exact: true }).click()
     await page.getByText('Alert set').waitFor()
     await site.shoot(page, 'follow-1440')

@@ -27,6 +27,10 @@ export interface PageFeature {
     readonly club?: readonly ComponentType[]
     readonly account?: readonly ComponentType[]
   }
+  /** Lines across the chart of a player. */
+  readonly lines?: (instrumentId: string) => readonly ChartLine[]
+  /** Hears at which price the chart of a player is tapped. */
+  readonly tapped?: (instrumentId: string, price: number) => void
   /** In the bar at the top. */
   readonly bar?: readonly ComponentType[]
   readonly live?: LivePart
@@ -47,6 +51,12 @@ export interface PlayerProps {
   readonly instrumentId: string
   /** `shirt`: on the pitch, inside a button. `sheet`: above the ticket that it opens. */
   readonly place: 'list' | 'chart' | 'shirt' | 'sheet'
+}
+
+export interface ChartLine {
+  readonly key: string
+  readonly price: number
+  readonly title: string
 }
 
 export interface FullTimeProps {

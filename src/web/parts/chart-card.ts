@@ -63,7 +63,7 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
           )}
         </div>
         ${
-          levels.value.length === 0
+          levels.value.every(({ tone }) => tone === 'alert')
             ? null
             : html`<button
                 class="toggle"
@@ -96,6 +96,10 @@ const levels = computed<readonly ChartLevel[]>(() => {
       ...level(`${p.id} sl`, p.stopLoss, words.chart.stop, 'stop'),
       ...level(`${p.id} tp`, p.takeProfit, words.chart.target, 'target'),
     ]),
+    ...PAGE_FEATURES.flatMap(({ lines }) => lines?.(selectedId.value ?? '') ?? []).map((line): ChartLevel => ({
+      ...line,
+      tone: 'alert',
+    })),
   ]
 })
 
@@ -135,6 +139,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
         if (!isWanted || box.current === null) return
         made = new Drawn(box.current)
         made.onTouch(touch)
+        made.onTap((price) => PAGE_FEATURES.forEach(({ tapped }) => tapped?.(instrument.id, price)))
         setChart(made)
       })
       .catch((error: unknown) => toast({ tone: 'bad', title: words.chart.notLoaded, text: messageFor(error) }))

@@ -26,7 +26,7 @@ export interface ChartLevel {
   readonly key: string
   readonly price: number
   readonly title: string
-  readonly tone: 'entry' | 'stop' | 'target'
+  readonly tone: 'entry' | 'stop' | 'target' | 'alert'
 }
 
 export interface ChartMark {
@@ -172,9 +172,9 @@ export class PriceChart {
     this.#mark()
   }
 
-  /** Replaces the lines. With `areInView` the scale always includes them. */
+  /** Replaces the lines. With `areInView` the scale always includes them, but for alerts, which may be far away. */
   levels(levels: readonly ChartLevel[], areInView: boolean): void {
-    this.#inView = areInView ? levels.map(({ price }) => price) : []
+    this.#inView = areInView ? levels.flatMap(({ price, tone }) => (tone === 'alert' ? [] : [price])) : []
     // The scale is recalculated only when an option of the series changes.
     this.#series.applyOptions({ visible: true })
     for (const [key, line] of this.#levels) {
@@ -200,6 +200,14 @@ export class PriceChart {
   /** Tells which time is touched or hovered, in seconds since 1970; null for none. */
   onTouch(hear: (time: number | null) => void): void {
     this.#chart.subscribeCrosshairMove(({ time }) => hear(typeof time === 'number' ? time : null))
+  }
+
+  /** Tells at which price the chart is tapped. */
+  onTap(hear: (price: number) => void): void {
+    this.#chart.subscribeClick(({ point }) => {
+      const price = point === undefined ? null : this.priceAt(point.y)
+      if (price !== null) hear(price)
+    })
   }
 
   /** Points at a step, as the mouse would. */

@@ -1,5 +1,5 @@
-/** The star that follows a player, and below the chart the price to wait for. */
-import { useState } from 'preact/hooks'
+/** The star that follows a player, and the price to wait for. */
+import { useEffect } from 'preact/hooks'
 import { units } from '../../format.ts'
 import { html } from '../../html.ts'
 import { instruments, quoteOf } from '../../market.ts'
@@ -7,7 +7,7 @@ import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
 import { say, wordsOf } from '../../words.ts'
 import type { PlayerProps } from '../feature.ts'
-import { changeFollows, followed } from './state.ts'
+import { changeFollows, draft, followed } from './state.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
@@ -33,16 +33,19 @@ export function PlayerTools({ instrumentId, place }: PlayerProps) {
   `
 }
 
+/** Closed with the player's chart. */
 function AlertForm({ instrumentId }: { instrumentId: string }) {
-  const [level, setLevel] = useState<string | null>(null)
-  if (level === null) {
-    const begin = (): void => setLevel(quoteOf(instrumentId).peek().price.toFixed(2))
+  useEffect(() => () => void (draft.value = null), [instrumentId])
+  if (draft.value?.instrumentId !== instrumentId) {
+    const begin = (): void =>
+      void (draft.value = { instrumentId, level: quoteOf(instrumentId).peek().price.toFixed(2) })
     return html`<button class="toggle" aria-expanded="false" onClick=${begin}>${own.alert}</button>`
   }
+  const { level } = draft.value
   const set = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (!(await changeFollows(() => api.addAlert({ instrumentId, level: Number(level) })))) return
-    setLevel(null)
+    draft.value = null
     const text = say(own.alertText, { player: nameIn(instrumentId), level: units(Number(level)) })
     toast({ tone: 'good', title: own.alertSet, text })
   }
@@ -56,10 +59,11 @@ function AlertForm({ instrumentId }: { instrumentId: string }) {
           min="0.01"
           step="0.01"
           value=${level}
-          onInput=${(event: InputEvent) => setLevel((event.target as HTMLInputElement).value)}
+          onInput=${(event: InputEvent) => (draft.value = { instrumentId, level: (event.target as HTMLInputElement).value })}
         />
       </label>
       <button class="small">${own.set}</button>
+      <small>${own.orTap}</small>
     </form>
   `
 }

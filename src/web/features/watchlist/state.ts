@@ -5,6 +5,7 @@ import { messageFor } from '../../error-messages.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
 import { wordsOf } from '../../words.ts'
+import type { ChartLine } from '../feature.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
@@ -15,6 +16,22 @@ export const followed = computed(() => new Set(follows.value?.players.map(({ ins
 
 export async function refreshFollows(): Promise<void> {
   follows.value = await api.follows()
+}
+
+/** The alert that the user is about to set; null while the form is closed. */
+export const draft = signal<{ readonly instrumentId: string; readonly level: string } | null>(null)
+
+/** The prices that the user waits for, on the chart. */
+export function alertLines(instrumentId: string): readonly ChartLine[] {
+  const set = follows.value?.alerts.filter((alert) => alert.instrumentId === instrumentId) ?? []
+  const drafted = draft.value?.instrumentId === instrumentId ? Number(draft.value.level) : 0
+  const lines = set.map(({ id, level }) => ({ key: `alert ${id}`, price: level, title: own.alertLine }))
+  return drafted > 0 ? [...lines, { key: 'draft alert', price: drafted, title: own.alertAt }] : lines
+}
+
+/** With the form open, a tap on the chart chooses the price. */
+export function chooseLevel(instrumentId: string, price: number): void {
+  if (draft.value?.instrumentId === instrumentId) draft.value = { instrumentId, level: price.toFixed(2) }
 }
 
 /** Changes something and shows what is then; says so if it could not. */
