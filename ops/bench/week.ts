@@ -172,7 +172,7 @@ async function measure(database: BenchDatabase) {
   await rank(database, matchId, followers)
 
   let told = 0
-  const teller = new Teller(connection.db, systemWorld(), (notices) => (told += notices.length))
+  const teller = new Teller(connection.db, systemWorld(), (notices) => (told += notices.length), pause)
   // The kick-off is told first.
   await teller.run()
   told = 0

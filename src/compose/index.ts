@@ -68,6 +68,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     report: (event, error, facts) => log.error(event, { ...facts, error }),
     lifecycle,
     processId: world.newId(),
+    pause,
   }
   try {
     return await assemble(base)

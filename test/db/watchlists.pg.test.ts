@@ -28,7 +28,13 @@ eachDatabase((open) => {
   let rig: Season
   let told: Notification[] = []
   const watchlists = () => new Watchlists(open().db, world)
-  const teller = () => new Teller(open().db, world, (notifications) => told.push(...notifications))
+  const teller = () =>
+    new Teller(
+      open().db,
+      world,
+      (notifications) => told.push(...notifications),
+      () => Promise.resolve(),
+    )
   const titles = () => told.map(({ userId, title }) => [userId, title])
 
   /** A match with one player, and what its feed says next. */

@@ -50,8 +50,8 @@ export const watchlist: Feature = {
       await sql`delete from ${sql.table(table)} where user_id = ${user}::uuid`.execute(tx)
     }
   },
-  open: ({ stores, world, community, realTime }) => {
-    const teller = new Teller(stores.db, world, community.notify)
+  open: ({ stores, world, community, realTime, pause }) => {
+    const teller = new Teller(stores.db, world, community.notify, pause)
     const moves = new Moves()
     realTime.listen((events) => moves.add(events))
     return {

@@ -2,8 +2,6 @@
  * Tells followers what happens to their players, and users that a price is reached. It reads what matches have
  * committed, beside all reactions. Any process takes the next part of the work; each part is a transaction of its own.
  */
-import { performance } from 'node:perf_hooks'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, instrumentId, userId } from '../../../actors/kernel/ids.ts'
 import { decimal, price } from '../../../actors/kernel/micros.ts'
@@ -23,24 +21,28 @@ const SETTLED_MS = MINUTE_MS
 
 export type Tell = (notifications: readonly Notification[]) => void
 
+/** Resolves after so many milliseconds. */
+type Rest = (ms: number) => Promise<unknown>
+
 export class Teller {
   readonly #db: Kysely<Database>
-  readonly #world: Pick<World, 'now'>
+  readonly #world: Pick<World, 'now' | 'steady'>
   readonly #tell: Tell
+  readonly #rest: Rest
 
   /** @param tell Called with notifications once they are durable. */
-  constructor(db: Kysely<Database>, world: Pick<World, 'now'>, tell: Tell) {
+  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'steady'>, tell: Tell, rest: Rest) {
     this.#db = db
     this.#world = world
     this.#tell = tell
+    this.#rest = rest
   }
 
   /** Notices what is new in matches with followed players, and tells their followers. */
   async run(): Promise<void> {
     for (const match of await this.#moved()) await this.#look(match)
-    for (let begun = performance.now(); await this.#next(); begun = performance.now()) {
-      await pause(performance.now() - begun)
-    }
+    const { steady } = this.#world
+    for (let begun = steady.now(); await this.#next(); begun = steady.now()) await this.#rest(steady.now() - begun)
   }
 
   /** Matches of followed players, and those to come, that have heard something since. */
