@@ -24,9 +24,10 @@ export interface PageBundle {
 
 const ROOT = join(import.meta.dirname, '../..')
 const WEB = 'src/web'
-/** What a page, a manifest or a browser itself asks for by name. */
-const ENTRIES = [
-  'main.ts',
+/** Bundled apart from the rest: a module that it shared with another page would be a file of its own. */
+const MAIN = ['main.ts']
+/** What else a page, a manifest or a browser itself asks for by name. */
+const OTHERS = [
   'docs.ts',
   'verify.ts',
   'worker.ts',
@@ -42,7 +43,6 @@ const ENTRIES = [
 
 const OPTIONS = {
   absWorkingDir: ROOT,
-  entryPoints: ENTRIES.map((name) => `${WEB}/${name}`),
   outbase: WEB,
   outdir: 'out',
   entryNames: '[name]-[hash]',
@@ -65,10 +65,15 @@ let made: Promise<PageBundle> | null = null
 export const pageBundle = (): Promise<PageBundle> => (made ??= bundle())
 
 async function bundle(): Promise<PageBundle> {
-  const { outputFiles, metafile } = await build(OPTIONS)
+  const built = await Promise.all(
+    [MAIN, OTHERS].map((names) => build({ ...OPTIONS, entryPoints: names.map((name) => `${WEB}/${name}`) })),
+  )
   await stop() // ends the program that has built
+  const outputFiles = built.flatMap((one) => one.outputFiles)
   const bodies = new Map(outputFiles.map(({ path, contents }) => [posix.basename(path), new Uint8Array(contents)]))
-  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: posix.basename(path), output }))
+  const outputs = built
+    .flatMap(({ metafile }) => Object.entries(metafile.outputs))
+    .map(([path, output]) => ({ name: posix.basename(path), output }))
   const byName = new Map(outputs.map(({ name, output }) => [name, output]))
   const importsOf = (name: string, known = new Set<string>()): ReadonlySet<string> => {
     for (const { path, kind } of byName.get(name)?.imports ?? []) {
