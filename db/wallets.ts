@@ -56,6 +56,9 @@ export interface LedgerEntry {
 /** The place of an entry in its list: its time in µs, its marker or 0, its reference, its kind. All descend. */
 export type LedgerKey = readonly [atMicros: number, marker: number, reference: string, kind: string]
 
+/** Entries that are read at a time. */
+const PAGE_MAX = 500
+
 export interface LedgerQuery {
   readonly purse: Purse
   /** Of positions in this match, and in this player. */
@@ -210,6 +213,19 @@ export class Wallets {
         key: [at_micros, place, reference, kind],
       }
     })
+  }
+
+  /** All entries of a user's account in a purse, newest first, some hundred at a time. */
+  async *ledgerPages(
+    user: UserId,
+    stretch: Pick<LedgerQuery, 'purse' | 'from' | 'to'>,
+  ): AsyncGenerator<readonly LedgerEntry[]> {
+    for (let after: LedgerKey | undefined, isMore = true; isMore;) {
+      const entries = await this.ledger(user, { ...stretch, after, limit: PAGE_MAX, offset: 0 })
+      yield entries
+      after = entries.at(-1)?.key
+      isMore = entries.length === PAGE_MAX
+    }
   }
 
   /**

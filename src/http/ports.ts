@@ -65,7 +65,7 @@ export interface TradingDeps {
   }
   readonly desk: Desk
   readonly positions: Pick<Positions, 'list' | 'find'>
-  readonly wallets: Pick<Wallets, 'find' | 'means' | 'ledger' | 'auditLedger'>
+  readonly wallets: Pick<Wallets, 'find' | 'means' | 'ledger' | 'ledgerPages' | 'auditLedger'>
   readonly purses: LeaguePurses
   readonly refills: Pick<Refills, 'practice' | 'main'>
   readonly account: Pick<AccountLog, 'changes'>

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
@@ -117,6 +119,22 @@ eachDatabase((open) => {
       expect(entries).toMatchObject([{ kind: 'grant', amount: STARTING_BALANCE, positionId: null }])
       expect(await wallets().ledger(user, { ...query, offset: 1 })).toEqual([])
       expect(await wallets().ledger(userId(world.newId()), query)).toEqual([])
+    })
+
+    it('has every entry of its ledger in pages, newest first, each once', async () => {
+      const user = await newUser('Reader of a long ledger')
+      await sql`
+        insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+          select gen_random_uuid(), 'user', ${user}::uuid, 'main', n, 'refill', gen_random_uuid(),
+                 now() + interval '1 hour' + (n / 3) * interval '1 second'
+            from generate_series(1, 1200) n`.execute(open().db)
+      const pages = await Array.fromAsync(wallets().ledgerPages(user, { purse: 'main' }))
+      expect(pages.map((page) => page.length)).toEqual([500, 500, 201])
+      const entries = pages.flat()
+      expect(new Set(entries.map(({ amount }) => amount)).size).toBe(1_201)
+      expect(entries.every(({ at }, n) => n === 0 || at <= (entries[n - 1]?.at ?? 0))).toBe(true)
+      const since = { purse: 'main', from: present(entries[99], 'entry').at } as const
+      expect((await Array.fromAsync(wallets().ledgerPages(user, since))).flat().length).toBeGreaterThanOrEqual(100)
     })
 
     it('[D2] values every open position at its close price now, with a loss of at most its margin', async () => {

@@ -4,6 +4,9 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { positionId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { HttpServer } from '../../src/http-server.ts'
 import { alice, FIXTURE, type HttpRig, openHttpRig, SESSION } from './http-rig.ts'
 
@@ -50,6 +53,16 @@ async function serve() {
           for await (const name of long()) yield users.map((user) => ({ ...user, name }))
         },
       },
+      wallets: {
+        ...deps.wallets,
+        async *ledgerPages() {
+          for await (const text of long()) {
+            yield [
+              { kind: 'grant', amount: money(0), positionId: positionId(text), at: instant(0), key: [0, 0, '', ''] },
+            ]
+          }
+        },
+      },
       recordings,
       events: { lines: long },
       audit: { ...deps.audit, record: async () => void counted.audited++ },
@@ -76,6 +89,7 @@ const STREAMS = [
   `/api/public/tape/${FIXTURE}`,
   `/api/public/tape/${RECORDED}/recording`,
   '/api/me/export',
+  '/api/wallet/ledger.csv',
   '/api/admin/users/export.csv',
   `/api/admin/recordings/${RECORDED}`,
   '/api/admin/events',

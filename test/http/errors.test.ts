@@ -9,6 +9,10 @@ const broken = async (): Promise<never> => {
   throw new Error('secret detail')
 }
 
+const unasked = () => {
+  throw new Error('not asked for')
+}
+
 describe('the error form', () => {
   it('[H1] answers are not cached and not sniffed', async () => {
     const { headers } = await (await openHttpRig()).asAlice('/api/wallet')
@@ -18,7 +22,7 @@ describe('the error form', () => {
 
   it('an unavailable dependency is 503 with Retry-After', async () => {
     const { asAlice } = await openHttpRig({
-      deps: { wallets: { find: away, means: away, ledger: away, auditLedger: away } },
+      deps: { wallets: { find: away, means: away, ledger: away, ledgerPages: unasked, auditLedger: away } },
     })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
@@ -28,7 +32,7 @@ describe('the error form', () => {
 
   it('[H1] an unexpected error is 500 and shows the caller only the request id', async () => {
     const { asAlice, log } = await openHttpRig({
-      deps: { wallets: { find: broken, means: broken, ledger: broken, auditLedger: broken } },
+      deps: { wallets: { find: broken, means: broken, ledger: broken, ledgerPages: unasked, auditLedger: broken } },
     })
     const response = await asAlice('/api/wallet')
     const requestId = response.headers.get('x-request-id')

@@ -377,6 +377,9 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       find: async (id, purse) => (users.has(id) ? { ...wallet, purse: purse ?? 'main', openPositions: 1 } : null),
       means: async () => ({ main: { available: wallet.balance, openPositions: 1 } }),
       ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
+      async *ledgerPages(id) {
+        yield id === ALICE ? ledger : []
+      },
       auditLedger: async () => options.audit ?? BALANCED,
     },
     purses: leagueApi(ports.leagues).purses,

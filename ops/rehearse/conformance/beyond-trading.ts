@@ -11,7 +11,7 @@ const check = beyondInto(checks)
 
 check(
   '10.2.1',
-  'Every change of a wallet is in its ledger, whose entries add up to the balance.',
+  'Every change of a wallet is in its ledger, whose entries add up to the balance, also as CSV.',
   { waits: NO_HOLD },
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
@@ -24,6 +24,15 @@ check(
       entries.reduce((sum, { amount }) => sum + amount, 0),
       balance,
       'the sum of the entries',
+    )
+    const csv = await user.ask('GET', '/api/wallet/ledger.csv')
+    assert.equal(csv.status, 200)
+    const lines = csv.text.trimEnd().split('\r\n').slice(1)
+    assert.equal(lines.length, entries.length, csv.text)
+    near(
+      lines.reduce((sum, line) => sum + Number(line.split(',')[2]), 0),
+      balance,
+      'the sum of the lines',
     )
   },
 )

@@ -29,6 +29,7 @@ export const Statement = () => html`
   <section class="card" aria-labelledby="statement-title">
     <header>
       <h2 id="statement-title">${say(words.statement.title, { purse: purseName(purse.value) })}</h2>
+      <a class="small" href=${`/api/wallet/ledger.csv?purse=${purse.value}`} download>${words.statement.download}</a>
       <button class="small" aria-expanded=${isOpen.value} onClick=${() => (isOpen.value = !isOpen.value)}>
         ${isOpen.value ? words.statement.hide : words.statement.show}
       </button>

@@ -581,6 +581,7 @@ export const en = {
   },
   statement: {
     title: 'Statement: {purse}',
+    download: 'Download (CSV)',
     show: 'Show',
     hide: 'Hide',
     what: 'What',

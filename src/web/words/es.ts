@@ -591,6 +591,7 @@ export const es: Words = {
   },
   statement: {
     title: 'Movimientos: {purse}',
+    download: 'Descargar (CSV)',
     show: 'Mostrar',
     hide: 'Ocultar',
     what: 'Concepto',
