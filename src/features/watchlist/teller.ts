@@ -41,8 +41,7 @@ export class Teller {
   /** Notices what is new in matches with followed players, and tells their followers. */
   async run(): Promise<void> {
     for (const match of await this.#moved()) await this.#look(match)
-    const { steady } = this.#world
-    for (let begun = steady.now(); await this.#next(); begun = steady.now()) await this.#rest(steady.now() - begun)
+    await this.#inParts(() => this.#next())
   }
 
   /** Matches of followed players, and those to come, that have heard something since. */
@@ -148,7 +147,13 @@ export class Teller {
 
   /** Tells those whose prices are reached, once each: by what is stored, or by one of these moves. */ // R31
   async judge(moves: readonly Move[]): Promise<void> {
-    while ((await this.#reached(moves)) > 0);
+    await this.#inParts(async () => (await this.#reached(moves)) > 0)
+  }
+
+  /** Rests after each part for as long as it took, so that those who trade notice little. */
+  async #inParts(part: () => Promise<boolean>): Promise<void> {
+    const { steady } = this.#world
+    for (let begun = steady.now(); await part(); begun = steady.now()) await this.#rest(steady.now() - begun)
   }
 
   async #reached(moves: readonly Move[]): Promise<number> {
