@@ -52,8 +52,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('a user signs in, goes long, and sees their position and the time left of its hold', async () => {
     const { page, complaints } = await visit('Ada U10')
     await goLong(page)
-    await openCount(page, 1)
-    await page.getByText(/^Long /).waitFor() // the toast, from the account stream
+    // The toast, from the account stream, goes after some seconds.
+    await Promise.all([openCount(page, 1), page.getByText(/^Long /).waitFor()])
     const held = page.locator('.held > li')
     expect(await held.getByText('▲ long').count()).toBe(1)
     const close = held.getByRole('button', { name: /^[23]:\d\d$/ })
@@ -62,8 +62,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     site.server.jump(181)
     await page.reload()
     await page.locator('.held').getByRole('button', { name: 'Close' }).click()
-    await openCount(page, 0)
-    await page.getByText(/^Closed · /).waitFor()
+    await Promise.all([openCount(page, 0), page.getByText(/^Closed · /).waitFor()])
     expect(complaints).toEqual([])
   })
 
