@@ -147,7 +147,7 @@ async function readAll(
       const [, , [holder]] = await Promise.all([
         profiles.played(instrumentId),
         profiles.beginning(instrumentId),
-        profiles.holders(user, instrumentId, match, world.now()),
+        profiles.holders({ reader: user, friends: [] }, instrumentId, match, world.now()),
       ])
       return holder
     }),

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import { fixtureId, instrumentId, userId } from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { type MoveReason, reasonText } from '../../actors/market/move-reason.ts'
 import { PlayerProfiles } from '../../src/features/player-profile/store.ts'
@@ -150,17 +150,22 @@ eachDatabase((open) => {
     await holds(eve)
     await holds(ann)
     await db.updateTable('users').set({ hidden_from_boards: true }).where('id', '=', present(dan, 'Dan')).execute()
-    const seen = async (user: string | undefined, now = startsAt) =>
-      (await profiles().holders(userId(user ?? ''), id, matchOf(5), now)).map(({ direction, league: name }) => [
-        direction,
-        name,
-      ])
+    const seen = async (user: string | undefined, now = startsAt, friends: UserId[] = []) =>
+      (await profiles().holders({ reader: userId(user ?? ''), friends }, id, matchOf(5), now)).map(
+        ({ direction, league: name }) => [direction, name],
+      )
     expect(await seen(ann)).toEqual([
       ['long', 'Friends'],
       ['short', 'Friends'],
     ])
     expect(await seen(eve), 'of no league').toEqual([])
     expect(await seen(ann, endsAt), 'of a league that has ended').toEqual([])
+    const friends = [ann, bob, dan, eve].map((one) => userId(one ?? ''))
+    expect(await seen(ann, startsAt, friends), 'a friend is named once, and only if they show themselves').toEqual([
+      ['long', 'Friends'],
+      ['short', 'Friends'],
+      ['long', null],
+    ])
     await leagues.leave(present(bob, 'Bob'), founded.league)
     expect(await seen(ann)).toEqual([['short', 'Friends']])
     expect(await seen(bob), 'who has left').toEqual([])

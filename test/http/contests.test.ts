@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { leagueId } from '../../actors/kernel/ids.ts'
@@ -216,7 +217,11 @@ describe('recaps', () => {
       byDirection: [{ ...sums, direction: 'long' }],
       byTimeHeld: [{ ...sums, underSecs: null }],
       byMonth: [{ ...sums, month: '2026-05' }],
+      best: { pnl: 50, moved: { sentence: expect.any(String) } },
+      worst: { pnl: -20 },
     })
+    const { curve } = z.object({ curve: z.array(z.object({ value: z.number() })) }).parse(body)
+    expect((curve.at(-1)?.value ?? 0) - (curve[0]?.value ?? 0)).toBeCloseTo(30)
     const csv = await (await openHttpRig()).asAlice('/api/recaps/record?type=csv')
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const [head, first, second, end, ...more] = (await csv.text()).split('\r\n')

@@ -85,6 +85,17 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     await site.shoot(page, 'upcoming-1280')
     await page.setViewportSize(PHONE)
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+
+    await page.goto(`${site.server.url}/#/account`)
+    const record = page.getByRole('region', { name: 'My record' })
+    await record.getByRole('button', { name: 'Show the record' }).click()
+    await record.getByText('Best call').waitFor()
+    await record.getByRole('row', { name: /^All 1 / }).waitFor()
+    const file = await page.request.get(`${site.server.url}/api/recaps/record?type=csv`)
+    expect((await file.text()).trimEnd().split('\r\n')).toHaveLength(2)
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    expect(await accessProblems(page)).toEqual([])
+    await site.shoot(page, 'record-390')
     expect(complaints).toEqual([])
   })
 

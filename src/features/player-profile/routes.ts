@@ -1,7 +1,9 @@
 /** `GET /api/instruments/{id}/profile`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../actors/kernel/micros.ts'
+import type { InstrumentId } from '../../../actors/kernel/ids.ts'
 import type { Side } from '../../../actors/market/fixture.ts'
+import type { ReportedEvent } from '../../../actors/market/match-report.ts'
 import { lastIn } from '../../../actors/market/instrument.ts'
 import { eventReason, SEVERAL } from '../../../actors/market/reason-words.ts'
 import type { MatchInfo } from '../../../actors/match/messages.ts'
@@ -27,26 +29,32 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'A player over all matches',
   description:
-    'What the price began with and why, what the last matches did to it and why, the next fixture, and who of the leagues you share holds the ' +
-    'player. `GET /api/instruments/{id}/price-history?period=all` has the line.',
+    'What the price began with and why, what the last matches did to it and why, the next fixture, and who of your friends and leagues holds ' +
+    'the player. `GET /api/instruments/{id}/price-history?period=all` has the line.',
   security: READ_SECURITY,
   request: { params: z.object({ id: InstrumentIdInput }) },
   responses: { 200: json(PlayerProfileBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
-type Deps = Pick<HttpDeps, 'catalogue' | 'world'> & ProfilePorts
+type Deps = Pick<HttpDeps, 'catalogue' | 'community' | 'world'> & ProfilePorts
 
-export function profileRoutes({ catalogue, world, profiles }: Deps, gates: Gates) {
+export function profileRoutes({ catalogue, community, world, profiles }: Deps, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const listing = await catalogue.instrument(c.req.valid('param').id)
     if (listing === null) return fail(c, notFound('instrument'))
     const { instrument, match, price } = listing
+    const reader = c.var.caller.userId
     const team = match[instrument.side]
     // The teams of a recording play no other match.
     const [played, next, holders, beginning] = await Promise.all([
       profiles.played(instrument.id),
       match.replay ? null : profiles.next(team.id, world.now()),
-      profiles.holders(c.var.caller.userId, instrument.id, match.matchId, world.now()),
+      profiles.holders(
+        { reader, friends: await community.referrals.network(reader) },
+        instrument.id,
+        match.matchId,
+        world.now(),
+      ),
       profiles.beginning(instrument.id),
     ])
     const sideIn = (info: MatchInfo): Side =>
@@ -63,6 +71,7 @@ export function profileRoutes({ catalogue, world, profiles }: Deps, gates: Gates
         from: decimal(one.from),
         to: decimal(one.to),
         because: sumsJson(movesOf(one), eventReason),
+        did: didIn(one.info, instrument.id),
       })),
       next: next === null ? null : betweenJson(next, next.home.id === team.id ? 'home' : 'away'),
       holders: [...holders],
@@ -79,6 +88,19 @@ function startJson({ start, anchor, expectedGoals }: Beginning) {
     last: last === null ? null : decimal(last),
     anchor: decimal(anchor),
     expectedGoals: expected,
+  }
+}
+
+/** What a player did in a match: what was taken back does not count. */
+function didIn({ squad, events }: MatchInfo, id: InstrumentId) {
+  const player = squad.find(({ instrumentId }) => instrumentId === id)
+  const count = (...kinds: ReportedEvent['kind'][]): number =>
+    events.filter((one) => one.playerId === player?.playerId && kinds.includes(one.kind) && !one.retracted).length
+  return {
+    started: player?.starter ?? false,
+    goals: count('goal', 'penalty_goal'),
+    yellowCards: count('yellow'),
+    redCards: count('red', 'second_yellow'),
   }
 }
 

@@ -47,6 +47,14 @@ export const PlayerProfileBody = z
           from: priceNumber.openapi({ description: 'Before the match.', example: 200 }),
           to: priceNumber.openapi({ description: 'At its settlement.', example: 206.31 }),
           because: MoveSumsBody,
+          did: z
+            .object({
+              started: z.boolean().openapi({ example: true }),
+              goals: z.int().openapi({ description: 'Own goals and those taken back apart.', example: 1 }),
+              yellowCards: z.int().openapi({ example: 0 }),
+              redCards: z.int().openapi({ description: 'Second yellow cards, too.', example: 0 }),
+            })
+            .openapi({ description: 'What the player did in it.' }),
         }),
       )
       .openapi({ description: `The last ${MATCHES_MAX} settled ones, latest first, as far back as ticks are kept.` }),
@@ -56,12 +64,15 @@ export const PlayerProfileBody = z
         z.object({
           username: usernameText,
           direction: z.enum(['long', 'short']),
-          league: z.string().openapi({ description: 'One that you both are in.', example: 'Friends' }),
+          league: z
+            .string()
+            .nullable()
+            .openapi({ description: 'One that you both are in; null for a friend without one.', example: 'Friends' }),
         }),
       )
       .openapi({
         description:
-          `Members of the caller's private leagues that have not ended with an open position, at most ${HOLDERS_MAX}; none of those who ` +
+          `Friends of the caller and members of their private leagues that have not ended, with an open position, at most ${HOLDERS_MAX}; none of those who ` +
           'are on no board.',
       }),
   })

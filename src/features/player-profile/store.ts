@@ -7,7 +7,7 @@ import { type MoveReason, readReason } from '../../../actors/market/move-reason.
 import type { MatchInfo } from '../../../actors/match/messages.ts'
 import type { Direction } from '../../../actors/position/position.ts'
 import { infoFrom, MATCH_COLUMNS, type MatchRow } from '../../../db/match-record.ts'
-import { instants } from '../../../db/postgres/arrays.ts'
+import { instants, uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 
 /** A match that a player has settled in. */
@@ -30,11 +30,17 @@ export interface Beginning {
   readonly expectedGoals: number | null
 }
 
+/** Whoever reads the page, and their friends. */
+export interface Readers {
+  readonly reader: UserId
+  readonly friends: readonly UserId[]
+}
+
 export interface Holder {
   readonly username: string
   readonly direction: Direction
-  /** A league that both are in. */
-  readonly league: string
+  /** A league that both are in; null for a friend with whom the reader shares none. */
+  readonly league: string | null
 }
 
 /** Matches of one answer. */
@@ -156,10 +162,15 @@ export class PlayerProfiles {
       : infoFrom({ ...row, phase: 'scheduled', replay: false, settled_at: null, quarantine: null })
   }
 
-  /** Who holds the player, of the reader's private leagues that have not ended and of those who are on the boards. */
-  async holders(reader: UserId, instrument: InstrumentId, match: FixtureId, now: Instant): Promise<readonly Holder[]> {
-    const { rows } = await sql<{ username: string; sign: 1 | -1; league: string }>`
-      with mates as (
+  /** Who holds the player, of the reader's friends and private leagues that have not ended: those on the boards. */
+  async holders(
+    { reader, friends }: Readers,
+    instrument: InstrumentId,
+    match: FixtureId,
+    now: Instant,
+  ): Promise<readonly Holder[]> {
+    const { rows } = await sql<{ username: string; sign: 1 | -1; league: string | null }>`
+      with members as (
         select m.user_id, min(l.name) as league
           from league_members own
           join leagues l on l.id = own.league_id and l.kind = 'private' and l.ends_at > ${new Date(now)}::timestamptz
@@ -169,6 +180,11 @@ export class PlayerProfiles {
              where league_id = own.league_id and left_at is null limit ${MEMBERS_LOOKED_AT}::integer) m
          where m.user_id <> own.user_id and own.user_id = ${reader}::uuid and own.left_at is null
          group by m.user_id limit ${MEMBERS_LOOKED_AT}::integer
+      ), mates as (
+        select * from members
+        union all
+        select id, null from unnest(${uuids(friends)}::uuid[]) f (id)
+         where id <> ${reader}::uuid and id not in (select user_id from members)
       )
       select distinct u.username, p.sign, mates.league
         from mates join users u on u.id = mates.user_id and not u.off_boards

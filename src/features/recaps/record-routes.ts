@@ -12,7 +12,8 @@ import { timestamp } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { recordOf, type Sums } from './record.ts'
 import { RecordBody } from './schema.ts'
-import type { RecapPorts } from './routes.ts'
+import { recapOf } from './recap.ts'
+import { curveJson, type RecapPorts, tradeJson } from './routes.ts'
 import type { RecordedPlayer } from './store.ts'
 
 const YEAR_MS = 365 * 24 * HOUR_MS
@@ -45,7 +46,10 @@ const route = createRoute({
   },
 })
 
-export function recordRoutes({ recaps, world }: Pick<RecapPorts, 'recaps'> & Pick<HttpDeps, 'world'>, gates: Gates) {
+type Deps = Pick<RecapPorts, 'recaps'> & Pick<HttpDeps, 'catalogue' | 'history' | 'world'>
+
+export function recordRoutes(deps: Deps, gates: Gates) {
+  const { recaps, world } = deps
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { purse, type, ...asked } = c.req.valid('query')
     const to = asked.to ?? instant(world.now() + 1)
@@ -62,11 +66,16 @@ export function recordRoutes({ recaps, world }: Pick<RecapPorts, 'recaps'> & Pic
       return c.body(csvOf(found.closes, players), 200)
     }
     const record = recordOf(found.closes, (id) => players.get(id)?.role)
+    const { curve, best, worst } = recapOf(found.start, found.closes)
+    const [bestTrade, worstTrade] = await Promise.all([tradeJson(deps, best), tradeJson(deps, worst)])
     const body = {
       purse,
       from: timestamp(from),
       to: timestamp(to),
       total: sumsJson(record.total),
+      curve: curveJson(curve),
+      best: bestTrade,
+      worst: worstTrade,
       byPlayer: record.byPlayer.slice(0, PLAYERS_MAX).map(({ key, ...sums }) => ({
         instrumentId: key,
         player: players.get(key)?.name ?? 'A former player',

@@ -115,6 +115,7 @@ export interface RecapPorts {
 const OPEN_MS = 8 * 86_400_000
 
 type Deps = RecapPorts & Pick<HttpDeps, 'catalogue' | 'history' | 'community' | 'world'>
+type TradeDeps = Pick<Deps, 'catalogue' | 'history'>
 
 export function recapRoutes(deps: Deps, gates: Gates) {
   const { recaps, catalogue, world } = deps
@@ -184,7 +185,7 @@ export function recapRoutes(deps: Deps, gates: Gates) {
     })
 }
 
-const nameOf = async ({ catalogue }: Deps, { instrumentId }: ClosedPosition): Promise<string> =>
+const nameOf = async ({ catalogue }: TradeDeps, { instrumentId }: ClosedPosition): Promise<string> =>
   (await catalogue.instrument(instrumentId))?.instrument.name ?? 'A former player'
 
 async function callWords(deps: Deps, trade: ClosedPosition | null): Promise<string | null> {
@@ -193,7 +194,11 @@ async function callWords(deps: Deps, trade: ClosedPosition | null): Promise<stri
   return `${await nameOf(deps, trade)} ${trade.direction} ${amount < 0 ? '−' : '+'}${Math.abs(amount).toFixed(2)}`
 }
 
-async function tradeJson(deps: Deps, trade: ClosedPosition | null): Promise<z.output<typeof RecapTradeBody> | null> {
+/** A close with the largest move of its price while it was open; null for none. */
+export async function tradeJson(
+  deps: TradeDeps,
+  trade: ClosedPosition | null,
+): Promise<z.output<typeof RecapTradeBody> | null> {
   if (trade === null) return null
   const { id, instrumentId, direction, lots, openPrice, openedAt, close } = trade
   const [player, [move]] = await Promise.all([
@@ -239,7 +244,7 @@ async function recapJson(deps: Deps, { recap, ...about }: Made): Promise<z.outpu
     result: decimal(result),
     trades,
     wins,
-    curve: curve.map(({ at, value }) => ({ at: timestamp(at), value: decimal(value) })),
+    curve: curveJson(curve),
     best,
     worst,
     rank:
@@ -249,6 +254,9 @@ async function recapJson(deps: Deps, { recap, ...about }: Made): Promise<z.outpu
     movers: about.match === null ? [] : await moversJson(deps, about.match),
   }
 }
+
+export const curveJson = (curve: Recap['curve']) =>
+  curve.map(({ at, value }) => ({ at: timestamp(at), value: decimal(value) }))
 
 async function passedIn({ community }: Deps, { passed }: RankChange): Promise<string[]> {
   const names = await community.careers.names([...passed])

@@ -109,6 +109,11 @@ export const RecordBody = z
     from: timestampText,
     to: timestampText,
     total: z.object(sums),
+    curve: z.array(z.object({ at: timestampText, value: units(10_031.55) })).openapi({
+      description: 'The worth of the purse by these positions alone, after each close, at most 200 points.',
+    }),
+    best: z.union([RecapTradeBody, z.null()]),
+    worst: z.union([RecapTradeBody, z.null()]),
     byPlayer: z
       .array(
         z.object({ instrumentId: instrumentIdText, player: z.string().openapi({ example: 'Mara Lind' }), ...sums }),

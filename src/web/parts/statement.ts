@@ -67,7 +67,7 @@ function Entries() {
     return row
   })
   return html`
-    <div class="scroll board" tabindex="0" role="region" aria-labelledby="statement-title">
+    <div class="scroll board" tabindex="0" role="group" aria-labelledby="statement-title">
       <table>
         <thead>
           <tr>

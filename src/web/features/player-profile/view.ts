@@ -9,7 +9,7 @@ import { useRequest, Waiting } from '../../parts/use-request.ts'
 import { section } from '../../route.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
-import { say, wordsOf } from '../../words.ts'
+import { plural, say, wordsOf } from '../../words.ts'
 import type { PlayerProps } from '../feature.ts'
 import { startWords } from './beforehand.ts'
 import { said } from './words.ts'
@@ -80,7 +80,7 @@ function Profile({ id }: { id: string }) {
                   ({ username, direction, league }) =>
                     html`<li>
                       <b>${username}</b> <span class=${direction}>${own.directions[direction]}</span>
-                      <small>${league}</small>
+                      <small>${league ?? own.friend}</small>
                     </li>`,
                 )}
               </ul>`
@@ -91,7 +91,7 @@ function Profile({ id }: { id: string }) {
 }
 
 function Played({ match }: { match: PlayerProfile['matches'][number] }) {
-  const { startsAt, home, away, from, to, because } = match
+  const { startsAt, home, away, from, to, because, did } = match
   const changed = (to / from - 1) * 100
   return html`
     <li>
@@ -99,10 +99,20 @@ function Played({ match }: { match: PlayerProfile['matches'][number] }) {
         <b>${home.name} ${home.score ?? 0}–${away.score ?? 0} ${away.name}</b>
         <span class="num ${way(changed)}"><i aria-hidden="true">${arrow(changed)}</i> ${percent(changed)}</span>
         <small>${dayTime(startsAt)} · ${units(from)} → ${units(to)}</small>
+        <small>${didWords(did)}</small>
       </p>
       <${Causes} because=${because} from=${from} />
     </li>
   `
+}
+
+function didWords({ started, goals, yellowCards, redCards }: PlayerProfile['matches'][number]['did']): string {
+  const counted = [
+    goals === 0 ? null : plural(goals, own.goals),
+    yellowCards === 0 ? null : plural(yellowCards, own.yellowCards),
+    redCards === 0 ? null : plural(redCards, own.redCards),
+  ]
+  return [started ? own.started : own.fromBench, ...counted.filter((part) => part !== null)].join(' · ')
 }
 
 /** All that is stored, each step as wide as every other: there is nothing to see between matches. */

@@ -38,10 +38,7 @@ export function Card({ recap, address }: { recap: Recap; address: string }) {
       </p>
       ${rank === null || rank.passed.length === 0 ? null : html`<p class="hint">${say(own.passed, { who: list.format(rank.passed) })}</p>`}
       <${Curve} recap=${recap} />
-      <dl>
-        ${best === null ? null : html`<${Line} what=${own.best} trade=${best} />`}
-        ${worst === null ? null : html`<${Line} what=${own.worst} trade=${worst} />`}
-      </dl>
+      <${Extremes} best=${best} worst=${worst} />
       <button class="small" disabled=${isBusy} onClick=${() => void share()}>${own.share}</button>
     </section>
   `
@@ -52,6 +49,14 @@ function rankWords({ before, after }: NonNullable<Recap['rank']>): string {
   if (before === null) return say(own.rank, { n: after })
   return before === after ? say(own.still, { n: after }) : say(own.rankTo, { before, after })
 }
+
+/** The best and the worst trade, each with why. */
+export const Extremes = ({ best, worst }: Pick<Recap, 'best' | 'worst'>) => html`
+  <dl class="extremes">
+    ${best === null ? null : html`<${Line} what=${own.best} trade=${best} />`}
+    ${worst === null ? null : html`<${Line} what=${own.worst} trade=${worst} />`}
+  </dl>
+`
 
 const Line = ({ what, trade: { player, pnl, moved } }: { what: string; trade: RecapTrade }) => html`
   <div>
@@ -64,8 +69,10 @@ const Line = ({ what, trade: { player, pnl, moved } }: { what: string; trade: Re
 const WIDTH = 320
 const HEIGHT = 80
 
-/** The worth of the purse over time: of a match with what is open, of a week by what was closed. */
-function Curve({ recap: { curve, start, matchId } }: { recap: Recap }) {
+type Course = Pick<Recap, 'curve' | 'start' | 'matchId'>
+
+/** The worth of the purse over time: of a match with what is open, of anything else by what was closed. */
+export function Curve({ recap: { curve, start, matchId } }: { recap: Course }) {
   const [first, last] = [curve[0], curve.at(-1)]
   if (first === undefined || last === undefined || curve.length < 3) return null
   const values = curve.map(({ value }) => value)

@@ -6,6 +6,7 @@ import { html } from '../../html.ts'
 import { useRequest, Waiting } from '../../parts/use-request.ts'
 import { api } from '../../session.ts'
 import { plural, say, wordsOf } from '../../words.ts'
+import { Curve, Extremes } from './card.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
@@ -32,7 +33,7 @@ export function Record() {
 function Groups() {
   const { answer, trouble } = useRequest(() => api.record())
   if (answer === null) return html`<${Waiting} trouble=${trouble} />`
-  const { total, byRole, byDirection, byTimeHeld, byMonth, byPlayer } = answer
+  const { total, curve, best, worst, byRole, byDirection, byTimeHeld, byMonth, byPlayer } = answer
   if (total.trades === 0) return html`<p class="inside">${own.noRecord}</p>`
   const average = (amount: number | null): string => (amount === null ? own.none : signed(amount))
   return html`
@@ -40,9 +41,13 @@ function Groups() {
       <p class="hint">
         ${own.recordAbout} ${say(own.averages, { win: average(total.averageWin), loss: average(total.averageLoss) })}
       </p>
+      <div class="full-time">
+        <${Curve} recap=${{ curve, start: curve[0]?.value ?? 0, matchId: null }} />
+        <${Extremes} best=${best} worst=${worst} />
+      </div>
       <a class="small" href="/api/recaps/record?type=csv" download>${own.download}</a>
     </div>
-    <div class="scroll board" tabindex="0" role="region" aria-labelledby="record-title">
+    <div class="scroll board" tabindex="0" role="group" aria-labelledby="record-title">
       <table>
         <thead>
           <tr>
