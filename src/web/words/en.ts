@@ -581,7 +581,7 @@ export const en = {
   },
   statement: {
     title: 'Statement: {purse}',
-    download: 'Download (CSV)',
+    download: 'As CSV',
     show: 'Show',
     hide: 'Hide',
     what: 'What',

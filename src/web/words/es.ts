@@ -591,7 +591,7 @@ export const es: Words = {
   },
   statement: {
     title: 'Movimientos: {purse}',
-    download: 'Descargar (CSV)',
+    download: 'En CSV',
     show: 'Mostrar',
     hide: 'Ocultar',
     what: 'Concepto',
