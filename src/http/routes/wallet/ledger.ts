@@ -74,6 +74,7 @@ const route = createRoute({
 const csv = createRoute({
   method: 'get',
   path: '/api/wallet/ledger.csv',
+  operationId: 'getWalletLedgerCsv',
   tags: ['Trading'],
   summary: "The ledger of the caller's wallet in a purse as CSV",
   description:
