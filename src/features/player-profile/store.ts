@@ -30,7 +30,7 @@ export interface Beginning {
   readonly expectedGoals: number | null
 }
 
-/** Whoever reads the page, and their friends. */
+/** The reader of the page, and their friends. */
 export interface Readers {
   readonly reader: UserId
   readonly friends: readonly UserId[]
