@@ -14,6 +14,6 @@ export interface Base {
   readonly lifecycle: Lifecycle
   /** Names this process in leases, on the bus and in traces. */
   readonly processId: string
-  /** Resolves after so many milliseconds: parts own no timers. */
+  /** Resolves when this time, in milliseconds, has passed: parts own no timers. */
   readonly pause: (ms: number) => Promise<unknown>
 }

@@ -44,17 +44,13 @@ export function profileRoutes({ catalogue, community, world, profiles }: Deps, g
     if (listing === null) return fail(c, notFound('instrument'))
     const { instrument, match, price } = listing
     const reader = c.var.caller.userId
+    const friends = await community.referrals.network(reader)
     const team = match[instrument.side]
     // The teams of a recording play no other match.
     const [played, next, holders, beginning] = await Promise.all([
       profiles.played(instrument.id),
       match.replay ? null : profiles.next(team.id, world.now()),
-      profiles.holders(
-        { reader, friends: await community.referrals.network(reader) },
-        instrument.id,
-        match.matchId,
-        world.now(),
-      ),
+      profiles.holders({ reader, friends }, instrument.id, match.matchId, world.now()),
       profiles.beginning(instrument.id),
     ])
     const sideIn = (info: MatchInfo): Side =>

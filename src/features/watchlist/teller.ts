@@ -21,7 +21,7 @@ const SETTLED_MS = MINUTE_MS
 
 export type Tell = (notifications: readonly Notification[]) => void
 
-/** Resolves after so many milliseconds. */
+/** Resolves when this time has passed. */
 type Rest = (ms: number) => Promise<unknown>
 
 export class Teller {
