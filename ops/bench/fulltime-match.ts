@@ -29,7 +29,7 @@ const WARM_UP_MS = 2_000
 const LOOK_EVERY_MS = 20
 const SHOW_EVERY_MS = 1_000
 
-interface Latency {
+export interface Latency {
   readonly trades: number
   readonly p50Ms: number
   readonly p99Ms: number

@@ -14,7 +14,7 @@ import type { Move } from './moves.ts'
 import { type Follower, KINDS, type Kind, newsOf, noticeOf, priceNotice, readNews, readSeen } from './news.ts'
 
 /** Users that are told in one transaction: some milliseconds, after which those who trade have as many. */
-const USERS_MAX = 200
+const USERS_MAX = 100
 const ALERTS_MAX = 500
 /** The last update of a match is read this long after its settlement. */
 const SETTLED_MS = MINUTE_MS
