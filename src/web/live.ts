@@ -30,7 +30,10 @@ export const arrivals = signal(0)
 /** Why the market cannot be shown, or null. */
 export const obstacle = signal<string | null>(null)
 
-/** How often matches and scores are refreshed when there is no news, and while the next match is awaited. */
+/**
+ * How often matches and scores are refreshed when there is no news, and while a match takes no orders: that it may be
+ * left now, though not entered, changes no frame.
+ */
 const REFRESH_MS = 60_000
 const AWAIT_MS = 15_000
 const RETRY_MS = 5_000
@@ -134,7 +137,7 @@ export function startLive(more: readonly LivePart[]): void {
   })
   let refreshedAt = now.peek()
   now.subscribe((at) => {
-    const everyMs = selectedMatch.peek()?.tradeWindow.status === 'CLOSED' ? AWAIT_MS : REFRESH_MS
+    const everyMs = selectedMatch.peek()?.tradeWindow.open === false ? AWAIT_MS : REFRESH_MS
     if (at - refreshedAt < everyMs || user.peek() === null || document.visibilityState === 'hidden') return
     refreshedAt = at
     refresh()

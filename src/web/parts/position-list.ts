@@ -185,6 +185,7 @@ function LevelsOf({ position, isBusy, attempt }: LevelsProps) {
       <${LevelInput}
         label="SL"
         name=${words.positions.stopLoss}
+        meaning=${words.help.stopLoss}
         value=${position.stopLoss}
         isBusy=${isBusy}
         onSet=${(stopLoss: number | null) => set({ stopLoss })}
@@ -192,6 +193,7 @@ function LevelsOf({ position, isBusy, attempt }: LevelsProps) {
       <${LevelInput}
         label="TP"
         name=${words.positions.takeProfit}
+        meaning=${words.help.takeProfit}
         value=${position.takeProfit}
         isBusy=${isBusy}
         onSet=${(takeProfit: number | null) => set({ takeProfit })}
@@ -203,15 +205,16 @@ function LevelsOf({ position, isBusy, attempt }: LevelsProps) {
 interface LevelInputProps {
   readonly label: string
   readonly name: string
+  readonly meaning: string
   readonly value: number | null
   readonly isBusy: boolean
   readonly onSet: (level: number | null) => void
 }
 
 /** Sent on Enter or blur; empty removes the level. */
-const LevelInput = ({ label, name, value, isBusy, onSet }: LevelInputProps) => html`
-  <label>
-    <abbr title=${name}>${label}</abbr>
+const LevelInput = ({ label, name, meaning, value, isBusy, onSet }: LevelInputProps) => html`
+  <label title="${name}: ${meaning}">
+    <abbr>${label}</abbr><span>${name}</span>
     <input
       class="num"
       type="number"

@@ -5,15 +5,19 @@
 import {
   AreaSeries,
   type AutoscaleInfo,
-  createChart,
+  createChartEx,
   createSeriesMarkers,
-  type IChartApi,
+  type DeepPartial,
+  defaultHorzScaleBehavior,
+  type IChartApiBase,
   type IPriceLine,
   type ISeriesApi,
   LineStyle,
   LineType,
   type SeriesMarker,
   TickMarkType,
+  type Time,
+  type TimeScaleOptions,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { PriceHistory } from '../client/wire.ts'
@@ -58,8 +62,20 @@ const MARGIN = 4
 /** The chart has one point per second; a later price within the second replaces the earlier one. */
 const second = (at: number): UTCTimestamp => secondOf(at) as UTCTimestamp
 
+/** The widest character of a mark of the axis, in pixels. */
+const CHARACTER = 7
+
+/** Formats each mark whenever it is drawn: whether it fits changes as the chart moves. */
+class Axis extends defaultHorzScaleBehavior() {
+  #drawn = 0
+
+  override cacheKey(): number {
+    return this.#drawn++
+  }
+}
+
 export class PriceChart {
-  readonly #chart: IChartApi
+  readonly #chart: IChartApiBase<Time>
   readonly #series: ISeriesApi<'Area'>
   readonly #markers: ReturnType<typeof createSeriesMarkers<UTCTimestamp>>
   readonly #element: HTMLElement
@@ -78,19 +94,19 @@ export class PriceChart {
     for (const type of ['wheel', 'pointerdown', 'touchstart']) {
       element.addEventListener(type, () => (this.#isMoved = true), { passive: true })
     }
-    this.#chart = createChart(element, {
+    const timeScale: DeepPartial<TimeScaleOptions> = {
+      borderVisible: false,
+      timeVisible: true,
+      secondsVisible: true,
+      rightOffset: MARGIN,
+      tickMarkFormatter: (at: UTCTimestamp, type: TickMarkType) => this.#markOf(at, MARKS[type]),
+      minBarSpacing: 0.01,
+    }
+    this.#chart = createChartEx(element, new Axis(), {
       autoSize: true,
       layout: { attributionLogo: false, background: { color: 'transparent' }, fontSize: 11 },
       rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.14, bottom: 0.1 } },
-      timeScale: {
-        borderVisible: false,
-        timeVisible: true,
-        secondsVisible: true,
-        rightOffset: MARGIN,
-        tickMarkFormatter: (at: UTCTimestamp, type: TickMarkType) =>
-          MARKS[type] === 'second' && !this.#isClose ? '' : tickWords(at * 1_000, MARKS[type]),
-        minBarSpacing: 0.01,
-      },
+      timeScale,
       localization: { priceFormatter: units, timeFormatter: (at: UTCTimestamp) => timeOfDay(at * 1_000) },
       handleScroll: { vertTouchDrag: false },
     })
@@ -241,6 +257,16 @@ export class PriceChart {
         maxValue: Math.max(maxValue + spare, ...this.#inView),
       },
     }
+  }
+
+  /** A mark of the axis. One that the edge would cut, and seconds in a long window, stay away. */
+  #markOf(at: UTCTimestamp, kind: (typeof MARKS)[TickMarkType]): string {
+    if (kind === 'second' && !this.#isClose) return ''
+    const text = tickWords(at * 1_000, kind)
+    const scale = this.#chart.timeScale()
+    const x = scale.timeToCoordinate(at)
+    const half = (text.length * CHARACTER) / 2
+    return x !== null && (x < half || x > scale.width() - half) ? '' : text
   }
 
   #mark(): void {

@@ -57,7 +57,7 @@ function Sheet() {
         <a href="#/trade/${id}">${words.pitch.chart}</a>
         <button class="bare" aria-label=${words.common.dismiss} onClick=${close}><${Icon} name="close" /></button>
       </header>
-      <${Ticket} key=${id} instrument=${instrument} />
+      <${Ticket} key=${id} instrument=${instrument} isHeld />
     </section>
   `
 }

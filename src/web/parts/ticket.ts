@@ -1,6 +1,7 @@
 /** The order ticket: direction, size and levels, with a preview of the cost. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { untracked } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { sendOrder, tradePrice, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
 import { countdown, dayTime, decimalSign, lots as lotWords, units } from '../format.ts'
@@ -18,6 +19,7 @@ import { draft, FIRST_STAKE } from './order-draft.ts'
 import { PurseBadge, PurseSwitch } from './purse.ts'
 import { isResting } from './rest.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
+import { useHold } from './use-hold.ts'
 import { useOrder } from './use-order.ts'
 import { useQuote } from './use-quote.ts'
 import { warningWords } from '../served.ts'
@@ -27,7 +29,8 @@ const ASK_AGAIN_MS = 10_000
 /** Stakes to choose from, in units. */
 const CHIPS = [25, 50, 100, 250] as const
 
-export function Ticket({ instrument }: { instrument: Instrument }) {
+/** @param isHeld Whether the order is sent by holding the button: over the match a tap is soon made by mistake. */
+export function Ticket({ instrument, isHeld = false }: { instrument: Instrument; isHeld?: boolean }) {
   const price = tradePrice(instrument.id)
   const direction = draft.direction.value
   const lots = Number(draft.lots.value)
@@ -45,6 +48,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const isLarge = preview !== null && balance !== null && needsReview(preview.margin, balance)
   const unsure = isBusy ? null : unsureOrder.value
   const isBlocked = !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
+  const order = (mustReview: boolean): void => submit(mustReview, isLarge ? afresh : again)
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
       <header>
@@ -53,7 +57,12 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         <${PurseBadge} purse=${purse.value} />
       </header>
       <${PurseSwitch} />
-      <form onSubmit=${(event: Event) => submit(event, isLarge, isLarge ? afresh : again)}>
+      <form
+        onSubmit=${(event: Event) => {
+          event.preventDefault()
+          if (!isHeld) order(isLarge)
+        }}
+      >
         <${Ways} price=${price} />
         <${Stake} price=${price} instrument=${instrument} most=${most} />
         <${Lots} price=${price} instrument=${instrument} />
@@ -74,14 +83,59 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
               />`
             : null
         }
-        <button class="send" disabled=${(isBlocked || isResting.value) && !isBusy} aria-busy=${isBusy}>
-          ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way: words.common[direction] })}
+        <${isHeld ? HeldButton : SendButton}
+          isOff=${(isBlocked || isResting.value) && !isBusy}
+          isBusy=${isBusy}
+          isReviewing=${isReviewing}
+          onHeld=${() => order(isLarge)}
+          onPressed=${() => order(true)}
+        >
           <small
             >${[...(preview === null ? [] : [marginWords(preview)]), ...(isSized ? [lotWords(lots)] : [])].join(' · ')}</small
           >
-        </button>
+        <//>
       </form>
     </section>
+  `
+}
+
+interface SendProps {
+  readonly isOff: boolean
+  readonly isBusy: boolean
+  readonly isReviewing: boolean
+  readonly children: ComponentChildren
+}
+
+function SendButton({ isOff, isBusy, isReviewing, children }: SendProps) {
+  const way = words.common[draft.direction.value]
+  return html`
+    <button class="send" disabled=${isOff} aria-busy=${isBusy}>
+      ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way })} ${children}
+    </button>
+  `
+}
+
+interface HeldProps extends SendProps {
+  readonly onHeld: () => void
+  /** Without a hold, by assistive technology: the order is shown once more. */
+  readonly onPressed: () => void
+}
+
+function HeldButton({ isOff, isBusy, isReviewing, children, onHeld, onPressed }: HeldProps) {
+  const { isHolding, handlers } = useHold(onHeld, onPressed)
+  const way = words.common[draft.direction.value]
+  return html`
+    <button
+      type="button"
+      class="send"
+      disabled=${isOff}
+      aria-busy=${isBusy}
+      data-holding=${isHolding ? '' : undefined}
+      ...${handlers}
+    >
+      ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesHold : words.ticket.hold, { way })}
+      ${children}
+    </button>
   `
 }
 

@@ -15,8 +15,8 @@ interface Sending {
   readonly isReviewing: boolean
   /** Back from the review to the ticket. */
   readonly back: () => void
-  /** Sends the order, or shows it once more if it is large. `onDone`: it was carried out. */
-  readonly submit: (event: Event, isLarge: boolean, onDone: () => void) => void
+  /** Sends the order, or shows it once more if it must be reviewed. `onDone`: it was carried out. */
+  readonly submit: (mustReview: boolean, onDone: () => void) => void
 }
 
 export function useOrder(instrument: Instrument): Sending {
@@ -56,11 +56,10 @@ export function useOrder(instrument: Instrument): Sending {
     isBusy,
     isReviewing,
     back: () => setReviewing(false),
-    submit: (event, isLarge, onDone) => {
-      event.preventDefault()
+    submit: (mustReview, onDone) => {
       if (isBusy || isResting.peek()) return
       rest()
-      if (isLarge && !isReviewing) setReviewing(true)
+      if (mustReview && !isReviewing) setReviewing(true)
       else void send(onDone)
     },
   }

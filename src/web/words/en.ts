@@ -336,6 +336,8 @@ export const en = {
     waiting: 'Sent, waiting for the answer',
     go: 'Go {way}',
     yesGo: 'Yes, go {way}',
+    hold: 'Hold to go {way}',
+    yesHold: 'Yes, hold to go {way}',
     units: '{n} units',
     unitsOf: '{n} units of {purse} money',
     practice: 'practice',

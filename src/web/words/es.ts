@@ -341,6 +341,8 @@ export const es: Words = {
     waiting: 'Enviada, esperando la respuesta',
     go: 'Ir {way}',
     yesGo: 'Sí, ir {way}',
+    hold: 'Mantén pulsado: ir {way}',
+    yesHold: 'Sí, mantén pulsado: ir {way}',
     units: '{n} unidades',
     unitsOf: '{n} unidades de {purse}',
     practice: 'práctica',
