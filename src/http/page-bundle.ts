@@ -3,8 +3,9 @@
  * opened for the first time asks for a handful of files. Their names contain a hash of their content, so browsers keep
  * them for ever, and a release changes only the names of what it changed.
  */
-import { join, posix } from 'node:path'
-import { build, type BuildOptions, stop } from 'esbuild'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, posix, relative } from 'node:path'
+import { build, type BuildOptions, type Plugin, stop } from 'esbuild'
 
 /** A bundled file. */
 export interface Bundled {
@@ -18,7 +19,10 @@ export interface Bundled {
 export interface PageBundle {
   /** Every file. */
   readonly files: readonly Bundled[]
-  /** The file made of this one in `src/web`, or, as `main.css`, of the styles that `main.ts` imports. Else throws. */
+  /**
+   * The file made of this one in `src/web`, or, as `main.css`, of the styles that `main.ts` imports: an entry point, or
+   * loaded on demand. Else throws.
+   */
   of(source: string): Bundled
 }
 
@@ -40,6 +44,31 @@ const OTHERS = [
   'icon-maskable.png',
   'preview.png',
 ]
+
+const LATER = 'later'
+const GAME = join(ROOT, WEB, 'game.ts')
+const WORDS = join(ROOT, WEB, 'words')
+/**
+ * Modules that the page loads on demand. A module that two files need is a file of its own for each pair of them: the
+ * door would be ten files. What loads later therefore imports all of what is there by then, which costs nothing. Such a
+ * module is imported in no other way, or it would be there twice.
+ */
+const later: Plugin = {
+  name: LATER,
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
+      const whole = join(resolveDir, path)
+      return kind === 'dynamic-import' || whole === GAME ? { path: whole, namespace: LATER } : null
+    })
+    bundler.onLoad({ filter: /./, namespace: LATER }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      // Words come before everything.
+      const before = path.startsWith(WORDS) ? null : path === GAME ? './app.ts' : `./${relative(dirname(path), GAME)}`
+      const first = before === null ? '' : `import ${JSON.stringify(before)};`
+      return { contents: first + text, loader: 'ts', resolveDir: dirname(path) }
+    })
+  },
+}
 
 const OPTIONS = {
   absWorkingDir: ROOT,
@@ -66,9 +95,14 @@ export const pageBundle = (): Promise<PageBundle> => (made ??= bundle())
 
 async function bundle(): Promise<PageBundle> {
   const built = await Promise.all(
-    [MAIN, OTHERS].map((names) => build({ ...OPTIONS, entryPoints: names.map((name) => `${WEB}/${name}`) })),
+    [{ names: MAIN, plugins: [later] }, { names: OTHERS }].map(({ names, plugins = [] }) =>
+      build({ ...OPTIONS, plugins, entryPoints: names.map((name) => `${WEB}/${name}`) }),
+    ),
   )
   await stop() // ends the program that has built
+  const inputs = new Set(built.flatMap(({ metafile }) => Object.keys(metafile.inputs)))
+  const twice = [...inputs].find((name) => inputs.has(name.replace(`${LATER}:${ROOT}/`, '')) && name.startsWith(LATER))
+  if (twice !== undefined) throw new Error(`${twice} is imported at once and on demand: choose one`)
   const outputFiles = built.flatMap((one) => one.outputFiles)
   const bodies = new Map(outputFiles.map(({ path, contents }) => [posix.basename(path), new Uint8Array(contents)]))
   const outputs = built
@@ -89,7 +123,10 @@ async function bundle(): Promise<PageBundle> {
     body: bodies.get(name) ?? new Uint8Array(),
     imports: [...importsOf(name)],
   }))
-  const of = (path: string) => outputs.find(({ output }) => output.entryPoint === path || copied(output, path))?.name
+  const of = (path: string) => {
+    const names = [path, `${LATER}:${join(ROOT, path)}`]
+    return outputs.find(({ output: one }) => names.includes(one.entryPoint ?? '') || copied(one, path))?.name
+  }
   return {
     files,
     of: (source) => {

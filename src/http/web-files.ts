@@ -87,7 +87,9 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
 
   const main = bundle.of('main.ts')
   const shell = [
-    ...[main, bundle.of('main.css'), bundle.of('icon.svg')].flatMap(({ name, imports }) => [name, ...imports]),
+    ...['main.ts', 'main.css', 'game.ts', 'game.css', 'icon.svg']
+      .map((name) => bundle.of(name))
+      .flatMap(({ name, imports }) => [name, ...imports]),
     ...[...files.keys()].filter((name) => name.endsWith('.woff2')),
   ].map((name) => `${WEB_BASE}/${name}`)
   const values = (name: string): string => {

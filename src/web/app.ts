@@ -1,22 +1,10 @@
-/** The page: signed out, the sign-in; signed in, the current view between the bars. */
+/** The page: signed out, the sign-in; signed in, the game. */
 import { useEffect } from 'preact/hooks'
 import { signal } from '@preact/signals'
-import type { ComponentType } from 'preact'
-import { PAGE_FEATURES } from './features/index.ts'
 import { html } from './html.ts'
-import { leagueCode } from './leagues.ts'
-import { Account } from './pages/account.ts'
-import { Club } from './pages/club.ts'
-import { League } from './pages/league.ts'
-import { MatchPage } from './pages/match.ts'
 import { SignIn } from './pages/sign-in.ts'
-import { Trade } from './pages/trade.ts'
-import { Loaded } from './parts/loaded.ts'
+import { lazy } from './parts/loaded.ts'
 import { Toasts } from './parts/toast-list.ts'
-import { backFromProvider } from './provider.ts'
-import { BottomNav, TopBar } from './parts/navigation.ts'
-import { watchedId } from './parts/watch.ts'
-import { go, isTrading, view } from './route.ts'
 import { facts, recall, user } from './session.ts'
 import { words } from './words.ts'
 
@@ -36,6 +24,8 @@ async function loadUser(): Promise<void> {
   }
 }
 
+const game = lazy(async () => (await import('./game.ts')).Game)
+
 export function App() {
   useEffect(() => {
     const again = (): void => {
@@ -43,43 +33,13 @@ export function App() {
     }
     window.addEventListener('online', again)
     void loadUser()
+    // It arrives while a name is typed.
+    void game.load()
     return () => window.removeEventListener('online', again)
   }, [])
-  const isSignedIn = typeof user.value === 'object' && user.value !== null
-  useEffect(() => {
-    const id = watchedId()
-    if (!isSignedIn) return
-    void backFromProvider()
-    if (leagueCode() !== null) {
-      history.replaceState(null, '', '/')
-      return go('league')
-    }
-    for (const { view: own } of PAGE_FEATURES) {
-      const of = own?.shared?.exec(location.pathname)?.[1]
-      if (own === undefined || of === undefined) continue
-      history.replaceState(null, '', '/')
-      return go(`${own.name}/${of}`)
-    }
-    if (id === null) return
-    history.replaceState(null, '', '/')
-    go(`match/${id}`)
-  }, [isSignedIn])
   if (user.value === undefined) return html`<${Splash} />`
   if (user.value === null) return html`<${SignIn} facts=${facts} /><${Toasts} />`
-  return html`
-    <a class="skip" href="#main" onClick=${skipTo('#main')}>${words.app.skipToContent}</a>
-    ${isTrading.value ? html`<a class="skip" href="#main" onClick=${skipTo('.ways button')}>${words.app.skipToOrder}</a>` : null}
-    <${TopBar} />
-    <main id="main" tabindex="-1">${isTrading.value ? html`<${Trade} />` : html`<${Elsewhere} />`}</main>
-    <${BottomNav} />
-    <${Toasts} />
-  `
-}
-
-/** The address stays: it names the view. */
-const skipTo = (selector: string) => (event: Event) => {
-  event.preventDefault()
-  document.querySelector<HTMLElement>(selector)?.focus()
+  return html`<${game.Part} />`
 }
 
 const unreachableWords = (): string => (navigator.onLine ? words.app.unreachable : words.app.offline)
@@ -97,24 +57,3 @@ const Splash = () => html`
     </div>
   </main>
 `
-
-/** Only admins need it. */
-const Control = () => html`<${Loaded} load=${async () => (await import('./control/control-room.ts')).ControlRoom} />`
-
-const PAGES: Readonly<Record<string, ComponentType>> = {
-  match: MatchPage,
-  league: League,
-  club: Club,
-  account: Account,
-  control: Control,
-  ...Object.fromEntries(
-    PAGE_FEATURES.flatMap(({ view: own }) =>
-      own === undefined ? [] : [[own.name, () => html`<${own.Page} features=${PAGE_FEATURES} />`]],
-    ),
-  ),
-}
-
-function Elsewhere() {
-  const Page = PAGES[view.value]
-  return Page === undefined ? html`<${Trade} />` : html`<${Page} />`
-}

@@ -12,6 +12,7 @@ import {
   matchInstruments,
   refreshInstruments,
   refreshMatches,
+  refreshSoon,
   selectedId,
   selectedMatch,
   quoteOf,
@@ -71,7 +72,10 @@ const feed = new Feed({
     if (state !== 'live') return
     obstacle.value = null
     arrivals.value++
-    if (before !== 'stopped' && isLoaded.peek()) refresh()
+    if (before === 'stopped' || !isLoaded.peek()) return
+    // The first connection is there a moment after the first answer; one after a break has missed what came meanwhile.
+    if (arrivals.peek() === 1) refreshSoon()
+    else refresh()
   },
 })
 

@@ -1,20 +1,11 @@
-/** Starts the page. */
+/** Starts the page. What only a signed-in user needs is a file of its own, `game.ts`. */
 import { render } from 'preact'
-import { keepAddress } from './address.ts'
 import { App } from './app.ts'
-import { PAGE_FEATURES } from './features/index.ts'
 import { html } from './html.ts'
-import { startLive } from './live.ts'
 import { startRoving } from './roving.ts'
-import { followAddress } from './route.ts'
-import { startShortcuts } from './shortcuts.ts'
 import './style.css'
 
-followAddress(PAGE_FEATURES.flatMap(({ view }) => view?.name ?? []))
 startRoving()
-startLive(PAGE_FEATURES.flatMap(({ live }) => live ?? []))
-keepAddress()
-startShortcuts()
 const root = document.getElementById('app')
 if (root !== null) render(html`<${App} />`, root)
 

@@ -123,7 +123,7 @@ const strange = new Set<number>()
 let refreshing: ReturnType<typeof setTimeout> | null = null
 
 /** Events come in bursts: one refresh per second and a half is enough. */
-function refreshSoon(): void {
+export function refreshSoon(): void {
   refreshing ??= setTimeout(() => {
     refreshing = null
     refreshMatches().catch(() => undefined) // the next event or refresh asks again

@@ -29,9 +29,10 @@ export const item = computed(() => parts.value[2] ?? '')
 
 export const isTrading = computed(() => TRADING.includes(view.value))
 
-/** `more`: the names of the views of features. Called once, before the page is shown. */
+/** `more`: the names of the views of features. Called once, before a view is shown. */
 export function followAddress(more: readonly string[]): void {
   for (const name of more) views.add(name)
+  path.value = location.hash
   addEventListener('hashchange', () => (path.value = location.hash))
   // Another player on the same page moves nothing.
   keepScroll(window, (from, to) => TRADING.includes(nameIn(from)) && nameIn(from) === nameIn(to))

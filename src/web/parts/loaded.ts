@@ -1,16 +1,34 @@
-/** A part of the page whose file is loaded when it is shown. */
+/** Parts of the page whose files are loaded when they are shown, or before. */
+import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { words } from '../words.ts'
 
+/** Loads once; after a failure again, when it is shown again. Shown a second time it is there at once. */
+export function lazy<P extends object>(from: () => Promise<ComponentType<P>>) {
+  const loaded = signal<ComponentType<P> | null>(null)
+  let loading: Promise<void> | null = null
+  const load = (): Promise<void> =>
+    (loading ??= from().then(
+      (Part) => void (loaded.value = Part),
+      () => void (loading = null),
+    ))
+  const Part = (props: P) => {
+    useEffect(() => void load(), [])
+    const Known = loaded.value
+    return Known === null
+      ? html`<p class="loading" aria-busy="true">${words.common.loading}</p>`
+      : html`<${Known} ...${props} />`
+  }
+  return { Part, load }
+}
+
 /** `load` is called once. */
 export function Loaded({ load }: { load: () => Promise<ComponentType> }) {
-  const [Part, setPart] = useState<ComponentType | null>(null)
-  useEffect(() => {
-    load()
-      .then((loaded) => setPart(() => loaded))
-      .catch(() => undefined)
-  }, [])
-  return Part === null ? html`<p class="loading" aria-busy="true">${words.common.loading}</p>` : html`<${Part} />`
+  const part = parts.get(load) ?? lazy(load)
+  parts.set(load, part)
+  return html`<${part.Part} />`
 }
+
+const parts = new WeakMap<() => Promise<ComponentType>, ReturnType<typeof lazy>>()

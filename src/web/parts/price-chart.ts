@@ -16,7 +16,6 @@ import {
   LineType,
   type SeriesMarker,
   TickMarkType,
-  type Time,
   type TimeScaleOptions,
   type UTCTimestamp,
 } from 'lightweight-charts'
@@ -75,7 +74,7 @@ class Axis extends defaultHorzScaleBehavior() {
 }
 
 export class PriceChart {
-  readonly #chart: IChartApiBase<Time>
+  readonly #chart: IChartApiBase
   readonly #series: ISeriesApi<'Area'>
   readonly #markers: ReturnType<typeof createSeriesMarkers<UTCTimestamp>>
   readonly #element: HTMLElement

@@ -1,5 +1,5 @@
 /** Referrals, a card of the club. */
 import type { PageFeature } from '../feature.ts'
-import { Friends } from './card.ts'
+import { lazy } from '../../parts/loaded.ts'
 
-export const referrals: PageFeature = { cards: { club: [Friends] } }
+export const referrals: PageFeature = { cards: { club: [lazy(async () => (await import('./card.ts')).Friends).Part] } }
