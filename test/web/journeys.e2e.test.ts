@@ -1,6 +1,7 @@
 /** What four people come for, from the first look to the end: a fan, a phone in a stadium, an operator, a developer. */
 import type { Locator, Page, BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { createApi } from '../../src/web/client/api.ts'
 import { answer, complaintsOf, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
@@ -41,8 +42,8 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     }
   }
   /** The button of an order, once its player can be bought: news suspends trading for a while. */
-  const tradable = async (page: Page): Promise<Locator> => {
-    const send = enabled(page, /^Go long/)
+  const tradable = async (page: Page, name = /^Go long/): Promise<Locator> => {
+    const send = enabled(page, name)
     while ((await send.count()) === 0) {
       site.server.jump(2)
       await page.waitForTimeout(300)
@@ -56,20 +57,36 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.goto(site.server.url)
     await page.locator('#name:focus').waitFor()
     await page.keyboard.type('Fay Fan')
+    await site.shoot(page, 'first-1-door', false)
     await press(page.getByRole('button', { name: 'Kick off' }))
     await page.getByText('Choose a player').waitFor()
     await press(page.locator('.player').first())
+    const name = await page.locator('.player b').first().innerText()
     // Before they buy they read what they risk.
     await page.getByText('a move of 10% against you takes it all').waitFor()
     await page.getByText('Washes out at').waitFor()
     await page.getByText('You can close it after').waitFor()
-    await press(await tradable(page))
+    const order = await tradable(page)
+    await site.shoot(page, 'first-2-ticket', false)
+    await press(order)
     await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
     expect(presses()).toBeLessThanOrEqual(PRESSES_MAX)
+
+    // They can say what they hold, what it is worth, and why it moved.
+    for (let n = 0; n < 4; n++) await site.server.play(30)
+    const held = page.locator('.held > li')
+    expect(await held.locator('.what').innerText()).toMatch(new RegExp(`${name}.*long.* lots`, 's'))
+    expect(await held.locator('.pnl').innerText()).toMatch(/[+−]?\d+\.\d\d.*% of \d+\.\d\d/s)
+    await press(held.getByRole('button', { name: 'What moved it?' }))
+    for (const part of ['Minutes, passes and duels', 'Orders of traders']) {
+      expect(await held.getByRole('status').getByText(part).innerText()).toMatch(/[+−]?\d+\.\d\d%$/)
+    }
+    await site.shoot(page, 'first-3-position', false)
 
     await closes(page, press)
     await press(page.getByRole('button', { name: 'Closed', exact: true }))
     await page.locator('.held.closed > li').getByText('Closed ·').waitFor()
+    await site.shoot(page, 'first-4-closed', false)
     // The browser reports every refusal, and trading may have been suspended.
     expect(complaints.filter((text) => !text.includes('status of 409'))).toEqual([])
   })
@@ -85,9 +102,11 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await press(page.getByRole('button', { name: 'Kick off' }))
     await press(page.locator('.shirt').nth(5))
     // The button is within reach of a thumb, whatever is above it.
-    const send = await tradable(page)
-    const box = await send.boundingBox()
-    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(844)
+    const send = await tradable(page, /^Hold to go long/)
+    const box = present((await send.boundingBox()) ?? undefined, 'box')
+    expect(box.y + box.height).toBeLessThanOrEqual(844)
+    await send.tap()
+    await send.tap()
 
     // The server takes the order, and its answer is lost.
     let lost = 0
@@ -98,11 +117,14 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       // Being offline may already have ended it.
       return route.abort().catch(() => undefined)
     })
-    await press(send)
+    const finger = await context.newCDPSession(page)
+    const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }]
+    await finger.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints })
     await page
       .getByText(/Offline|offline/)
       .first()
       .waitFor()
+    await finger.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
     await context.unroute('**/api/positions/open')
     await context.setOffline(false)
     const nav = page.getByRole('navigation', { name: 'Views' })

@@ -6,6 +6,8 @@ import { browsedServer } from '../support/browsed-server.ts'
 
 const REQUESTS_MAX = 20
 const BYTES_MAX = 200_000
+/** Cumulative layout shift: what Chromium calls good is twice that. */
+const SHIFT_MAX = 0.05
 /** Of a browser, as the Push API gives them. */
 const KEYS = {
   p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
@@ -40,6 +42,29 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(wire.requests.length, wire.requests.join('\n')).toBeLessThanOrEqual(REQUESTS_MAX)
     expect(wire.bytes()).toBeGreaterThan(50_000)
     expect(wire.bytes()).toBeLessThan(BYTES_MAX)
+  })
+
+  it.each([
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ])('nothing jumps on $width px while a match runs thirty times as fast', async (viewport) => {
+    const { page } = await open({ viewport })
+    await signIn(page, `Ivy ${viewport.width}`)
+    for (const view of ['trade', 'match']) {
+      await page.goto(`${site.server.url}/#/${view}`)
+      await page
+        .locator(view === 'trade' ? '.chart canvas' : '.grass .shirt')
+        .first()
+        .waitFor()
+      await page.waitForLoadState('networkidle')
+      await page.evaluate(`
+        window.shift = 0
+        new PerformanceObserver((list) => {
+          for (const one of list.getEntries()) if (!one.hadRecentInput) window.shift += one.value
+        }).observe({ type: 'layout-shift' })`)
+      for (let n = 0; n < 10; n++) await site.server.play(30)
+      expect(await page.evaluate('window.shift'), view).toBeLessThanOrEqual(SHIFT_MAX)
+    }
   })
 
   it('opens without a network, says so, and goes on when it is back', async () => {

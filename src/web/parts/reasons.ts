@@ -1,5 +1,5 @@
 /** Why prices moved, in sentences: the step of a chart that is touched, and what moved a position. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PriceFrame } from '../client/price-frame.ts'
 import type { Position, PositionWhy, PriceHistory } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
@@ -84,6 +84,7 @@ const KNOWN_MAX = 200
 
 /** What moved a position, by cause, when asked for; and what closed it. */
 export function PositionReasons({ position: { id, status } }: { position: Position }) {
+  const box = useRef<HTMLDivElement>(null)
   const [why, setWhy] = useState<PositionWhy | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const ask = async (): Promise<void> => {
@@ -97,7 +98,9 @@ export function PositionReasons({ position: { id, status } }: { position: Positi
       setTrouble(messageFor(error))
     }
   }
-  return html`<div class="reasons">
+  // Rows may have no room below them.
+  useEffect(() => (why === null ? undefined : box.current?.scrollIntoView({ block: 'nearest' })), [why])
+  return html`<div class="reasons" ref=${box}>
     <button class="link" aria-expanded=${why !== null} onClick=${() => (why === null ? void ask() : setWhy(null))}>
       ${words.reasons.whatMoved}
     </button>
