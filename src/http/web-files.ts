@@ -86,12 +86,14 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
   const address = (source: string) => at(bundle.of(source))
 
   const main = bundle.of('main.ts')
-  const shell = [
+  // A browser keeps nothing of a list that names a file twice.
+  const named = new Set([
     ...['main.ts', 'main.css', 'game.ts', 'game.css', 'icon.svg']
       .map((name) => bundle.of(name))
       .flatMap(({ name, imports }) => [name, ...imports]),
     ...[...files.keys()].filter((name) => name.endsWith('.woff2')),
-  ].map((name) => `${WEB_BASE}/${name}`)
+  ])
+  const shell = Array.from(named, (name) => `${WEB_BASE}/${name}`)
   const values = (name: string): string => {
     if (name === 'facts') return escaped(JSON.stringify(facts))
     if (name === 'share') return SHARE_HERE

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { present } from '../../actors/kernel/assert.ts'
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 const ARGUMENTS = [
@@ -89,3 +90,14 @@ export const overlaps = (page: Page): Promise<readonly string[]> =>
       }),
     )
   })()`)
+
+/** Holds a finger on something until this has happened. */
+export async function holdUntil(page: Page, what: Locator, happened: () => Promise<unknown>): Promise<void> {
+  const box = present((await what.boundingBox()) ?? undefined, 'box')
+  const finger = await page.context().newCDPSession(page)
+  const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }]
+  await finger.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints })
+  await happened()
+  await finger.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+  await finger.detach()
+}

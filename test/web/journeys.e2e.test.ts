@@ -3,7 +3,7 @@ import type { Locator, Page, BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { createApi } from '../../src/web/client/api.ts'
-import { answer, complaintsOf, hasBrowser } from '../support/browser.ts'
+import { answer, complaintsOf, hasBrowser, holdUntil } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 import { orderOf } from '../support/orders.ts'
 
@@ -117,14 +117,12 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       // Being offline may already have ended it.
       return route.abort().catch(() => undefined)
     })
-    const finger = await context.newCDPSession(page)
-    const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }]
-    await finger.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints })
-    await page
-      .getByText(/Offline|offline/)
-      .first()
-      .waitFor()
-    await finger.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await holdUntil(page, send, () =>
+      page
+        .getByText(/Offline|offline/)
+        .first()
+        .waitFor(),
+    )
     await context.unroute('**/api/positions/open')
     await context.setOffline(false)
     const nav = page.getByRole('navigation', { name: 'Views' })
