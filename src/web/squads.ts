@@ -12,9 +12,16 @@ const squads = signal<{ readonly matchId: number; readonly home: Squad; readonly
 /** The match whose squads the server did not know when it was asked. */
 export const unknownSquads = signal<number | null>(null)
 
+let asked: { readonly matchId: number; readonly answer: Promise<void> } | null = null
+
 /** Asked once a match: who has come on since is told by its events. */
 export async function loadSquads(matchId: number): Promise<void> {
   if (squads.peek()?.matchId === matchId) return
+  if (asked?.matchId !== matchId) asked = { matchId, answer: ask(matchId).finally(() => (asked = null)) }
+  await asked.answer
+}
+
+async function ask(matchId: number): Promise<void> {
   const [home, away] = await Promise.all([api.squad(matchId, 'home'), api.squad(matchId, 'away')])
   // Before the line-ups are known they are empty, and asked again with the next visit.
   const isKnown = home.players.length > 0 && away.players.length > 0

@@ -64,7 +64,11 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     const name = await page.locator('.player b').first().innerText()
     // Before they buy they read what they risk.
     await page.getByText('a move of 10% against you takes it all').waitFor()
-    await page.getByText('Washes out at').waitFor()
+    await page
+      .locator('.preview')
+      .getByText(/^2\d\d\.\d\d$/)
+      .first()
+      .waitFor()
     await page.getByText('You can close it after').waitFor()
     const order = await tradable(page)
     await site.shoot(page, 'first-2-ticket', false)

@@ -202,7 +202,8 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
       window.shifts = []
       new PerformanceObserver((list) => {
         for (const { hadRecentInput, value, sources } of list.getEntries())
-          if (!hadRecentInput) shifts.push({ value, of: sources.map(({ node }) => node?.className ?? node?.nodeName) })
+          if (!hadRecentInput) shifts.push({ value, of: sources.map(({ node, previousRect, currentRect }) =>
+            [node?.className ?? node?.nodeName, previousRect.y, currentRect.y]) })
       }).observe({ type: 'layout-shift' })`)
     for (const view of ['trade', 'match']) {
       await page.goto(`${site.server.url}/#/${view}`)

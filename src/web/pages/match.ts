@@ -46,9 +46,8 @@ function Live({ match: { id, state } }: { match: Match }) {
     <${Tour} />
     <div class="match-page">
       <h1 class="sr-only">${words.match.label}</h1>
-      <${Scoreboard} />
+      <${Scoreboard} doubt=${doubt.value} />
       <${PurseBanner} />
-      ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
       <${MatchTimeline} />
       <div class="match-columns">
         <div><${Pitch} /><${Reserves} />${FIXTURES.map((Card) => html`<${Card} />`)}</div>

@@ -22,9 +22,8 @@ export function Trade() {
     <div class="floor ${connection.value === 'live' ? '' : 'old'}" data-view=${view.value}>
       <div class="left"><${MarketList} /></div>
       <div class="middle">
-        <${Scoreboard} />
+        <${Scoreboard} doubt=${doubt.value} />
         <${PurseBanner} />
-        ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
         ${
           selected.value === null
             ? html`<p class="empty">${words.match.nonePlayers}</p>`

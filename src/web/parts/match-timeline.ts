@@ -33,7 +33,8 @@ type Played = Pick<Match, 'minute' | 'state' | 'home' | 'away'>
 
 export function Timeline({ match, events }: { match: Played; events: readonly MatchEvent[] }) {
   const shown = events.filter(({ type, team, minute: at }) => KINDS.has(type) && team !== null && at !== null)
-  if (shown.length === 0) return null
+  // From kick-off on, so that the first sign moves nothing below.
+  if (shown.length === 0 && match.minute === null) return null
   const minute = match.minute ?? 0
   const length = EXTRA.test(match.state ?? '') ? EXTRA_TIME : FULL_TIME
   const at = (of: number): number => Math.min(100, (of / length) * 100)

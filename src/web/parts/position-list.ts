@@ -255,7 +255,7 @@ function ClosedList() {
             <b><i aria-hidden="true">${arrow(position.realizedPnl ?? 0)}</i> ${signed(position.realizedPnl ?? 0)}</b>
           </div>
           <small class="why"
-            >${position.partOf === null ? '' : `${words.positions.part} · `}${closedByWords(position)} ·
+            >${position.partOf === null ? '' : `${words.positions.part} · `}${closedByWords(position)} ·${' '}
             ${position.closedAt === null ? '' : dayTime(position.closedAt)} ·${' '}
             <a href="/verify?match=${position.fixtureId}&position=${position.id}">${words.positions.prove}</a></small
           >

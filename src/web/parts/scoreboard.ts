@@ -42,12 +42,13 @@ export function stateWords({
 
 const WINDOWS = { OPEN: words.match.tradingOpen, SUSPENDED: words.match.suspended, CLOSED: words.match.closed }
 
-export function Scoreboard() {
+/** The match, and why a price on the screen cannot be traded: in a line that is there, so that nothing jumps. */
+export function Scoreboard({ doubt }: { doubt: string | null }) {
   const match = selectedMatch.value
-  if (match === null) return null
+  if (match === null) return doubt === null ? null : html`<p class="doubt" role="alert">${doubt}</p>`
   const { status } = match.tradeWindow
   return html`
-    <${Score} match=${match}>
+    <${Score} match=${match} doubt=${doubt}>
       <${Switch} />
       <span class="window ${status.toLowerCase()}"><i></i>${WINDOWS[status]}</span>
     <//>
@@ -56,12 +57,13 @@ export function Scoreboard() {
 
 interface ScoreProps {
   readonly match: Omit<Match, 'tradeWindow'>
+  readonly doubt?: string | null
   /** Beside the name of the competition. */
   readonly children?: ComponentChildren
 }
 
 /** A match as its score. */
-export function Score({ match, children }: ScoreProps) {
+export function Score({ match, doubt = null, children }: ScoreProps) {
   const { home, away, minute } = match
   const kits = kitsOf(home.name, away.name)
   return html`
@@ -77,7 +79,9 @@ export function Score({ match, children }: ScoreProps) {
         </b>
         <b class="team away"><${Crest} kit=${kits.away} /> ${away.name}</b>
       </div>
-      <p class="state">${minute === null ? '' : html`<b>${minute}′</b> `}${stateWords(match)}</p>
+      <p class="state">
+        ${minute === null ? '' : html`<b>${minute}′</b> `}${stateWords(match)}${doubt === null ? null : html`<span role="alert">${doubt}</span>`}
+      </p>
     </section>
   `
 }

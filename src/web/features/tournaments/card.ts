@@ -66,7 +66,7 @@ function Row({ tournament, again }: { tournament: Tournament; again: () => void 
     <li>
       ${isEntered ? html`<a href="#/league/${id}"><b>${name}</b></a>` : html`<b>${name}</b>`}
       <small>
-        ${when} · ${plural(entrants, own.entrants)}${speed === 1 ? '' : ` · ${say(own.speed, { n: speed })}`} ·
+        ${when} · ${plural(entrants, own.entrants)}${speed === 1 ? '' : ` · ${say(own.speed, { n: speed })}`} ·${' '}
         ${seed === null ? own.commitment : own.seed}${' '}
         <code title=${seed ?? commitment}>${(seed ?? commitment).slice(0, SHOWN_DIGITS)}…</code>
       </small>
