@@ -1,5 +1,5 @@
 /** What brings people back: followed players, price alerts and the table of a match, in a real browser. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { accessProblems, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 
@@ -21,8 +21,12 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     const at = Number(await level.inputValue())
     const plot = chart.locator('.plot')
     const { width = 0, height = 0 } = (await plot.boundingBox()) ?? {}
-    await plot.click({ position: { x: width / 3, y: height * 0.05 } })
-    await vi.waitUntil(async () => Number(await level.inputValue()) > at)
+    // The chart, which is not there at once, takes no tap before.
+    const tap = async (): Promise<number> => {
+      await plot.click({ position: { x: width / 3, y: height * 0.05 } })
+      return Number(await level.inputValue())
+    }
+    await expect.poll(tap, { timeout: 20_000 }).toBeGreaterThan(at)
     await level.fill('9999')
     await chart.getByRole('button', { name: 'Set', exact: true }).click()
     await page.getByText('Alert set').waitFor()
