@@ -393,7 +393,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it("the chart's axis names no minute twice and is not cut", async () => {
     const { page } = await visit('Ada U33')
     // Across some minutes: an axis without one names none.
-    for (let n = 0; n < 6; n++) await site.server.play(30)
+    for (let n = 0; n < 6; n++) {
+      await findOpenMatch()
+      await site.server.play(20)
+    }
     // The chart draws its words on a canvas: where each is drawn is written down.
     await page.addInitScript(`
       const { fillText } = CanvasRenderingContext2D.prototype
