@@ -2,7 +2,7 @@
  * What a start costs, on an embedded database in an empty folder and then again: how long until a player can be traded,
  * and the memory of the process: its peak, and what it has after a minute with one match and 20 simulated traders.
  *
- *   npm run ops -- bench-start [--rounds 3] [--options "--max-semi-space-size=16"] [--json]
+ *   npm run ops -- bench-start [--rounds 3] [--options=--max-semi-space-size=64] [--json]
  *
  * It starts the program as `npm start` does, or with these options of Node. Linux only.
  */
