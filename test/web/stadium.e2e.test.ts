@@ -45,6 +45,17 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(wire.bytes()).toBeLessThan(BYTES_MAX)
   })
 
+  it('goes on when a part of the page could not be loaded at first', async () => {
+    const { context, page } = await open()
+    let isCut = true
+    await context.route('**/web/game-*.js', (route) => (isCut ? route.abort() : route.continue()))
+    await page.goto(site.server.url)
+    await site.enter(page, 'Gus Gap')
+    await page.locator('.loading').waitFor()
+    isCut = false
+    await page.getByRole('link', { name: 'Account of Gus Gap' }).waitFor()
+  })
+
   it('opens without a network, says so, and goes on when it is back', async () => {
     const { context, page } = await open()
     await signIn(page, 'Tess Tunnel')

@@ -5,7 +5,10 @@ import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { words } from '../words.ts'
 
-/** Loads once; after a failure again, when it is shown again. Shown a second time it is there at once. */
+/** While a part is shown and the network fails. */
+const AGAIN_MS = 3_000
+
+/** Loads once; after a failure again, for as long as it is shown. Shown a second time it is there at once. */
 export function lazy<P extends object>(from: () => Promise<ComponentType<P>>) {
   const loaded = signal<ComponentType<P> | null>(null)
   let loading: Promise<void> | null = null
@@ -15,8 +18,13 @@ export function lazy<P extends object>(from: () => Promise<ComponentType<P>>) {
       () => void (loading = null),
     ))
   const Part = (props: P) => {
-    useEffect(() => void load(), [])
     const Known = loaded.value
+    useEffect(() => {
+      if (Known !== null) return
+      void load()
+      const again = setInterval(() => void load(), AGAIN_MS)
+      return () => clearInterval(again)
+    }, [Known])
     return Known === null
       ? html`<p class="loading" aria-busy="true">${words.common.loading}</p>`
       : html`<${Known} ...${props} />`
