@@ -23,7 +23,7 @@ export const matchBoard: Feature = {
   ],
   notExported: {
     match_boards: 'work of the server: how far the table of a match has counted',
-    match_board_steps: 'work of the server: every 256th place of a table; the places are exported',
+    match_board_steps: 'work of the server: every 64th place of a table; the places are exported',
   },
   // The places behind each of theirs move up.
   erase: async (tx, user) =>

@@ -23,8 +23,8 @@ export interface BoardRules {
 /** Matches in one look, and commits of one in a transaction. A commit has at most 500 events. */
 const MATCHES_MAX = 100
 const COMMITS_MAX = 20
-/** Places between two steps: as many are counted to find one. */
-export const STEP = 256
+/** Places between two steps: as many are counted to find one, which is most of what a reading costs. */
+export const STEP = 64
 /** The steps of a match are made at most this often while its table changes. */
 const STEPS_MS = 5_000
 

@@ -40,7 +40,7 @@ export interface TableQuery {
 }
 
 /** Places that are counted from a step. */
-const COUNTED_MAX = 4 * STEP
+const COUNTED_MAX = 16 * STEP
 /** Members of leagues that a table ranks: looking up their places takes some ten milliseconds. */
 export const MEMBERS_MAX = 2_000
 /** Neighbours on each side. */
