@@ -3,7 +3,7 @@
  * opened for the first time asks for a handful of files. Their names contain a hash of their content, so browsers keep
  * them for ever, and a release changes only the names of what it changed.
  */
-import { readFile } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, posix, relative } from 'node:path'
 import { build, type BuildOptions, type Plugin, stop } from 'esbuild'
 
@@ -19,10 +19,7 @@ export interface Bundled {
 export interface PageBundle {
   /** Every file. */
   readonly files: readonly Bundled[]
-  /**
-   * The file made of this one in `src/web`, or, as `main.css`, of the styles that `main.ts` imports: an entry point, or
-   * loaded on demand. Else throws.
-   */
+  /** The file with what this one in `src/web` does: an entry point, or loaded on demand. Else throws. */
   of(source: string): Bundled
 }
 
@@ -35,6 +32,7 @@ const OTHERS = [
   'docs.ts',
   'verify.ts',
   'worker.ts',
+  'style.css',
   'docs.css',
   'verify.css',
   'icon.svg',
@@ -63,9 +61,26 @@ const later: Plugin = {
     bundler.onLoad({ filter: /./, namespace: LATER }, async ({ path }) => {
       const text = await readFile(path, 'utf8')
       // Words come before everything.
-      const before = path.startsWith(WORDS) ? null : path === GAME ? './app.ts' : `./${relative(dirname(path), GAME)}`
+      const before = path.startsWith(WORDS) ? null : path === GAME ? './main.ts' : `./${relative(dirname(path), GAME)}`
       const first = before === null ? '' : `import ${JSON.stringify(before)};`
       return { contents: first + text, loader: 'ts', resolveDir: dirname(path) }
+    })
+  },
+}
+
+/** The styles of all features, in the order of their names. */
+const styles: Plugin = {
+  name: 'styles',
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /\*/ }, ({ path, resolveDir }) => ({
+      path,
+      namespace: 'styles',
+      pluginData: resolveDir,
+    }))
+    bundler.onLoad({ filter: /./, namespace: 'styles' }, async ({ path, pluginData: resolveDir }) => {
+      const found = (await Array.fromAsync(glob(path, { cwd: resolveDir }))).toSorted()
+      const contents = found.map((file) => `@import ${JSON.stringify(`./${file}`)};`).join('')
+      return { contents, loader: 'css', resolveDir }
     })
   },
 }
@@ -95,9 +110,10 @@ export const pageBundle = (): Promise<PageBundle> => (made ??= bundle())
 
 async function bundle(): Promise<PageBundle> {
   const built = await Promise.all(
-    [{ names: MAIN, plugins: [later] }, { names: OTHERS }].map(({ names, plugins = [] }) =>
-      build({ ...OPTIONS, plugins, entryPoints: names.map((name) => `${WEB}/${name}`) }),
-    ),
+    [
+      { names: MAIN, plugins: [later] },
+      { names: OTHERS, plugins: [styles] },
+    ].map(({ names, plugins }) => build({ ...OPTIONS, plugins, entryPoints: names.map((name) => `${WEB}/${name}`) })),
   )
   await stop() // ends the program that has built
   const inputs = new Set(built.flatMap(({ metafile }) => Object.keys(metafile.inputs)))
@@ -125,14 +141,16 @@ async function bundle(): Promise<PageBundle> {
   }))
   const of = (path: string) => {
     const names = [path, `${LATER}:${join(ROOT, path)}`]
-    return outputs.find(({ output: one }) => names.includes(one.entryPoint ?? '') || copied(one, path))?.name
+    const entry = outputs.find(({ output: one }) => names.includes(one.entryPoint ?? '') || copied(one, path))
+    // Where other files need what the entry point is made of, it only imports the file with it.
+    const isEmpty = Object.keys(entry?.output.inputs ?? {}).length === 0 && entry?.output.exports.length === 0
+    return isEmpty ? outputs.find(({ output: one }) => path in one.inputs)?.name : entry?.name
   }
   return {
     files,
     of: (source) => {
       const path = `${WEB}/${source}`
-      const styled = byName.get(of(path.replace(/\.css$/, '.ts')) ?? '')?.cssBundle
-      const name = of(path) ?? (styled === undefined ? undefined : posix.basename(styled))
+      const name = of(path)
       const file = files.find((other) => other.name === name)
       if (file === undefined) throw new Error(`${path} is not an entry point of the page`)
       return file

@@ -1,21 +1,18 @@
 /** The user's wallet and positions, kept current by the account stream and valued at live prices. */
-import { batch, computed, effect, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import { newKey } from './client/api.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
 import { lots, signed, timeOfDay, units } from './format.ts'
 import { nameOf } from './names.ts'
-import { forgetLeagues, isLeague, leagueHere, leagues, purse, purseName } from './leagues.ts'
+import { forgetLeagues, isLeague, purse, purseName } from './leagues.ts'
 import { quoteOf } from './market.ts'
 import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
 import { now } from './server-clock.ts'
-import { api } from './session.ts'
+import { api, user } from './session.ts'
 import { toast } from './toasts.ts'
 import { say, words } from './words.ts'
 
-const PURSES: readonly Purse[] = ['main', 'practice']
 const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
-/** What every wallet begins with. */
-const START = 10_000
 /** The wallet of that purse. */
 export const wallet = computed<Wallet | null>(() => wallets.value[purse.value] ?? null)
 /** Protection: the part of its balance that opens nothing yet. */
@@ -34,15 +31,8 @@ export const positions = signal<ReadonlyMap<string, Position>>(new Map())
 /** Closed positions of all purses, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
 
-/** Nothing is open in any purse, and no wallet has moved. False until all of them are known. */
-export const hasNeverTraded = computed<boolean>(
-  () =>
-    positions.value.size === 0 &&
-    PURSES.every((each) => {
-      const known = wallets.value[each]
-      return known !== undefined && known.balance === START
-    }),
-)
+/** Nothing is open or was closed in any purse. False until that is known. */
+export const hasNeverTraded = computed<boolean>(() => positions.value.size === 0 && history.value?.length === 0)
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
 
@@ -196,35 +186,29 @@ const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
     takeProfit === null ? words.account.noTarget : say(words.account.targetAt, { price: units(takeProfit) }),
   ].join(' · ')
 
-/** Leagues whose closed positions are in the list. */
-const LEAGUES_SHOWN = 3
 const LOCKED_MS = 10_000
 
-/** Those whose wallet can be on the screen. */
-const shownPurses = (): readonly Purse[] => [...PURSES, ...(leagueHere.peek() === null ? [] : [purse.peek()])]
+const pending = new Map<Purse, Promise<void>>()
 
-let pending: Promise<void> | null = null
-
-/** One request at a time, however many events arrive at once. */
+/** The wallet on the screen, by one request at a time, however many events arrive at once. */
 export function refreshWallet(): Promise<void> {
-  pending ??= Promise.all(shownPurses().map((each) => api.wallet(each)))
-    .then((found) => {
-      found.forEach(takeWallet)
-      // What closes have paid is locked for a while, and no event says when it is not any more.
-      const isLocked = found.some(({ freeMargin, balance }) => freeMargin < balance)
-      if (!isLocked) return
-      if (history.peek() !== null) void refreshHistory().catch(() => undefined)
-      setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
-    })
-    .finally(() => (pending = null))
-  return pending
+  const of = purse.peek()
+  const asked = pending.get(of) ?? askWallet(of).finally(() => pending.delete(of))
+  pending.set(of, asked)
+  return asked
+}
+
+async function askWallet(of: Purse): Promise<void> {
+  const found = await api.wallet(of)
+  takeWallet(found)
+  // What closes have paid is locked for a while, and no event says when it is not any more.
+  if (found.freeMargin >= found.balance) return
+  if (history.peek() !== null) void refreshHistory().catch(() => undefined)
+  setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
 }
 
 export async function refreshHistory(): Promise<void> {
-  const running = leagues.peek().filter(({ state }) => state === 'running')
-  const purses = [...PURSES, ...running.slice(0, LEAGUES_SHOWN).map(({ id }) => id)]
-  const each = await Promise.all(purses.map((one) => api.positions('closed', one)))
-  history.value = each.flatMap(({ positions: found }) => found).toSorted((a, b) => b.openedAt.localeCompare(a.openedAt))
+  history.value = (await api.positions('closed')).positions
 }
 
 function takeWallet(found: Wallet): void {
@@ -307,8 +291,7 @@ export function livePay(position: Position, size: number): number {
   return part.margin + pnlAt(part, at)
 }
 
-// The wallet of a league is known once it is chosen.
-effect(() => {
-  const of = purse.value
-  if (isLeague(of) && wallets.peek()[of] === undefined) refreshWallet().catch(() => undefined) // the next event asks again
+// Only the wallet on the screen is kept current.
+purse.subscribe(() => {
+  if (user.peek() !== null) refreshWallet().catch(() => undefined) // the next event asks again
 })

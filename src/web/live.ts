@@ -157,7 +157,8 @@ async function begin(): Promise<void> {
     await Promise.all([
       wasLoaded || !isLoaded.peek() ? refreshInstruments() : null,
       refreshWallet(),
-      refreshLeagues().then(refreshHistory),
+      refreshLeagues(),
+      refreshHistory(),
       ...parts.map(({ begin: load }) => load()),
     ])
     obstacle.value = null

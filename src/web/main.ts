@@ -3,7 +3,6 @@ import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'
 import { startRoving } from './roving.ts'
-import './style.css'
 
 startRoving()
 const root = document.getElementById('app')

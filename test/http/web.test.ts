@@ -116,7 +116,7 @@ it("the page's files are cached permanently under a name with their hash, and fo
 
 it('each file is compressed as the browser accepts, with the same content', async () => {
   const { web } = rig.deps
-  const path = web.address('main.css')
+  const path = web.address('style.css')
   const plain = await bytesOf(path, 'identity')
   expect(new Uint8Array(brotliDecompressSync(await bytesOf(path, 'gzip, deflate, br')))).toEqual(plain)
   expect(new Uint8Array(gunzipSync(await bytesOf(path, 'gzip;q=0.8, br;q=0')))).toEqual(plain)
@@ -139,7 +139,7 @@ it('every module that a module imports is served', async () => {
 
 it('a first visit asks for at most twenty files, and weighs less than 200 kB on the wire', async () => {
   const html = await (await get('/')).text()
-  const styles = await (await get(rig.deps.web.address('main.css'))).text()
+  const styles = await (await get(rig.deps.web.address('style.css'))).text()
   const named = [...html.matchAll(/(?:src|href)="([^"#]+)"/g), ...styles.matchAll(/url\("?\.?([^")]+)"?\)/g)]
   const urls = ['/', '/worker.js', ...named.map(([, url = '']) => (url.startsWith('/') ? url : `/web/${url}`))].map(
     (url) => (url.endsWith('.woff2') ? `/web/${url.slice(url.lastIndexOf('/') + 1)}` : url),

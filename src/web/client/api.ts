@@ -203,7 +203,8 @@ const trading = (ask: Ask) => ({
       body: lotSize === undefined ? {} : { lotSize },
       key,
     }),
-  positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
+  /** Newest first; in every purse unless one is named. */
+  positions: (status: 'open' | 'closed' | 'all', purse?: Purse, limit = 100) =>
     ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
   why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
   /** The newest entries, or those after `cursor`. */

@@ -3,7 +3,6 @@ import type { PageFeature } from '../feature.ts'
 import { Bell } from './bell.ts'
 import { refreshUnread, takeNotice } from './unread.ts'
 import { Inbox } from './view.ts'
-import './style.css'
 
 export const notifications: PageFeature = {
   view: { name: 'inbox', Page: Inbox },

@@ -2,7 +2,6 @@
 import type { PageFeature } from '../feature.ts'
 import { Beforehand } from './beforehand.ts'
 import { ToProfile, View } from './view.ts'
-import './style.css'
 
 export const playerProfile: PageFeature = {
   view: { name: 'player-profile', Page: View, shared: /^\/player\/([0-9a-f-]{36})$/ },

@@ -4,8 +4,6 @@ import { lazy } from '../../parts/loaded.ts'
 import { MatchOf, WeekRecap } from './card.ts'
 import { YourMatch } from './full-time.ts'
 
-import './style.css'
-
 export const recaps: PageFeature = {
   cards: {
     ranks: [WeekRecap],

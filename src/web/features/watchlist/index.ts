@@ -4,7 +4,6 @@ import { FollowsCard } from './card.ts'
 import { PlayerTools } from './star.ts'
 import { alertLines, chooseLevel, refreshFollows, takeFired } from './state.ts'
 import { Upcoming } from './upcoming.ts'
-import './style.css'
 
 export const watchlist: PageFeature = {
   cards: { player: [PlayerTools], fixtures: [Upcoming], account: [FollowsCard] },

@@ -1,6 +1,5 @@
 /** Webhooks, a section of the control room. */
 import type { PageFeature } from '../feature.ts'
-import './style.css'
 
 export const webhooks: PageFeature = {
   sections: [{ key: 'webhooks', label: 'Webhooks', load: async () => (await import('./view.ts')).Webhooks }],

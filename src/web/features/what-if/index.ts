@@ -1,6 +1,5 @@
 /** What if: a section of the control room. */
 import type { PageFeature } from '../feature.ts'
-import './style.css'
 
 export const whatIf: PageFeature = {
   sections: [
