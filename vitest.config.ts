@@ -66,6 +66,8 @@ export default defineConfig({
       project('long', LONG),
     ],
     pool: 'forks',
+    // As in `npm start`: less memory for the embedded database.
+    execArgv: ['--liftoff-only'],
     // An embedded database takes some 500 MB of each. On two cores the third computes while others wait, as most tests
     // of the whole program do.
     maxWorkers: 3,

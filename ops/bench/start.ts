@@ -14,7 +14,7 @@ import { z } from 'zod'
 import { MINUTE_MS } from '../../actors/kernel/world.ts'
 import { folderPlace } from '../rehearse/rig/data-place.ts'
 import { whole } from '../rehearse/rig/options.ts'
-import { Program } from '../rehearse/rig/program.ts'
+import { Program, START_OPTIONS } from '../rehearse/rig/program.ts'
 import { SimulatedClient } from '../rehearse/rig/simulated-client.ts'
 import { spreadOf, table, withSpread } from './report.ts'
 
@@ -28,14 +28,7 @@ const { values: given } = parseArgs({
   },
 })
 const rounds = whole('rounds', given.rounds, 1, 100)
-const options = (given.options ?? shippedOptions()).split(' ').filter((word) => word.startsWith('--'))
-
-/** The options of Node in the command of `npm start`. */
-function shippedOptions(): string {
-  const Package = z.looseObject({ scripts: z.looseObject({ start: z.string() }) })
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return Package.parse(JSON.parse(text)).scripts.start
-}
+const options = given.options?.split(' ').filter((word) => word !== '') ?? START_OPTIONS
 
 interface Start {
   readonly tradeableMs: number

@@ -1,10 +1,12 @@
 /** The real program as a process of its own: started, asked for its addresses, and killed without warning. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { present } from '../../../actors/kernel/assert.ts'
+import { z } from 'zod'
 import { bareEnvironment, THIS_TREE } from './bare-environment.ts'
 
 /**
@@ -30,6 +32,14 @@ export const rehearsing = (name: string, speed: number): Settings => ({
   BUS_KEY: randomBytes(32).toString('hex'),
   ADMIN_EMAILS: `${name.toLowerCase()}_auditor@synthetic.invalid`,
 })
+
+const Package = z.looseObject({ scripts: z.looseObject({ start: z.string() }) })
+/** The options of Node in the command of `npm start`. */
+export const START_OPTIONS: readonly string[] = Package.parse(
+  JSON.parse(readFileSync(join(THIS_TREE, 'package.json'), 'utf8')),
+)
+  .scripts.start.split(' ')
+  .filter((word) => word.startsWith('--'))
 
 const running = new Set<Program>()
 
@@ -65,10 +75,10 @@ export class Program {
   #stderr = ''
 
   /**
-   * Starts the program with exactly these settings, and options of Node, in a folder without a `.env`. Another `tree`
-   * is another version of it. `runs` is put before the command: one that runs it elsewhere.
+   * Starts the program with exactly these settings, and options of Node (those of `npm start`), in a folder without a
+   * `.env`. Another `tree` is another version of it. `runs` is put before the command: one that runs it elsewhere.
    */
-  constructor(settings: Settings, options: readonly string[] = [], tree = THIS_TREE, runs: readonly string[] = []) {
+  constructor(settings: Settings, options = START_OPTIONS, tree = THIS_TREE, runs: readonly string[] = []) {
     const env = { ...bareEnvironment(tree), PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
     const command = [...runs, process.execPath, ...options, join(tree, 'src/main.ts')]
     this.#child = spawn(present(command[0], 'a command'), command.slice(1), {

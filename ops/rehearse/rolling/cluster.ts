@@ -49,7 +49,7 @@ export class Cluster {
         PUBLIC_WS_URL: `ws://127.0.0.1:${entrance}/${role === 'api' ? 'feed' : name}`,
         ...(role === 'api' ? { DEMO_REPLAY: 'none' } : {}),
       }
-      const program = new Program(own, [], tree)
+      const program = new Program(own, undefined, tree)
       members.set(name, { settings: own, program })
       await program.listening // the first process makes the schema and the signing key
     }
@@ -71,7 +71,7 @@ export class Cluster {
   async start(name: Name): Promise<void> {
     const member = this.#at(name)
     this.#formerErrors.push(...member.program.errors)
-    member.program = new Program(member.settings, [], this.#tree)
+    member.program = new Program(member.settings, undefined, this.#tree)
     await member.program.listening
   }
 
