@@ -8,6 +8,7 @@ import { type ArrayFormat, LITERALS, safeInteger } from './arrays.ts'
 import { BINARY } from './binary-arrays.ts'
 import { CallLimit } from './call-limit.ts'
 import { openPool, type PoolUse, Pools } from './pools.ts'
+import { copyTemplate, PGLITE } from './embedded-template.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import { Replica } from './replica.ts'
 import type { Database } from './schema.ts'
@@ -207,14 +208,16 @@ class Calls {
 }
 
 /**
- * The embedded database in a folder or in memory, as a copy of `template` (a dumped data folder) when one is given.
+ * The embedded database in a folder or in memory, as a copy of `template` (a dumped data folder) when one is given. A
+ * new folder begins with a copy of the kept one, if there is one.
  * It survives the death of the process, not of the machine: PGlite never syncs its files.
  */
 export async function connectEmbedded(dataDir: string | null, template?: Blob): Promise<Connection> {
   const lock: FolderLock | null = dataDir === null ? null : await lockFolderSoon(dataDir)
   try {
+    const isCopy = dataDir !== null && template === undefined && copyTemplate(dataDir)
     const pglite = await PGlite.create({
-      ...(dataDir === null ? {} : { dataDir: join(dataDir, 'pg') }),
+      ...(dataDir === null ? {} : { dataDir: join(dataDir, PGLITE) }),
       ...(template === undefined ? {} : { loadDataDir: template }),
       parsers: { [oids.INT8]: safeInteger },
       // A server's defaults would cost this process 200 MB.
@@ -222,6 +225,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     })
     const client = polite(pglite)
     const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: client }) })
+    if (isCopy) await sql`update installation set id = default`.execute(db)
     const calls = new Calls()
     const call = async <Row extends object>(name: string, args: NamedArguments) => {
       const { text, values } = calls.of(name, args)

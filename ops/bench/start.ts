@@ -65,7 +65,7 @@ async function started(env: Readonly<Record<string, string>>): Promise<Start> {
 const first: Start[] = []
 const again: Start[] = []
 for (let round = 0; round < rounds; round++) {
-  const place = await folderPlace('empty')
+  const place = await folderPlace()
   first.push(await started(place.env))
   again.push(await started(place.env))
   await place.remove()

@@ -9,6 +9,7 @@ import type { Users } from '../../db/users.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Config } from '../config.ts'
 import { DelayedMatches } from '../http/delayed-matches.ts'
+import { pageBundle } from '../http/page-bundle.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { systemWorld } from '../system-world.ts'
 import { openAccounts } from './accounts.ts'
@@ -80,6 +81,8 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
 
 async function assemble(base: Base): Promise<Touchline> {
   const { world, lifecycle, processId } = base
+  // By another process, which would be waited for later. Where it fails, `buildHttp` says so.
+  pageBundle().catch(() => undefined)
   const stores = await openStores(base)
   const schema = new SchemaWatch(stores.db, base.log)
   const market = await openMarket(base, stores, DECLARED)

@@ -1,4 +1,6 @@
 import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
 import { afterEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { compose } from '../../src/compose/index.ts'
@@ -14,8 +16,8 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
-async function settle(content?: 'empty'): Promise<DataPlace> {
-  const place = await embeddedPlace(content)
+async function settle(): Promise<DataPlace> {
+  const place = await embeddedPlace()
   cleanUp.push(() => place.remove())
   return place
 }
@@ -97,7 +99,9 @@ it('keeps serving when the reader of its log is gone', async () => {
 })
 
 it('on SIGTERM during the start it finishes starting and exits with 0', async () => {
-  const place = await settle('empty')
+  const place = await settle()
+  // Without its tables.
+  await (await PGlite.create({ dataDir: join(place.env['DATA_DIR'] ?? '', 'pg') })).close()
   const program = new Program(place.env)
   await program.logs('"event":"schema_migrated"')
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' })

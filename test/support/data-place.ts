@@ -32,10 +32,10 @@ export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): 
   }
 }
 
-/** A data folder, with a migrated database unless it is to be `empty`. */
-export async function embeddedPlace(content: 'migrated' | 'empty' = 'migrated'): Promise<DataPlace> {
+/** A data folder, in which the database begins migrated. */
+export async function embeddedPlace(): Promise<DataPlace> {
   requireNamed('e2e')
-  return folderPlace(content)
+  return folderPlace()
 }
 
 async function withRedis(database: string, redisUrl: string): Promise<ServerPlace> {

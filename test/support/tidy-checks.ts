@@ -181,6 +181,7 @@ export const ENTRY_POINTS: readonly string[] = [
   'ops/bench/http.ts',
   'ops/bench/trade.ts',
   'ops/main.ts',
+  'ops/prepare.ts',
   'ops/tools/market/worker.ts',
   'ops/verify/main.ts',
   'src/clients/typescript/index.ts',

@@ -9,7 +9,7 @@ import { PURSES } from '../../../actors/kernel/purse.ts'
 import { keys } from '../../../db/fast/fast-store.ts'
 import { installationOf } from '../../../db/installation.ts'
 import { type Connection, connect } from '../../../db/postgres/connect.ts'
-import { createMigrated, putMigrated } from './migrated.ts'
+import { createMigrated, makeTemplate } from './migrated.ts'
 import type { Settings } from './program.ts'
 import { namedServer } from './scratch-database.ts'
 
@@ -23,10 +23,10 @@ export interface DataPlace {
   remove(): Promise<void>
 }
 
-/** The embedded database in a new folder, migrated unless it is to be `empty`. */
-export async function folderPlace(content: 'migrated' | 'empty' = 'migrated'): Promise<DataPlace> {
+/** A new folder, in which the embedded database begins migrated. */
+export async function folderPlace(): Promise<DataPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-place-'))
-  if (content === 'migrated') await putMigrated(folder)
+  await makeTemplate()
   return {
     env: { DATA_DIR: folder },
     description: `PGlite in ${folder}`,
