@@ -1,11 +1,12 @@
 /**
- * The files of the page, bundled by esbuild when the server starts: nothing is built beforehand, and a page that is
- * opened for the first time asks for a handful of files. Their names contain a hash of their content, so browsers keep
- * them for ever, and a release changes only the names of what it changed.
+ * The files of the page, bundled by esbuild when the server starts after a change of them: nothing is built by hand,
+ * and a page that is opened for the first time asks for a handful of files. Their names contain a hash of their
+ * content, so browsers keep them for ever, and a release changes only the names of what it changed.
  */
 import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, posix, relative } from 'node:path'
-import { build, type BuildOptions, type Plugin, stop } from 'esbuild'
+import type { BuildOptions, Plugin } from 'esbuild'
+import { type BundledPage, keepBundle, keptBundle } from './kept-bundle.ts'
 
 /** A bundled file. */
 export interface Bundled {
@@ -106,9 +107,22 @@ const OPTIONS = {
 let made: Promise<PageBundle> | null = null
 
 /** Made once for a process. Throws if a file is missing or is not valid. */
-export const pageBundle = (): Promise<PageBundle> => (made ??= bundle())
+export const pageBundle = (): Promise<PageBundle> => (made ??= open())
 
-async function bundle(): Promise<PageBundle> {
+async function open(): Promise<PageBundle> {
+  const { files, entries } = keptBundle() ?? (await bundle())
+  return {
+    files,
+    of: (source) => {
+      const file = files.find(({ name }) => name === entries[source])
+      if (file === undefined) throw new Error(`${WEB}/${source} is not an entry point of the page`)
+      return file
+    },
+  }
+}
+
+async function bundle(): Promise<BundledPage> {
+  const { build, stop } = await import('esbuild')
   const built = await Promise.all(
     [
       { names: MAIN, plugins: [later] },
@@ -146,16 +160,12 @@ async function bundle(): Promise<PageBundle> {
     const isEmpty = Object.keys(entry?.output.inputs ?? {}).length === 0 && entry?.output.exports.length === 0
     return isEmpty ? outputs.find(({ output: one }) => path in one.inputs)?.name : entry?.name
   }
-  return {
-    files,
-    of: (source) => {
-      const path = `${WEB}/${source}`
-      const name = of(path)
-      const file = files.find((other) => other.name === name)
-      if (file === undefined) throw new Error(`${path} is not an entry point of the page`)
-      return file
-    },
-  }
+  const sources = [...MAIN, ...OTHERS, posix.basename(GAME)]
+  const entries = Object.fromEntries(sources.map((source) => [source, of(`${WEB}/${source}`) ?? '']))
+  const page = { files, entries }
+  const isFile = (name: string) => !name.includes(':')
+  keepBundle(page, [...inputs].filter(isFile))
+  return page
 }
 
 /** Copied files have no entry point in esbuild's description. */

@@ -102,7 +102,7 @@ export const FLOORS: readonly Floor[] = [
     types: ['db/', 'rooms/', 'src/'],
     packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
   },
-  { at: 'src/http/page-bundle.ts', code: [], packages: ['esbuild', 'node:'] },
+  { at: 'src/http/page-bundle.ts', code: ['src/http/kept-bundle.ts'], packages: ['esbuild', 'node:'] },
   // Its SQL, its routes and its tasks stand beside each other.
   {
     at: 'src/features/',

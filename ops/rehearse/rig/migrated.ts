@@ -34,6 +34,9 @@ export async function makeTemplate(): Promise<void> {
   await kept(templatePath(), async (partial) => {
     const connection = await connectEmbedded(partial)
     await migrate(connection.db)
+    // Half of the files: nothing makes another database in it.
+    await sql`update pg_database set datistemplate = false`.execute(connection.db)
+    for (const name of ['template0', 'template1']) await sql`drop database ${sql.id(name)}`.execute(connection.db)
     await connection.close()
   })
 }
