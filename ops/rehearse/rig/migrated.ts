@@ -2,12 +2,13 @@
  * Databases that need no migrating: copies of one that is made once for each version of the migrations. Migrating takes
  * seconds, a copy tenths of one.
  */
-import { existsSync, mkdirSync, openAsBlob, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, openAsBlob, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, sql } from 'kysely'
 import { connect, connectEmbedded } from '../../../db/postgres/connect.ts'
-import { keptPath, schemaDigest, templatePath } from '../../../db/postgres/embedded-template.ts'
+import { keptPath, packTemplate, schemaDigest, templatePath } from '../../../db/postgres/embedded-template.ts'
 import { migrate } from '../../../db/postgres/migrate.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import { copyDatabase, type ScratchDatabase, unlessThere } from './scratch-database.ts'
@@ -32,12 +33,15 @@ export async function createMigrated(server: string): Promise<ScratchDatabase> {
 /** Makes the data folder with which new ones begin, unless there is one. */
 export async function makeTemplate(): Promise<void> {
   await kept(templatePath(), async (partial) => {
-    const connection = await connectEmbedded(partial)
+    const folder = mkdtempSync(join(tmpdir(), 'touchline-template-'))
+    const connection = await connectEmbedded(folder)
     await migrate(connection.db)
     // Half of the files: nothing makes another database in it.
     await sql`update pg_database set datistemplate = false`.execute(connection.db)
     for (const name of ['template0', 'template1']) await sql`drop database ${sql.id(name)}`.execute(connection.db)
     await connection.close()
+    packTemplate(folder, partial)
+    rmSync(folder, { recursive: true })
   })
 }
 
