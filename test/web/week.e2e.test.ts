@@ -1,5 +1,6 @@
 /** What brings people back: followed players, price alerts and the table of a match, in a real browser. */
 import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { accessProblems, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 
@@ -124,13 +125,14 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     const { page, complaints } = await site.visit({ viewport: PHONE })
     await site.enter(page, 'Dot Pitch')
     await page.goto(`${site.server.url}/#/match`)
-    const shirt = page.locator('.shirt').first()
-    await shirt.click()
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Follow / })
-      .click()
-    await shirt.locator('.star-mark').waitFor()
+    await page.locator('.shirt').first().click()
+    const follow = page.getByRole('dialog').getByRole('button', { name: /^Follow / })
+    // Which shirt is the first changes with the line-up.
+    const name = present((await follow.getAttribute('aria-label'))?.replace('Follow ', ''), 'a name')
+    await follow.click()
+    const followed = page.locator('.shirt', { has: page.locator('.star-mark') })
+    await followed.waitFor()
+    expect(await followed.textContent()).toContain(name.split(' ').at(-1))
     expect(await accessProblems(page)).toEqual([])
     await site.shoot(page, 'follow-pitch-390')
     expect(complaints).toEqual([])
