@@ -30,25 +30,35 @@ export function packTemplate(dataDir: string, path: string): void {
   writeFileSync(path, gzipSync(serialize(new Map(byPath)), { level: 1 }))
 }
 
-/** Gives a data folder without a database a copy of the template. Returns false if it has one, or if no template is. */
-export function copyTemplate(dataDir: string): boolean {
+/**
+ * Gives a data folder without a database a copy of the template. Returns false if it has one, or if there is no
+ * template. Throws if that cannot be unpacked.
+ */
+export function copyTemplate(dataDir: string, template = templatePath()): boolean {
   const place = join(dataDir, PGLITE)
-  const template = templatePath()
   if (existsSync(place) || !existsSync(template)) return false
   // A process that is killed meanwhile leaves no half of a database.
   const partial = `${place}.partial`
   rmSync(partial, { recursive: true, force: true })
   mkdirSync(partial, { mode: 0o700 })
-  const entries: unknown = deserialize(gunzipSync(readFileSync(template)))
-  if (!(entries instanceof Map)) throw new Error(`${template} is not a packed data folder; delete it`)
   // A folder comes before what is in it.
-  for (const [path, content] of entries) {
+  for (const [path, content] of unpacked(template)) {
     const to = join(partial, String(path))
     if (content instanceof Uint8Array) writeFileSync(to, content, { mode: 0o600 })
     else mkdirSync(to, { mode: 0o700 })
   }
   renameSync(partial, place)
   return true
+}
+
+function unpacked(template: string): ReadonlyMap<unknown, unknown> {
+  try {
+    const entries: unknown = deserialize(gunzipSync(readFileSync(template)))
+    if (entries instanceof Map) return entries
+    throw new Error('it holds something else')
+  } catch (cause) {
+    throw new Error(`${template} is not a packed data folder; delete it and start again`, { cause })
+  }
 }
 
 /** Changes with everything that makes a schema, and with the version of PGlite. */
