@@ -1,7 +1,7 @@
 /**
  * Runs a benchmark of this tree and of a stored commit in turn, and says what has become slower by a tenth.
  *
- *   npm run ops -- bench-compare trade|http|fanout [--from <commit>] [--rounds 5] [--json] [-- options of the benchmark]
+ *   npm run ops -- bench-compare trade|http|fanout [--from <commit>] [--rounds 5] [--json] [-- its options]
  *
  * A round runs both, each first in every other round; figures are compared within a round, because the speed of a
  * machine changes by more than a tenth within minutes. Without `--from` the commit is `BASELINE`: whoever measures for

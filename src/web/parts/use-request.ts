@@ -1,8 +1,14 @@
 /** Requests that a page makes when it opens, and again when something it depends on changes. */
 import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../client/api.ts'
 import { html } from '../html.ts'
 import { messageFor } from '../error-messages.ts'
 import { words } from '../words.ts'
+
+const AGAIN_MS = 5_000
+/** Neither the network nor the server fails for ever, and the clients of a minute are limited for one. */
+const mayPass = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500
 
 export interface Request<Answer> {
   /** Null until it arrives. */
@@ -11,12 +17,14 @@ export interface Request<Answer> {
   readonly again: () => void
 }
 
+/** After a failure of the network or of the server it asks again, for as long as it is shown. */
 export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: readonly unknown[] = []): Request<Answer> {
   const [answer, setAnswer] = useState<Answer | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     let isWanted = true
+    let later: ReturnType<typeof setTimeout> | undefined
     ask().then(
       (found) => {
         if (!isWanted) return
@@ -24,10 +32,15 @@ export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: rea
         setTrouble(null)
       },
       (error: unknown) => {
-        if (isWanted) setTrouble(messageFor(error))
+        if (!isWanted) return
+        setTrouble(messageFor(error))
+        if (mayPass(error)) later = setTimeout(() => setTurn((n) => n + 1), AGAIN_MS)
       },
     )
-    return () => (isWanted = false)
+    return () => {
+      isWanted = false
+      clearTimeout(later)
+    }
   }, [...dependencies, turn])
   return { answer, trouble, again: () => setTurn((n) => n + 1) }
 }

@@ -6,7 +6,7 @@ import { html } from '../../html.ts'
 import { api } from '../../session.ts'
 import { canBeTold, forgetThisDevice, ownSubscription } from '../../this-device.ts'
 import { toast } from '../../toasts.ts'
-import { useRequest } from '../../parts/use-request.ts'
+import { useRequest, Waiting } from '../../parts/use-request.ts'
 import { words, wordsOf } from '../../words.ts'
 import { said } from './words.ts'
 
@@ -22,7 +22,7 @@ const KINDS: readonly (readonly [PushKind, string])[] = [
 ]
 
 export function PushCard() {
-  const { answer, again } = useRequest(() => api.push())
+  const { answer, trouble, again } = useRequest(() => api.push())
   const [endpoint, setEndpoint] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   useEffect(() => {
@@ -31,7 +31,8 @@ export function PushCard() {
       .then((found) => setEndpoint(found?.endpoint ?? null))
       .catch(() => undefined)
   }, [answer])
-  if (!canBeTold || answer === null) return null
+  if (!canBeTold || (answer === null && trouble === null)) return null
+  if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
   const mine = answer.subscriptions.find((one) => one.endpoint === endpoint)
   const kinds = mine?.kinds ?? []
   const quiet = mine?.quiet ?? null

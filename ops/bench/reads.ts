@@ -1,0 +1,115 @@
+/**
+ * What each read of the API costs: its latency under load, and the processor time of the server's own thread.
+ *
+ *   npm run ops -- bench-reads [--seconds 2] [--json]
+ *
+ * Every GET of the description is asked that answers a user with 200, by ten connections, over two live matches in
+ * which thousands hold positions; what operators read, and what is streamed, is left out. DATABASE_URL (or TEST_…)
+ * names a PostgreSQL server; a database is made there and dropped. Server, clients and PostgreSQL share the machine.
+ */
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { namedServer } from '../rehearse/rig/scratch-database.ts'
+import { createOnServer } from './bench-database.ts'
+import { loadOverHttp, signedInUsers } from './http-loads.ts'
+import { type BenchServer, withServer } from './http-server.ts'
+import { figure, table } from './report.ts'
+
+const { values: options } = parseArgs({
+  options: { seconds: { type: 'string', default: '2' }, json: { type: 'boolean', default: false } },
+})
+const seconds = Number(options.seconds)
+const STOCK_SECONDS = 10
+const CONNECTIONS = 10
+/** Microseconds of one core. */
+const GOAL_MICROS = 3_000
+/** Of operators, or streamed. */
+const LEFT_OUT = /^\/api\/admin|export|\/tape\/|^\/api\/events/
+
+const Description = z.object({ paths: z.record(z.string(), z.object({ get: z.unknown().optional() })) })
+const Ids = z.object({
+  matches: z.array(z.object({ id: z.number() })).optional(),
+  instruments: z.array(z.object({ id: z.string() })).optional(),
+  positions: z.array(z.object({ id: z.string() })).optional(),
+})
+
+interface Read {
+  readonly path: string
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Of the server's thread, for each request. */
+  readonly micros: number
+}
+
+const database = await createOnServer(namedServer(), 0)
+try {
+  await withServer(database, measure)
+} finally {
+  await database.close()
+}
+
+async function measure({ url, port, orders }: BenchServer): Promise<void> {
+  const cookies = await signedInUsers(url)
+  const opening = { method: 'POST', path: '/api/positions/open', keyed: true, expectedStatus: 201 } as const
+  const stock = { port, connections: 64, seconds: STOCK_SECONDS, warmUpSeconds: 0 }
+  const { answered } = await loadOverHttp({ ...opening, ...stock, cookies, bodies: orders(0.01) })
+
+  // Who asks for a position is its owner.
+  const cookie = present(cookies[0], 'a user')
+  const ask = (path: string) => fetch(url + path, { headers: { cookie } })
+  const idsIn = async (path: string) => Ids.parse(await (await ask(path)).json())
+  const { matches = [] } = await idsIn('/api/matches')
+  const { instruments = [] } = await idsIn('/api/instruments')
+  const { positions = [] } = await idsIn('/api/positions')
+  const ids: Readonly<Record<string, unknown>> = {
+    matches: matches[0]?.id,
+    instruments: instruments[0]?.id,
+    positions: positions[0]?.id,
+    district: 1,
+  }
+  const addressOf = (path: string): string =>
+    path
+      .replace(/\{(matchId|id|districtId)\}/, (_, name: string) => {
+        const kind =
+          name === 'matchId' ? 'matches' : name === 'districtId' ? 'district' : (path.split('/').at(-2) ?? '')
+        const known = ids[kind] ?? ids[Object.keys(ids).find((one) => path.includes(`/${one}/`)) ?? '']
+        return String(known)
+      })
+      .replace(/\/squad$/, '/squad?team=home')
+
+  const { paths } = Description.parse(await (await fetch(`${url}/api/openapi.json`)).json())
+  const expected = { method: 'GET', keyed: false, bodies: [], expectedStatus: 200 } as const
+  const reading = { ...expected, port, connections: CONNECTIONS, seconds, warmUpSeconds: 0.5 }
+  const reads: Read[] = []
+  for (const path of Object.keys(paths).filter((one) => paths[one]?.get !== undefined && !LEFT_OUT.test(one))) {
+    const address = addressOf(path)
+    const probe = await ask(address)
+    await probe.body?.cancel()
+    if (probe.status !== 200) continue
+    const one = path.includes('/positions/') ? [cookie] : cookies
+    const before = process.threadCpuUsage()
+    const load = await loadOverHttp({
+      ...reading,
+      path: address,
+      cookies: one,
+    })
+    const { user, system } = process.threadCpuUsage(before)
+    reads.push({ path, p50Ms: load.p50Ms, p99Ms: load.p99Ms, micros: (user + system) / load.answered })
+    process.stderr.write(`${path}\n`)
+  }
+  const dearest = reads.toSorted((a, b) => b.micros - a.micros)
+  const rows = dearest.map(({ path, p50Ms, p99Ms, micros }) => [
+    path,
+    figure(p50Ms),
+    figure(p99Ms),
+    figure(1e6 / micros),
+    figure(micros),
+    micros > GOAL_MICROS ? 'over' : '',
+  ])
+  const text = [
+    `${answered.toLocaleString('en')} open positions; ${CONNECTIONS} connections`,
+    table(['GET', 'p50 ms', 'p99 ms', 'a core-second', 'µs of a core', `goal ${GOAL_MICROS}`], rows),
+  ]
+  console.log(options.json ? JSON.stringify({ answered, reads: dearest }) : text.join('\n'))
+}
