@@ -24,6 +24,7 @@ import { type FastRedisOptions, openRedis } from './fast/fast-redis.ts'
 import { keys } from './fast/fast-store.ts'
 import type { RedisClient } from './fast/redis-address.ts'
 import { RedisCluster } from './fast/redis-cluster.ts'
+import { quit } from './fast/quit.ts'
 
 /** A build without a put for this long belongs to a process that died. */
 const BUILD_IDLE_MS = 60_000
@@ -264,7 +265,7 @@ class BoardsRedis implements Boards {
   }
 
   async close(): Promise<void> {
-    await this.#redis.quit().catch(() => this.#redis.disconnect())
+    await quit(this.#redis)
   }
 
   async #put(build: string, standings: readonly Standing[]): Promise<boolean> {

@@ -5,6 +5,7 @@ import { clusterAt, connected, redisAt, type RedisClient } from './redis-address
 import { nameOf, RedisCluster } from './redis-cluster.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
 import { type Allowance, type FastStore, type Fields, type Hits, keys, type Put, type Spent } from './fast-store.ts'
+import { quit } from './quit.ts'
 
 export interface FastRedisOptions {
   readonly url: string
@@ -242,8 +243,7 @@ class FastRedis implements FastStore {
 
   async close(): Promise<void> {
     this.#closed = true
-    // Waits for running commands. When the server is unavailable, only stops reconnecting.
-    await this.#redis.quit().catch(() => this.#redis.disconnect())
+    await quit(this.#redis)
   }
 }
 

@@ -8,6 +8,7 @@ import { nameOf, type RedisCluster } from './redis-cluster.ts'
 import type { PubSubOptions } from './pub-sub-options.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
 import { Shard } from './shard.ts'
+import { quit } from './quit.ts'
 
 /** How often a process looks whether its subscriptions are where they belong, and whether their connections answer. */
 const LOOK_EVERY_MS = 1_000
@@ -127,7 +128,7 @@ export class ClusterPubSub {
     this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
     for (const shard of this.#shards.values()) shard.end()
-    await this.#cluster.quit().catch(() => this.#cluster.disconnect())
+    await quit(this.#cluster)
   }
 
   /** Subscribes on the master that has the channel. Resolves when all messages from then on will arrive. */

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import type { PubSubOptions } from './pub-sub-options.ts'
 import { redisAt } from './redis-address.ts'
 import { COMMAND_TIMEOUT_MS, CONNECT_TIMEOUT_MS, reconnectAfter, SILENT_MS } from './redis-timeouts.ts'
+import { quit } from './quit.ts'
 
 export class RedisPubSub {
   readonly #publisher: Redis
@@ -109,6 +110,6 @@ export class RedisPubSub {
   }
 
   async close(): Promise<void> {
-    for (const redis of [this.#publisher, this.#subscriber]) await redis.quit().catch(() => redis.disconnect())
+    await Promise.all([this.#publisher, this.#subscriber].map((redis) => quit(redis)))
   }
 }

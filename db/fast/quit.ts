@@ -1,0 +1,17 @@
+/** How a connection to Redis ends. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RedisClient } from './redis-address.ts'
+
+const QUIT_MS = 2_000
+
+/**
+ * Waits for running commands, then closes. A node that does not answer, as one that was killed a moment ago, is left
+ * after two seconds: it would keep the process from stopping. Never rejects.
+ */
+export async function quit(redis: Pick<RedisClient, 'quit' | 'disconnect'>, withinMs = QUIT_MS): Promise<void> {
+  const done = new AbortController()
+  const late = pause(withinMs, undefined, { signal: done.signal }).catch(() => undefined)
+  await Promise.race([redis.quit().catch(() => undefined), late])
+  done.abort()
+  redis.disconnect()
+}
