@@ -4,8 +4,8 @@
  *   npm run ops -- bench-compare trade|http|fanout [--from <commit>] [--rounds 5] [--json] [-- its options]
  *
  * A round runs both, each first in every other round; figures are compared within a round, because the speed of a
- * machine changes by more than a tenth within minutes. Without `--from` the commit is `BASELINE`: whoever measures for
- * docs/measured.md stores theirs. It reports and is not a gate: the exit code is 0 unless a benchmark fails.
+ * machine changes by more than a tenth within minutes. Without `--from` the commit is `BASELINE`; a measurement for
+ * docs/measured.md stores its own. It reports and is not a gate: the exit code is 0 unless a benchmark fails.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
