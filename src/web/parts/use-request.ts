@@ -1,12 +1,14 @@
 /** Requests that a page makes when it opens, and again when something it depends on changes. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../client/api.ts'
 import { html } from '../html.ts'
 import { messageFor } from '../error-messages.ts'
 import { words } from '../words.ts'
 
 const AGAIN_MS = 5_000
-/** Neither the network nor the server fails for ever, and the clients of a minute are limited for one. */
+/** The wait doubles so often at most, to more than a minute: a server that fails has a crowd of pages before it. */
+const DOUBLED_MAX = 4
+/** Failures that pass: of the network, of the server, and too many requests in a minute. */
 const mayPass = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500
 
@@ -22,19 +24,23 @@ export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: rea
   const [answer, setAnswer] = useState<Answer | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [turn, setTurn] = useState(0)
+  const failures = useRef(0)
   useEffect(() => {
     let isWanted = true
     let later: ReturnType<typeof setTimeout> | undefined
     ask().then(
       (found) => {
         if (!isWanted) return
+        failures.current = 0
         setAnswer(found)
         setTrouble(null)
       },
       (error: unknown) => {
         if (!isWanted) return
         setTrouble(messageFor(error))
-        if (mayPass(error)) later = setTimeout(() => setTurn((n) => n + 1), AGAIN_MS)
+        if (!mayPass(error)) return
+        const wait = AGAIN_MS * 2 ** Math.min(failures.current++, DOUBLED_MAX) * (0.5 + Math.random())
+        later = setTimeout(() => setTurn((n) => n + 1), wait)
       },
     )
     return () => {
