@@ -31,7 +31,18 @@ export interface HttpEnv {
     caller?: { readonly userId: UserId; readonly keyId?: SessionId } | null
     /** Of a request with an `Authorization: Bearer` header: whose key it is; null if it does not count. */
     key?: KeyClaims | null
+    /** Of an answer that is shared with other requests. */
+    made?: MadeAnswer
   }
+}
+
+/** A body that was made once, with what else of it is made once. */
+export interface MadeAnswer {
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly type: string
+  readonly etag: string
+  readonly isPacked: (encoding: 'br' | 'gzip') => boolean
+  readonly packed: (encoding: 'br' | 'gzip') => Promise<Uint8Array<ArrayBuffer>>
 }
 
 export interface Answer<Status extends ErrorStatus = ErrorStatus> {

@@ -48,8 +48,9 @@ export function validated(cacheControl: string): MiddlewareHandler<HttpEnv> {
     await next()
     if (!['GET', 'HEAD'].includes(c.req.method) || c.res.status !== 200) return
     const { headers } = c.res
-    const body = await c.res.arrayBuffer()
-    const etag = etagOf(new Uint8Array(body))
+    const { made } = c.var
+    const body = made?.body ?? new Uint8Array(await c.res.arrayBuffer())
+    const etag = made?.etag ?? etagOf(body)
     headers.set('Cache-Control', cacheControl)
     if (isShared(cacheControl)) for (const name of OF_THE_ASKER) headers.delete(name)
     headers.set('ETag', etag)

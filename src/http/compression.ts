@@ -22,6 +22,10 @@ const brotli = promisify(brotliCompress)
 /** About as fast as gzip, and a tenth smaller. */
 const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
+export async function pack(body: Uint8Array, encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await (encoding === 'br' ? brotli(body, QUICK) : zip(body)))
+}
+
 /** The best encoding that a client accepts, null for none. Of its weights only `q=0` counts. */
 export function encodingFor(accepted: string): Encoding | null {
   const accepts = (name: string): boolean => new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
@@ -42,14 +46,14 @@ export function compressJson(): MiddlewareHandler<HttpEnv> {
     c.header('Vary', 'Accept-Encoding', { append: true })
     await next()
     if (encoding === null || !isWholeJson(c.res)) return
-    if (under >= TOGETHER) return
+    const { made } = c.var
+    if (under >= TOGETHER && made?.isPacked(encoding) !== true) return
     under++
     try {
-      const body = await c.res.arrayBuffer()
+      const body = made?.body ?? new Uint8Array(await c.res.arrayBuffer())
       const { status, headers } = c.res
       const isWorthIt = body.byteLength >= BYTES_MIN
-      const pack = encoding === 'br' ? () => brotli(body, QUICK) : () => zip(body)
-      const sent = isWorthIt ? new Uint8Array(await pack()) : body
+      const sent = isWorthIt ? await (made?.packed(encoding) ?? pack(body, encoding)) : body
       if (isWorthIt) headers.set('Content-Encoding', encoding)
       c.res = undefined // or the framework would copy the old headers over the new ones
       c.res = new Response(sent, { status, headers })

@@ -1,6 +1,7 @@
 /** Authentication middleware: turns the access cookie or a personal key into a caller and decides who may pass. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
+import { every } from 'hono/combine'
 import { routePath } from 'hono/route'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { FRESH_MS } from '../../actors/kernel/limits.ts'
@@ -13,6 +14,7 @@ import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { CallerDeps } from './ports.ts'
 import type { Order, RateLimits } from './rate-limits.ts'
+import { sharedAnswers } from './shared-answers.ts'
 
 export interface Caller {
   readonly userId: UserId
@@ -108,6 +110,8 @@ export interface Gates {
    * admins while the flag `coming_soon` is set.
    */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
+  /** Like `signedIn`, before a handler whose answer is the same for all: those who ask together share one. */
+  readonly signedInTogether: MiddlewareHandler<SignedInEnv>
   /** Like `signedIn`, and 403 unless both the token and the database say that the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>
   /** Like `admin`, and 403 unless the caller's sign-in is fresh: for what cannot be undone, or makes more admins. */
@@ -177,19 +181,22 @@ export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags,
     return isAdmin ? null : FORBIDDEN
   }
 
+  const signedIn: MiddlewareHandler<SignedInEnv> = async (c, next) => {
+    const caller = await callerFrom(c)
+    if (caller === null) return fail(c, UNAUTHORIZED)
+    c.set('caller', caller)
+    const refused = refusal(caller, c.var.key, c)
+    return refused === null ? next() : fail(c, refused)
+  }
+
   return {
     isFresh,
     isStillAdmin: async ({ userId, sid }) => {
       const [living, user] = await Promise.all([sessions.livingAmong([sid]), accounts.find(userId)])
       return living.has(sid) && user?.role === ADMIN
     },
-    signedIn: async (c, next) => {
-      const caller = await callerFrom(c)
-      if (caller === null) return fail(c, UNAUTHORIZED)
-      c.set('caller', caller)
-      const refused = refusal(caller, c.var.key, c)
-      return refused === null ? next() : fail(c, refused)
-    },
+    signedIn,
+    signedInTogether: every(signedIn, sharedAnswers()),
     admin: async (c, next) => {
       const refused = await adminRefusal(c)
       return refused === null ? next() : fail(c, refused)

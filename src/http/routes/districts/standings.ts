@@ -36,7 +36,7 @@ const route = createRoute({
 })
 
 export function listStandings({ accounts, community }: Pick<HttpDeps, 'accounts' | 'community'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const boards = community.boards[c.req.valid('query').purse]
     return c.json({ districts: await districtStandings({ accounts, boards }) }, 200)
   })

@@ -30,7 +30,7 @@ const route = createRoute({
 type Deps = Pick<HttpDeps, 'catalogue' | 'rules' | 'world'>
 
 export function listInstruments({ catalogue, rules, world }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const active = (await catalogue.instruments()).filter(({ match, instrument }) => isActive(match, instrument))
     const now = world.now()
     const shown = active.map((listing) => instrumentJson(listing, now, rules()))

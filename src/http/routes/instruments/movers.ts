@@ -22,7 +22,7 @@ const route = createRoute({
 type Deps = Pick<HttpDeps, 'history' | 'catalogue' | 'rules' | 'world'>
 
 export function movers({ history, catalogue, rules, world }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const [board, listings] = await Promise.all([history.movers(), catalogue.instruments()])
     const now = world.now()
     const shown = listings.map((listing) => instrumentJson(listing, now, rules()))

@@ -22,7 +22,7 @@ const route = createRoute({
 type Deps = Pick<HttpDeps, 'catalogue' | 'rules' | 'world'>
 
 export function oneInstrument({ catalogue, rules, world }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const listing = await catalogue.instrument(c.req.valid('param').id)
     if (listing === null) return fail(c, notFound('instrument'))
     return c.json(instrumentJson(listing, world.now(), rules()), 200)

@@ -38,7 +38,7 @@ const REACH_MS: Readonly<Record<(typeof PERIODS)[number], number | null>> = {
 type Deps = Pick<HttpDeps, 'catalogue' | 'history' | 'world'>
 
 export function priceHistory({ catalogue, history, world }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const { id } = c.req.valid('param')
     const { period } = c.req.valid('query')
     const reach = REACH_MS[period]

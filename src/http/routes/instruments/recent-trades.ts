@@ -33,7 +33,7 @@ const route = createRoute({
 })
 
 export function recentTrades({ catalogue, history }: Pick<HttpDeps, 'catalogue' | 'history'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const { id } = c.req.valid('param')
     const { limit, cursor } = c.req.valid('query')
     const [known, trades] = await Promise.all([catalogue.instrument(id), history.trades(id, limit + 1, cursor)])

@@ -22,7 +22,7 @@ const route = createRoute({
 })
 
 export function matchEvents({ catalogue }: Pick<HttpDeps, 'catalogue'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const match = await catalogue.match(c.req.valid('param').id)
     return match === null ? fail(c, notFound('match')) : c.json(matchEventsJson(match), 200)
   })

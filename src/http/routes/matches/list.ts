@@ -37,7 +37,7 @@ const route = createRoute({
 type Deps = Pick<HttpDeps, 'catalogue' | 'rules' | 'world'>
 
 export function listMatches({ catalogue, rules, world }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const { state: stage, from, to } = c.req.valid('query')
     const known = await catalogue.matches({ stage, from, to })
     const now = world.now()

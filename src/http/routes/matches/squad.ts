@@ -28,7 +28,7 @@ const route = createRoute({
 })
 
 export function matchSquad({ catalogue }: Pick<HttpDeps, 'catalogue'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const match = await catalogue.match(c.req.valid('param').id)
     return match === null ? fail(c, notFound('match')) : c.json(squadJson(match, c.req.valid('query').team), 200)
   })
