@@ -1,8 +1,9 @@
 /**
  * What a start costs, on an embedded database in an empty folder and then again: how long until a player can be traded,
- * and the memory of the process: its peak, and what it has after a minute with one match and 20 simulated traders.
+ * and the memory of the process: its peak, what it has after a minute with one match and 20 simulated traders, and what
+ * it has after as many minutes as are given.
  *
- *   npm run ops -- bench-start [--rounds 3] [--options=--max-semi-space-size=64] [--json]
+ *   npm run ops -- bench-start [--rounds 3] [--minutes 1] [--options=--max-semi-space-size=64] [--json]
  *
  * It starts the program as `npm start` does, or with these options of Node. Linux only.
  */
@@ -23,17 +24,20 @@ const LOOK_EVERY_MS = 20
 const { values: given } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
+    minutes: { type: 'string', default: '1' },
     options: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
 const rounds = whole('rounds', given.rounds, 1, 100)
+const minutes = whole('minutes', given.minutes, 1, 1_440)
 const options = given.options?.split(' ').filter((word) => word !== '') ?? START_OPTIONS
 
 interface Start {
   readonly tradeableMs: number
   readonly peakMB: number
-  readonly laterMB: number
+  readonly minuteMB: number
+  readonly endMB: number
 }
 
 /** A figure of `/proc/<pid>/status`, in MB. */
@@ -57,7 +61,10 @@ async function started(env: Readonly<Record<string, string>>): Promise<Start> {
   while (!(await isTradeable())) await pause(LOOK_EVERY_MS)
   const tradeableMs = performance.now() - program.startedAt
   await pause(MINUTE_MS)
-  const start = { tradeableMs, peakMB: memory(program.pid, 'VmHWM'), laterMB: memory(program.pid, 'VmRSS') }
+  const minuteMB = memory(program.pid, 'VmRSS')
+  await pause((minutes - 1) * MINUTE_MS)
+  const [peakMB, endMB] = [memory(program.pid, 'VmHWM'), memory(program.pid, 'VmRSS')]
+  const start = { tradeableMs, peakMB, minuteMB, endMB }
   await program.stop()
   return start
 }
@@ -75,9 +82,11 @@ const row = (name: string, starts: readonly Start[]): readonly string[] => [
   name,
   withSpread(spreadOf(starts.map((one) => one.tradeableMs / 1_000))),
   withSpread(spreadOf(starts.map((one) => one.peakMB))),
-  withSpread(spreadOf(starts.map((one) => one.laterMB))),
+  withSpread(spreadOf(starts.map((one) => one.minuteMB))),
+  ...(minutes === 1 ? [] : [withSpread(spreadOf(starts.map((one) => one.endMB)))]),
 ]
-const head = [`median of ${rounds}`, 'tradeable s', 'peak MB', 'after a minute MB']
+const later = minutes === 1 ? [] : [`after ${minutes} MB`]
+const head = [`median of ${rounds}`, 'tradeable s', 'peak MB', 'after a minute MB', ...later]
 console.log(
   given.json
     ? JSON.stringify({ options, first, again })
