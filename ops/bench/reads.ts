@@ -6,15 +6,19 @@
  * Every GET of the description is asked that answers a user with 200, by ten connections, over two live matches in
  * which thousands hold positions; what operators read, and what is streamed, is left out. DATABASE_URL (or TEST_…)
  * names a PostgreSQL server; a database is made there and dropped. Server, clients and PostgreSQL share the machine.
- * At the end a crowd asks for what a page asks for after a goal, which is made once for all who wait for it.
+ * Beside the most usual ones stands the plain query for the same rows (naive-reads.ts). At the end a crowd asks for
+ * what a page asks for after a goal, which is made once for all who wait for it.
  */
 import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer } from './bench-database.ts'
 import { loadOverHttp, signedInUsers } from './http-loads.ts'
 import { type BenchServer, withServer } from './http-server.ts'
+import { naivePool } from './naive.ts'
+import { naiveQuery, naiveRead } from './naive-reads.ts'
 import { figure, table } from './report.ts'
 
 const { values: options } = parseArgs({
@@ -42,6 +46,8 @@ interface Read {
   readonly p99Ms: number
   /** Of the server's thread, for each request. */
   readonly micros: number
+  /** The plain query of the same, where there is one. */
+  readonly naive?: { readonly p50Ms: number; readonly micros: number }
 }
 
 const database = await createOnServer(namedServer(), 0)
@@ -80,6 +86,12 @@ async function measure({ url, port, orders }: BenchServer): Promise<void> {
       })
       .replace(/\/squad$/, '/squad?team=home')
 
+  const holder = await sql<{ user: string }>`select user_id as user from positions limit 1`.execute(
+    database.connection.db,
+  )
+  const rows = { user: present(holder.rows[0], 'a holder').user, match: ids['matches'], instrument: ids['instruments'] }
+  const pool = naivePool(database.url, CONNECTIONS)
+
   const { paths } = Description.parse(await (await fetch(`${url}/api/openapi.json`)).json())
   const expected = { method: 'GET', keyed: false, bodies: [], expectedStatus: 200 } as const
   const reads: Read[] = []
@@ -103,12 +115,18 @@ async function measure({ url, port, orders }: BenchServer): Promise<void> {
     await probe.body?.cancel()
     // What is streamed has no length beforehand.
     if (probe.status !== 200 || probe.headers.get('content-length') === null) continue
-    reads.push(await read(path, path.includes('/positions/') ? [cookie] : cookies, CONNECTIONS))
+    const known = await read(path, path.includes('/positions/') ? [cookie] : cookies, CONNECTIONS)
+    const query = naiveQuery(path, rows)
+    reads.push(
+      query === null ? known : { ...known, naive: await naiveRead(pool, query, { connections: CONNECTIONS, seconds }) },
+    )
   }
+  await pool.end()
   const crowd: Read[] = []
   for (const path of AFTER_A_GOAL) crowd.push(await read(path, cookies, CROWD))
   const dearest = reads.toSorted((a, b) => b.micros - a.micros)
-  const head = ['GET', 'p50 ms', 'p99 ms', 'a core-second', 'µs of a core', `goal ${GOAL_MICROS}`]
+  const naive = ['the plain query: p50 ms', 'µs of a core']
+  const head = ['GET', 'p50 ms', 'p99 ms', 'a core-second', 'µs of a core', `goal ${GOAL_MICROS}`, ...naive]
   const text = [
     `${answered.toLocaleString('en')} open positions; ${CONNECTIONS} connections`,
     table(head, dearest.map(rowOf)),
@@ -118,6 +136,8 @@ async function measure({ url, port, orders }: BenchServer): Promise<void> {
   console.log(options.json ? JSON.stringify({ answered, reads: dearest, crowd }) : text.join('\n'))
 }
 
-function rowOf({ path, p50Ms, p99Ms, micros }: Read): string[] {
-  return [path, figure(p50Ms), figure(p99Ms), figure(1e6 / micros), figure(micros), micros > GOAL_MICROS ? 'over' : '']
+function rowOf({ path, p50Ms, p99Ms, micros, naive }: Read): string[] {
+  const over = micros > GOAL_MICROS ? 'over' : ''
+  const beside = naive === undefined ? ['', ''] : [figure(naive.p50Ms), figure(naive.micros)]
+  return [path, figure(p50Ms), figure(p99Ms), figure(1e6 / micros), figure(micros), over, ...beside]
 }
