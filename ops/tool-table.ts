@@ -69,6 +69,7 @@ export const TOOLS: readonly Tool[] = [
   tool('bench-one-match', './bench/one-match.ts', 'one match with orders over the bus and a million followers'),
   tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders'),
   tool('bench-start', './bench/start.ts', 'how long a start takes, and the memory of the process'),
+  tool('bench-growth', './bench/growth.ts', 'how costs grow with what is stored and with live matches'),
   tool('bench-parts', './bench/parts.ts', 'what a trade costs, by part: Node and PostgreSQL'),
   tool('bench-reads', './bench/reads.ts', 'what each read of the API costs, by route'),
   tool('bench-compare', './bench/compare.ts', 'what has become slower by a tenth since a stored commit'),

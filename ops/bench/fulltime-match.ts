@@ -17,9 +17,8 @@ import { Reactor } from '../../src/reactions/reactor.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { type BenchDatabase, reset } from './bench-database.ts'
 import { BenchMatch, snapshotAt } from './matches.ts'
-import { stock } from './stock.ts'
+import { smallPosition, stock } from './stock.ts'
 
-const OPEN_PRICE = 200_000_000
 /** Positions of one insert: more would exceed the statement timeout. */
 const CHUNK = 20_000
 /** The interval between trades in the other match, in ms: a hundred openings and a hundred closes a second. */
@@ -62,14 +61,10 @@ export async function prepareHolders(database: BenchDatabase, holders: number): 
   const instruments = [...actor.view.instruments()]
   for (let from = 0; from < holders; from += CHUNK) {
     const users = database.users.slice(from, Math.min(from + CHUNK, holders))
-    const positions = users.map((_, n) => ({
-      instrumentId: present(instruments[(n >> 1) % instruments.length], 'instrument').id,
-      sign: n % 2 === 0 ? (1 as const) : (-1 as const),
-      lots: 10_000,
-      open: OPEN_PRICE,
-      margin: 1_000_000,
-      takeProfit: null,
-    }))
+    // At prices of the market, or the first update would close those whose loss is a margin.
+    const positions = users.map((_, n) =>
+      smallPosition(present(instruments[(n >> 1) % instruments.length], 'instrument'), n % 2 === 0 ? 1 : -1),
+    )
     await stock(database, actor.matchId, positions, users)
   }
   // What their openings left has been reacted to.

@@ -23,10 +23,17 @@ export interface BenchServer {
   readonly orders: (lotSize: number, match?: 0 | 1) => string[]
 }
 
-/** Starts the server, lets `work` use it, and stops it. It has no rate limits, and its log is discarded. */
-export async function withServer(database: BenchDatabase, work: (server: BenchServer) => Promise<void>): Promise<void> {
+/**
+ * Starts the server, lets `work` use it, and stops it. It has no rate limits, and its log is discarded. Its keys are in
+ * the folder, if one is given: users stay signed in then.
+ */
+export async function withServer(
+  database: BenchDatabase,
+  work: (server: BenchServer) => Promise<void>,
+  kept: string | null = null,
+): Promise<void> {
   const world = systemWorld()
-  const folder = mkdtempSync(join(tmpdir(), 'touchline-bench-'))
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'touchline-bench-'))
   try {
     const config = readConfig({
       DATABASE_URL: present(database.url, 'address'),
@@ -53,7 +60,7 @@ export async function withServer(database: BenchDatabase, work: (server: BenchSe
       await touchline.stop()
     }
   } finally {
-    rmSync(folder, { recursive: true })
+    if (kept === null) rmSync(folder, { recursive: true })
   }
 }
 

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, type InstrumentId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
-import type { Price } from '../../actors/kernel/micros.ts'
+import { lots, type Price } from '../../actors/kernel/micros.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
+import { marginFor } from '../../actors/position/position.ts'
 import { bigints, smallints, uuids } from '../../db/postgres/arrays.ts'
 import type { BenchDatabase } from './bench-database.ts'
 
@@ -15,6 +17,12 @@ export interface Stocked {
   readonly open: number
   readonly margin: number
   readonly takeProfit: Price | null
+}
+
+/** A hundredth of a lot at the published price. */
+export function smallPosition({ id, published }: Pick<Instrument, 'id' | 'published'>, sign: 1 | -1): Stocked {
+  const size = lots(10_000)
+  return { instrumentId: id, sign, lots: size, open: published, margin: marginFor(published, size), takeProfit: null }
 }
 
 /** Writes positions of a match without an owner, assigned to the users in turn, with matching wallets and books. */
