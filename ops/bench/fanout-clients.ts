@@ -1,7 +1,11 @@
 /**
- * Clients of the fan-out benchmark, thousands in one process. They time each price by the timestamp in it.
+ * Clients of the fan-out benchmark, thousands in one process. They time each price by the timestamp in it. In rooms
+ * they speak the protocol of the SDK of Colyseus by hand: thousands of SDKs would take more than the core they have.
+ * They do not decode the state that comes beside prices; where it is all that comes, they find prices in its patches.
  */
 import { connect, type Socket } from 'node:net'
+import { getMessageBytes, Protocol } from '@colyseus/core'
+import { z } from 'zod'
 import { Histogram } from '../rehearse/load/histogram.ts'
 import { sharedNow } from './fanout-market.ts'
 import { eachMessage, masked, OPCODE, upgradeRequest } from './raw-messages.ts'
@@ -15,11 +19,13 @@ export interface ClientsOrder {
 }
 
 export interface ClientPlan {
-  /** The path of the upgrade; null for a plain socket. */
+  /** The path of the upgrade, or of the request for a seat in a room; null for a plain socket. */
   readonly path: string | null
-  /** The first message, once upgraded. */
-  readonly greeting: string | null
-  /** Prices that come before it is ready. */
+  /** Where prices are: in frames of the feed, in messages of a room, or in patches of a room's state. */
+  readonly prices: 'frames' | 'messages' | 'patches'
+  /** What it follows once upgraded. */
+  readonly instrumentIds: readonly string[]
+  /** Prices, or patches, that come before it is ready. */
   readonly snapshots: number
 }
 
@@ -49,6 +55,7 @@ const arrivals = Buffer.alloc(64 * 1_024)
 
 class RawClient {
   readonly #plan: ClientPlan
+  readonly #path: string | null
   readonly #socket: Socket
   readonly ready: Promise<void>
   #rest: Buffer | null = null
@@ -57,9 +64,11 @@ class RawClient {
   #isReady: () => void = () => undefined
   isStalled = false
 
-  constructor(port: number, plan: ClientPlan) {
+  /** `path`: of the upgrade. */
+  constructor(port: number, plan: ClientPlan, path: string | null) {
     this.#plan = plan
-    this.#isUpgraded = plan.path === null
+    this.#path = path
+    this.#isUpgraded = path === null
     this.#snapshotsLeft = plan.snapshots
     const read = (length: number): boolean => {
       this.#read(arrivals.subarray(0, length))
@@ -86,9 +95,8 @@ class RawClient {
   }
 
   #knock(): void {
-    const { path } = this.#plan
-    if (path === null) return this.#isReady()
-    this.#socket.write(upgradeRequest(path))
+    if (this.#path === null) return this.#isReady()
+    this.#socket.write(upgradeRequest(this.#path))
   }
 
   #read(chunk: Buffer): void {
@@ -99,12 +107,14 @@ class RawClient {
       if (end < 0) return void (this.#rest = Buffer.from(bytes))
       this.#isUpgraded = true
       bytes = bytes.subarray(end + 4)
-      if (this.#plan.greeting !== null) this.#say(this.#plan.greeting, OPCODE.text)
+      const { prices, instrumentIds } = this.#plan
+      if (prices === 'frames') this.#say(JSON.stringify({ type: 'subscribe', instrumentIds }), OPCODE.text)
       if (this.#snapshotsLeft === 0) this.#isReady()
     }
     const now = isTiming ? sharedNow() : 0
     const at = eachMessage(bytes, (opcode, from, length) => {
-      if (opcode === OPCODE.binary) this.#receive(bytes, from, length, now)
+      if (opcode === OPCODE.binary && this.#plan.prices === 'frames') this.#receive(bytes, from, length, now)
+      else if (opcode === OPCODE.binary) this.#receiveInRoom(bytes, from, length, now)
       else if (opcode === OPCODE.ping) this.#say('', OPCODE.pong)
     })
     if (at < bytes.length) this.#rest = Buffer.from(bytes.subarray(at))
@@ -114,10 +124,27 @@ class RawClient {
     if (length < PRICE_FRAME_BYTES) return
     if (this.#snapshotsLeft > 0 && --this.#snapshotsLeft === 0) this.#isReady()
     if (!isTiming) return
-    deliveries++
     const time = from + length - PRICE_FRAME_BYTES + TIME_OFFSET
-    const sentAt = (bytes.readUInt32BE(time) * 2 ** 32 + bytes.readUInt32BE(time + 4)) / MICROS_PER_MS
-    latency.record(now - sentAt)
+    this.#time(bytes.readUInt32BE(time) * 2 ** 32 + bytes.readUInt32BE(time + 4), now)
+  }
+
+  #receiveInRoom(bytes: Buffer, from: number, length: number, now: number): void {
+    const { prices, instrumentIds } = this.#plan
+    const kind = bytes[from]
+    if (kind === Protocol.JOIN_ROOM) {
+      this.#say(Buffer.of(Protocol.JOIN_ROOM), OPCODE.binary)
+      this.#say(getMessageBytes.raw(Protocol.ROOM_DATA, 'subscribe', { instrumentIds }), OPCODE.binary)
+    } else if (kind === Protocol.ROOM_DATA_BYTES) {
+      this.#receive(bytes, from, length, now)
+    } else if (kind === Protocol.ROOM_STATE_PATCH && prices === 'patches') {
+      if (this.#snapshotsLeft > 0 && --this.#snapshotsLeft === 0) this.#isReady()
+      if (isTiming) eachPatched(bytes.subarray(from + 1, from + length), (micros) => this.#time(micros, now))
+    }
+  }
+
+  #time(micros: number, now: number): void {
+    deliveries++
+    latency.record(now - micros / MICROS_PER_MS)
   }
 
   #say(payload: Buffer | string, opcode: number): void {
@@ -125,13 +152,36 @@ class RawClient {
   }
 }
 
+/** Each price of a patch in which only prices and bases change. Throws at any other change. */
+function eachPatched(patch: Buffer, each: (price: number) => void): void {
+  for (let at = 0; at < patch.length; at += PATCHED_BYTES) {
+    const isSwitch = patch[at] === SWITCH_TO_STRUCTURE
+    at += patch[at + 1] === LONG_REFERENCE ? 4 : 2
+    if (!isSwitch || patch[at] !== PRICE_CHANGED || patch[at + 9] !== BASE_CHANGED) throw new Error('another change')
+    each(Number(patch.readBigInt64LE(at + 1)))
+  }
+}
+/** As `@colyseus/schema` writes them: an instrument by the number of its reference, then its changed fields. */
+const [SWITCH_TO_STRUCTURE, LONG_REFERENCE, PRICE_CHANGED, BASE_CHANGED, PATCHED_BYTES] = [0xff, 0xcd, 0x80, 0x81, 18]
+
+/** Where a client upgrades: in a room, at its seat. */
+async function addressOf(port: number, { path, prices }: ClientPlan): Promise<string | null> {
+  if (prices === 'frames') return path
+  const body = JSON.stringify({ matchId: 1 })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body })
+  const { processId, roomId, sessionId } = Seat.parse(await response.json())
+  return `/${processId}/${roomId}?sessionId=${sessionId}`
+}
+const Seat = z.object({ processId: z.string(), roomId: z.string(), sessionId: z.string() })
+
 const clients: RawClient[] = []
 
 async function connectAll({ port, clients: plans, stalled }: ClientsOrder): Promise<void> {
   const queue = plans.values()
   const worker = async (): Promise<void> => {
     for (const plan of queue) {
-      const client = new RawClient(port, plan)
+      const client = new RawClient(port, plan, await addressOf(port, plan))
       clients.push(client)
       await client.ready
     }

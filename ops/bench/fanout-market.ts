@@ -9,7 +9,7 @@ import { encodePriceFrame } from '../../rooms/feed/price-frame.ts'
 /** Milliseconds of a clock that all processes of the machine share. */
 export const sharedNow = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
-export type Variant = 'floor' | 'feed'
+export type Variant = 'floor' | 'feed' | 'room' | 'view' | 'messages'
 
 export interface ServerOrder {
   readonly variant: Variant

@@ -1,6 +1,6 @@
 /**
  * The server of the fan-out benchmark, in a process of its own: the product's price feed, or its baseline, plain
- * sockets.
+ * sockets; or a match room, or one of its baselines.
  */
 import { createServer } from 'node:http'
 import { createServer as createPlainServer, type Socket } from 'node:net'
@@ -25,7 +25,9 @@ import {
   type ServerCommand,
   type ServerOrder,
   type ServerReport,
+  type Variant,
 } from './fanout-market.ts'
+import { startMatchRoom, startStateView, startStateViewAndMessages } from './fanout-rooms.ts'
 
 /** The product's bytes, written to plain sockets one frame at a time: Node's best without joining frames. */
 async function startFloor({ matches, instruments, follow, port }: ServerOrder): Promise<Publisher> {
@@ -95,8 +97,13 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
   }
 }
 
-const start = (order: ServerOrder): Promise<Publisher> =>
-  order.variant === 'floor' ? startFloor(order) : startFeed(order)
+const START: Readonly<Record<Variant, (order: ServerOrder) => Promise<Publisher>>> = {
+  floor: startFloor,
+  feed: startFeed,
+  room: startMatchRoom,
+  view: startStateView,
+  messages: startStateViewAndMessages,
+}
 
 async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promise<ServerReport> {
   const turns: number[] = []
@@ -146,7 +153,7 @@ let running: { readonly publisher: Publisher; readonly order: ServerOrder } | nu
 
 async function obey(command: ServerCommand): Promise<unknown> {
   if (command.kind === 'listen') {
-    running = { publisher: await start(command.order), order: command.order }
+    running = { publisher: await START[command.order.variant](command.order), order: command.order }
     return running.publisher.port
   }
   if (command.kind === 'play') {

@@ -1,14 +1,14 @@
 /**
  * Measures the fan-out of prices against the least that Node can do:
  *
- *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4] [--part deadline|comparison]
- *                           [--pin] [--quick] [--json]
+ *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4]
+ *                           [--part deadline|rooms|comparison] [--pin] [--quick] [--json]
  *
  * Every figure has its baseline in the same run: plain sockets that are written the same frames by a process of the
  * same kind and read by the same clients. What is compared is deliveries per second of the server's processor time;
  * latencies are those of a machine whose cores server and clients share, unless `--pin` gives the server the first core
  * and the clients the second (it needs `taskset`). More than 20,000 sockets are two servers on one address, pinned to a
- * core each.
+ * core each. `--part rooms`: 1,000 and 5,000 clients of a match room, who speak the protocol of the SDK.
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
@@ -38,6 +38,8 @@ const DEADLINE_MS = 100
 /** A client process can have 20,000 descriptors. */
 const CLIENTS_MAX = 10_000
 const [INSTRUMENTS, FOLLOW, IN_A_MATCH] = [240, 10, 44]
+const ROOM_CLIENTS_MAX = 5_000
+const PARTS = ['deadline', 'comparison', 'rooms']
 
 interface Case {
   readonly variant: Variant
@@ -141,14 +143,16 @@ function add(
 
 /** How the nth client connects and what it follows. */
 function planOf({ variant, matches = 1, instruments = INSTRUMENTS, follow }: Case, n: number): ClientPlan {
-  if (variant === 'floor') return { path: null, greeting: null, snapshots: 0 }
+  if (variant === 'floor') return { path: null, prices: 'frames', instrumentIds: [], snapshots: 0 }
   const first = Math.floor(n / matches)
   const instrumentIds = Array.from({ length: follow }, (_, i) => idOf(n % matches, (first + i) % instruments))
-  const greeting = JSON.stringify({ type: 'subscribe', instrumentIds })
-  return { path: `/?token=${n}`, greeting, snapshots: follow }
+  if (variant === 'feed') return { path: `/?token=${n}`, prices: 'frames', instrumentIds, snapshots: follow }
+  const path = `/matchmake/join/match?token=${n}`
+  if (variant === 'view') return { path, prices: 'patches', instrumentIds, snapshots: 1 }
+  return { path, prices: 'messages', instrumentIds, snapshots: follow }
 }
 
-const VARIANTS: readonly Variant[] = ['floor', 'feed']
+const VARIANTS = ['floor', 'feed'] as const
 
 /** The rate that the slowest variant can sustain. */
 const hzFor = (sockets: number): number => Math.min(15, Math.max(1, Math.floor(20_000 / sockets)))
@@ -216,6 +220,9 @@ function compared({ title, beside }: Comparison, found: Found): Section {
 const NAMES: Readonly<Record<Variant, string>> = {
   floor: 'plain sockets, a write a frame',
   feed: 'the price feed',
+  room: 'the match room',
+  view: 'StateView of Colyseus alone',
+  messages: 'StateView, and a message a price',
 }
 
 /** What the deadline of 100 ms means for connected clients. */
@@ -272,6 +279,48 @@ async function deadline(): Promise<Section> {
   return { text: `The deadline\n${table(head, rows)}`, data }
 }
 
+const ROOM_VARIANTS = ['view', 'messages', 'room'] as const
+
+/**
+ * The match room against rooms of Colyseus with the same clients and changes. The match room sends prices at once and
+ * patches the state twice a second; one with `StateView` alone sends them in patches, 20 times a second.
+ */
+async function inRooms(): Promise<Section> {
+  const data: Record<string, unknown> = {}
+  const rows: string[][] = []
+  for (const sockets of sizes.filter((size) => size <= ROOM_CLIENTS_MAX)) {
+    const found: Record<(typeof ROOM_VARIANTS)[number], Result[]> = { view: [], messages: [], room: [] }
+    const beat = { hz: hzFor(sockets), seconds, changing: IN_A_MATCH }
+    for (let round = 0; round < rounds; round++) {
+      for (const variant of ROOM_VARIANTS) {
+        say(`${sockets} clients of a room: ${NAMES[variant]}`)
+        found[variant].push(await run({ variant, sockets, instruments: IN_A_MATCH, follow: FOLLOW, beat }))
+      }
+    }
+    for (const variant of ROOM_VARIANTS) {
+      const spread = (of: (result: Result, round: number) => number): Spread => spreadOf(found[variant].map(of))
+      const ratioTo = (base: 'view' | 'messages'): Spread =>
+        spread((result, n) => result.perCoreSecond / present(found[base][n], 'baseline of the round').perCoreSecond)
+      const [perCoreSecond, ratio] = [spread((result) => result.perCoreSecond), ratioTo('view')]
+      data[keyOf(sockets, variant)] = { perCoreSecond, ratio, toMessages: ratioTo('messages') }
+      rows.push([
+        `${sockets}, ${beat.hz} ticks/s: ${NAMES[variant]}`,
+        withSpread(perCoreSecond),
+        withSpread(ratio),
+        withSpread(ratioTo('messages')),
+        figure(spread((result) => result.latency.percentile(50)).median),
+        figure(spread((result) => result.latency.percentile(99)).median),
+        figure(spread((result) => result.bytesPerSocket / 1_024).median),
+        `${figure(spread((result) => 100 * result.share).median)} %`,
+        String(spread((result) => result.lost).max),
+      ])
+    }
+  }
+  const ratios = ['× StateView', '× with messages']
+  const head = ['', 'deliveries per core-second', ...ratios, 'p50 ms', 'p99 ms', 'KiB a socket', 'delivered', 'lost']
+  return { text: `Rooms: ${FOLLOW} of ${IN_A_MATCH} instruments each, all change\n${table(head, rows)}`, data }
+}
+
 const one: Comparison = {
   title: 'One price, to all sockets',
   follow: 1,
@@ -283,8 +332,11 @@ function conclude(name: string, section: Section): void {
   sections[name] = section
   if (!options.json) console.log(`${section.text}\n`)
 }
-if (options.part !== 'comparison') conclude('deadline', await deadline())
-if (options.part !== 'deadline') {
+const isAsked = (part: string): boolean => options.part === 'all' || options.part === part
+if (![...PARTS, 'all'].includes(options.part)) throw new Error(`name a part: ${PARTS.join(', ')}`)
+if (isAsked('deadline')) conclude('deadline', await deadline())
+if (isAsked('rooms')) conclude('rooms', await inRooms())
+if (isAsked('comparison')) {
   const ones = await measureAll(one)
   conclude('one', compared(one, ones))
   const followed: Comparison = {

@@ -11,6 +11,7 @@ import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
 import { Program } from '../../ops/rehearse/rig/program.ts'
 import { Histogram } from '../../ops/rehearse/load/histogram.ts'
 import { limitOf, nextTry } from '../../ops/rehearse/load/limit.ts'
+import { isInRoom, sharesOf } from '../../ops/rehearse/load/shares.ts'
 import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/rehearse/load/report.ts'
 import { LoadTally } from '../../ops/rehearse/load/tally.ts'
@@ -85,7 +86,7 @@ function outcome(over: Partial<Outcome> = {}): Outcome {
   const second = { connected: 2, prices: 100, trades: 3, errors: 0, tickP99: 12, tradeP99: 30 }
   return {
     plan: { url: 'http://here', users: 1, sockets: 2, seconds: 2, tradesPerSecond: 1, follow: 10, dropEverySecs: 0 },
-    measured: { tally, seconds: [second, second], connectingSecs: 0.1 },
+    measured: { tally, rooms: new LoadTally(), seconds: [second, second], connectingSecs: 0.1 },
     books: { balanced: true, whole: 1, violations: [] },
     steps: [],
     ...over,
@@ -108,6 +109,35 @@ describe('the tally of a worker', () => {
   })
 })
 
+describe('the workers of a run', () => {
+  const plan = {
+    url: 'http://here',
+    tokens: Array.from({ length: 1_000 }, (_, n) => `token ${n}`),
+    instruments: [],
+    sockets: 6_000,
+    seconds: 1,
+    tradesPerSecond: 8,
+    follow: 10,
+    dropEverySecs: 0,
+  }
+
+  it.each([0, 0.3, 0.5, 1])('share users and sockets; %s of the users of each are in match rooms', (rooms) => {
+    const shares = sharesOf({ ...plan, rooms })
+    expect(shares).toHaveLength({ 0: 1, 0.3: 2, 0.5: 3, 1: 4 }[rooms] ?? 0)
+    const sum = (of: readonly number[]): number => of.reduce((total, n) => total + n, 0)
+    expect(sum(shares.map(({ tokens }) => tokens.length))).toBe(1_000)
+    expect(sum(shares.flatMap(({ sockets }) => sockets))).toBe(6_000)
+    for (const { tokens } of shares) {
+      const seated = tokens.filter((_, n) => isInRoom(n, rooms)).length
+      expect(Math.abs(seated - tokens.length * rooms)).toBeLessThan(1)
+    }
+  })
+
+  it('seat one user at least', () => {
+    expect([0, 1, 2].map((n) => isInRoom(n, 0.1))).toEqual([true, false, false])
+  })
+})
+
 describe('the report', () => {
   it('says what is wrong', () => {
     expect(describeRun(outcome())).toContain('all is well')
@@ -117,6 +147,22 @@ describe('the report', () => {
     for (const said of ['3 gaps in price sequences', '1 errors', 'does not balance', '1 accounts do not add up']) {
       expect(describeRun(bad)).toContain(said)
     }
+  })
+
+  it('counts match rooms apart, and misses them', () => {
+    const plan = { ...outcome().plan, rooms: 0.5 }
+    const seated = outcome({ plan })
+    expect(describeRun(seated)).toContain('no match room was joined')
+    const { rooms } = seated.measured
+    Object.assign(rooms.counts, { connections: 3, prices: 40, states: 9 })
+    expect(describeRun(seated)).toContain('all is well')
+    expect(describeRun(seated)).toMatch(/match rooms +3 joined, 0 returned; 40 prices, 9 states/)
+    expect(describeRun(outcome())).not.toContain('match rooms')
+    rooms.miss('gaps', 'a move')
+    rooms.fail('room: left 4000')
+    expect(describeRun(seated)).toContain(
+      'NOT WELL: 1 gaps in price sequences in match rooms; a move; 1 errors in match',
+    )
   })
 
   it('names the limit between success and failure, from any start', () => {
@@ -167,6 +213,18 @@ describe('a run', () => {
     expect(counts.connections).toBe(10)
   })
 
+  it('joins match rooms by the SDK, returns to its seats, trades at their prices, and sees no gap', async () => {
+    const small = ['--users', '6', '--sockets', '12', '--seconds', '6', '--trades', '10', '--drop-every', '3']
+    const { code, out } = await run([...small, '--rooms', '0.5', '--json'])
+    const { tally, rooms } = JSON.parse(out).measured
+    expect({ code, errors: [tally.errors, rooms.errors] }).toEqual({ code: 0, errors: [{}, {}] })
+    expect([tally.counts.connections, rooms.counts.connections]).toEqual([6, 6])
+    for (const count of ['prices', 'states', 'accountEvents', 'returns']) {
+      expect(rooms.counts[count], count).toBeGreaterThan(0)
+    }
+    expect(rooms.durations.tick.max).toBeGreaterThan(0)
+  })
+
   it('also loads a remote server, and audits its ledger if allowed', async () => {
     const place = await folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
@@ -212,6 +270,10 @@ describe('a run', () => {
       ['--sockets', 'many'],
       ['--seconds', '1e9'],
       ['--follow', '1.5'],
+      ['--rooms', 'half'],
+      ['--rooms', '1.1'],
+      ['--rooms', ''],
+      ['--rooms', '0.5', '--sockets', '0'],
     ]) {
       expect((await run(args)).code, args.join(' ')).toBe(2)
     }

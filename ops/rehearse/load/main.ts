@@ -2,7 +2,7 @@
  * Loads a server with simulated users and reports how it performed:
  *
  *   npm run ops -- load [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
- *                   [--url http://host:port] [--keys file] [--json] [--find-limit]
+ *                   [--rooms 0] [--url http://host:port] [--keys file] [--json] [--find-limit]
  *
  * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL if they are set (in a database made for
  * it), otherwise embedded. The users of a remote server sign in by its dev routes; one in production has none, and
@@ -11,8 +11,10 @@
  * needs the scope `admin:read`, or if ADMIN_EMAILS names load_auditor@synthetic.invalid. `--trades` is orders per
  * second over all users; `--drop-every` is the average life of a connection in seconds, 0 for ever. `--find-limit`
  * starts with `--sockets`, then tries 1.5 times as many, for `--seconds` each, until the tick p99 exceeds 100 ms or
- * something fails; if the first step is too much, it tries half as many. At the end what
- * users were told is compared with the events of their accounts (`recorder.ts`). The exit code is 1 if a sequence has a
+ * something fails; if the first step is too much, it tries half as many. `--rooms` is the share of users, from 0 to 1,
+ * who instead of the price feed join the room of a match with the stock SDK of Colyseus, as game clients do, and return
+ * to their seats by it; they are counted apart, and a room that cannot be joined is an error. At the end what users
+ * were told is compared with the events of their accounts (`recorder.ts`). The exit code is 1 if a sequence has a
  * gap, an account contradicts what its user was told, the books do not balance, or something failed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,7 +22,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Program } from '../rig/program.ts'
-import { whole } from '../rig/options.ts'
+import { share, whole } from '../rig/options.ts'
 import { auditBooks } from './books.ts'
 import { ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
@@ -36,6 +38,7 @@ const { values } = parseArgs({
     trades: { type: 'string', default: '20' },
     follow: { type: 'string', default: '10' },
     'drop-every': { type: 'string', default: '60' },
+    rooms: { type: 'string', default: '0' },
     url: { type: 'string' },
     keys: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -59,6 +62,11 @@ const terms = {
   tradesPerSecond: whole('trades', values.trades, 0),
   follow: whole('follow', values.follow, 0, 400),
   dropEverySecs: whole('drop-every', values['drop-every'], 0),
+  rooms: share('rooms', values.rooms),
+}
+if (terms.rooms > 0 && (sockets === 0 || terms.follow === 0)) {
+  process.stderr.write('--rooms needs --sockets and --follow of at least 1: a seat in a room is one of the sockets\n')
+  process.exit(2)
 }
 
 /** Progress goes to stderr, apart from the report. */
@@ -122,8 +130,9 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
   let isAnyFine = false
   for (let count: number | null = Math.max(SOCKETS_MIN, sockets); count !== null; count = nextTry(steps)) {
     const measured = await play({ ...plan, tokens: plan.tokens.slice(0, usersFor(count)), sockets: count })
-    const p99 = measured.tally.durations.tick.percentile(99)
-    const { failures } = measured.tally
+    const { tally, rooms } = measured
+    const p99 = Math.max(tally.durations.tick.percentile(99), rooms.durations.tick.percentile(99))
+    const failures = tally.failures + rooms.failures
     const isFine = p99 <= LIMIT_P99_MS && failures === 0
     const step = { sockets: count, p99, failures, prices: perSecond(measured, 'prices'), isFine }
     steps.push(step)

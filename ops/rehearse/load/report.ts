@@ -3,7 +3,7 @@ import { figure, table } from '../../bench/report.ts'
 import type { Books } from './books.ts'
 import { limitOf, type Step } from './limit.ts'
 import type { Measured, Plan, Second } from './run.ts'
-import { type Duration, DURATIONS } from './tally.ts'
+import { type Duration, DURATIONS, type LoadTally } from './tally.ts'
 
 export interface Outcome {
   readonly plan: Omit<Plan, 'tokens' | 'instruments'> & { readonly users: number }
@@ -19,6 +19,7 @@ const DURATION_NAMES: Readonly<Record<Duration, string>> = {
   connect: 'connect, to the first message',
   return: 'reconnect, to the first message',
 }
+const IN_ROOMS = DURATIONS.filter((name) => name !== 'trade')
 
 export const secondLine = (second: Second, isReady: boolean): string =>
   [
@@ -39,19 +40,27 @@ export function perSecond({ seconds }: Measured, of: 'prices' | 'trades'): numbe
 }
 
 /** What was wrong, in sentences; empty when all is well. */
-export function verdicts({ measured: { tally }, books }: Outcome): string[] {
-  const { gaps, accountGaps, damaged, contradictions } = tally.counts
+export function verdicts({ plan, measured: { tally, rooms }, books }: Outcome): string[] {
+  const { contradictions } = tally.counts
   return [
-    ...(gaps > 0 ? [`${gaps} gaps in price sequences`] : []),
-    ...(accountGaps > 0 ? [`${accountGaps} gaps in account streams`] : []),
+    ...missed(tally),
+    ...missed(rooms, ' in match rooms'),
+    ...((plan.rooms ?? 0) > 0 && rooms.counts.connections === 0 ? ['no match room was joined'] : []),
     ...(contradictions > 0 ? [`${contradictions} users were told what their accounts contradict`] : []),
-    ...tally.misses,
-    ...(damaged > 0 ? [`${damaged} damaged frames`] : []),
-    ...(tally.failures > 0 ? [`${tally.failures} errors`] : []),
     ...(books.balanced === false ? ['the ledger does not balance'] : []),
     ...(books.violations.length > 0
       ? [`${books.violations.length} accounts do not add up: ${books.violations[0]}`]
       : []),
+  ]
+}
+
+function missed({ counts: { gaps, accountGaps, damaged }, misses, failures }: LoadTally, where = ''): string[] {
+  return [
+    ...(gaps > 0 ? [`${gaps} gaps in price sequences${where}`] : []),
+    ...(accountGaps > 0 ? [`${accountGaps} gaps in account streams${where}`] : []),
+    ...misses,
+    ...(damaged > 0 ? [`${damaged} damaged frames${where}`] : []),
+    ...(failures > 0 ? [`${failures} errors${where}`] : []),
   ]
 }
 
@@ -62,15 +71,24 @@ function booksLine({ balanced, whole, violations }: Books): string {
   return `${accounts}; ${ledger}`
 }
 
+function roomsLine({ counts }: LoadTally): string {
+  const { connections, returns, prices, states, accountEvents, gaps, accountGaps, damaged } = counts
+  const received = `${prices} prices, ${states} states, ${accountEvents} account events`
+  return `${connections} joined, ${returns} returned; ${received}; ${gaps + accountGaps} gaps, ${damaged} damaged frames`
+}
+
 export function describe(outcome: Outcome): string {
   const { plan, measured, books, steps } = outcome
-  const { tally } = measured
+  const { tally, rooms } = measured
   const { counts } = tally
-  const durations = DURATIONS.map((name) => {
-    const of = tally.durations[name]
+  const hasRooms = (plan.rooms ?? 0) > 0
+  const row = ({ durations }: LoadTally, name: Duration, as = ''): string[] => {
+    const of = durations[name]
     const percentiles = [50, 99, 99.9].map((percent) => figure(of.percentile(percent)))
-    return [DURATION_NAMES[name], figure(of.total), ...percentiles, figure(of.max)]
-  })
+    return [`${as}${DURATION_NAMES[name]}`, figure(of.total), ...percentiles, figure(of.max)]
+  }
+  const durations = DURATIONS.map((name) => row(tally, name))
+  const inRooms = IN_ROOMS.map((name) => row(rooms, name, 'match rooms: '))
   const codes = (of: ReadonlyMap<string, number>): string =>
     of.size === 0 ? 'none' : [...of].map(([code, n]) => `${code} ${n}`).join(', ')
   const found = verdicts(outcome)
@@ -78,15 +96,16 @@ export function describe(outcome: Outcome): string {
   return [
     `${plan.users} users, ${plan.sockets} sockets, ${plan.seconds} s against ${plan.url}`,
     '',
-    table(['ms', 'count', 'p50', 'p99', 'p99.9', 'max'], durations),
+    table(['ms', 'count', 'p50', 'p99', 'p99.9', 'max'], hasRooms ? [...durations, ...inRooms] : durations),
     '',
-    `prices a second   ${figure(perSecond(measured, 'prices'))} (${counts.prices} in all)`,
+    `prices a second   ${figure(perSecond(measured, 'prices'))} (${counts.prices + rooms.counts.prices} in all)`,
     `trades a second   ${figure(perSecond(measured, 'trades'))} (${counts.opened} opened, ${counts.changed} changed, ${counts.closed} closed)`,
     `sockets           ${counts.connections} connected in ${figure(measured.connectingSecs)} s, ${counts.returns} reconnected`,
     `account events    ${counts.accountEvents}`,
     `refused by rules  ${codes(tally.refusals)}`,
     `errors            ${codes(tally.errors)}`,
     `gaps              ${counts.gaps} in prices, ${counts.accountGaps} in accounts, ${counts.damaged} damaged frames`,
+    ...(hasRooms ? [`match rooms       ${roomsLine(rooms)}`, `errors there      ${codes(rooms.errors)}`] : []),
     `histories         ${counts.compared} commands compared with the accounts, ${counts.contradictions} contradicted`,
     `books             ${booksLine(books)}`,
     ...(limit === null ? [] : ['', ...steps.map(stepLine), `limit             ${limit} sockets`]),

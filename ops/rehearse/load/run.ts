@@ -1,14 +1,12 @@
 /** One measurement: workers run a plan against a server, and their counts are added up second by second. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { WorkerMessage, Share } from './worker.ts'
+import type { Share, WorkerMessage } from './worker.ts'
 import type { Instrument } from './simulated-user.ts'
+import { sharesOf } from './shares.ts'
 import { LoadTally } from './tally.ts'
 
 const WORKER = join(import.meta.dirname, './worker.ts')
-/** A process may have 20,000 descriptors. */
-const SOCKETS_PER_WORKER = 9_000
-
 export interface Plan {
   readonly url: string
   readonly tokens: readonly string[]
@@ -19,6 +17,8 @@ export interface Plan {
   readonly follow: number
   readonly dropEverySecs: number
   readonly isProxied?: boolean
+  /** The share of users who follow prices in the room of a match, by the SDK of Colyseus; none by default. */
+  readonly rooms?: number
 }
 
 /** The counts of one second. */
@@ -33,8 +33,10 @@ export interface Second {
 }
 
 export interface Measured {
-  /** From the first connection on. */
+  /** From the first connection on, without what was received in match rooms. */
   readonly tally: LoadTally
+  /** What was received in match rooms. */
+  readonly rooms: LoadTally
   /** From the moment when all sockets were open. */
   readonly seconds: readonly Second[]
   readonly connectingSecs: number
@@ -43,7 +45,7 @@ export interface Measured {
 /** Runs the plan; calls `onSecond` while it runs. Rejects when a worker dies. */
 export async function measure(plan: Plan, onSecond: (second: Second, isReady: boolean) => void): Promise<Measured> {
   const shares = sharesOf(plan)
-  const tally = new LoadTally()
+  const [tally, rooms] = [new LoadTally(), new LoadTally()]
   const seconds: Second[] = []
   const connected = shares.map(() => 0)
   let latest = new LoadTally()
@@ -73,9 +75,11 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
       if (message.kind === 'ready' && ++ready === shares.length) readyAt = performance.now()
       hasEnded ||= message.kind === 'played'
       if (message.kind !== 'seen') return
-      connected[n] = message.tally.connected
+      connected[n] = message.tally.connected + message.rooms.connected
       tally.add(message.tally)
+      rooms.add(message.rooms)
       latest.add(message.tally)
+      latest.add(message.rooms)
     })
   })
   try {
@@ -83,7 +87,7 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
   } finally {
     clearInterval(ticking)
   }
-  return { tally, seconds, connectingSecs: (readyAt - beganAt) / 1_000 }
+  return { tally, rooms, seconds, connectingSecs: (readyAt - beganAt) / 1_000 }
 }
 
 function playing(worker: ChildProcess, share: Share, onMessage: (message: WorkerMessage) => void): Promise<void> {
@@ -95,22 +99,5 @@ function playing(worker: ChildProcess, share: Share, onMessage: (message: Worker
     })
     worker.once('error', reject)
     worker.once('exit', (code) => reject(new Error(`a worker ended with ${code}`)))
-  })
-}
-
-/** Users and their sockets, divided evenly. */
-function sharesOf(plan: Plan): Share[] {
-  const workers = Math.max(1, Math.ceil(plan.sockets / SOCKETS_PER_WORKER))
-  const sockets = plan.tokens.map((_, n) =>
-    Math.floor((plan.sockets + plan.tokens.length - 1 - n) / plan.tokens.length),
-  )
-  return Array.from({ length: workers }, (_, worker) => {
-    const mine = <T>(of: readonly T[]): T[] => of.filter((_one, n) => n % workers === worker)
-    return {
-      ...plan,
-      tokens: mine(plan.tokens),
-      sockets: mine(sockets),
-      tradesPerSecond: plan.tradesPerSecond / workers,
-    }
   })
 }

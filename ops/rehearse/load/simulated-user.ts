@@ -1,12 +1,11 @@
-/** One simulated user: follows prices on one or more sockets, trades at them, loses the connection and reconnects. */
+/** One simulated user: follows prices on one or more connections, loses and regains them, and trades at the prices. */
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { decimal, price } from '../../../actors/kernel/micros.ts'
-import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
-import { PriceWatch } from '../rig/price-watch.ts'
 import { direct, fromAnywhere } from './addresses.ts'
+import { CONNECT_MS, Reception, Ticket, type Watcher } from './reception.ts'
 import type { Rest } from './rest.ts'
 import type { LoadTally } from './tally.ts'
 import type { History } from '../rig/history.ts'
@@ -31,33 +30,23 @@ export interface UserOptions {
   readonly history: History | null
 }
 
-const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Subscribed = z.looseObject({
   type: z.literal('subscribed'),
   rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
 })
-const Account = z.looseObject({
-  type: z.literal('account'),
-  marker: z.coerce.number(),
-  snapshot: z.boolean(),
-  events: z.array(z.looseObject({ marker: z.coerce.number() })),
-})
+const Account = z.looseObject({ type: z.literal('account') })
 
 const LOTS = 0.01
 const HOLD_MS = 180_000
-const CONNECT_MS = 15_000
 /** Pause before asking again for busy instruments. */
 const BUSY_MS = 1_000
 
-/** One of a user's sockets. */
-export class FeedWatcher {
+/** A socket at the price feed. */
+export class FeedWatcher implements Watcher {
   readonly #options: UserOptions
   readonly #listens: boolean
-  readonly #watch = new PriceWatch()
-  /** The newest price of each instrument, in micros. */
-  readonly prices = new Map<string, number>()
+  readonly #reception: Reception
   #socket: WebSocket | null = null
-  #marker: number | null = null
   #isLeaving = false
   #isHere = false
 
@@ -65,14 +54,17 @@ export class FeedWatcher {
   constructor(options: UserOptions, listens: boolean) {
     this.#options = options
     this.#listens = listens
+    this.#reception = new Reception(options.tally)
   }
 
-  /** Connected, and a first message received. */
+  get prices(): ReadonlyMap<string, number> {
+    return this.#reception.prices
+  }
+
   get isHere(): boolean {
     return this.#isHere && this.#socket?.readyState === WebSocket.OPEN
   }
 
-  /** Connects or reconnects: resolves when the first price is there. Failures are counted; it resolves in any case. */
   async connect(): Promise<void> {
     const { rest, token, tally } = this.#options
     const beganAt = performance.now()
@@ -94,6 +86,10 @@ export class FeedWatcher {
     this.#isLeaving = true
     this.#isHere = false
     this.#socket?.terminate()
+  }
+
+  end(): void {
+    this.drop()
   }
 
   #open(url: string): Promise<void> {
@@ -122,7 +118,7 @@ export class FeedWatcher {
       })
       socket.once('open', () => socket.once('close', () => tally.connected--))
       socket.on('message', (data: Buffer, isBinary) => {
-        if (isBinary) this.#seePrice(data)
+        if (isBinary) this.#reception.seePrice(data)
         else this.#receive(socket, data)
         first()
       })
@@ -133,47 +129,22 @@ export class FeedWatcher {
   #ask(socket: WebSocket): void {
     const byMatch = Map.groupBy(this.#options.follows, ({ fixtureId }) => fixtureId)
     for (const [fixture, instruments] of byMatch) {
-      const since = this.#watch.since(fixture)
+      const since = this.#reception.since(fixture)
       const request = { type: 'subscribe', instrumentIds: instruments.map(({ id }) => id), since }
       socket.send(JSON.stringify(request))
     }
     if (!this.#listens) return
-    socket.send(JSON.stringify({ type: 'account', since: this.#marker === null ? undefined : String(this.#marker) }))
-  }
-
-  #seePrice(data: Buffer): void {
-    const { tally } = this.#options
-    tally.counts.prices++
-    const frame: PriceFrame | null = decodePriceFrame(data)
-    if (frame === null) return void tally.counts.damaged++
-    if ((frame.flags & (FLAG.snapshot | FLAG.replay)) === 0) {
-      tally.durations.tick.record(Date.now() - frame.at)
-    }
-    const before = this.#watch.gaps
-    this.#watch.see(frame)
-    if (this.#watch.gaps > before) tally.miss('gaps', this.#watch.lastGap)
-    this.prices.set(frame.instrumentId, frame.price)
+    socket.send(JSON.stringify({ type: 'account', since: this.#reception.marker }))
   }
 
   #receive(socket: WebSocket, data: Buffer): void {
     const { tally } = this.#options
     tally.counts.messages++
     const message: unknown = JSON.parse(data.toString('utf8'))
-    const account = Account.safeParse(message)
-    if (!account.success) {
-      const failure = z.looseObject({ type: z.literal('error'), code: z.string() }).safeParse(message)
-      if (failure.success) tally.fail(`feed ${failure.data.code}`)
-      return this.#insist(socket, message)
-    }
-    const { snapshot, events, marker } = account.data
-    for (const event of snapshot ? [] : events) {
-      tally.counts.accountEvents++
-      if (this.#marker !== null && event.marker !== this.#marker + 1) {
-        tally.miss('accountGaps', `account event ${event.marker} after ${this.#marker}`)
-      }
-      this.#marker = event.marker
-    }
-    this.#marker = marker
+    if (Account.safeParse(message).success) return this.#reception.seeAccount(message)
+    const failure = z.looseObject({ type: z.literal('error'), code: z.string() }).safeParse(message)
+    if (failure.success) tally.fail(`feed ${failure.data.code}`)
+    this.#insist(socket, message)
   }
 
   /** Asks again for instruments that were busy. */
@@ -199,13 +170,14 @@ type Heard = { readonly position: PositionSeen } | { readonly code: string }
 
 export class SimulatedUser {
   readonly #options: UserOptions
-  readonly watchers: readonly FeedWatcher[]
+  readonly #watchers: readonly Watcher[]
   readonly #held: Held[] = []
   #changes = 0
 
-  constructor(options: UserOptions, sockets: number) {
+  /** Trades at the prices that its connections have. */
+  constructor(options: UserOptions, watchers: readonly Watcher[]) {
     this.#options = options
-    this.watchers = Array.from({ length: sockets }, (_, n) => new FeedWatcher(options, n === 0))
+    this.#watchers = watchers
   }
 
   /** Opens a small position, moves a stop, or closes a position past its hold. */
@@ -225,7 +197,7 @@ export class SimulatedUser {
   }
 
   async #open(): Promise<boolean> {
-    const prices = this.watchers.flatMap((watcher) => [...watcher.prices])
+    const prices = this.#watchers.flatMap((watcher) => [...watcher.prices])
     const seen = prices[Math.floor(Math.random() * prices.length)]
     if (seen === undefined) return false
     const [instrumentId, clientPrice] = seen

@@ -4,10 +4,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
-import { type Instrument, SimulatedUser, type FeedWatcher } from './simulated-user.ts'
+import { FeedWatcher, type Instrument, SimulatedUser } from './simulated-user.ts'
 import { direct, fromAnywhere } from './addresses.ts'
+import type { Watcher } from './reception.ts'
 import { Recorder } from './recorder.ts'
 import { Rest } from './rest.ts'
+import { RoomWatcher } from './room-watcher.ts'
+import { isInRoom } from './shares.ts'
 import { LoadTally, type LoadTallyJson } from './tally.ts'
 
 export interface Share {
@@ -25,11 +28,14 @@ export interface Share {
   readonly dropEverySecs: number
   /** Whether the users come through a proxy, each from an address of their own. */
   readonly isProxied?: boolean
+  /** The share of users who follow prices in the room of a match; none by default. */
+  readonly rooms?: number
 }
 
 export type WorkerMessage =
   | { readonly kind: 'here' }
-  | { readonly kind: 'seen'; readonly tally: LoadTallyJson }
+  /** `rooms`: what was received in match rooms. */
+  | { readonly kind: 'seen'; readonly tally: LoadTallyJson; readonly rooms: LoadTallyJson }
   /** All sockets are open, or have failed to open. */
   | { readonly kind: 'ready' }
   /** Nothing is sent any more; what was heard is compared with the accounts. */
@@ -42,19 +48,25 @@ const HTTP_CONNECTIONS = 64
 
 async function play(share: Share): Promise<void> {
   const rest = new Rest(share.url, HTTP_CONNECTIONS, share.isProxied === true ? fromAnywhere : direct)
-  const tally = new LoadTally()
+  const [tally, rooms] = [new LoadTally(), new LoadTally()]
   const report = (): void => {
-    say({ kind: 'seen', tally: tally.toJSON() })
+    say({ kind: 'seen', tally: tally.toJSON(), rooms: rooms.toJSON() })
     tally.empty()
+    rooms.empty()
   }
   const recorder = new Recorder(rest, tally)
   await recorder.begin(share.tradesPerSecond === 0 ? [] : share.tokens)
+  const watchers: Watcher[] = []
   const players = share.tokens.map((token, n) => {
-    const follows = picked(share.instruments, share.follow)
+    const isSeated = isInRoom(n, share.rooms ?? 0)
+    const follows = picked(isSeated ? someMatch(share.instruments) : share.instruments, share.follow)
     const options = { ...share, token, rest, tally, follows, history: recorder.of(token) }
-    return new SimulatedUser(options, present(share.sockets[n], 'share of sockets'))
+    const own = Array.from({ length: present(share.sockets[n], 'share of sockets') }, (_, socket) =>
+      isSeated ? new RoomWatcher({ ...options, tally: rooms }, socket === 0) : new FeedWatcher(options, socket === 0),
+    )
+    watchers.push(...own)
+    return new SimulatedUser(options, own)
   })
-  const watchers = players.flatMap((player) => player.watchers)
   const reporting = setInterval(report, 1_000)
   await connectAll(watchers)
   say({ kind: 'ready' })
@@ -64,7 +76,7 @@ async function play(share: Share): Promise<void> {
   await pause(500) // messages in flight still count
   say({ kind: 'played' })
   clearInterval(reporting)
-  for (const watcher of watchers) watcher.drop()
+  for (const watcher of watchers) watcher.end()
   await recorder.compare()
   await pause(100)
   report()
@@ -72,7 +84,7 @@ async function play(share: Share): Promise<void> {
   say({ kind: 'done' })
 }
 
-async function connectAll(watchers: readonly FeedWatcher[]): Promise<void> {
+async function connectAll(watchers: readonly Watcher[]): Promise<void> {
   const queue = watchers.values()
   const worker = async (): Promise<void> => {
     for (const watcher of queue) await watcher.connect()
@@ -97,7 +109,7 @@ async function trade(players: readonly SimulatedUser[], { tradesPerSecond }: Sha
   await Promise.all(underWay)
 }
 
-async function comeAndGo(watchers: readonly FeedWatcher[], { dropEverySecs }: Share, until: number): Promise<void> {
+async function comeAndGo(watchers: readonly Watcher[], { dropEverySecs }: Share, until: number): Promise<void> {
   if (dropEverySecs === 0 || watchers.length === 0) return
   const everyMs = (dropEverySecs * 1_000) / watchers.length
   const underWay = new Set<Promise<void>>()
@@ -115,12 +127,21 @@ async function comeAndGo(watchers: readonly FeedWatcher[], { dropEverySecs }: Sh
   await Promise.all(underWay)
 }
 
+/** The instruments of one match. */
+function someMatch(instruments: readonly Instrument[]): Instrument[] {
+  const { fixtureId } = present(instruments[Math.floor(Math.random() * instruments.length)], 'an instrument')
+  return instruments.filter((instrument) => instrument.fixtureId === fixtureId)
+}
+
 function picked(instruments: readonly Instrument[], count: number): Instrument[] {
   const left = [...instruments]
   return Array.from({ length: Math.min(count, left.length) }, () =>
     present(left.splice(Math.floor(Math.random() * left.length), 1)[0], 'an instrument'),
   )
 }
+
+// The SDK tells on stdout, which has the report, of each client that comes back.
+console.info = () => undefined
 
 const say = (message: WorkerMessage): void => void process.send?.(message)
 

@@ -7,3 +7,11 @@ export function whole(name: string, text: string, from: number, to = 1e9): numbe
   process.stderr.write(`--${name} must be a whole number from ${from} to ${to}; it is '${text}'\n`)
   process.exit(2)
 }
+
+/** The share from 0 to 1 that an option has. Ends the program, saying why, when it is none. */
+export function share(name: string, text: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0 && value <= 1) return value
+  process.stderr.write(`--${name} must be a number from 0 to 1; it is '${text}'\n`)
+  process.exit(2)
+}
