@@ -134,7 +134,13 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
   return {
-    inPlay: async () => answer(await pagesOf((page) => ask('livescores/inplay', page))),
+    inPlay: async () => {
+      const troubles: ProviderTrouble[] = []
+      const askPage = (page: Page): Promise<Envelope> => ask('livescores/inplay', page)
+      const replies = await pagesOf(askPage, (trouble) => troubles.push(trouble))
+      const [incomplete] = troubles
+      return { ...answer(replies), ...(incomplete === undefined ? {} : { incomplete }) }
+    },
     fixtures: async (ids) => {
       const replies: Envelope[] = []
       for (const some of chunksOf(ids)) {
@@ -152,14 +158,31 @@ export function createProvider(options: ProviderOptions): Provider {
 
 type Page = Readonly<Record<string, string>>
 
-/** All pages of a list: a match on a page that is not read would never start. */
-async function pagesOf(ask: (page: Page) => Promise<Envelope>): Promise<readonly Envelope[]> {
+/**
+ * All pages of a list: a match on a page that is not read would never start. One that brings no fixture which an
+ * earlier one has not brought is the last: some lists have no pages, and yet say that there are more.
+ * @param onBroken told when a page after the first fails; without it the whole list does.
+ */
+async function pagesOf(
+  ask: (page: Page) => Promise<Envelope>,
+  onBroken?: (trouble: ProviderTrouble) => void,
+): Promise<readonly Envelope[]> {
   const replies: Envelope[] = []
+  const seen = new Set<unknown>()
   for (let page: Page | null = {}; page !== null;) {
     if (replies.length === PAGES_MAX) throw new ProviderTrouble(`the provider's list has more than ${PAGES_MAX} pages`)
-    const reply: Envelope = await ask(page)
+    let reply: Envelope
+    try {
+      reply = await ask(page)
+    } catch (error) {
+      if (replies.length === 0 || onBroken === undefined || !(error instanceof ProviderTrouble)) throw error
+      onBroken(error)
+      return replies
+    }
     replies.push(reply)
-    page = nextPage(reply, replies.length)
+    const known = seen.size
+    for (const payload of fixturesIn(reply.data)) seen.add(idIn(payload))
+    page = seen.size === known ? null : nextPage(reply, replies.length)
   }
   return replies
 }
@@ -180,9 +203,12 @@ function fixturesIn(data: unknown): readonly unknown[] {
   return data === undefined || data === null ? [] : [data]
 }
 
+const idIn = (payload: unknown): unknown =>
+  typeof payload === 'object' && payload !== null && 'id' in payload ? payload.id : null
+
 /** The fixture that a payload is about, for people; null where it does not say. */
 function fixtureIn(payload: unknown): number | null {
-  const id: unknown = typeof payload === 'object' && payload !== null && 'id' in payload ? payload.id : null
+  const id = idIn(payload)
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : null
 }
 

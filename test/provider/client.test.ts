@@ -183,8 +183,25 @@ describe('the provider', () => {
       })
     const { provider } = await serve((path) => ({ body: path.includes('cursor=two') ? page(2, false) : page(1, true) }))
     expect((await provider.inPlay()).fixtures.map((one) => one.fixtureId)).toEqual([1, 2])
-    const endless = await serve(() => ({ body: page(1, true) }))
+    let pages = 0
+    const endless = await serve(() => ({ body: page((pages += 1), true) }))
     expect((await troubleOf(endless.provider.inPlay())).message).toBe("the provider's list has more than 200 pages")
+  })
+
+  it('[V9] may say for ever that there is more, and may fail after the first page', async () => {
+    const paged = (has_more: boolean) =>
+      JSON.stringify({ data: [recording.frames[0]], pagination: { has_more, next_cursor: null } })
+    let asked = 0
+    const stuck = await serve(() => ({ body: (asked += 1) > 0 ? paged(true) : '' }))
+    expect(await stuck.provider.inPlay()).toMatchObject({ fixtures: [{}, {}] })
+    expect(asked).toBe(2)
+    const broken = await serve((path) =>
+      path.includes('page=2') ? { status: 500, body: '{}' } : { body: paged(true) },
+    )
+    const { fixtures, incomplete } = await broken.provider.inPlay()
+    expect(fixtures).toHaveLength(1)
+    expect(incomplete?.message).toBe('the provider answered 500: no message')
+    await troubleOf(broken.provider.fixtures([fixtureId(1)]))
   })
 
   it('may send an invalid fixture, which is reported and left out', async () => {
