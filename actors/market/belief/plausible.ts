@@ -65,3 +65,9 @@ export function canFollow(type: number, from: number, to: number, withNews: bool
 
 /** The same for the goals of a side. */
 export const goalsCanFollow = (from: number, to: number): boolean => to >= from && to - from <= RISE.discrete
+
+/** The most that a clock leaps between two updates, in seconds. */
+const CLOCK_LEAP_SECS = 600
+
+/** The same for the seconds played of a period. A clock that falls is judged elsewhere. */
+export const clockCanFollow = (from: number, to: number): boolean => to - from <= CLOCK_LEAP_SECS
