@@ -167,6 +167,20 @@ describe('who is on the pitch', () => {
   })
 })
 
+describe('counts', () => {
+  it('[P22] that rise by what nobody does between two polls wait for the next one', () => {
+    const told = (n: number) => ({
+      players: [player(1, { details: { 86: 1 + n, 56: 3 + n, 571: n } }), ...SQUAD.slice(1)],
+    })
+    const known = { ...at(0), squad: told(0).players, events: [] }
+    const detailsOf = ({ snapshot }: ReturnType<typeof believe>) => snapshot.players[0]?.details
+    expect(detailsOf(believe(at(10, told(4)), known, NO_BELIEFS))).toEqual({ 86: 5, 56: 7, 571: 4 })
+    const once = believe(at(10, told(7)), known, NO_BELIEFS)
+    expect(detailsOf(once)).toEqual({ 86: 1, 56: 3, 571: 0 })
+    expect(detailsOf(believe(at(20, told(7)), known, once.beliefs))).toEqual({ 86: 8, 56: 10, 571: 7 })
+  })
+})
+
 describe('the clock', () => {
   const half = (order: number, elapsedSecs: number, ticking: boolean): FixturePeriod => ({
     id: 70 + order,
