@@ -257,7 +257,7 @@ async function fetchText(address: string, { token, timeoutMs, world }: ProviderO
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error', // the token must not reach another host
     })
-    const retryAfterMs = pauseAsked(response.headers.get('retry-after'), world.now())
+    const retryAfterMs = pauseAsked(response.headers, world.now())
     return { status: response.status, retryAfterMs, text: await boundedText(response) }
   } catch (error) {
     if (error instanceof ProviderTrouble) throw error
@@ -268,12 +268,16 @@ async function fetchText(address: string, { token, timeoutMs, world }: ProviderO
   }
 }
 
-/** `Retry-After` in either legal form, seconds or a date; null where there is none, or nonsense. */
-function pauseAsked(header: string | null, now: Instant): number | null {
+/**
+ * `Retry-After` in either legal form, seconds or a date; null where there is none, or nonsense. A date is by the clock
+ * of the answer's own `Date`, which may differ from ours.
+ */
+function pauseAsked(headers: Headers, now: Instant): number | null {
+  const header = headers.get('retry-after')
   if (header === null) return null
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * SECOND_MS
-  const until = Date.parse(header)
-  return Number.isNaN(until) ? null : Math.max(0, until - now)
+  const [until, sent] = [Date.parse(header), Date.parse(headers.get('date') ?? '')]
+  return Number.isNaN(until) ? null : Math.max(0, until - (Number.isNaN(sent) ? now : sent))
 }
 
 async function boundedText(response: Response): Promise<string> {

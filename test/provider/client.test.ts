@@ -171,8 +171,18 @@ describe('the provider', () => {
     ['soon', null],
     ['', null],
   ])('[V2] asks for a pause in seconds or with a date: Retry-After %j', async (header, retryAfterMs) => {
-    const { provider } = await serve(() => ({ status: 503, headers: { 'retry-after': header }, body: '{}' }))
-    expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(retryAfterMs)
+    for (const date of [new Date(world.now()).toUTCString(), 'no date']) {
+      const headers = { 'retry-after': header, date }
+      const { provider } = await serve(() => ({ status: 503, headers, body: '{}' }))
+      expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(retryAfterMs)
+    }
+  })
+
+  it('[V2] asks for a pause by its own clock, however far that is from ours', async () => {
+    const [date, until] = [0, 2_000].map((ms) => new Date(world.now() + 3_000_000 + ms).toUTCString())
+    const headers = { 'retry-after': until ?? '', date: date ?? '' }
+    const { provider } = await serve(() => ({ status: 429, headers, body: '{}' }))
+    expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(2_000)
   })
 
   it('[V9] has its list of matches in play read to the last page', async () => {
