@@ -7,7 +7,7 @@ import type { Allowance } from '../../actors/market/polling.ts'
 import type { UpdateSource } from '../../actors/match/messages.ts'
 import type { Provider, ProviderAnswer, UnreadableFixture } from '../../rooms/sources/provider.ts'
 import { instrumentIdFor } from './instrument-ids.ts'
-import { parseFixture } from './snapshot.ts'
+import { type Parsed, parseFixture } from './snapshot.ts'
 
 export interface ProviderOptions {
   /** Root of the API, with or without the version: `https://api.sportmonks.com/v3/football`. */
@@ -93,22 +93,28 @@ export function createProvider(options: ProviderOptions): Provider {
   const base = baseOf(options.url)
   const ask = (path: string, query: Readonly<Record<string, string>> = {}): Promise<Envelope> =>
     request(addressOf(base, path, { include: INCLUDE, ...query }), options)
+  const teams = new KnownTeams()
   const answer = (replies: readonly Envelope[]): ProviderAnswer => {
     const receivedAt = options.world.now()
     const sources = new Map<SaidFixture, UpdateSource>()
     const unreadable: UnreadableFixture[] = []
     const refused = new Map<FixtureId, readonly string[]>()
-    for (const payload of replies.flatMap(({ data }) => fixturesIn(data))) {
+    const parse = (payload: unknown): Parsed =>
+      parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
+    for (const said of replies.flatMap(({ data }) => fixturesIn(data))) {
       try {
-        const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
+        const first = parse(said)
+        const payload = first.ok ? said : teams.completed(said)
+        const parsed = payload === said ? first : parse(payload)
         if (parsed.ok) {
+          teams.remember(payload)
           sources.set(parsed.snapshot, { payload, players: PLAYERS })
           const names = Object.keys(parsed.skipped)
           if (names.length > 0) refused.set(parsed.snapshot.fixtureId, names.toSorted())
-        } else unreadable.push({ matchId: fixtureIn(payload), detail: parsed.reason })
+        } else unreadable.push({ matchId: fixtureIn(said), detail: parsed.reason })
       } catch (error) {
         // One fixture must never cost the others their update, whatever it holds.
-        unreadable.push({ matchId: fixtureIn(payload), detail: `the payload cannot be read: ${String(error)}` })
+        unreadable.push({ matchId: fixtureIn(said), detail: `the payload cannot be read: ${String(error)}` })
       }
     }
     return {
@@ -155,6 +161,31 @@ export function createProvider(options: ProviderOptions): Provider {
     },
   }
 }
+
+/** Fixtures whose teams are remembered: more than are in play at once. */
+const TEAMS_MAX = 2_000
+
+/** The teams of the fixtures that were read last: a list of them that is empty for a while changes nothing. */
+class KnownTeams {
+  readonly #byFixture = new Map<unknown, unknown>()
+
+  remember(payload: unknown): void {
+    const id = String(idIn(payload))
+    this.#byFixture.delete(id)
+    this.#byFixture.set(id, participantsIn(payload))
+    const [oldest] = this.#byFixture.keys()
+    if (this.#byFixture.size > TEAMS_MAX) this.#byFixture.delete(oldest)
+  }
+
+  /** The payload with the teams that its fixture had. */
+  completed(payload: unknown): unknown {
+    const participants = this.#byFixture.get(String(idIn(payload)))
+    return participants === undefined || typeof payload !== 'object' ? payload : { ...payload, participants }
+  }
+}
+
+const participantsIn = (payload: unknown): unknown =>
+  typeof payload === 'object' && payload !== null && 'participants' in payload ? payload.participants : undefined
 
 type Page = Readonly<Record<string, string>>
 

@@ -214,6 +214,21 @@ describe('the provider', () => {
     await troubleOf(broken.provider.fixtures([fixtureId(1)]))
   })
 
+  it('[P21] may leave out the teams of a fixture that it has named before', async () => {
+    const [frame, later] = [0, 100].map((n) => recording.frames[n] as object)
+    const nameless = { ...later, participants: [] }
+    const bodies = [nameless, frame, nameless, { ...later, participants: [{ id: 5, name: null, meta: null }] }]
+    const { provider } = await serve(() => ({ body: JSON.stringify({ data: bodies.shift() }) }))
+    expect((await provider.inPlay()).unreadable).toHaveLength(1)
+    const first = (await provider.inPlay()).fixtures[0]
+    for (const _ of [1, 2]) {
+      const { fixtures, unreadable, sources } = await provider.inPlay()
+      expect([fixtures[0]?.home.id, fixtures[0]?.away.id]).toEqual([first?.home.id, first?.away.id])
+      expect(unreadable).toEqual([])
+      expect([...sources.values()]).toMatchObject([{ payload: { participants: [{}, {}] } }])
+    }
+  })
+
   it('may send an invalid fixture, which is reported and left out', async () => {
     const { fixtures } = await (await setUp()).provider.inPlay()
     expect(fixtures).toHaveLength(2)
