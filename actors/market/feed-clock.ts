@@ -56,9 +56,10 @@ export function judgeClock(
     return { refused, clock: last, behind: null }
   }
   if (last === null || !isBefore(now, last)) return { refused: null, clock: now, behind: null }
-  // A repeated old payload does not move forward, so it counts as the first.
+  // A repeated old payload does not move forward, so it does not count; nor does a clock of whole minutes between two.
   const movesForward = before !== null && isBefore(before.clock, now)
-  const behind = { clock: now, updates: movesForward ? before.updates + 1 : 1 }
+  const stands = before !== null && !movesForward && !isBefore(now, before.clock)
+  const behind = stands ? before : { clock: now, updates: movesForward ? before.updates + 1 : 1 }
   if (behind.updates >= CORRECTED_AFTER) return { refused: null, clock: now, behind: null }
   const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)
   const refused = isRunning && !bringsNewEvents(snapshot, incidents) ? 'clock_behind' : null
@@ -70,5 +71,6 @@ function clockOf(periods: readonly FixturePeriod[]): MatchClock | null {
   return current === undefined ? null : { period: current.order, elapsedSecs: current.elapsedSecs }
 }
 
-const isBefore = (a: MatchClock, b: MatchClock): boolean =>
+/** Whether one reading is behind another. */
+export const isBefore = (a: MatchClock, b: MatchClock): boolean =>
   a.period < b.period || (a.period === b.period && a.elapsedSecs < b.elapsedSecs)

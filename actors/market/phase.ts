@@ -77,7 +77,10 @@ const PHASE_BY_NUMBER: Readonly<Record<number, Phase>> = {
   26: 'scheduled',
 }
 
-/** The phase of a fixture. An unknown name or number means `frozen`. While a period ticks no match is over. */
+/**
+ * The phase of a fixture. An unknown name or number means `frozen`. While a period ticks no match is over; where the
+ * name is one of a certain end (specification 3.4: closed), only its confirmation tells which of the two is wrong.
+ */
 export function phaseOf(fixture: {
   readonly state: string | null
   readonly stateId: number | null
@@ -86,7 +89,8 @@ export function phaseOf(fixture: {
   const named = fixture.state === null ? undefined : (PHASE_BY_NAME[fixture.state.trim().toUpperCase()] ?? 'frozen')
   const phase = named ?? (fixture.stateId === null ? undefined : PHASE_BY_NUMBER[fixture.stateId]) ?? 'frozen'
   const over = phase === 'ended' || phase === 'final'
-  return over && fixture.periods.some((p) => p.ticking) ? 'live' : phase
+  if (!over || !fixture.periods.some((p) => p.ticking)) return phase
+  return named === 'final' ? 'ended' : 'live'
 }
 
 /** Between kick-off and full time, where a silent feed is a fault. */

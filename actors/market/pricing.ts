@@ -12,7 +12,7 @@
 import type { PlayerId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
 import { type Beliefs, NO_BELIEFS } from './belief/beliefs.ts'
-import { type ClockMemory, judgeClock, type RefusedUpdate } from './feed-clock.ts'
+import { type ClockMemory, isBefore, judgeClock, type RefusedUpdate } from './feed-clock.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute, type PlayerRole, type Side } from './fixture.ts'
 import { type Around, standingFor, type Told } from './follows.ts'
 import { reconcile } from './belief/reconcile.ts'
@@ -149,7 +149,10 @@ export function priceMatch(
 
   // The clock stops in a break even if the payload still ticks; the difference is priced when play resumes.
   const isPaused = phase === 'break' && memory.clock !== null
-  const clockSecs = isPaused ? memory.clockSecs : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
+  // It goes back only where it is the earlier clock that was wrong.
+  const isCorrected = clock !== null && memory.clock !== null && isBefore(clock, memory.clock)
+  const secs = isCorrected ? playedSecs(snapshot.periods) : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
+  const clockSecs = isPaused ? memory.clockSecs : secs
   const { incidents, news, cancelled } = reconcile(snapshot, memory.incidents, clockSecs)
   const isOver = phase === 'ended' || phase === 'final'
   const after = sceneOf({ snapshot, secs: clockSecs, isOver }, incidents, isOver ? memory.incidents : incidents, model)

@@ -94,6 +94,7 @@ export class ProviderPoller {
   readonly #unkept: FeedFault[] = []
   #answeredAt: Instant | null = null
   #allowance: Allowance | null = null
+  #allowanceAt: Instant | null = null
   #retryAfterMs: number | null = null
   readonly #reported = new Set<string>()
   /** By fixture, the goals that the odds in the calendar expect; the provider does not tell them of matches in play. */
@@ -130,7 +131,7 @@ export class ProviderPoller {
       failing: this.#streak('in play'),
       failures: this.#failures,
       faults: this.#faults,
-      quotaLeft: this.#allowance?.remaining ?? null,
+      quotaLeft: this.#allowanceNow()?.remaining ?? null,
       answeredAt: this.#answeredAt,
     }
   }
@@ -164,7 +165,7 @@ export class ProviderPoller {
     const { pollMs, world } = this.#options
     // A pause that the provider asks for holds for every request, whichever it answered with it.
     const failures = this.#streak('in play') || Number(this.#retryAfterMs !== null)
-    const pace = { pollMs, failures, retryAfterMs: this.#retryAfterMs, allowance: this.#allowance }
+    const pace = { pollMs, failures, retryAfterMs: this.#retryAfterMs, allowance: this.#allowanceNow() }
     return pauseMs(pace, world.randomInt(CHANCES) / CHANCES)
   }
 
@@ -186,13 +187,16 @@ export class ProviderPoller {
    */
   async #poll(n: number): Promise<void> {
     const { provider, calendar, pollMs } = this.#options
-    const canAsk = (): boolean => canAffordMore({ allowance: this.#allowance, pollMs })
+    const canAsk = (): boolean => canAffordMore({ allowance: this.#allowanceNow(), pollMs })
     let running = new Map<FixtureId, RunningMatch>()
     let answered: ReadonlySet<FixtureId> = new Set()
     const isAnswered = await this.#request('in play', async () => {
       running = new Map((await calendar.running()).map((match) => [match.matchId, match]))
       this.#updates.keepOnly(running)
-      answered = await this.#take(await provider.inPlay(), running)
+      const answer = await provider.inPlay()
+      answered = await this.#take(answer, running)
+      // What could be read has been taken; the rest is a failure all the same.
+      if (answer.incomplete !== undefined) throw answer.incomplete
     })
     if (!isAnswered) return
     // A match in play that the list leaves out is asked for at once; the others can wait for some polls.
@@ -230,6 +234,13 @@ export class ProviderPoller {
     }
   }
 
+  /** Null once it must have been renewed: the provider may tell it rarely. */
+  #allowanceNow(): Allowance | null {
+    const [allowance, at] = [this.#allowance, this.#allowanceAt]
+    if (allowance === null || at === null) return null
+    return this.#options.world.steady.now() - at < allowance.resetsInSecs * SECOND_MS ? allowance : null
+  }
+
   #streak(what: Request): number {
     return this.#streaks.get(what) ?? 0
   }
@@ -250,7 +261,7 @@ export class ProviderPoller {
   async #take(answer: ProviderAnswer, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<ReadonlySet<FixtureId>> {
     this.#note(answer)
     const others: SaidFixture[] = []
-    for (const snapshot of answer.fixtures) {
+    for (const snapshot of newest(answer.fixtures)) {
       const match = running.get(snapshot.fixtureId)
       if (match !== undefined || this.#starts(snapshot))
         this.#updates.send(
@@ -313,6 +324,7 @@ export class ProviderPoller {
     if (allowance === null) return
     const wasSpent = this.#allowance?.remaining === 0
     this.#allowance = allowance
+    this.#allowanceAt = this.#options.world.steady.now()
     if (allowance.remaining > 0 || wasSpent) return
     const detail = `the provider's quota is spent, and renewed in ${allowance.resetsInSecs} s`
     this.#count({ reason: 'quota', matchId: null, detail })
@@ -363,6 +375,17 @@ export class ProviderPoller {
       report('provider_lease_renewal_failed', error) // without the database no match can commit an update either
     }
   }
+}
+
+/** Each fixture once: of several rows the one whose clock is ahead, else the last. */
+function newest(fixtures: readonly SaidFixture[]): Iterable<SaidFixture> {
+  const secsOf = ({ periods }: SaidFixture): number => periods.reduce((sum, p) => sum + (p.elapsedSecs ?? 0), 0)
+  const found = new Map<FixtureId, SaidFixture>()
+  for (const snapshot of fixtures) {
+    const other = found.get(snapshot.fixtureId)
+    if (other === undefined || secsOf(snapshot) >= secsOf(other)) found.set(snapshot.fixtureId, snapshot)
+  }
+  return found.values()
 }
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -16,6 +16,8 @@ export interface ProviderAnswer {
   readonly refused: ReadonlyMap<FixtureId, readonly string[]>
   /** Null when the provider did not say. */
   readonly allowance: Allowance | null
+  /** Why the rest of the list is not there, where only its first pages could be read. */
+  readonly incomplete?: Error
 }
 
 /** A payload that could not be read, in plain words. */
@@ -30,7 +32,7 @@ export interface UnreadableFixture {
  * one.
  */
 export interface Provider {
-  /** Matches in play, and those about to start or just ended. */
+  /** Matches in play, and those about to start or just ended; incomplete when only the first pages can be read. */
   inPlay(): Promise<ProviderAnswer>
   fixtures(ids: readonly FixtureId[]): Promise<ProviderAnswer>
   /**

@@ -7,7 +7,7 @@ import type { Allowance } from '../../actors/market/polling.ts'
 import type { UpdateSource } from '../../actors/match/messages.ts'
 import type { Provider, ProviderAnswer, UnreadableFixture } from '../../rooms/sources/provider.ts'
 import { instrumentIdFor } from './instrument-ids.ts'
-import { parseFixture } from './snapshot.ts'
+import { type Parsed, parseFixture } from './snapshot.ts'
 
 export interface ProviderOptions {
   /** Root of the API, with or without the version: `https://api.sportmonks.com/v3/football`. */
@@ -93,22 +93,28 @@ export function createProvider(options: ProviderOptions): Provider {
   const base = baseOf(options.url)
   const ask = (path: string, query: Readonly<Record<string, string>> = {}): Promise<Envelope> =>
     request(addressOf(base, path, { include: INCLUDE, ...query }), options)
+  const teams = new KnownTeams()
   const answer = (replies: readonly Envelope[]): ProviderAnswer => {
     const receivedAt = options.world.now()
     const sources = new Map<SaidFixture, UpdateSource>()
     const unreadable: UnreadableFixture[] = []
     const refused = new Map<FixtureId, readonly string[]>()
-    for (const payload of replies.flatMap(({ data }) => fixturesIn(data))) {
+    const parse = (payload: unknown): Parsed =>
+      parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
+    for (const said of replies.flatMap(({ data }) => fixturesIn(data))) {
       try {
-        const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
+        const first = parse(said)
+        const payload = first.ok ? said : teams.completed(said)
+        const parsed = payload === said ? first : parse(payload)
         if (parsed.ok) {
+          teams.remember(payload)
           sources.set(parsed.snapshot, { payload, players: PLAYERS })
           const names = Object.keys(parsed.skipped)
           if (names.length > 0) refused.set(parsed.snapshot.fixtureId, names.toSorted())
-        } else unreadable.push({ matchId: fixtureIn(payload), detail: parsed.reason })
+        } else unreadable.push({ matchId: fixtureIn(said), detail: parsed.reason })
       } catch (error) {
         // One fixture must never cost the others their update, whatever it holds.
-        unreadable.push({ matchId: fixtureIn(payload), detail: `the payload cannot be read: ${String(error)}` })
+        unreadable.push({ matchId: fixtureIn(said), detail: `the payload cannot be read: ${String(error)}` })
       }
     }
     return {
@@ -134,7 +140,13 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
   return {
-    inPlay: async () => answer(await pagesOf((page) => ask('livescores/inplay', page))),
+    inPlay: async () => {
+      const troubles: ProviderTrouble[] = []
+      const askPage = (page: Page): Promise<Envelope> => ask('livescores/inplay', page)
+      const replies = await pagesOf(askPage, (trouble) => troubles.push(trouble))
+      const [incomplete] = troubles
+      return { ...answer(replies), ...(incomplete === undefined ? {} : { incomplete }) }
+    },
     fixtures: async (ids) => {
       const replies: Envelope[] = []
       for (const some of chunksOf(ids)) {
@@ -150,16 +162,58 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 }
 
+/** Fixtures whose teams are remembered: more than are in play at once. */
+const TEAMS_MAX = 2_000
+
+/** The teams of the fixtures that were read last: a list of them that is empty for a while changes nothing. */
+class KnownTeams {
+  readonly #byFixture = new Map<unknown, unknown>()
+
+  remember(payload: unknown): void {
+    const id = String(idIn(payload))
+    this.#byFixture.delete(id)
+    this.#byFixture.set(id, participantsIn(payload))
+    const [oldest] = this.#byFixture.keys()
+    if (this.#byFixture.size > TEAMS_MAX) this.#byFixture.delete(oldest)
+  }
+
+  /** The payload with the teams that its fixture had. */
+  completed(payload: unknown): unknown {
+    const participants = this.#byFixture.get(String(idIn(payload)))
+    return participants === undefined || typeof payload !== 'object' ? payload : { ...payload, participants }
+  }
+}
+
+const participantsIn = (payload: unknown): unknown =>
+  typeof payload === 'object' && payload !== null && 'participants' in payload ? payload.participants : undefined
+
 type Page = Readonly<Record<string, string>>
 
-/** All pages of a list: a match on a page that is not read would never start. */
-async function pagesOf(ask: (page: Page) => Promise<Envelope>): Promise<readonly Envelope[]> {
+/**
+ * All pages of a list: a match on a page that is not read would never start. One that brings no fixture which an
+ * earlier one has not brought is the last: some lists have no pages, and yet say that there are more.
+ * @param onBroken told when a page after the first fails; without it the whole list does.
+ */
+async function pagesOf(
+  ask: (page: Page) => Promise<Envelope>,
+  onBroken?: (trouble: ProviderTrouble) => void,
+): Promise<readonly Envelope[]> {
   const replies: Envelope[] = []
+  const seen = new Set<unknown>()
   for (let page: Page | null = {}; page !== null;) {
     if (replies.length === PAGES_MAX) throw new ProviderTrouble(`the provider's list has more than ${PAGES_MAX} pages`)
-    const reply: Envelope = await ask(page)
+    let reply: Envelope
+    try {
+      reply = await ask(page)
+    } catch (error) {
+      if (replies.length === 0 || onBroken === undefined || !(error instanceof ProviderTrouble)) throw error
+      onBroken(error)
+      return replies
+    }
     replies.push(reply)
-    page = nextPage(reply, replies.length)
+    const known = seen.size
+    for (const payload of fixturesIn(reply.data)) seen.add(idIn(payload))
+    page = seen.size === known ? null : nextPage(reply, replies.length)
   }
   return replies
 }
@@ -180,9 +234,12 @@ function fixturesIn(data: unknown): readonly unknown[] {
   return data === undefined || data === null ? [] : [data]
 }
 
+const idIn = (payload: unknown): unknown =>
+  typeof payload === 'object' && payload !== null && 'id' in payload ? payload.id : null
+
 /** The fixture that a payload is about, for people; null where it does not say. */
 function fixtureIn(payload: unknown): number | null {
-  const id: unknown = typeof payload === 'object' && payload !== null && 'id' in payload ? payload.id : null
+  const id = idIn(payload)
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : null
 }
 
@@ -231,7 +288,7 @@ async function fetchText(address: string, { token, timeoutMs, world }: ProviderO
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error', // the token must not reach another host
     })
-    const retryAfterMs = pauseAsked(response.headers.get('retry-after'), world.now())
+    const retryAfterMs = pauseAsked(response.headers, world.now())
     return { status: response.status, retryAfterMs, text: await boundedText(response) }
   } catch (error) {
     if (error instanceof ProviderTrouble) throw error
@@ -242,12 +299,16 @@ async function fetchText(address: string, { token, timeoutMs, world }: ProviderO
   }
 }
 
-/** `Retry-After` in either legal form, seconds or a date; null where there is none, or nonsense. */
-function pauseAsked(header: string | null, now: Instant): number | null {
+/**
+ * `Retry-After` in either legal form, seconds or a date; null where there is none, or nonsense. A date is by the clock
+ * of the answer's own `Date`, which may differ from ours.
+ */
+function pauseAsked(headers: Headers, now: Instant): number | null {
+  const header = headers.get('retry-after')
   if (header === null) return null
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * SECOND_MS
-  const until = Date.parse(header)
-  return Number.isNaN(until) ? null : Math.max(0, until - now)
+  const [until, sent] = [Date.parse(header), Date.parse(headers.get('date') ?? '')]
+  return Number.isNaN(until) ? null : Math.max(0, until - (Number.isNaN(sent) ? now : sent))
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -75,7 +75,7 @@ const period = record({
 })
 
 const event = record({
-  id: required(id),
+  id,
   type_id: id,
   participant_id: id,
   period_id: id,

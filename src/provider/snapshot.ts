@@ -47,7 +47,8 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
-  const events = fixture.events?.map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null
+  const events =
+    fixture.events?.filter(isFact).map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
   const scored = (team: number): number | null => scoreOf(team, 'PENALTY_SHOOTOUT')
   const hasShootout = kicks.length > 0 || scored(home.id) !== null || scored(away.id) !== null
@@ -204,7 +205,7 @@ function eventOf(row: EventRow, periods: readonly KnownPeriod[], total: number, 
     : ((row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other')
   const related = row.related_player_id === row.player_id ? null : row.related_player_id
   return {
-    id: row.id,
+    id: row.id ?? madeUpId(row),
     kind: isShootoutKick(row, periods, total, period?.kind ?? null) ? shootoutKind(kind) : kind,
     minute: row.minute?.minute ?? null,
     extraMinute: row.minute === null ? null : (row.extra_minute ?? row.minute.extra),
@@ -226,6 +227,22 @@ const isMissedGoal = ({ type_id: type, info, addition }: EventRow): boolean =>
   (type === 14 || type === 16) && /\bmiss(?:ed)?\b/i.test(`${info} ${addition}`)
 const missOf = ({ type_id: type, info, addition }: EventRow): FixtureEventKind =>
   type === 16 || /\bpenalty\b/i.test(`${info} ${addition}`) ? 'penalty_missed' : 'other'
+
+/** A row without an id that can be read is one where it says of whom it tells what. */
+const isFact = ({ id, type_id: type, player_id: player, related_player_id: related }: EventRow): boolean =>
+  id !== null || (type !== null && type in EVENT_KIND && (player ?? related) !== null)
+
+/** Made-up ids are larger than a provider's: places for a player, a minute, a kind, and this. */
+const PLAYERS = 4_294_967_296
+const MINUTES = 256
+const KINDS = 2_048
+const MADE_UP = PLAYERS * MINUTES * KINDS
+
+/** For a row without an id that can be read: the same for what tells the same. */
+function madeUpId({ type_id: type, minute, player_id: player, related_player_id: related }: EventRow): number {
+  const when = ((type ?? 0) % KINDS) * MINUTES + (minute?.minute ?? 0)
+  return MADE_UP + when * PLAYERS + ((player ?? related ?? 0) % PLAYERS)
+}
 
 /**
  * Kicks of a shoot-out have been seen as ordinary penalties, with a minute of extra time and a running result that

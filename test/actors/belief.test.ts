@@ -6,7 +6,7 @@ import { NO_BELIEFS } from '../../actors/market/belief/beliefs.ts'
 import { believe } from '../../actors/market/belief/believe.ts'
 import { evidenceIn } from '../../actors/market/belief/evidence.ts'
 import { reconcile } from '../../actors/market/belief/reconcile.ts'
-import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { FixtureEvent, FixturePeriod, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { counts, type Incident } from '../../actors/market/incidents.ts'
 import { STATISTIC } from '../../actors/market/scoring.ts'
 import { pitchOf } from '../../actors/market/spells.ts'
@@ -164,6 +164,64 @@ describe('who is on the pitch', () => {
     const said = { ...at(MINUTE), players: [...SQUAD, player(7, { starter: false, details: { 80: 3 } })] }
     const { snapshot } = believe(said, known, NO_BELIEFS)
     expect(snapshot.players.find(({ playerId: id }) => id === playerId(7))?.side).toBe('home')
+  })
+})
+
+describe('counts', () => {
+  it('[P22] that rise by what nobody does between two polls wait for the next one', () => {
+    const told = (n: number) => ({
+      players: [player(1, { details: { 86: 1 + n, 56: 3 + n, 571: n } }), ...SQUAD.slice(1)],
+    })
+    const known = { ...at(0), squad: told(0).players, events: [] }
+    const detailsOf = ({ snapshot }: ReturnType<typeof believe>) => snapshot.players[0]?.details
+    expect(detailsOf(believe(at(10, told(4)), known, NO_BELIEFS))).toEqual({ 86: 5, 56: 7, 571: 4 })
+    const once = believe(at(10, told(7)), known, NO_BELIEFS)
+    expect(detailsOf(once)).toEqual({ 86: 1, 56: 3, 571: 0 })
+    expect(detailsOf(believe(at(20, told(7)), known, once.beliefs))).toEqual({ 86: 8, 56: 10, 571: 7 })
+  })
+})
+
+describe('the clock', () => {
+  const half = (order: number, elapsedSecs: number, ticking: boolean): FixturePeriod => ({
+    id: 70 + order,
+    kind: order === 1 ? 'first_half' : 'second_half',
+    order,
+    countsFrom: 45 * (order - 1),
+    length: 45,
+    elapsedSecs,
+    ticking,
+  })
+  /** The periods as they are believed after each update. */
+  const believed = (...updates: readonly Partial<FixtureSnapshot>[]) => {
+    let beliefs = NO_BELIEFS
+    return updates.map((over) => {
+      const after = believe(at(0, over), { ...at(0), squad: SQUAD, events: [] }, beliefs)
+      beliefs = after.beliefs
+      return after.snapshot.periods.map(({ elapsedSecs, ticking }) => (ticking ? elapsedSecs : -elapsedSecs))
+    })
+  }
+
+  it('[P22] that leaps in one update stands until the next one confirms it', () => {
+    const [now, leapt] = [{ periods: [half(1, 2_400, true)] }, { periods: [half(1, 12_000, true)] }]
+    expect(believed(now, leapt, { periods: [half(1, 2_420, true)] })).toEqual([[2_400], [2_400], [2_420]])
+    expect(believed(now, leapt, { periods: [half(1, 12_010, true)] })).toEqual([[2_400], [2_400], [12_010]])
+    // A half of 45 minutes that is counted from 0 for once.
+    const second = (secs: number) => ({ periods: [half(1, 2_820, false), half(2, secs, true)] })
+    expect(believed(second(180), second(2_880), second(200)).at(-2)).toEqual([-2_820, 180])
+  })
+
+  it('[P22] is believed at once where it is the first, and where the match is over', () => {
+    expect(believed({ periods: [half(1, 2_400, true)] })).toEqual([[2_400]])
+    const ended = { state: 'FT', stateId: 5, periods: [half(1, 2_820, false), half(2, 2_900, false)] }
+    expect(believed({ periods: [half(1, 600, true)] }, ended).at(-1)).toEqual([-2_820, -2_900])
+  })
+
+  it('[I8] of a half that is over does not tick because nobody has said so', () => {
+    expect(believed({ periods: [half(1, 2_820, true), half(2, 60, true)] })).toEqual([[-2_820, 60]])
+    const ended = { state: 'FT', stateId: 5 }
+    expect(believed({ ...ended, periods: [half(1, 2_820, true), half(2, 2_900, false)] })).toEqual([[-2_820, -2_900]])
+    expect(believed({ ...ended, periods: [half(1, 2_820, false), half(2, 3_900, true)] })).toEqual([[-2_820, 3_900]])
+    expect(believed({ ...ended, periods: [half(1, 2_820, false), half(2, 3_901, true)] })).toEqual([[-2_820, -3_901]])
   })
 })
 

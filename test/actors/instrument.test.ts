@@ -113,6 +113,11 @@ describe('phase', () => {
     expect(of('SOMETHING_NEW', 5)).toBe('frozen')
     expect(of('FT', 5, true)).toBe('live')
     expect(of(null, 6, true)).toBe('live')
-    expect(of('FT_PEN', 8, true)).toBe('live')
+    expect(of(null, 8, true)).toBe('live')
+  })
+
+  it('[I8] the name of a certain end closes the market, and must be confirmed while a period ticks', () => {
+    expect(of('FT_PEN', 8, true)).toBe('ended')
+    expect(of('FINISHED', 5, true)).toBe('ended')
   })
 })

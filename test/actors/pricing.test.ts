@@ -369,6 +369,17 @@ describe('what a price must survive', () => {
     expect(run.see({ periods: first(900) }).refused).toBe('clock_behind')
   })
 
+  it('[P7] a corrected clock takes back what its leap has cost, also one of whole minutes', () => {
+    const [run, control] = [new Run(), new Run()]
+    for (const one of [run, control]) play(one, 0, 900)
+    run.see({ periods: first(5_400) })
+    const polls = Array.from({ length: 40 }, (_, n) => first(960 + 60 * Math.floor(n / 6)))
+    const refused = polls.map((periods) => run.see({ periods }).refused)
+    for (const periods of polls) control.see({ periods })
+    expect(refused.at(-1)).toBeNull()
+    expect(run.all()).toEqual(control.all())
+  })
+
   it('[P7] an old payload that comes again and again was not', () => {
     const run = new Run()
     play(run, 0, 900)

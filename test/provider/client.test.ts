@@ -171,8 +171,18 @@ describe('the provider', () => {
     ['soon', null],
     ['', null],
   ])('[V2] asks for a pause in seconds or with a date: Retry-After %j', async (header, retryAfterMs) => {
-    const { provider } = await serve(() => ({ status: 503, headers: { 'retry-after': header }, body: '{}' }))
-    expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(retryAfterMs)
+    for (const date of [new Date(world.now()).toUTCString(), 'no date']) {
+      const headers = { 'retry-after': header, date }
+      const { provider } = await serve(() => ({ status: 503, headers, body: '{}' }))
+      expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(retryAfterMs)
+    }
+  })
+
+  it('[V2] asks for a pause by its own clock, however far that is from ours', async () => {
+    const [date, until] = [0, 2_000].map((ms) => new Date(world.now() + 3_000_000 + ms).toUTCString())
+    const headers = { 'retry-after': until ?? '', date: date ?? '' }
+    const { provider } = await serve(() => ({ status: 429, headers, body: '{}' }))
+    expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(2_000)
   })
 
   it('[V9] has its list of matches in play read to the last page', async () => {
@@ -183,8 +193,40 @@ describe('the provider', () => {
       })
     const { provider } = await serve((path) => ({ body: path.includes('cursor=two') ? page(2, false) : page(1, true) }))
     expect((await provider.inPlay()).fixtures.map((one) => one.fixtureId)).toEqual([1, 2])
-    const endless = await serve(() => ({ body: page(1, true) }))
+    let pages = 0
+    const endless = await serve(() => ({ body: page((pages += 1), true) }))
     expect((await troubleOf(endless.provider.inPlay())).message).toBe("the provider's list has more than 200 pages")
+  })
+
+  it('[V9] may say for ever that there is more, and may fail after the first page', async () => {
+    const paged = (has_more: boolean) =>
+      JSON.stringify({ data: [recording.frames[0]], pagination: { has_more, next_cursor: null } })
+    let asked = 0
+    const stuck = await serve(() => ({ body: (asked += 1) > 0 ? paged(true) : '' }))
+    expect(await stuck.provider.inPlay()).toMatchObject({ fixtures: [{}, {}] })
+    expect(asked).toBe(2)
+    const broken = await serve((path) =>
+      path.includes('page=2') ? { status: 500, body: '{}' } : { body: paged(true) },
+    )
+    const { fixtures, incomplete } = await broken.provider.inPlay()
+    expect(fixtures).toHaveLength(1)
+    expect(incomplete?.message).toBe('the provider answered 500: no message')
+    await troubleOf(broken.provider.fixtures([fixtureId(1)]))
+  })
+
+  it('[P21] may leave out the teams of a fixture that it has named before', async () => {
+    const [frame, later] = [0, 100].map((n) => recording.frames[n] as object)
+    const nameless = { ...later, participants: [] }
+    const bodies = [nameless, frame, nameless, { ...later, participants: [{ id: 5, name: null, meta: null }] }]
+    const { provider } = await serve(() => ({ body: JSON.stringify({ data: bodies.shift() }) }))
+    expect((await provider.inPlay()).unreadable).toHaveLength(1)
+    const first = (await provider.inPlay()).fixtures[0]
+    for (const _ of [1, 2]) {
+      const { fixtures, unreadable, sources } = await provider.inPlay()
+      expect([fixtures[0]?.home.id, fixtures[0]?.away.id]).toEqual([first?.home.id, first?.away.id])
+      expect(unreadable).toEqual([])
+      expect([...sources.values()]).toMatchObject([{ payload: { participants: [{}, {}] } }])
+    }
   })
 
   it('may send an invalid fixture, which is reported and left out', async () => {

@@ -194,6 +194,15 @@ describe('a payload', () => {
     expect(odd.players.map((p) => [p.playerId, p.side, p.role, p.details])).toEqual([[5, 'away', null, null]])
   })
 
+  it('may list events without an id, or with one of another kind: the same ones have the same one', () => {
+    const row = { type_id: 14, participant_id: 10, player_id: 7, minute: 60 }
+    const idOf = (over: object) => parse({ events: [{ ...row, ...over }] }).events?.[0]?.id
+    const id = idOf({ id: 'ev-7' })
+    expect([idOf({}), idOf({ id: null }), idOf({ id: 0, minute: "60'" })]).toEqual([id, id, id])
+    expect(new Set([id, idOf({ minute: 61 }), idOf({ player_id: 8 }), idOf({ type_id: 20 })]).size).toBe(4)
+    expect(Number.isSafeInteger(idOf({ type_id: 1697, minute: 150, player_id: 2 ** 52 }))).toBe(true)
+  })
+
   it('that is not a fixture is rejected with a readable reason', () => {
     const reason = (payload: unknown) => {
       const parsed = parseFixture(payload, options)

@@ -122,3 +122,58 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
     expect.arrayContaining(['unreadable 9', 'calendar 7', 'request null']),
   )
 })
+
+/** A poller that is told these answers, the last one for ever, and hears what it sends to the matches. */
+function polling(...answers: readonly Partial<ProviderAnswer>[]) {
+  const world = new TestWorld()
+  const heard: SaidFixture[] = []
+  const reported: string[] = []
+  let polls = 0
+  const none = { fixtures: [], sources: new Map(), unreadable: [], refused: new Map(), allowance: null } as const
+  const desk = { feed: async ({ snapshot: seen }: FeedUpdate) => heard.push(seen) }
+  const poller = new ProviderPoller({
+    provider: {
+      inPlay: async () => ({ ...none, ...answers[Math.min(polls++, answers.length - 1)] }),
+      fixtures: async () => none,
+      calendar: async () => none,
+    },
+    calendar: { note: async () => undefined, replace: async () => undefined, running: async () => [] },
+    faults: { note: async () => undefined },
+    pollMs: 1,
+    log: () => undefined,
+    desk: desk as unknown as MatchDesk,
+    leases: new MemoryMatchStore(),
+    leaseTtlMs: 60_000,
+    world,
+    rules: () => DEFAULT_RULES,
+    report: (event) => reported.push(event),
+  })
+  poller.start()
+  return { poller, world, heard, reported, polls: () => polls }
+}
+
+it('[V2] an allowance counts until it is renewed, also if the provider never tells of it again', async () => {
+  const { poller, world, polls } = polling({ allowance: { remaining: 10_000, resetsInSecs: 5 } }, {})
+  await vi.waitUntil(() => polls() > 2, { timeout: 30_000 })
+  expect(poller.status().quotaLeft).toBe(10_000)
+  world.pass(5_000)
+  expect(poller.status().quotaLeft).toBeNull()
+  await poller.stop()
+})
+
+it('[V8] of a fixture that is listed twice the row whose clock is ahead counts', async () => {
+  const [period] = snapshot().periods
+  const at = (elapsedSecs: number) => snapshot({ periods: period === undefined ? [] : [{ ...period, elapsedSecs }] })
+  const { poller, heard } = polling({ fixtures: [at(60), at(120)] }, { fixtures: [at(130), at(60)] }, { fixtures: [] })
+  await vi.waitUntil(() => heard.length >= 2, { timeout: 30_000 })
+  await poller.stop()
+  expect(heard.map(({ periods }) => periods[0]?.elapsedSecs)).toEqual([120, 130])
+})
+
+it('[V9] what could be read of a list that breaks off is taken, and the poll has failed all the same', async () => {
+  const { poller, heard, reported } = polling({ fixtures: [snapshot()], incomplete: new Error('page 2: 500') })
+  await vi.waitUntil(() => heard.length >= 1 && reported.length > 0, { timeout: 30_000 })
+  await poller.stop()
+  expect(reported).toEqual(['provider_failed'])
+  expect(poller.status().failing).toBeGreaterThan(0)
+})

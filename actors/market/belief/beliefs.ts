@@ -9,6 +9,7 @@ import {
   nullable,
   number,
   oneOf,
+  or,
   type Reader,
   recordOf,
 } from '../../kernel/read.ts'
@@ -29,10 +30,12 @@ export interface Doubts {
   readonly starters: Readonly<Record<Side, readonly PlayerId[] | null>>
   /** Statistics by player and type that cannot follow those believed. */
   readonly details: Readonly<Record<string, Details>>
+  /** Seconds played of a period, by its order, that cannot follow those believed. */
+  readonly clocks: Readonly<Record<string, number>>
 }
 
 export const NO_BELIEFS: Beliefs = {
-  doubts: { goals: { home: null, away: null }, starters: { home: null, away: null }, details: {} },
+  doubts: { goals: { home: null, away: null }, starters: { home: null, away: null }, details: {}, clocks: {} },
   periods: [],
 }
 
@@ -49,6 +52,7 @@ const readDoubts: Reader<Doubts> = (value, path) => {
     goals: field('goals', bySide(nullable(integer))),
     starters: field('starters', bySide(nullable(listOf(as(integer, playerId))))),
     details: field('details', recordOf(recordOf(number))),
+    clocks: field('clocks', or(recordOf(number), {})),
   }
 }
 

@@ -7,12 +7,12 @@ import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
-import { isOver, phaseOf } from '../phase.ts'
+import { isOver, type Phase, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
-import { canFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
+import { canFollow, clockCanFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -50,7 +50,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const said = onTheirSides(payload, known)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
-  const periods = periodsAfter({ ...said, ...state }, before)
+  const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, before, doubts)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
   const score = scoreAfter(said, known, doubts, evidence.isExplained)
@@ -70,7 +70,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
     teamStats: teamStatsAfter(said, known, players.squad),
   }
   const beliefs: Beliefs = {
-    doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts },
+    doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks },
     periods,
   }
   return { snapshot, beliefs }
@@ -107,19 +107,40 @@ function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | 
   }
 }
 
-/** A period without a clock keeps the last one, and one that is no longer listed is over. */
-function periodsAfter(said: SaidFixture, before: readonly FixturePeriod[]): readonly FixturePeriod[] {
+/**
+ * A period without a clock keeps the last one, and one that is no longer listed is over. A clock that leaps in play
+ * waits for a second update; at the end of a match there may be none.
+ */
+function periodsAfter(said: SaidFixture, before: readonly FixturePeriod[], { clocks: waiting }: Doubts) {
   const phase = phaseOf({ ...said, periods: [] })
-  const listed = said.periods.map((period): FixturePeriod => {
-    const last = before.find(({ order }) => order === period.order)
-    return { ...period, elapsedSecs: period.elapsedSecs ?? last?.elapsedSecs ?? 0 }
-  })
-  if (phase === 'scheduled') return listed
+  const doubts: Record<string, number> = {}
+  const clockOf = ({ order, elapsedSecs: now }: SaidFixture['periods'][number]): number => {
+    const last = before.find((period) => period.order === order)?.elapsedSecs ?? 0
+    if (now === null) return last
+    const first = waiting[order]
+    const isRepeated = first !== undefined && now >= first && clockCanFollow(first, now)
+    if (before.length === 0 || isOver(phase) || clockCanFollow(last, now) || isRepeated) return now
+    doubts[order] = now
+    return last
+  }
+  const listed = said.periods.map((period): FixturePeriod => ({ ...period, elapsedSecs: clockOf(period) }))
+  if (phase === 'scheduled') return { periods: listed, doubts }
   const goesOn = listed.length === 0 && phase === 'live'
   const missing = before.filter(({ order }) => !listed.some((period) => period.order === order))
-  return [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed].toSorted(
-    (a, b) => a.order - b.order,
-  )
+  const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
+  return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
+}
+
+/** No period goes on for so many seconds beyond its length. */
+const ADDED_MAX_SECS = 1_200
+const SHOOTOUT_MAX_SECS = 3_600
+
+/** A period that is still said to tick although a later one has been played, or long after the match has ended. */
+function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase: Phase): FixturePeriod {
+  const { kind, order, length, elapsedSecs, ticking } = period
+  const isFollowed = listed.some((later) => later.order > order && later.elapsedSecs > 0)
+  const most = kind === 'penalties' ? SHOOTOUT_MAX_SECS : length * 60 + ADDED_MAX_SECS
+  return ticking && (isFollowed || (isOver(phase) && elapsedSecs > most)) ? { ...period, ticking: false } : period
 }
 
 /** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */

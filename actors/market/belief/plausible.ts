@@ -8,10 +8,12 @@ export const RATING = { min: 1, max: 10 } as const
 const RATING_STEP = 1
 const RATING_STEP_WITH_NEWS = 2.5
 
-/** The most that a count rises between two updates: passes, cards and goals, and all others. */
-const RISE = { passes: 60, discrete: 2, other: 15 } as const
+/** The most that a count rises between two updates: passes, cards and goals, what costs most, and all others. */
+const RISE = { passes: 60, discrete: 2, dear: 4, other: 6 } as const
 
 const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
+/** Shots on target, saves, and errors that lead to a goal. */
+const DEAR: ReadonlySet<number> = new Set([86, 57, 571])
 export const DISCRETE: ReadonlySet<number> = new Set([
   STATISTIC.goals,
   STATISTIC.penaltyGoals,
@@ -59,9 +61,20 @@ export function hasNews(before: Details, now: Details): boolean {
 export function canFollow(type: number, from: number, to: number, withNews: boolean): boolean {
   if (from === to || FREE.has(type)) return true
   if (type === STATISTIC.rating) return Math.abs(to - from) <= (withNews ? RATING_STEP_WITH_NEWS : RATING_STEP)
-  const most = PASSES.has(type) ? RISE.passes : DISCRETE.has(type) ? RISE.discrete : RISE.other
-  return to > from && to - from <= most
+  return to > from && to - from <= mostOf(type)
+}
+
+function mostOf(type: number): number {
+  if (PASSES.has(type)) return RISE.passes
+  if (DISCRETE.has(type)) return RISE.discrete
+  return DEAR.has(type) ? RISE.dear : RISE.other
 }
 
 /** The same for the goals of a side. */
 export const goalsCanFollow = (from: number, to: number): boolean => to >= from && to - from <= RISE.discrete
+
+/** The most that a clock leaps between two updates, in seconds. */
+const CLOCK_LEAP_SECS = 600
+
+/** The same for the seconds played of a period. A clock that falls is judged elsewhere. */
+export const clockCanFollow = (from: number, to: number): boolean => to - from <= CLOCK_LEAP_SECS
