@@ -43,7 +43,7 @@ export async function insertPast(
           select gen_random_uuid() as id, u.id as user_id, i.id as instrument, 1 + s.n / ${OF_A_MATCH}::integer as match,
                  2 * (s.n / ${users}::integer) as marker,
                  now() - interval '1 day' - interval '28 days' * (1 - s.n::float8 / ${positions}::integer) as at,
-                 (s.n * 7919 % 1001 - 500) * 1000 as pnl
+                 (s.n::bigint * 7919 % 1001 - 500) * 1000 as pnl
             from generate_series(${from}::integer, ${to}::integer - 1) s (n)
             join past_users u on u.n = s.n % ${users}::integer join past_players i on i.n = s.n % ${players}::integer
         ), held as (
