@@ -8,7 +8,7 @@ import {
   type MessageContext,
   Protocol,
 } from '@colyseus/core'
-import { StateView } from '@colyseus/schema'
+import { Encoder, StateView } from '@colyseus/schema'
 import { WebSocketClient } from '@colyseus/ws-transport'
 import { z } from 'zod'
 import { assert, present } from '../../actors/kernel/assert.ts'
@@ -42,6 +42,8 @@ export const matchRoomId = (id: FixtureId): string => `${MATCH_ROOM}-${id}`
 
 /** Prices are sent as messages; the synced state may lag by half a second. */
 const PATCH_MS = 500
+/** Enough for the views of 1,000 clients. Beyond it the encoder grows by as much, and says so on the console. */
+const VIEWS_BYTES = 256 * 1_024
 /** A prime, so that matches which started together do not tick together. */
 const TICK_MS = 997
 /** How long a seat is kept for a client whose connection broke. */
@@ -55,6 +57,8 @@ const BROKEN: ReadonlySet<number | undefined> = new Set([
 ])
 /** A settled match without clients is retired after this time. */
 const RETIRE_AFTER_MS = MINUTE_MS
+
+Encoder.BUFFER_SIZE = VIEWS_BYTES
 
 /** A match that runs in this process. */
 export interface HostedMatch {
