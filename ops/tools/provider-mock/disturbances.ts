@@ -2,6 +2,7 @@
  * What football feeds do to their own answers, as seeded changes of a recording. Each kind is one that public reports
  * tell of. None changes what happened in the match: what a poll hides or garbles, the polls around it show.
  */
+import { DISCRETE } from '../../../actors/market/belief/plausible.ts'
 import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { Draft, isPayload, isTicking, type Payload, rowsOf } from './draft.ts'
 
@@ -125,6 +126,9 @@ const KINDS = {
         if (!chance.happens(0.5) || concerned.has(playerOf(row))) return row
         // Only what has not changed may be left out.
         const kept = detailsOf(row).filter((d) => known.get(typeOf(d)) !== valueOf(d) || chance.happens(0.5))
+        // A goal or card that is not stated may have been taken back: the rating waits for the next poll.
+        if (detailsOf(row).some((d) => DISCRETE.has(Number(typeOf(d))) && !kept.includes(d)))
+          draft.hide(playerOf(row), n, n + 1)
         return { ...row, details: kept }
       })
     }
