@@ -181,6 +181,34 @@ describe('counts', () => {
   })
 })
 
+describe('a rating', () => {
+  it('[P22] waits for the fall of goals it goes with, and counts then without being said again', () => {
+    const told = (details: Record<number, number>) => ({ players: [player(1, { details }), ...SQUAD.slice(1)] })
+    const after = (before: Record<number, number>, ...updates: readonly Record<number, number>[]) => {
+      let [squad, beliefs] = [told(before).players as readonly FixturePlayer[], NO_BELIEFS]
+      return updates.map((details) => {
+        const believed = believe(at(10, told(details)), { ...at(0), squad, events: [] }, beliefs)
+        ;[squad, beliefs] = [believed.snapshot.players, believed.beliefs]
+        return squad[0]?.details
+      })
+    }
+    const [before, fallen] = [
+      { 52: 1, 80: 9, 118: 7.8 },
+      { 80: 9, 118: 7.1 },
+    ]
+    expect(after(before, fallen, fallen)).toEqual([before, { 52: 0, 80: 9, 118: 7.1 }])
+    expect(after(before, fallen, { 52: 1, 80: 9 })).toEqual([before, { 52: 1, 80: 9, 118: 7.1 }])
+    // A first one has held nothing.
+    expect(after({ 52: 1, 80: 9 }, fallen)).toEqual([{ 52: 1, 80: 9, 118: 7.1 }])
+    // One that leaps waits until it is said again.
+    expect(after(before, { ...before, 118: 5 }, { 52: 1, 80: 9 }, { ...before, 118: 5 })).toEqual([
+      before,
+      before,
+      { 52: 1, 80: 9, 118: 5 },
+    ])
+  })
+})
+
 describe('the clock', () => {
   const half = (order: number, elapsedSecs: number, ticking: boolean): FixturePeriod => ({
     id: 70 + order,

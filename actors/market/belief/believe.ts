@@ -293,9 +293,18 @@ function detailsAfter(
     else doubts[type] = value
     isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
   }
-  // The rating that goes with a fall of goals waits for it: the price holds what is taken back until then.
-  if (isSudden) delete believed[STATISTIC.rating]
   for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value
+  // The rating that goes with a fall of goals waits for it: the price holds what is taken back until then. It may not
+  // be said again, so it counts as soon as it need not wait. A first one has held nothing.
+  const [known, rating] = [before[STATISTIC.rating], believed[STATISTIC.rating] ?? doubts[STATISTIC.rating]]
+  const isUsual = rating !== undefined && canFollow(STATISTIC.rating, known ?? rating, rating, false)
+  if (isSudden && known !== undefined && rating !== undefined) {
+    delete believed[STATISTIC.rating]
+    doubts[STATISTIC.rating] = rating
+  } else if (isUsual) {
+    delete doubts[STATISTIC.rating]
+    believed[STATISTIC.rating] = rating
+  }
   return { believed: { ...before, ...believed }, doubts: Object.keys(doubts).length === 0 ? null : doubts }
 }
 

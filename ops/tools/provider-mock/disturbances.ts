@@ -114,21 +114,31 @@ const KINDS = {
   // Statistics of players
   'counters missing': (draft, chance) => {
     // What is no longer stated of them may have been taken back with a goal: its shot, for one.
-    const last = new Set(eventsOf(draft.truth.at(-1) ?? {}).map((row) => row['id']))
-    const gone = draft.truth.flatMap((frame) => eventsOf(frame).filter((row) => !last.has(row['id'])))
+    const final = new Set(eventsOf(draft.truth.at(-1) ?? {}).map((row) => row['id']))
+    const gone = draft.truth.flatMap((frame) => eventsOf(frame).filter((row) => !final.has(row['id'])))
     const concerned = new Set(gone.flatMap(namesOf))
+    // Two polls in a row that do not state a goal or card say that there is none.
+    let unstated: ReadonlySet<string> = new Set()
     for (const n of draft.inPlay()) {
+      const before = unstated
+      const now = new Set<string>()
+      unstated = now
       if (!chance.happens(0.3) || n < SETTLED_FROM || draft.isFalling(n)) continue
-      const before = draft.truth[n - 1]
+      const last = draft.truth[n - 1]
       draft.take(n, 'lineups')
       draft.rows(n, 'lineups', (row) => {
-        const known = new Map(detailsOf(rowOf(before ?? {}, playerOf(row)) ?? {}).map((d) => [typeOf(d), valueOf(d)]))
-        if (!chance.happens(0.5) || concerned.has(playerOf(row))) return row
+        const player = playerOf(row)
+        const known = new Map(detailsOf(rowOf(last ?? {}, player) ?? {}).map((d) => [typeOf(d), valueOf(d)]))
+        if (!chance.happens(0.5) || concerned.has(player)) return row
+        const nameOf = (d: Payload): string => `${player} ${String(typeOf(d))}`
         // Only what has not changed may be left out.
-        const kept = detailsOf(row).filter((d) => known.get(typeOf(d)) !== valueOf(d) || chance.happens(0.5))
-        // A goal or card that is not stated may have been taken back: the rating waits for the next poll.
-        if (detailsOf(row).some((d) => DISCRETE.has(Number(typeOf(d))) && !kept.includes(d)))
-          draft.hide(playerOf(row), n, n + 1)
+        const isLeftOut = (d: Payload): boolean =>
+          known.get(typeOf(d)) === valueOf(d) && !chance.happens(0.5) && !before.has(nameOf(d))
+        const kept = detailsOf(row).filter((d) => !isLeftOut(d))
+        const facts = detailsOf(row).filter((d) => DISCRETE.has(Number(typeOf(d))) && !kept.includes(d))
+        for (const fact of facts) now.add(nameOf(fact))
+        // It may have been taken back: the rating waits for the next poll.
+        if (facts.length > 0) draft.hide(player, n, n + 1)
         return { ...row, details: kept }
       })
     }
