@@ -82,7 +82,10 @@ const whistle = (match: BenchMatch): Promise<boolean> =>
   })
 
 async function settled(match: BenchMatch): Promise<void> {
-  while (match.actor.view.info.settledAt === null && match.fault === null) await pause(LOOK_EVERY_MS)
+  while (match.actor.view.info.settledAt === null && match.fault === null) {
+    await match.actor.clock() // what a price fires at the whistle leaves before the rest is settled
+    await pause(LOOK_EVERY_MS)
+  }
   if (match.fault !== null) throw match.fault
 }
 

@@ -86,7 +86,10 @@ async function fullTime(match: BenchMatch): Promise<Costs> {
   const at = performance.now()
   const snapshot = snapshotAt(match.actor.matchId, 20, { state: 'FINISHED', stateId: 5, periods: [] })
   await match.actor.feed({ kind: 'feed_update', seq: 2, snapshot })
-  while (match.actor.view.info.settledAt === null && match.fault === null) await pause(LOOK_EVERY_MS)
+  while (match.actor.view.info.settledAt === null && match.fault === null) {
+    await match.actor.clock()
+    await pause(LOOK_EVERY_MS)
+  }
   if (match.fault !== null) throw match.fault
   return { [`settle ${HOLDERS.toLocaleString('en')}`]: since(at) }
 }
@@ -166,7 +169,9 @@ async function curve(counts: readonly number[], what: string, measure: (count: n
   const rows: { count: number; costs: Costs }[] = []
   for (const count of counts) {
     note(`${count.toLocaleString('en')} ${what}`)
-    rows.push({ count, costs: await measure(count) })
+    const costs = await measure(count)
+    rows.push({ count, costs })
+    note(JSON.stringify(costs))
   }
   return rows
 }
