@@ -1,8 +1,8 @@
 /**
- * The one runner of tools, rehearsals and benchmarks: `npm run ops -- <tool> [options]`. Without a tool it lists them.
- * Each tool reads its own options; the head of its file describes them.
+ * The one runner of tools, rehearsals and benchmarks: `npm run ops -- <tool> [options]`. Without a tool it lists them,
+ * with `--help` it shows the head of the tool's file, which describes its options. Each tool reads its own.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { TOOLS } from './tool-table.ts'
 
@@ -23,8 +23,18 @@ if (tool === undefined) {
   if (name === undefined) console.log(list)
   else console.error(list)
   process.exitCode = name === undefined ? 0 : 2
+} else if (options.includes('--help')) {
+  const [, head = ''] = /^\/\*\*([^]*?)\*\//.exec(readFileSync(fileOf(tool.file), 'utf8')) ?? []
+  console.log(head.replaceAll(/^ \* ?/gm, '').trim())
 } else {
   // Each tool reads the command line as if it had been started directly.
   process.argv = [process.execPath, tool.file, ...options]
-  await import(fileOf(tool.file).href)
+  try {
+    await import(fileOf(tool.file).href)
+  } catch (error) {
+    const isOfOptions = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+    if (!isOfOptions) throw error
+    console.error(`${error.message}\nSee npm run ops -- ${tool.name} --help`)
+    process.exitCode = 2
+  }
 }

@@ -29,6 +29,16 @@ describe('npm run ops', () => {
     const { status, stderr } = run('ops/main.ts', 'integrity', '--seeds', 'many')
     expect([status, stderr]).toEqual([2, expect.stringMatching(/--seeds .* 'many'/)])
   })
+
+  it('shows how a tool is used, and answers an option that it does not know in one line', () => {
+    const { status, stdout } = run('ops/main.ts', 'load', '--help')
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^Loads a server [^]*\n {2}npm run ops -- load /)])
+    for (const { name } of TOOLS.slice(0, 3))
+      expect(run('ops/main.ts', name, '--help').stdout.length).toBeGreaterThan(40)
+    const wrong = run('ops/main.ts', 'load', '--frobnicate')
+    const line = "Unknown option '--frobnicate'\nSee npm run ops -- load --help\n"
+    expect([wrong.status, wrong.stderr]).toEqual([2, line])
+  })
 })
 
 describe('the check of the Node version', () => {
