@@ -10,8 +10,8 @@ const MARGIN = 1_000_000
 const OF_A_MATCH = 20_000
 
 /**
- * This many closed positions of all users in turn, in settled matches that look like the one given, over four weeks.
- * `done` hears of every chunk. The books balance.
+ * This many closed positions of all users in turn, in settled matches that look like the one given, over four weeks,
+ * with a closed ledger. `done` hears of every chunk. The books balance.
  */
 export async function insertPast(
   { connection }: BenchDatabase,
@@ -74,6 +74,16 @@ export async function insertPast(
       )
       insert into careers (user_id, version, opened, closed, wins, pnl_micros, margin_micros, first_trade_at)
         select user_id, 1, times, times, wins, pnl, times * ${MARGIN}::bigint, first from won`.execute(db)
+    // As `LedgerClosings` leaves it.
+    await sql`
+      with closed as (
+        insert into closed_balances (user_id, purse, amount_micros)
+          select user_id, 'main', sum(amount_micros) from ledger_entries
+           where at < now() - interval '12 hours' and user_id is not null group by user_id
+      )
+      update ledger_closed set until = now() - interval '12 hours', main_micros = past.total, entries = past.entries
+        from (select count(*) as entries, coalesce(sum(amount_micros), 0)::bigint as total from ledger_entries
+               where at < now() - interval '12 hours') past`.execute(db)
     await sql`drop table past_users, past_players`.execute(db)
     await sql`vacuum analyze`.execute(db)
     await sql`checkpoint`.execute(db)
