@@ -178,6 +178,9 @@ describe('counts', () => {
     const once = believe(at(10, told(7)), known, NO_BELIEFS)
     expect(detailsOf(once)).toEqual({ 86: 1, 56: 3, 571: 0 })
     expect(detailsOf(believe(at(20, told(7)), known, once.beliefs))).toEqual({ 86: 8, 56: 10, 571: 7 })
+    // A recording may tell of a match every four minutes.
+    const early = { ...NO_BELIEFS, periods: at(0).periods }
+    expect(detailsOf(believe(at(240, told(7)), known, early))).toMatchObject({ 86: 8, 56: 10 })
   })
 })
 
@@ -220,10 +223,13 @@ describe('the clock', () => {
     ticking,
   })
   /** The periods as they are believed after each update. */
-  const believed = (...updates: readonly Partial<FixtureSnapshot>[]) => {
+  const believed = (...updates: readonly Partial<FixtureSnapshot>[]) => believedOf({}, ...updates)
+  const believedOf = (how: { readonly replay?: boolean }, ...updates: readonly Partial<FixtureSnapshot>[]) => {
     let beliefs = NO_BELIEFS
+    let { sourceAt } = at(0)
     return updates.map((over) => {
-      const after = believe(at(0, over), { ...at(0), squad: SQUAD, events: [] }, beliefs)
+      const after = believe(at(0, over), { ...at(0), ...how, sourceAt, squad: SQUAD, events: [] }, beliefs)
+      sourceAt = after.snapshot.sourceAt
       beliefs = after.beliefs
       return after.snapshot.periods.map(({ elapsedSecs, ticking }) => (ticking ? elapsedSecs : -elapsedSecs))
     })
@@ -236,6 +242,16 @@ describe('the clock', () => {
     // A half of 45 minutes that is counted from 0 for once.
     const second = (secs: number) => ({ periods: [half(1, 2_820, false), half(2, secs, true)] })
     expect(believed(second(180), second(2_880), second(200)).at(-2)).toEqual([-2_820, 180])
+  })
+
+  it('[P22] may go as far as time has passed, and of a recording and in a second update as far as it likes', () => {
+    const [now, later] = [{ periods: [half(1, 600, true)] }, { periods: [half(1, 2_400, true)] }]
+    const { sourceAt } = at(0)
+    expect(believed(now, { ...later, sourceAt: instant(sourceAt + 1_200_000) }).at(-1)).toEqual([2_400])
+    expect(believed(now, { ...later, sourceAt: instant(sourceAt + 1_199_000) }).at(-1)).toEqual([600])
+    expect(believedOf({ replay: true }, now, later).at(-1)).toEqual([2_400])
+    const fast = [600, 1_500, 2_400].map((secs) => ({ periods: [half(1, secs, true)] }))
+    expect(believed(...fast)).toEqual([[600], [600], [2_400]])
   })
 
   it('[P22] is believed at once where it is the first, and where the match is over', () => {

@@ -4,6 +4,7 @@
  * poll moves no price. Pure.
  */
 import type { PlayerId } from '../../kernel/ids.ts'
+import { type Instant, SECOND_MS } from '../../kernel/world.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
@@ -21,6 +22,10 @@ export interface Known extends Pick<
 > {
   readonly squad: readonly FixturePlayer[]
   readonly events: readonly ReportedEvent[]
+  /** When the last update was. */
+  readonly sourceAt?: Instant | null
+  /** Of a recording, which may tell of a match at any speed and with any gap. */
+  readonly replay?: boolean
 }
 
 const SIDES = ['home', 'away'] as const
@@ -50,13 +55,14 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const said = onTheirSides(payload, known)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
-  const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, before, doubts)
+  const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
   const score = scoreAfter(said, known, doubts, evidence.isExplained)
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
-  const players = playersAfter(said, known, { ...evidence, doubts, isExplained }, lineups.starters)
+  const minutes = (secsIn(periods) - secsIn(before)) / 60
+  const players = playersAfter(said, known, { ...evidence, doubts, isExplained, minutes }, lineups.starters)
   const snapshot: FixtureSnapshot = {
     ...said,
     ...state,
@@ -109,17 +115,23 @@ function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | 
 
 /**
  * A period without a clock keeps the last one, and one that is no longer listed is over. A clock that leaps in play
- * waits for a second update; at the end of a match there may be none.
+ * further than time has passed waits for a second update; at the end of a match there may be none.
  */
-function periodsAfter(said: SaidFixture, before: readonly FixturePeriod[], { clocks: waiting }: Doubts) {
+function periodsAfter(
+  said: SaidFixture,
+  { replay = false, sourceAt = null }: Known,
+  before: readonly FixturePeriod[],
+  { clocks: waiting }: Doubts,
+) {
   const phase = phaseOf({ ...said, periods: [] })
+  const passedSecs = sourceAt === null ? 0 : Math.max(0, said.sourceAt - sourceAt) / SECOND_MS
+  const isFree = replay || before.length === 0 || isOver(phase)
   const doubts: Record<string, number> = {}
   const clockOf = ({ order, elapsedSecs: now }: SaidFixture['periods'][number]): number => {
     const last = before.find((period) => period.order === order)?.elapsedSecs ?? 0
     if (now === null) return last
     const first = waiting[order]
-    const isRepeated = first !== undefined && now >= first && clockCanFollow(first, now)
-    if (before.length === 0 || isOver(phase) || clockCanFollow(last, now) || isRepeated) return now
+    if (isFree || clockCanFollow(last, now, passedSecs) || (first !== undefined && now >= first)) return now
     doubts[order] = now
     return last
   }
@@ -130,6 +142,9 @@ function periodsAfter(said: SaidFixture, before: readonly FixturePeriod[], { clo
   const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
   return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
 }
+
+const secsIn = (periods: readonly FixturePeriod[]): number =>
+  periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
 
 /** No period goes on for so many seconds beyond its length. */
 const ADDED_MAX_SECS = 1_200
@@ -216,13 +231,15 @@ const isSameList = (a: readonly PlayerId[], b: readonly PlayerId[]): boolean =>
 /** What lets a count fall. */
 interface Reasons extends Evidence {
   readonly doubts: Doubts
+  /** Of play since the last update. */
+  readonly minutes: number
 }
 
 /** The squad with its statistics. */
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, corrected, takenBack, vouches }: Reasons,
+  { doubts, isExplained, corrected, takenBack, vouches, minutes }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
@@ -234,6 +251,7 @@ function playersAfter(
         ? null
         : detailsAfter(row.details, before?.details ?? null, {
             waiting: waiting[row.playerId] ?? {},
+            minutes,
             isExplained: isExplained || corrected.has(row.playerId),
             isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
             isVouchedFor: (type) => vouches(row.playerId, type),
@@ -265,6 +283,7 @@ function sideAfter(row: SaidFixture['players'][number], before: FixturePlayer | 
 
 interface DetailReasons {
   readonly waiting: Details
+  readonly minutes: number
   readonly isExplained: boolean
   readonly isTakenBack: boolean
   readonly isVouchedFor: (type: number) => boolean
@@ -274,18 +293,18 @@ interface DetailReasons {
 function detailsAfter(
   row: Details,
   before: Details | null,
-  { waiting, isExplained, isTakenBack: isLess, isVouchedFor }: DetailReasons,
+  { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
   const now = saidIn(row, before, isLess)
-  const withNews = hasNews(before, now)
+  const between = { withNews: hasNews(before, now), minutes }
   const believed: Record<number, number> = {}
   const doubts: Record<number, number> = {}
   let isSudden = false
   for (const [key, value] of Object.entries(now)) {
     const type = Number(key)
     const [last, first] = [before[type] ?? startOf(type, value), waiting[type]]
-    const follows = (from: number): boolean => canFollow(type, from, value, withNews)
+    const follows = (from: number): boolean => canFollow(type, from, value, between)
     const isLower = value < last
     const isRepeated = first !== undefined && follows(first) && !(isLower && isVouchedFor(type))
     const isBelieved = follows(last) || isRepeated || (isExplained && isLower)
@@ -297,7 +316,8 @@ function detailsAfter(
   // The rating that goes with a fall of goals waits for it: the price holds what is taken back until then. It may not
   // be said again, so it counts as soon as it need not wait. A first one has held nothing.
   const [known, rating] = [before[STATISTIC.rating], believed[STATISTIC.rating] ?? doubts[STATISTIC.rating]]
-  const isUsual = rating !== undefined && canFollow(STATISTIC.rating, known ?? rating, rating, false)
+  const isUsual =
+    rating !== undefined && canFollow(STATISTIC.rating, known ?? rating, rating, { withNews: false, minutes })
   if (isSudden && known !== undefined && rating !== undefined) {
     delete believed[STATISTIC.rating]
     doubts[STATISTIC.rating] = rating

@@ -8,7 +8,7 @@ export const RATING = { min: 1, max: 10 } as const
 const RATING_STEP = 1
 const RATING_STEP_WITH_NEWS = 2.5
 
-/** The most that a count rises between two updates: passes, cards and goals, what costs most, and all others. */
+/** The most that a count rises in two minutes of play: passes, cards and goals, what costs most, and all others. */
 const RISE = { passes: 60, discrete: 2, dear: 4, other: 6 } as const
 
 const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
@@ -57,24 +57,31 @@ export function hasNews(before: Details, now: Details): boolean {
   return false
 }
 
-/** Whether a statistic can go from one value to another between two updates. */
-export function canFollow(type: number, from: number, to: number, withNews: boolean): boolean {
-  if (from === to || FREE.has(type)) return true
-  if (type === STATISTIC.rating) return Math.abs(to - from) <= (withNews ? RATING_STEP_WITH_NEWS : RATING_STEP)
-  return to > from && to - from <= mostOf(type)
+/** Between two updates: whether there is other news of a player, and how many minutes were played. */
+export interface Between {
+  readonly withNews: boolean
+  readonly minutes: number
 }
 
-function mostOf(type: number): number {
-  if (PASSES.has(type)) return RISE.passes
+/** Whether a statistic can go from one value to another between two updates. */
+export function canFollow(type: number, from: number, to: number, { withNews, minutes }: Between): boolean {
+  if (from === to || FREE.has(type)) return true
+  if (type === STATISTIC.rating) return Math.abs(to - from) <= (withNews ? RATING_STEP_WITH_NEWS : RATING_STEP)
+  return to > from && to - from <= mostOf(type, Math.max(1, minutes / 2))
+}
+
+function mostOf(type: number, times: number): number {
   if (DISCRETE.has(type)) return RISE.discrete
-  return DEAR.has(type) ? RISE.dear : RISE.other
+  if (PASSES.has(type)) return RISE.passes * times
+  return (DEAR.has(type) ? RISE.dear : RISE.other) * times
 }
 
 /** The same for the goals of a side. */
 export const goalsCanFollow = (from: number, to: number): boolean => to >= from && to - from <= RISE.discrete
 
-/** The most that a clock leaps between two updates, in seconds. */
+/** How much further than time has passed a clock may go between two updates, in seconds. */
 const CLOCK_LEAP_SECS = 600
 
 /** The same for the seconds played of a period. A clock that falls is judged elsewhere. */
-export const clockCanFollow = (from: number, to: number): boolean => to - from <= CLOCK_LEAP_SECS
+export const clockCanFollow = (from: number, to: number, passedSecs: number): boolean =>
+  to - from <= CLOCK_LEAP_SECS + passedSecs
