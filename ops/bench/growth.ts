@@ -84,8 +84,9 @@ async function trades(matches: readonly BenchMatch[], users: readonly UserId[]):
 
 async function fullTime(match: BenchMatch): Promise<Costs> {
   const at = performance.now()
-  const snapshot = snapshotAt(match.actor.matchId, 20, { state: 'FINISHED', stateId: 5, periods: [] })
-  await match.actor.feed({ kind: 'feed_update', seq: 2, snapshot })
+  const seq = match.actor.view.info.feedSeq + 1
+  const snapshot = snapshotAt(match.actor.matchId, 10 * seq, { state: 'FINISHED', stateId: 5, periods: [] })
+  if (!(await match.actor.feed({ kind: 'feed_update', seq, snapshot }))) throw new Error('the end of the match was old')
   while (match.actor.view.info.settledAt === null && match.fault === null) {
     await match.actor.clock()
     await pause(LOOK_EVERY_MS)
