@@ -28,6 +28,8 @@ export const lockedMs = computed<number>(() => {
 })
 /** Open positions of all purses by id, newest first. */
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
+/** Whether the open positions are known: the wallet comes before them. */
+const areKnown = signal(false)
 /** Closed positions of all purses, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
 
@@ -62,8 +64,16 @@ export const livePnl = (position: Position): number => pnlAt(position, liveExit(
 
 /** The open positions of the purse on the screen. */
 export const inPurse = computed(() => [...positions.value.values()].filter((held) => held.purse === purse.value))
-export const unrealized = computed(() => inPurse.value.reduce((total, position) => total + livePnl(position), 0))
-export const marginUsed = computed(() => inPurse.value.reduce((total, position) => total + position.margin, 0))
+export const unrealized = computed(() =>
+  areKnown.value
+    ? inPurse.value.reduce((total, position) => total + livePnl(position), 0)
+    : (wallet.value?.unrealizedPnl ?? 0),
+)
+export const marginUsed = computed(() =>
+  areKnown.value
+    ? inPurse.value.reduce((total, position) => total + position.margin, 0)
+    : (wallet.value?.marginUsed ?? 0),
+)
 /**
  * What the purse is worth. Equity as the API has it leaves the margin out, so that opening a position looks like a
  * loss; here it does not.
@@ -97,7 +107,10 @@ const setPositions = (open: readonly Position[]): void => {
 /** Applies a message of the account stream, which sends each event once; toasts are made only here. */
 export function takeAccount({ snapshot, positions: open, events }: AccountChanges): void {
   batch(() => {
-    if (snapshot) setPositions((open ?? []).filter(({ id }) => !closed.has(id)))
+    if (snapshot) {
+      setPositions((open ?? []).filter(({ id }) => !closed.has(id)))
+      areKnown.value = true
+    }
     for (const [n, event] of events.entries()) {
       keep(event.position)
       // The close of a part, which follows, says it all.
@@ -225,6 +238,7 @@ export function forgetAccount(): void {
   batch(() => {
     wallets.value = {}
     positions.value = new Map()
+    areKnown.value = false
     history.value = null
   })
 }

@@ -7,6 +7,7 @@ import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } 
 import { now, setClock } from './server-clock.ts'
 import {
   isLoaded,
+  isStatusNews,
   keepHeld,
   matches,
   matchInstruments,
@@ -93,7 +94,8 @@ export const doubt = computed<string | null>(() => {
   const { tradeWindow } = match
   if (tradeWindow.status !== 'OPEN')
     return `${WINDOW_WORDS[tradeWindow.status]}: ${windowReason(tradeWindow.reason ?? '')}.`
-  if (status === 'SUSPENDED') return words.live.paused
+  // An operator may have halted it.
+  if (status === 'SUSPENDED') return isStatusNews.value ? `${words.live.suspended}.` : words.live.paused
   if (status === 'CLOSED') return words.live.offPitch
   return isStale ? words.live.late : null
 })

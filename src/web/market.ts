@@ -109,13 +109,13 @@ function noticeMatch(frame: PriceFrame, statusBefore: LiveQuote['status']): void
   if (frame.minute !== null && frame.minute !== match.minute) {
     matches.value = matches.peek().map((m) => (m.id === match.id ? { ...m, minute: frame.minute } : m))
   }
-  if (frame.tradingStatus !== statusBefore) isLineUpNews = true
+  if (frame.tradingStatus !== statusBefore) isStatusNews.value = true
   const isNews = frame.cause === 'event' || frame.cause === 'settlement' || frame.tradingStatus !== statusBefore
   if (isNews && (frame.flags & FLAG.snapshot) === 0) refreshSoon()
 }
 
-/** Some player may have come on or left the pitch. */
-let isLineUpNews = false
+/** Some player may have come on or left the pitch, or all may have been halted: the next refresh tells. */
+export const isStatusNews = signal(false)
 
 /** Matches that a frame has named and no list yet. */
 const strange = new Set<number>()
@@ -144,11 +144,11 @@ export async function refreshMatches(): Promise<void> {
   })
   // A new match brings new players, a substitution another one.
   const isMissing = [...held].some((id) => !instruments.peek().has(id))
-  if (isLineUpNews || isMissing || found.matches.some(({ id }) => !known.has(id))) await refreshInstruments()
+  if (isStatusNews.peek() || isMissing || found.matches.some(({ id }) => !known.has(id))) await refreshInstruments()
 }
 
 export async function refreshInstruments(): Promise<void> {
-  isLineUpNews = false
+  isStatusNews.value = false
   const { instruments: active } = await api.instruments()
   const listed = new Set(active.map(({ id }) => id))
   const shown = selectedId.peek()

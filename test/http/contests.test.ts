@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { leagueId } from '../../actors/kernel/ids.ts'
-import { money } from '../../actors/kernel/micros.ts'
+import { money, price } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { tickReason } from '../../actors/market/reason-words.ts'
 import type { Tournament } from '../../src/features/tournaments/store.ts'
 import { picture } from '../../src/features/share-picture.ts'
 import type { FeaturePorts } from './feature-parts.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
-import { FIXTURE, NOW, openHttpRig } from './http-rig.ts'
+import { FIXTURE, NOW, openHttpRig, PLAYER } from './http-rig.ts'
 import { LEAGUE, TOURNAMENT } from './league-ports.ts'
 
 async function ask(
@@ -164,6 +165,16 @@ describe('recaps', () => {
     expect(week).toMatchObject({ matchId: null, week: '2026-W18', title: 'Week 18 of 2026', result: 30 })
     expect(await ask('GET', '/api/recaps/weeks/2026-W54')).toMatchObject({ status: 400 })
     expect(await ask('GET', '/api/recaps/matches/999')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+  })
+
+  it("[R23] name the largest move of a trade's price, not its own close", async () => {
+    const { history } = (await openHttpRig()).deps
+    const [goal] = await history.moves(PLAYER, { after: instant(0), until: null, limit: 1 })
+    if (goal === undefined) throw new Error('no move')
+    const close = { ...goal, from: goal.to, to: price(goal.to - 1_000), reason: tickReason('trade', null) }
+    const moves: typeof history.moves = async (_, { limit }) => [close, goal].slice(0, limit)
+    const { body } = await ask('GET', `/api/recaps/matches/${FIXTURE}`, undefined, { history: { ...history, moves } })
+    expect(body).toMatchObject({ best: { moved: { from: 200, to: 230, reason: { kind: goal.reason.kind } } } })
   })
 
   it('[R23] of nothing are empty, and of a purse that one has not are none', async () => {

@@ -688,5 +688,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.press('Enter')
     await openCount(page, 1)
     await page.locator('.held').getByText('▼ short').waitFor()
+    expect(await isAt('.send'), 'the next order goes on from here').toBe(true)
   })
 })

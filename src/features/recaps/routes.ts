@@ -201,10 +201,12 @@ export async function tradeJson(
 ): Promise<z.output<typeof RecapTradeBody> | null> {
   if (trade === null) return null
   const { id, instrumentId, direction, lots, openPrice, openedAt, close } = trade
-  const [player, [move]] = await Promise.all([
+  const [player, moves] = await Promise.all([
     nameOf(deps, trade),
-    deps.history.moves(instrumentId, { after: openedAt, until: close.at, limit: 1 }),
+    // One is the move at the close, however small it is.
+    deps.history.moves(instrumentId, { after: openedAt, until: close.at, limit: 2 }),
   ])
+  const [move] = moves.toSorted((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from))
   return {
     positionId: id,
     instrumentId,

@@ -17,7 +17,7 @@ import { draft } from './order-draft.ts'
 import { eventWords, minuteWords } from './match-events.ts'
 import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { StepReason } from './reasons.ts'
-import { stepsOf } from '../price-steps.ts'
+import { secondOf, stepsOf } from '../price-steps.ts'
 import { SpokenPrice } from './spoken-price.ts'
 import { say, words } from '../words.ts'
 
@@ -117,9 +117,11 @@ const ownTrades = computed<readonly ChartMark[]>(() => {
   ])
 })
 
-/** A move caused by a match event. */
+/** A move that tells something. */
 interface News {
   readonly at: number
+  readonly price: number
+  /** 0 for none. */
   readonly eventId: number
 }
 
@@ -146,7 +148,9 @@ function Chart({ instrument }: { instrument: Instrument }) {
     const stop = onMove((frame) => {
       if (frame.instrumentId !== instrument.id) return
       made?.add(frame.at, frame.price)
-      if (frame.eventId !== 0) setNews((known) => [...known, { at: frame.at, eventId: frame.eventId }])
+      const { at, price, eventId } = frame
+      if (eventId !== 0 || isTelling((price / frame.previousPrice - 1) * 100))
+        setNews((known) => [...known, { at, price, eventId }])
     })
     return () => {
       isWanted = false
@@ -165,7 +169,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
       .then((found) => {
         if (!isWanted) return
         setPast(found)
-        setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
+        setNews(tellingOf(found))
         chart.show(found, PERIODS.find(([key]) => key === period.peek())?.[3] ?? null)
       })
       .catch((error: unknown) => toast({ tone: 'bad', title: words.chart.historyNotLoaded, text: messageFor(error) }))
@@ -185,33 +189,41 @@ function Chart({ instrument }: { instrument: Instrument }) {
   return html`
     <div class="story">
       <${StepReason} instrumentId=${instrument.id} past=${past} touched=${touched} />
-      <${Walk} chart=${chart} past=${past} touched=${touched} touch=${touch} />
+      <${Walk} chart=${chart} news=${news} touched=${touched} touch=${touch} />
     </div>
     <div class="canvas">
       <div class="plot" ref=${box} aria-hidden="true"></div>
       <${Handles} chart=${chart} />
-      <p class="sr-only">${summary(instrument, past)}</p>
+      <${Summary} instrument=${instrument} past=${past} />
     </div>
   `
 }
 
 /** Less than this in per cent is passed over by the buttons below, unless an event did it. */
 const TELLING_PCT = 0.5
+const isTelling = (pct: number): boolean => Math.abs(pct) >= TELLING_PCT
+
+/** Each event of a second has a mark of its own. */
+const tellingOf = ({ ticks }: PriceHistory): readonly News[] => {
+  const steps = stepsOf(ticks).filter(({ changePct: by, isNewMatch }) => isNewMatch || isTelling(by ?? 0))
+  const told = new Set([...ticks.filter(({ eventId }) => eventId !== null), ...steps.map(({ tick }) => tick)])
+  return [...told]
+    .map(({ at, price, eventId }) => ({ at: Date.parse(at), price, eventId: eventId ?? 0 }))
+    .toSorted((a, b) => a.at - b.at)
+}
 
 interface WalkProps {
   readonly chart: PriceChart | null
-  readonly past: PriceHistory | null
+  readonly news: readonly News[]
   readonly touched: number | null
   readonly touch: (time: number) => void
 }
 
 /** From one move that tells something to the next, for who has no mouse or a thick finger. */
-function Walk({ chart, past, touched, touch }: WalkProps) {
-  const telling = stepsOf(past?.ticks ?? []).filter(
-    ({ tick, changePct: by, isNewMatch }) => isNewMatch || tick.eventId !== null || Math.abs(by ?? 0) >= TELLING_PCT,
-  )
-  const earlier = telling.findLast(({ time }) => time < (touched ?? Infinity))
-  const later = telling.find(({ time }) => time > (touched ?? Infinity))
+function Walk({ chart, news, touched, touch }: WalkProps) {
+  const steps = news.map(({ at, price }) => ({ time: secondOf(at), price }))
+  const earlier = steps.findLast(({ time }) => time < (touched ?? Infinity))
+  const later = steps.find(({ time }) => time > (touched ?? Infinity))
   const button = (step: typeof earlier, label: string, sign: string) => html`
     <button
       class="bare"
@@ -219,7 +231,7 @@ function Walk({ chart, past, touched, touch }: WalkProps) {
       disabled=${step === undefined}
       onClick=${() => {
         if (step === undefined) return
-        chart?.point({ time: step.time, price: step.tick.price })
+        chart?.point(step)
         touch(step.time)
       }}
     >
@@ -240,9 +252,18 @@ function newsMarks(news: readonly News[], events: readonly MatchEvent[]): readon
 }
 
 /** The chart in words, for screen readers. */
-function summary(instrument: Instrument, past: PriceHistory | null): string {
+function Summary({ instrument, past }: { instrument: Instrument; past: PriceHistory | null }) {
+  const { price } = quoteOf(instrument.id).value
+  const seen = useRef<{ of: PriceHistory | null; prices: readonly number[] }>({ of: null, prices: [] })
+  const before = seen.current.of === past ? seen.current.prices : []
+  seen.current = { of: past, prices: [Math.min(price, ...before), Math.max(price, ...before)] }
+  return html`<p class="sr-only">${summary(instrument, past, [...seen.current.prices, price])}</p>`
+}
+
+/** `since`: prices after the history, the newest last. */
+function summary(instrument: Instrument, past: PriceHistory | null, since: readonly number[]): string {
   if (past === null) return words.chart.historyLoading
-  const { open, high, low, changePct: changed } = past.stats
+  const { open, high, low } = past.stats
   if (open === null || high === null || low === null) return say(words.chart.noHistory, { name: instrument.name })
   const over = PERIODS.find(([key]) => key === past.period)?.[2] ?? ''
   const own = (matchEvents.value?.events ?? []).filter((event) => event.playerName === instrument.name)
@@ -251,9 +272,9 @@ function summary(instrument: Instrument, past: PriceHistory | null): string {
       name: instrument.name,
       over,
       open: units(open),
-      change: percent(changed ?? 0),
-      low: units(low),
-      high: units(high),
+      change: percent(((since.at(-1) ?? open) / open - 1) * 100),
+      low: units(Math.min(low, ...since)),
+      high: units(Math.max(high, ...since)),
     }),
     ...own.map((event) =>
       event.minute === null

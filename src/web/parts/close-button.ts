@@ -8,7 +8,7 @@ import { connection } from '../live.ts'
 import { instruments, matches } from '../market.ts'
 import { now } from '../server-clock.ts'
 import { say, words } from '../words.ts'
-import { isResting, rest } from './rest.ts'
+import { isResting, pressOnce, rest } from './rest.ts'
 import { lotsOf, type Portion, PORTIONS } from './portion.ts'
 
 /** Where a player is not listed any more. */
@@ -66,8 +66,11 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
       }
       <button
         class="close"
-        disabled=${isBusy || isResting.value || connection.value !== 'live' || !isTraded(position)}
+        disabled=${connection.value !== 'live' || !isTraded(position)}
+        aria-disabled=${isBusy || isResting.value}
+        onKeyDown=${pressOnce}
         onClick=${() => {
+          if (isBusy || isResting.peek()) return
           rest()
           onClose(each === 1 ? undefined : size)
         }}

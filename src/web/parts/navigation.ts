@@ -99,12 +99,12 @@ const Money = () => html`
     }
     <div class="wide">
       <dt>${words.nav.stakes}</dt>
-      <dd class="num">${units(marginUsed.value)}</dd>
+      <dd class="num">${wallet.value === null ? '–' : units(marginUsed.value)}</dd>
     </div>
     <div>
       <dt>${words.nav.openPnl}</dt>
       <dd class="num ${way(unrealized.value)}">
-        <span aria-hidden="true">${arrow(unrealized.value)}</span> ${signed(unrealized.value)}
+        ${wallet.value === null ? '–' : html`<span aria-hidden="true">${arrow(unrealized.value)}</span> ${signed(unrealized.value)}`}
       </dd>
     </div>
   </dl>

@@ -235,8 +235,10 @@ function ClosedList() {
   const closed = history.value
   if (closed === null) return html`<p class="empty" aria-busy="true">${words.positions.fetching}</p>`
   if (closed.length === 0) return html`<p class="empty">${words.positions.noneClosed}</p>`
+  // They come in the order of their opening.
+  const newest = closed.toSorted((a, b) => (b.closedAt ?? '').localeCompare(a.closedAt ?? ''))
   return html`<ul class="held closed">
-    ${closed.map(
+    ${newest.map(
       (position) => html`
         <li key=${position.id}>
           <div class="what">

@@ -76,12 +76,15 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
   const [isAsking, setAsking] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<string | null>(null)
-  const keep = useRef<HTMLButtonElement>(null)
+  const [first, keep] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)]
   useEffect(() => keep.current?.focus(), [isAsking])
   const free = shown.filter(({ closableAt }) => Date.parse(closableAt) <= now.value)
-  const isOff = isBusy || free.length === 0 || isResting.value || connection.value !== 'live'
+  const isOff = isBusy || free.length === 0 || connection.value !== 'live'
   const closeThem = async (): Promise<void> => {
+    if (isResting.peek()) return
     rest()
+    // The buttons go with the positions.
+    document.querySelector<HTMLElement>('.positions header button')?.focus()
     setBusy(true)
     setAsking(false)
     let done = 0
@@ -100,9 +103,13 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
     setTrouble(null)
     setAsking(true)
   }
+  const keepThem = (): void => {
+    first.current?.focus()
+    setAsking(false)
+  }
   const amount = free.reduce((sum, one) => sum + livePay(one, one.lotSize), 0)
   return html`
-    <button class="small" aria-expanded=${isAsking} disabled=${isOff || isAsking} onClick=${ask}>
+    <button class="small" ref=${first} aria-expanded=${isAsking} disabled=${isOff} onClick=${isAsking ? keepThem : ask}>
       ${words.positions.closeAll}
     </button>
     ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
@@ -113,8 +120,13 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
               ${plural(free.length, words.positions.closeAllAsk, { amount: units(amount) })}
               ${free.length < shown.length ? ` ${plural(shown.length - free.length, words.positions.stillHeld)}` : ''}
             </p>
-            <button class="small" ref=${keep} onClick=${() => setAsking(false)}>${words.positions.keepThem}</button>
-            <button class="small danger" disabled=${isOff} onClick=${() => void closeThem()}>
+            <button class="small" ref=${keep} onClick=${keepThem}>${words.positions.keepThem}</button>
+            <button
+              class="small danger"
+              disabled=${isOff}
+              aria-disabled=${isResting.value}
+              onClick=${() => void closeThem()}
+            >
               ${plural(free.length, words.positions.closeThem)}
             </button>
           </div>`

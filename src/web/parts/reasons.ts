@@ -69,7 +69,8 @@ export function StepReason({ instrumentId, past, touched }: StepProps) {
   if (past === null) return html`<p class="reason hint">…</p>`
   const steps = stepsOf(past.ticks)
   const touchedLater = later.findLast(({ at }) => touched === null || secondOf(Number(at)) <= touched)
-  const step = touched === null ? steps.at(-1) : stepAt(steps, touched)
+  const shown = steps.findLast((one) => one.changePct === null || Math.abs(one.changePct) >= SHOWN_PCT)
+  const step = touched === null ? shown : stepAt(steps, touched)
   const told = touchedLater ?? (step === undefined || step === null ? null : toldOf(step))
   if (told === null) return html`<p class="reason hint">…</p>`
   return html`<p class="reason ${touched === null ? '' : 'touched'}">

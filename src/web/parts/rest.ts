@@ -1,6 +1,7 @@
 /**
  * After a press that costs money nothing that costs money can be pressed for a moment: the second tap of a double tap
- * meets whatever has come to the place of the first.
+ * meets whatever has come to the place of the first. Such a button is `aria-disabled` meanwhile: one that is `disabled`
+ * would lose the focus.
  */
 import { signal } from '@preact/signals'
 
@@ -15,4 +16,9 @@ export function rest(): void {
   clearTimeout(ending)
   isResting.value = true
   ending = setTimeout(() => (isResting.value = false), REST_MS)
+}
+
+/** On a button that keeps the focus: a key that stays down presses it once. */
+export function pressOnce(event: KeyboardEvent): void {
+  if (event.repeat && event.key === 'Enter') event.preventDefault()
 }

@@ -17,7 +17,7 @@ import { Explained, Help } from './help.ts'
 import { LevelField } from './level-field.ts'
 import { draft, FIRST_STAKE } from './order-draft.ts'
 import { PurseBadge, PurseSwitch } from './purse.ts'
-import { isResting } from './rest.ts'
+import { isResting, pressOnce } from './rest.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
 import { useHold } from './use-hold.ts'
 import { useOrder } from './use-order.ts'
@@ -84,7 +84,7 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
             : null
         }
         <${isHeld ? HeldButton : SendButton}
-          isOff=${(isBlocked || isResting.value) && !isBusy}
+          isOff=${isBlocked && !isBusy}
           isBusy=${isBusy}
           isReviewing=${isReviewing}
           onHeld=${() => order(isLarge)}
@@ -109,7 +109,7 @@ interface SendProps {
 function SendButton({ isOff, isBusy, isReviewing, children }: SendProps) {
   const way = words.common[draft.direction.value]
   return html`
-    <button class="send" disabled=${isOff} aria-busy=${isBusy}>
+    <button class="send" disabled=${isOff} aria-disabled=${isResting.value} aria-busy=${isBusy} onKeyDown=${pressOnce}>
       ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way })} ${children}
     </button>
   `
@@ -129,6 +129,7 @@ function HeldButton({ isOff, isBusy, isReviewing, children, onHeld, onPressed }:
       type="button"
       class="send"
       disabled=${isOff}
+      aria-disabled=${isResting.value}
       aria-busy=${isBusy}
       data-holding=${isHolding ? '' : undefined}
       ...${handlers}

@@ -1,5 +1,5 @@
 /** The star that follows a player, and the price to wait for. */
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { units } from '../../format.ts'
 import { html } from '../../html.ts'
 import { instruments, quoteOf } from '../../market.ts'
@@ -35,11 +35,22 @@ export function PlayerTools({ instrumentId, place }: PlayerProps) {
 
 /** Closed with the player's chart. */
 function AlertForm({ instrumentId }: { instrumentId: string }) {
+  const [field, toggle] = [useRef<HTMLInputElement>(null), useRef<HTMLButtonElement>(null)]
+  const isByKey = useRef(false)
+  const isOpen = draft.value?.instrumentId === instrumentId
   useEffect(() => () => void (draft.value = null), [instrumentId])
+  useEffect(() => {
+    // A finger may want the chart, not the keys of a phone.
+    if (!isOpen || !isByKey.current) return
+    field.current?.focus()
+    return () => toggle.current?.focus()
+  }, [isOpen])
   if (draft.value?.instrumentId !== instrumentId) {
-    const begin = (): void =>
-      void (draft.value = { instrumentId, level: quoteOf(instrumentId).peek().price.toFixed(2) })
-    return html`<button class="toggle" aria-expanded="false" onClick=${begin}>${own.alert}</button>`
+    const begin = (event: MouseEvent): void => {
+      isByKey.current = event.detail === 0
+      draft.value = { instrumentId, level: quoteOf(instrumentId).peek().price.toFixed(2) }
+    }
+    return html`<button class="toggle" ref=${toggle} aria-expanded="false" onClick=${begin}>${own.alert}</button>`
   }
   const { level } = draft.value
   const set = async (event: Event): Promise<void> => {
@@ -50,12 +61,19 @@ function AlertForm({ instrumentId }: { instrumentId: string }) {
     toast({ tone: 'good', title: own.alertSet, text })
   }
   return html`
-    <form class="alert-at" onSubmit=${(event: Event) => void set(event)}>
+    <form
+      class="alert-at"
+      onSubmit=${(event: Event) => void set(event)}
+      onKeyDown=${(event: KeyboardEvent) => {
+        if (event.key === 'Escape') draft.value = null
+      }}
+    >
       <label>
         ${own.alertAt}
         <input
           type="number"
           required
+          ref=${field}
           min="0.01"
           step="0.01"
           value=${level}
