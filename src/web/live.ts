@@ -94,8 +94,9 @@ export const doubt = computed<string | null>(() => {
   const { tradeWindow } = match
   if (tradeWindow.status !== 'OPEN')
     return `${WINDOW_WORDS[tradeWindow.status]}: ${windowReason(tradeWindow.reason ?? '')}.`
-  // An operator may have halted it.
-  if (status === 'SUSPENDED') return isStatusNews.value ? `${words.live.suspended}.` : words.live.paused
+  // An operator may have halted it, or the match may be over.
+  if (status !== 'OPEN' && isStatusNews.value) return `${WINDOW_WORDS[status]}.`
+  if (status === 'SUSPENDED') return words.live.paused
   if (status === 'CLOSED') return words.live.offPitch
   return isStale ? words.live.late : null
 })
