@@ -6,6 +6,15 @@ export function refuse(why: string): never {
   process.exit(2)
 }
 
+/** What the caller has given, as it is read. Ends the program, saying why, when it cannot be read. */
+export function understood<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
 /** The number that an option has. Ends the program, saying why, when it is not whole or out of these bounds. */
 export function whole(name: string, text: string, from: number, to = 1e9): number {
   const value = Number(text)
