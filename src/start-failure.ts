@@ -45,9 +45,14 @@ export const exitCodeOf = (error: unknown): number =>
 export function explainStart(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (!(error instanceof Error)) return `Touchline cannot start: ${String(error)}`
-  if (WHOLE.has(error.name)) return `Touchline cannot start: ${error.message}`
+  return `Touchline cannot start: ${correctable(error) ?? error.stack}`
+}
+
+/** What has failed and what to do about it, or null when the cause may lie in the program. */
+export function correctable(error: Error): string | null {
+  if (error instanceof ConfigError || WHOLE.has(error.name)) return error.message
   const remedy = CERTIFICATES[nameOf(error.cause)] ?? CERTIFICATES[nameOf(error)] ?? REMEDIES[nameOf(error)]
-  return `Touchline cannot start: ${remedy === undefined ? error.stack : `${error.message}; ${remedy}`}`
+  return remedy === undefined ? null : `${error.message}; ${remedy}`
 }
 
 const nameOf = (error: unknown): string =>

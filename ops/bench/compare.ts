@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { THIS_TREE } from '../rehearse/rig/bare-environment.ts'
-import { whole } from '../rehearse/rig/options.ts'
+import { refuse, whole } from '../rehearse/rig/options.ts'
 import { checkOut, removeCheckout } from '../rehearse/upgrade/trees.ts'
 import { figuresOf, gainOf } from './compared.ts'
 import { spreadOf, table, withSpread } from './report.ts'
@@ -33,7 +33,7 @@ const { values, positionals } = parseArgs({
   },
 })
 const [bench = '', ...rest] = positionals
-if (!BENCHES.includes(bench)) throw new Error(`name a benchmark: ${BENCHES.join(', ')}`)
+if (!BENCHES.includes(bench)) refuse(`name a benchmark: ${BENCHES.join(', ')}`)
 const rounds = whole('rounds', values.rounds, 1, 100)
 
 async function measure(tree: string): Promise<ReadonlyMap<string, number>> {

@@ -10,6 +10,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { refuse } from '../rehearse/rig/options.ts'
 import { describedApi } from './described.ts'
 import { operationsModule, schemaTypes } from './typescript-types.ts'
 
@@ -49,7 +50,7 @@ const packageJson = (version: string) => ({
 /** Writes the package. Throws if the sources do not fit the description of the API. */
 async function pack(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`)
+  if ((await readdir(folder)).length > 0) refuse(`${folder} is not empty`)
   const described = await describedApi()
   const sources = await mkdtemp(join(tmpdir(), 'touchline-client-'))
   try {

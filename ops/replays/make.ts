@@ -1,5 +1,5 @@
 /** Makes the bundled replays: `npm run ops -- replay-make [directory]`. Equal plans give equal frames. */
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { anchorsOf, simulateMatch } from '../../actors/replay/generator/match-sim.ts'
@@ -11,6 +11,7 @@ const PACKING = {
 }
 
 const directory = process.argv[2] ?? import.meta.dirname
+await mkdir(directory, { recursive: true })
 for (const { name, title, seed, plan } of BUNDLED) {
   const frames = simulateMatch(plan)
   const recording = { name, title, seed, anchors: anchorsOf(plan) }

@@ -10,11 +10,13 @@
  */
 import type { Kysely } from 'kysely'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
+import { FIXTURE_ID_MAX } from '../../actors/market/fixture.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { Journal } from '../../db/journal.ts'
 import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { Rederivation } from '../verify/rederive.ts'
+import { whole } from '../rehearse/rig/options.ts'
 
 /** The causes of ticks that only an update or a change of rules leaves. Others may lie between two of these. */
 const DERIVED: ReadonlySet<string> = new Set(['match', 'event', 'rules'])
@@ -36,7 +38,7 @@ try {
 
 async function matchesIn(db: Kysely<Database>): Promise<readonly FixtureId[]> {
   const named = process.argv.slice(2)
-  if (named.length > 0) return named.map((text) => fixtureId(Number(text)))
+  if (named.length > 0) return named.map((text) => fixtureId(whole('match', text, 1, FIXTURE_ID_MAX)))
   const rows = await db.selectFrom('journal').select('match_id').distinct().orderBy('match_id').execute()
   return rows.map((row) => fixtureId(row.match_id))
 }

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { loadOrCreateKeys, newPrivateKeyPem, type PublicKey, publicKeyOf } from '../../src/auth/keys.ts'
 import { environment, readConfig } from '../../src/config.ts'
+import { refuse } from '../rehearse/rig/options.ts'
 
 const { values } = parseArgs({ options: { rotate: { type: 'boolean', default: false } } })
 
@@ -18,7 +19,7 @@ const others = (keys: readonly PublicKey[]): string => `JWT_PREVIOUS_PUBLIC_KEYS
 
 if (values.rotate) {
   const { jwt } = readConfig(environment())
-  if (jwt.privateKeyPem === null) throw new Error('JWT_PRIVATE_KEY is not set: there is no key to rotate')
+  if (jwt.privateKeyPem === null) refuse('JWT_PRIVATE_KEY is not set: there is no key to rotate')
   const now = await loadOrCreateKeys({ dataDir: '.', privateKeyPem: jwt.privateKeyPem.reveal(), keyId: jwt.keyId })
   const former = await publicKeyOf(now)
   const kept = jwt.publicKeys.filter(({ kid }) => kid !== now.keyId)

@@ -9,10 +9,11 @@ import { connect } from '../../db/postgres/connect.ts'
 import { LegacyImport } from '../../db/legacy-import.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { databaseOf, environment, readConfig } from '../../src/config.ts'
+import { refuse } from '../rehearse/rig/options.ts'
 import { readDump } from './legacy-csv.ts'
 
 const path = process.argv[2]
-if (path === undefined) throw new Error('no file given: npm run ops -- legacy-import trades.csv')
+if (path === undefined) refuse('no file given: npm run ops -- legacy-import trades.csv')
 const dumped = readDump(await readFile(path, 'utf8'))
 
 const connection = await connect(databaseOf(readConfig(environment())))

@@ -20,7 +20,9 @@ try {
       if (obstacle !== null) throw new Error(`${values.detach} cannot be detached: ${obstacle}`)
       for (const name of await months.detach(values.detach)) console.log(`${name} is detached: dump it, then drop it`)
     } else if (values.attach !== undefined) {
-      for (const name of await months.attach(values.attach)) console.log(`${name} is attached again`)
+      const attached = await months.attach(values.attach)
+      for (const name of attached) console.log(`${name} is attached again`)
+      if (attached.length === 0) console.log(`no table of ${values.attach} was detached`)
     } else {
       for (const { table, rows, bytes } of await months.list()) {
         console.log(`${table}: about ${rows.toLocaleString('en')} rows, ${(bytes / 1e6).toFixed(1)} MB`)

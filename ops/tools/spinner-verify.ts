@@ -15,6 +15,7 @@ import { z } from 'zod'
 import { instrumentId, userId } from '../../actors/kernel/ids.ts'
 import { microsNearest, price } from '../../actors/kernel/micros.ts'
 import { drawn, drawText } from '../../actors/community/spinner.ts'
+import { understood } from '../rehearse/rig/options.ts'
 
 const Person = z.looseObject({ userId: z.string().transform(userId), username: z.string() })
 const Base = z.object({
@@ -36,7 +37,8 @@ type Week = z.output<typeof Week>
 const { values } = parseArgs({ options: { noted: { type: 'string', multiple: true, default: [] } } })
 const noted = new Map(values.noted.map((each) => z.tuple([z.string(), z.string()]).parse(each.split(':'))))
 
-const { weeks } = z.looseObject({ weeks: z.array(Week) }).parse(JSON.parse(await text(process.stdin)))
+const given = await text(process.stdin)
+const { weeks } = understood(() => z.looseObject({ weeks: z.array(Week) }).parse(JSON.parse(given)))
 for (const week of weeks) {
   const flaw = flawOf(week)
   const verdict = flaw ?? `proven${week.candidates.length > 1 ? ofDraw(week) : ', no draw was needed'}`

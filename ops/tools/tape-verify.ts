@@ -11,6 +11,7 @@
 import { hash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
+import { FIXTURE_ID_MAX } from '../../actors/market/fixture.ts'
 import { readMatchInfo } from '../../actors/match/read-match-info.ts'
 import { Flaw } from '../../actors/tape/read-tape.ts'
 import { connect } from '../../db/postgres/connect.ts'
@@ -19,6 +20,7 @@ import { PublicTape } from '../../db/public-tape.ts'
 import { Recordings } from '../../db/recordings.ts'
 import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { verify } from '../../src/verify/verify.ts'
+import { whole } from '../rehearse/rig/options.ts'
 
 const digest = (text: string): string => hash('sha256', text, 'hex')
 
@@ -37,7 +39,7 @@ try {
 
 async function matchesIn(db: Kysely<Database>): Promise<readonly FixtureId[]> {
   const named = process.argv.slice(2)
-  if (named.length > 0) return named.map((text) => fixtureId(Number(text)))
+  if (named.length > 0) return named.map((text) => fixtureId(whole('match', text, 1, FIXTURE_ID_MAX)))
   const rows = await db.selectFrom('tape').select('match_id').where('first_n', '=', 1).orderBy('match_id').execute()
   return rows.map((row) => fixtureId(row.match_id))
 }

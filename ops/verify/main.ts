@@ -14,22 +14,23 @@ import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Flaw } from '../../actors/tape/read-tape.ts'
+import { refuse, understood } from '../rehearse/rig/options.ts'
 import { type Checkpoint, type Evidence, type Proof, type Proven, verify } from '../../src/verify/verify.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    recording: { type: 'string' },
-    checkpoints: { type: 'string' },
-    keys: { type: 'string' },
-    position: { type: 'string' },
-  },
-})
+const { values, positionals } = understood(() =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      recording: { type: 'string' },
+      checkpoints: { type: 'string' },
+      keys: { type: 'string' },
+      position: { type: 'string' },
+    },
+  }),
+)
 const [source] = positionals
-if (source === undefined || positionals.length > 1) {
-  console.error('usage: npm run verify -- <file or address of a tape> [--recording f] [--position proof.json]')
-  process.exit(2)
-}
+if (source === undefined || positionals.length > 1)
+  refuse('usage: npm run verify -- <file or address of a tape> [--recording f] [--position proof.json]')
 
 const isAddress = /^https?:\/\//.test(source)
 

@@ -38,6 +38,20 @@ describe('npm run ops', () => {
     const wrong = run('ops/main.ts', 'load', '--frobnicate')
     const line = "Unknown option '--frobnicate'\nSee npm run ops -- load --help\n"
     expect([wrong.status, wrong.stderr]).toEqual([2, line])
+    const careless = run('ops/main.ts', 'reactions-rebuild', '--dry-run')
+    const refusal = "Unknown option '--dry-run'\nSee npm run ops -- reactions-rebuild --help\n"
+    expect([careless.status, careless.stdout, careless.stderr]).toEqual([2, '', refusal])
+  })
+
+  it('says in one line what its caller can correct', () => {
+    const env = { ...process.env, DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }
+    const { status, stderr } = spawnSync(process.execPath, ['ops/main.ts', 'ledger-audit'], {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^connect ECONNREFUSED .*DATABASE_URL.*\n$/)])
+    expect(run('ops/main.ts', 'legacy-import', 'none.csv').stderr).toMatch(/^ENOENT: .*none\.csv.*\n$/)
   })
 })
 

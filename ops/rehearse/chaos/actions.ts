@@ -1,12 +1,13 @@
 /** What can happen to a cluster. After each action the cluster can still be repaired. */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { assert, present } from '../../../actors/kernel/assert.ts'
+import { assert } from '../../../actors/kernel/assert.ts'
 import { LEASE_TTL_MS } from '../../../actors/kernel/limits.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { waitForTrading } from '../rig/consistency.ts'
 import type { Cluster, Member } from './cluster.ts'
+import { refuse } from '../rig/options.ts'
 import type { OwnPostgres } from '../rig/postgres.ts'
 import type { OwnRedis } from '../rig/redis.ts'
 import type { SimulatedClient } from '../rig/simulated-client.ts'
@@ -398,11 +399,10 @@ export const ACTIONS: readonly Action[] = [
   },
 ]
 
-/** The actions with these ids, in this order. Throws for an unknown id. */
+/** The actions with these ids, in this order. Ends the program for an unknown id. */
 export const actionsNamed = (ids: readonly string[]): Action[] =>
-  ids.map((id) =>
-    present(
-      ACTIONS.find((action) => action.id === id),
-      `unknown action ${id}; known are ${ACTIONS.map((action) => action.id).join(', ')}`,
-    ),
+  ids.map(
+    (id) =>
+      ACTIONS.find((action) => action.id === id) ??
+      refuse(`unknown action ${id}; known are ${ACTIONS.map((action) => action.id).join(', ')}`),
   )

@@ -6,7 +6,8 @@
 import { parseArgs } from 'node:util'
 import { connect } from '../../../db/postgres/connect.ts'
 import { folderPlace, serverPlace } from '../rig/data-place.ts'
-import { whole } from '../rig/options.ts'
+import { refuse, whole } from '../rig/options.ts'
+import { namedServer } from '../rig/scratch-database.ts'
 import { rehearseQuarantine } from './rehearse.ts'
 
 const { values } = parseArgs({
@@ -15,10 +16,8 @@ const { values } = parseArgs({
 
 async function findPlace() {
   if (values.database === 'pglite') return folderPlace()
-  const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-  if (values.database !== 'postgres' || server === undefined)
-    throw new Error('--database pglite, or --database postgres with DATABASE_URL set')
-  return serverPlace(server, null)
+  if (values.database !== 'postgres') refuse(`--database must be pglite or postgres; it is '${values.database}'`)
+  return serverPlace(namedServer(), null)
 }
 
 const place = await findPlace()

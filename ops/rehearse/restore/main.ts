@@ -26,7 +26,7 @@ import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
 import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { freePort } from '../rig/ports.ts'
-import { whole } from '../rig/options.ts'
+import { refuse, whole } from '../rig/options.ts'
 import { OwnPostgres } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import { rehearsing, type Settings } from '../rig/program.ts'
@@ -53,7 +53,7 @@ const speed = whole('speed', values.speed, 1)
 const tradingMs = whole('seconds', values.seconds, 1, 600) * 1_000
 const seed = whole('seed', values.seed, 0)
 const kind = values.to === 'time' ? 'time' : 'name'
-if (kind !== values.to) throw new Error('--to must be name or time')
+if (kind !== values.to) refuse('--to must be name or time')
 
 const RESTORE_POINT = 'rehearsal'
 /** At the latest after this time the log of a trade is in the archive. */

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { present } from '../../../actors/kernel/assert.ts'
 import { userId } from '../../../actors/kernel/ids.ts'
 import { PURSES } from '../../../actors/kernel/purse.ts'
 import { keys } from '../../../db/fast/fast-store.ts'
@@ -11,6 +10,7 @@ import { installationOf } from '../../../db/installation.ts'
 import { type Connection, connect } from '../../../db/postgres/connect.ts'
 import { createMigrated, makeTemplate } from './migrated.ts'
 import type { Settings } from './program.ts'
+import { refuse } from './options.ts'
 import { namedServer } from './scratch-database.ts'
 
 export interface DataPlace {
@@ -57,7 +57,7 @@ export async function serverPlace(server: string, redisUrl: string | null): Prom
 /** The same on the servers that DATABASE_URL and REDIS_URL (or TEST_…) name. */
 export async function namedPlace(): Promise<DataPlace> {
   const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
-  return serverPlace(namedServer(), present(redisUrl, 'a server in REDIS_URL'))
+  return serverPlace(namedServer(), redisUrl ?? refuse('REDIS_URL must name a Redis server'))
 }
 
 /** Removes what the users of a database have in Redis. */

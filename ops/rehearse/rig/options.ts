@@ -1,17 +1,30 @@
-/** Numbers on a tool's command line. An invalid one would make a run do nothing and pass. */
+/** What a tool is told by its command line. An invalid number would make a run do nothing and pass. */
+
+/** Ends the program: it cannot do what it was asked, for a reason that its caller can correct. */
+export function refuse(why: string): never {
+  process.stderr.write(`${why}\n`)
+  process.exit(2)
+}
+
+/** What the caller has given, as it is read. Ends the program, saying why, when it cannot be read. */
+export function understood<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
 
 /** The number that an option has. Ends the program, saying why, when it is not whole or out of these bounds. */
 export function whole(name: string, text: string, from: number, to = 1e9): number {
   const value = Number(text)
   if (Number.isInteger(value) && value >= from && value <= to) return value
-  process.stderr.write(`--${name} must be a whole number from ${from} to ${to}; it is '${text}'\n`)
-  process.exit(2)
+  return refuse(`--${name} must be a whole number from ${from} to ${to}; it is '${text}'`)
 }
 
 /** The share from 0 to 1 that an option has. Ends the program, saying why, when it is none. */
 export function share(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= 0 && value <= 1) return value
-  process.stderr.write(`--${name} must be a number from 0 to 1; it is '${text}'\n`)
-  process.exit(2)
+  return refuse(`--${name} must be a number from 0 to 1; it is '${text}'`)
 }

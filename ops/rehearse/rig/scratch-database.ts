@@ -1,6 +1,7 @@
 /** A database that is made on a PostgreSQL server for one run, and dropped after it. */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { refuse } from './options.ts'
 
 export interface ScratchDatabase {
   readonly name: string
@@ -9,12 +10,11 @@ export interface ScratchDatabase {
   readonly drop: () => Promise<void>
 }
 
-/** The PostgreSQL server that DATABASE_URL (or TEST_DATABASE_URL) names. */
-export function namedServer(): string {
-  const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-  if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server, on which a database is made')
-  return server
-}
+/** The PostgreSQL server that DATABASE_URL (or TEST_DATABASE_URL) names. Ends the program when there is none. */
+export const namedServer = (): string =>
+  process.env['DATABASE_URL'] ??
+  process.env['TEST_DATABASE_URL'] ??
+  refuse('DATABASE_URL must name a PostgreSQL server, on which a database is made')
 
 /** A new, empty database. Its name begins with `whose`, to identify one that was left behind. */
 export const makeDatabase = (server: string, whose: string): Promise<ScratchDatabase> => make(server, whose, '')

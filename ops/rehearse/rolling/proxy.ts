@@ -4,15 +4,16 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { refuse } from '../rig/options.ts'
 
 const CONFIGURATION = join(import.meta.dirname, '../../deploy/proxy/nginx.conf')
 const PATIENCE_MS = 5_000
 const PROGRAM = process.env['NGINX_BINARY'] ?? 'nginx'
 
-/** Throws if nginx cannot be run. To be called before anything is started that would stay. */
+/** Ends the program if nginx cannot be run. To be called before anything is started that would stay. */
 export function demandNginx(): void {
   if (spawnSync(PROGRAM, ['-v'], { stdio: 'ignore' }).status !== 0)
-    throw new Error(`${PROGRAM} cannot be run: install nginx, or name it in NGINX_BINARY`)
+    refuse(`${PROGRAM} cannot be run: install nginx, or name it in NGINX_BINARY`)
 }
 
 /** Where nginx keeps bodies and answers that are too large for its memory. */
