@@ -35,11 +35,12 @@ function Groups() {
   if (answer === null) return html`<${Waiting} trouble=${trouble} />`
   const { total, curve, best, worst, byRole, byDirection, byTimeHeld, byMonth, byPlayer } = answer
   if (total.trades === 0) return html`<p class="inside">${own.noRecord}</p>`
-  const average = (amount: number | null): string => (amount === null ? own.none : signed(amount))
+  const { averageWin: win, averageLoss: loss } = total
+  const averages = win === null || loss === null ? '' : say(own.averages, { win: signed(win), loss: signed(loss) })
   return html`
     <div class="inside">
       <p class="hint">
-        ${own.recordAbout} ${say(own.averages, { win: average(total.averageWin), loss: average(total.averageLoss) })}
+        ${own.recordAbout} ${averages}
       </p>
       <div class="full-time">
         <${Curve} recap=${{ curve, start: curve[0]?.value ?? 0, matchId: null }} />
