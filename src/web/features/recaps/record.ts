@@ -39,9 +39,7 @@ function Groups() {
   const averages = win === null || loss === null ? '' : say(own.averages, { win: signed(win), loss: signed(loss) })
   return html`
     <div class="inside">
-      <p class="hint">
-        ${own.recordAbout} ${averages}
-      </p>
+      <p class="hint">${own.recordAbout} ${averages}</p>
       <div class="full-time">
         <${Curve} recap=${{ curve, start: curve[0]?.value ?? 0, matchId: null }} />
         <${Extremes} best=${best} worst=${worst} />
