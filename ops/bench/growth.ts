@@ -36,7 +36,7 @@ const { values: options } = parseArgs({
 
 const USERS = 100_000
 const HOLDERS = 5_000
-/** Requests and trades of one kind: medians of so many. */
+/** A figure is the median of this many requests or trades. */
 const TIMES = 200
 const LOOK_EVERY_MS = 5
 const FIRST_MATCH = fixtureId(90_000)

@@ -6,7 +6,7 @@ import type { BenchDatabase } from './bench-database.ts'
 
 const CHUNK = 200_000
 const MARGIN = 1_000_000
-/** A match of the past has so many positions. */
+/** Positions of one match. */
 const OF_A_MATCH = 20_000
 
 /**

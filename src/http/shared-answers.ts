@@ -7,7 +7,7 @@ import { etagOf } from './caching.ts'
 import type { HttpEnv, MadeAnswer } from './answers.ts'
 import { type Encoding, pack } from './compression.ts'
 
-/** Compressed once for each encoding, when somebody first accepts it. */
+/** Compresses the answer once for each encoding, at the first request that accepts it. */
 function madeOf(body: Uint8Array<ArrayBuffer>, type: string): MadeAnswer {
   const packed = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>()
   let etag: string | null = null
@@ -39,10 +39,9 @@ interface Making {
 }
 
 /**
- * Stands behind the gates and before the handler. Whoever asks gets an answer that began to be made after they had
- * asked: what they have done before is in it. For each address one answer is being made and one waits, so a crowd
- * costs two of them however large it is. Only answers with 200 are shared; a request whose leader got another one is
- * answered by itself.
+ * Shares answers behind the gates and before the handler. An answer begins to be made after its readers have asked, so
+ * it holds what they did before. For each address one answer is being made and one waits: a crowd of any size costs
+ * two. Only answers with 200 are shared; after any other, each request that waited runs its own handler.
  */
 export function sharedAnswers(): MiddlewareHandler<HttpEnv> {
   const makings = new Map<string, Making>()

@@ -168,7 +168,7 @@ describe('who is on the pitch', () => {
 })
 
 describe('counts', () => {
-  it('[P22] that rise by what nobody does between two polls wait for the next one', () => {
+  it('[P22] that rise faster than players can act wait for the next poll', () => {
     const told = (n: number) => ({
       players: [player(1, { details: { 86: 1 + n, 56: 3 + n, 571: n } }), ...SQUAD.slice(1)],
     })
@@ -260,7 +260,7 @@ describe('the clock', () => {
     expect(believed({ periods: [half(1, 600, true)] }, ended).at(-1)).toEqual([-2_820, -2_900])
   })
 
-  it('[I8] of a half that is over does not tick because nobody has said so', () => {
+  it('[I8] of a half that is over stops, although the feed lets it tick', () => {
     expect(believed({ periods: [half(1, 2_820, true), half(2, 60, true)] })).toEqual([[-2_820, 60]])
     const ended = { state: 'FT', stateId: 5 }
     expect(believed({ ...ended, periods: [half(1, 2_820, true), half(2, 2_900, false)] })).toEqual([[-2_820, -2_900]])

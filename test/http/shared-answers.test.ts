@@ -59,7 +59,7 @@ describe('[H35] an answer that is the same for all', () => {
     }
   })
 
-  it('has begun after whoever gets it had asked', async () => {
+  it('begins to be made after its readers have asked', async () => {
     const { ask, release } = openList((time) => Response.json({ time }))
     const first = ask()
     await new Promise(setImmediate)
@@ -85,7 +85,7 @@ describe('[H35] an answer that is the same for all', () => {
     expect((await Promise.all(again)).map(({ status }) => status)).toEqual([304, 304])
   })
 
-  it('is no error: whoever waited for one asks by themselves', async () => {
+  it('is no error: after one, each request that waited is answered alone', async () => {
     const { ask, release, made } = openList((time) => {
       if (time === 1) return Response.json({ error: 'no such list' }, { status: 404 })
       if (time === 2) throw new Error('the database does not answer')

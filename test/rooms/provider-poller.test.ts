@@ -12,6 +12,17 @@ import { TestWorld } from '../support/test-world.ts'
 
 const EXPECTED = { home: 1.7, away: 0.9 }
 
+/** What a poller needs besides its provider. */
+const around = (desk: object) => ({
+  calendar: { note: async () => undefined, replace: async () => undefined, running: async () => [] },
+  faults: { note: async () => undefined },
+  pollMs: 1,
+  log: () => undefined,
+  desk: desk as MatchDesk,
+  leases: new MemoryMatchStore(),
+  leaseTtlMs: 60_000,
+})
+
 it('a match in play is told the odds of the calendar, and its own where the provider sends some', async () => {
   const answer = (fixtures: readonly SaidFixture[]): ProviderAnswer => ({
     fixtures,
@@ -38,13 +49,7 @@ it('a match in play is told the odds of the calendar, and its own where the prov
         return answer([snapshot({ state: 'NS', periods: [], expectedGoals: EXPECTED })])
       },
     },
-    calendar: { note: async () => undefined, replace: async () => undefined, running: async () => [] },
-    faults: { note: async () => undefined },
-    pollMs: 1,
-    log: () => undefined,
-    desk: desk as unknown as MatchDesk,
-    leases: new MemoryMatchStore(),
-    leaseTtlMs: 60_000,
+    ...around(desk),
     world: new TestWorld(),
     rules: () => DEFAULT_RULES,
     report: (what, error) => {
@@ -137,13 +142,7 @@ function polling(...answers: readonly Partial<ProviderAnswer>[]) {
       fixtures: async () => none,
       calendar: async () => none,
     },
-    calendar: { note: async () => undefined, replace: async () => undefined, running: async () => [] },
-    faults: { note: async () => undefined },
-    pollMs: 1,
-    log: () => undefined,
-    desk: desk as unknown as MatchDesk,
-    leases: new MemoryMatchStore(),
-    leaseTtlMs: 60_000,
+    ...around(desk),
     world,
     rules: () => DEFAULT_RULES,
     report: (event) => reported.push(event),

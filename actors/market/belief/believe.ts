@@ -146,7 +146,7 @@ function periodsAfter(
 const secsIn = (periods: readonly FixturePeriod[]): number =>
   periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
 
-/** No period goes on for so many seconds beyond its length. */
+/** A period ends at most this many seconds after its length. */
 const ADDED_MAX_SECS = 1_200
 const SHOOTOUT_MAX_SECS = 3_600
 

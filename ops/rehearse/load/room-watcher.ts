@@ -52,7 +52,7 @@ export class RoomWatcher implements Watcher {
     const isReturn = this.#hasBeenIn
     if (!isReturn) this.#beganAt = performance.now()
     try {
-      // The SDK brings back to their seat who was cut off. When it has given up, clients join anew.
+      // The SDK returns a client that was cut off to its seat. A client joins anew when the SDK has given up.
       const joining = this.#room === null ? this.#join() : null
       const late = pause(CONNECT_MS, null, { ref: false }).then(() => Promise.reject(new Error('no price in time')))
       const arrivedAt = await Promise.race([Promise.all([this.#arrival.promise, joining]).then(([at]) => at), late])
@@ -69,7 +69,7 @@ export class RoomWatcher implements Watcher {
     this.#room?.connection.close(CloseCode.MAY_TRY_RECONNECT)
   }
 
-  /** Whoever has prices must also have found their players in the state. */
+  /** A user who has prices must also have found their players in the state. */
   end(): void {
     const room = this.#room
     if (room === null) return
@@ -90,7 +90,7 @@ export class RoomWatcher implements Watcher {
     const matchId = present(follows[0], 'an instrument to follow').fixtureId
     const room = await sdk.join<Shown>('match', { matchId })
     this.#room = room
-    // The server keeps the seat for a while: who joined anew at once would have two.
+    // The server keeps a seat for a while: a user who joined anew at once would have two.
     room.reconnection.minUptime = 0
     this.#enter()
     room.onMessage('price', (bytes: Uint8Array) => this.#seePrice(bytes))
@@ -147,6 +147,6 @@ export class RoomWatcher implements Watcher {
     if (failure !== undefined) tally.fail(`room: ${failure}`)
     ;[this.#isIn, this.#hasPrice, this.#beganAt] = [false, false, performance.now()]
     this.#arrival = Promise.withResolvers()
-    this.#arrival.promise.catch(() => undefined) // perhaps nobody waits for it
+    this.#arrival.promise.catch(() => undefined) // it may have no reader
   }
 }
