@@ -1,19 +1,12 @@
-/** Protection (actors/match/protection) as a user of one server meets it: over HTTP, on a socket and on the page. */
+/** Protection (actors/match/protection) as a user of one server meets it: over HTTP and on a socket. */
 import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { playerId } from '../../actors/kernel/ids.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
-import { complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { type DataPlace, eachDataPlace, embeddedPlace } from '../support/data-place.ts'
-import { GOAL, P, player } from '../support/fixtures.ts'
-import type { HttpClient } from '../support/http-client.ts'
+import { eachDataPlace } from '../support/data-place.ts'
+import { P } from '../support/fixtures.ts'
 import { PATIENCE } from '../support/process.ts'
-import { ServerRig } from '../support/server-rig.ts'
-
-const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
-/** Where to keep screenshots, for people to look at. */
-const SHOTS = process.env['SHOTS']
+import { buys, openMatch, scores } from '../support/protected-match.ts'
 
 const Moved = z.looseObject({
   openPrice: z.number(),
@@ -30,37 +23,9 @@ const Ledger = z.looseObject({ entries: z.array(z.looseObject({ kind: z.string()
 const isMove = (notification: unknown): boolean =>
   z.looseObject({ type: z.literal('fill_moved') }).safeParse(notification).success
 
-/** A server with one match in play, and without a hold. */
-async function open(place: DataPlace, protection: 'on' | 'off'): Promise<ServerRig> {
-  const rig = await ServerRig.open({ ...place, env: { ...place.env, ...ADMIN } })
-  const ann = await rig.user('Ann')
-  for (const [key, value] of [
-    ['trading.hold_secs', 0],
-    ['trading.protection', protection],
-  ] as const) {
-    expect(await ann.request('PUT', `/api/admin/settings/${key}`, { value })).toMatchObject({ status: 200 })
-  }
-  // Prices follow a changed setting from the next update on, by a move of its own.
-  await rig.plays(1)
-  return rig
-}
-
-/** The match's first player scores, as list and statistics show. */
-const scores = (rig: ServerRig) =>
-  rig.plays(1, {
-    home: { id: 1, name: 'Harbour', goals: 1 },
-    events: [{ ...GOAL, playerId: playerId(11), playerName: 'Player 11' }],
-    players: [11, 12, 13, 14].map((n) => player(n, { details: n === 11 ? { 52: 1 } : {} })),
-  })
-
-async function buys(user: HttpClient) {
-  const { last_published_price: clientPrice } = await user.instrument(P(11))
-  return (await user.opens({ instrumentId: P(11), direction: 'long', lotSize: 2, clientPrice })).position
-}
-
 eachDataPlace((settle) => {
   it('[N2] opened and closed just before a goal: both prices are those after it, and the answer is repeated as given', async () => {
-    const rig = await open(await settle(), 'on')
+    const rig = await openMatch(await settle(), 'on')
     try {
       const ada = await rig.user('Ada')
       const { id } = await buys(ada)
@@ -90,7 +55,7 @@ eachDataPlace((settle) => {
   })
 
   it('[N4] what a close before a goal gains is booked, its owner is told, and it opens nothing yet', async () => {
-    const rig = await open(await settle(), 'on')
+    const rig = await openMatch(await settle(), 'on')
     try {
       const ada = await rig.user('Ada')
       const { id } = await buys(ada)
@@ -124,7 +89,7 @@ eachDataPlace((settle) => {
   })
 
   it('[N1] with protection off nothing of it is shown or felt', async () => {
-    const rig = await open(await settle(), 'off')
+    const rig = await openMatch(await settle(), 'off')
     try {
       const ada = await rig.user('Ada')
       const { id } = await buys(ada)
@@ -141,44 +106,4 @@ eachDataPlace((settle) => {
       await rig.close()
     }
   })
-})
-
-it.skipIf(!hasBrowser)('the page says until when a close may move, and how far it has', async () => {
-  const [rig, browser] = [await open(await embeddedPlace(), 'on'), await launch()]
-  try {
-    const closers = await Promise.all(['en', 'es'].map((language) => rig.user(`Ada ${language}`)))
-    const ids: string[] = []
-    for (const ada of closers) ids.push((await buys(ada)).id)
-    await rig.jump(50)
-    for (const [n, ada] of closers.entries()) {
-      const id = present(ids[n], 'position')
-      expect((await ada.close(id, id)).status).toBe(200)
-    }
-    const visit = async (n: number, locale: string) => {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale })
-      const ada = present(closers[n], 'user')
-      const cookies = ['game_access', 'game_refresh'].map((name) => ({ name, value: ada.cookie(name), url: rig.url }))
-      await context.addCookies(cookies)
-      const page = await context.newPage()
-      page.setDefaultTimeout(PATIENCE.timeout)
-      const complaints = complaintsOf(page, [new URL(rig.url).origin])
-      await page.goto(`${rig.url}/#/positions`)
-      await page.getByRole('button', { name: /^(Closed|Cerradas)/ }).click()
-      const says = (what: RegExp) => page.locator('.moves').getByText(what).waitFor()
-      return { page, complaints, says }
-    }
-    const [english, spanish] = [await visit(0, 'en'), await visit(1, 'es')]
-    await english.says(/^May still move until \d/)
-    await spanish.says(/^Aún puede moverse hasta las \d/)
-    await scores(rig)
-    await english.says(/^Exit moved by \+\d.* · May still move until \d/)
-    await spanish.says(/^Salida movida \+\d.* · Aún puede moverse hasta las \d/)
-    for (const [n, { page, complaints }] of [english, spanish].entries()) {
-      if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/moves-${n}.png` })
-      expect(complaints).toEqual([])
-    }
-  } finally {
-    await browser.close()
-    await rig.close()
-  }
 })
