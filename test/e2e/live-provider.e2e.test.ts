@@ -89,11 +89,11 @@ eachDataPlace((settle) => {
     })
 
     it('survives a provider that fails intermittently in every way', async () => {
-      // Four of every thirty calls fail: forty seconds of play, long enough for a late feed.
+      // Eight of every thirty calls fail: eighty seconds of play, and a feed is late after sixty.
       const reasons = new Set<string | null>()
       const trouble = (call: number) => {
         reasons.add(rehearsal?.window()?.reason ?? null)
-        return call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
+        return call % 30 < 22 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
       }
       const server = await open({ trouble })
       expected = PROVIDER_AND_CLOCK
