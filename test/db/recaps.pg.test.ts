@@ -137,7 +137,9 @@ eachDatabase((open) => {
     expect((await closesOf(user, later.id)).start).toBe(u(10_010))
   })
 
-  it('[R23] reads 20,000 positions at most', async () => {
+  it('[R23] reads 20,000 positions at most', async ({ skip }) => {
+    // The embedded database takes as long for these rows as for all the rest of the file.
+    skip(open().kind !== 'postgres')
     const user = await rig.user('Machine')
     const match = await rig.match()
     await match.close(await match.open(user), 202)

@@ -9,8 +9,8 @@ import { embeddedPlace } from '../support/data-place.ts'
 import type { HttpClient } from '../support/http-client.ts'
 
 const UPLOADS = '/api/admin/uploads'
-const UPDATES = 60
-const PATIENCE = { timeout: 60_000, interval: 100 }
+const UPDATES = 24
+const PATIENCE = { timeout: 60_000, interval: 20 }
 
 describe('the library of recordings', () => {
   let server: ComposedServer
