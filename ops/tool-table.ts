@@ -53,6 +53,7 @@ export const TOOLS: readonly Tool[] = [
   tool('feed-troubles', '../test/feed/run.ts', 'tell matches twice, once by a feed that errs; nothing may differ'),
   tool('feed-mutants', '../test/feed/mutants.ts', 'remove each rule about a feed that errs; feed-troubles must fail'),
   tool('sim-mutants', '../test/sim/mutants.ts', 'break each rule of the game; the simulator must fail'),
+  tool('sim', '../test/sim/run.ts', 'simulate the game with faults, seed by seed'),
   tool('sim-cluster', '../test/sim/cluster/run.ts', 'simulate a cluster of 40 processes on a virtual clock'),
   tool('sim-cluster-mutants', '../test/sim/cluster/mutants.ts', 'break the cluster; its simulator must fail'),
   tool('rolling', './rehearse/rolling/main.ts', 'restart each process of a cluster behind nginx, under load'),
@@ -65,7 +66,10 @@ export const TOOLS: readonly Tool[] = [
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
   tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
-  // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
+  // Benchmarks; those with a colon and the simulator are scripts of their own as well
+  tool('bench:trade', './bench/trade.ts', 'the trade path against a transaction a trade, and pgbench'),
+  tool('bench:http', './bench/http.ts', 'opens over HTTP against orders that are refused'),
+  tool('bench:fanout', './bench/fanout.ts', 'the fan-out of prices against the least that Node can do'),
   tool('bench-one-match', './bench/one-match.ts', 'one match with orders over the bus and a million followers'),
   tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders'),
   tool('bench-start', './bench/start.ts', 'how long a start takes, and the memory of the process'),

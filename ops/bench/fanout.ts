@@ -15,6 +15,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { Histogram } from '../rehearse/load/histogram.ts'
 import type { ClientPlan, ClientsReport } from './fanout-clients.ts'
 import { type Beat, idOf, type ServerOrder, type ServerReport, type Variant } from './fanout-market.ts'
+import { refuse, whole } from '../rehearse/rig/options.ts'
 import { Worker } from './worker.ts'
 import { figure, type Section, type Spread, spreadOf, table, withSpread } from './report.ts'
 
@@ -29,9 +30,11 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const sizes = options.quick ? [500, 1_000] : options.sockets.split(',').map(Number)
-const rounds = options.quick ? 1 : Number(options.rounds)
-const seconds = options.quick ? 2 : Number(options.seconds)
+const sizes = options.quick
+  ? [500, 1_000]
+  : options.sockets.split(',').map((size) => whole('sockets', size, 1, 100_000))
+const rounds = options.quick ? 1 : whole('rounds', options.rounds, 1, 100)
+const seconds = options.quick ? 2 : whole('seconds', options.seconds, 1, 3_600)
 /** The largest size that must stay within the deadline on one core. */
 const DEADLINE_SOCKETS = Math.min(10_000, Math.max(...sizes))
 const DEADLINE_MS = 100
@@ -333,7 +336,8 @@ function conclude(name: string, section: Section): void {
   if (!options.json) console.log(`${section.text}\n`)
 }
 const isAsked = (part: string): boolean => options.part === 'all' || options.part === part
-if (![...PARTS, 'all'].includes(options.part)) throw new Error(`name a part: ${PARTS.join(', ')}`)
+if (![...PARTS, 'all'].includes(options.part))
+  refuse(`--part must be one of ${PARTS.join(', ')}; it is '${options.part}'`)
 if (isAsked('deadline')) conclude('deadline', await deadline())
 if (isAsked('rooms')) conclude('rooms', await inRooms())
 if (isAsked('comparison')) {

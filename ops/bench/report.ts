@@ -1,5 +1,6 @@
 /** Results of several rounds as medians with their spread, and tables of them as plain text. */
 import { present } from '../../actors/kernel/assert.ts'
+import { whole } from '../rehearse/rig/options.ts'
 
 /** How long to measure. */
 export interface Pace {
@@ -16,8 +17,8 @@ export const paceOf = (asked: {
   readonly seconds: string
   readonly quick: boolean
 }): Pace => ({
-  rounds: asked.quick ? 1 : Number(asked.rounds),
-  seconds: asked.quick ? 1 : Number(asked.seconds),
+  rounds: asked.quick ? 1 : whole('rounds', asked.rounds, 1, 100),
+  seconds: asked.quick ? 1 : whole('seconds', asked.seconds, 1, 3_600),
   warmUpSeconds: asked.quick ? 0.5 : 1,
   quick: asked.quick,
 })

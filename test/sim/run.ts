@@ -1,5 +1,6 @@
 /** `npm run sim -- [--seed 1] [--steps 1000] [--seeds 1] [--quiet]`: runs seeds one after the other until one fails. */
 import { parseArgs } from 'node:util'
+import { whole } from '../../ops/rehearse/rig/options.ts'
 import { simulate, SimulationFailed } from './simulate.ts'
 
 const { values } = parseArgs({
@@ -11,10 +12,11 @@ const { values } = parseArgs({
   },
 })
 
-const steps = Number(values.steps)
-const from = Number(values.seed)
+const steps = whole('steps', values.steps, 1)
+const from = whole('seed', values.seed, 0)
+const seeds = whole('seeds', values.seeds, 1)
 const totals = new Map<string, number>()
-for (let seed = from; seed < from + Number(values.seeds); seed++) {
+for (let seed = from; seed < from + seeds; seed++) {
   try {
     const { digest, counts } = await simulate({ seed, steps })
     if (!values.quiet) console.log(`seed ${seed} ${digest.slice(0, 16)}`)

@@ -177,9 +177,6 @@ export const FLOORS: readonly Floor[] = [
 
 /** Started from outside, so no file imports them: by package.json or by the test runner. */
 export const ENTRY_POINTS: readonly string[] = [
-  'ops/bench/fanout.ts',
-  'ops/bench/http.ts',
-  'ops/bench/trade.ts',
   'ops/main.ts',
   'ops/prepare.ts',
   'ops/tools/market/worker.ts',
@@ -193,7 +190,6 @@ export const ENTRY_POINTS: readonly string[] = [
   'src/web/verify.ts',
   'src/web/worker.ts',
   'test/market/run.ts',
-  'test/sim/run.ts',
   'test/support/http-ece.d.ts',
   'test/support/processor-time.ts',
   'vitest.config.ts',
