@@ -24,7 +24,7 @@ const LONG = [
   'test/**/*.long.*.ts',
   'test/{chaos,clients,market,ops}/**/*.test.ts',
   'test/web/**/*.e2e.test.ts',
-  'test/e2e/{cluster,live-provider,pgbouncer,redis-cluster,replica,start,tls,upgrade}.e2e.test.ts',
+  'test/e2e/{cluster,library,live-provider,pgbouncer,redis-cluster,replica,start,tls,tracing,upgrade}.e2e.test.ts',
 ]
 
 /** What each project runs. */
