@@ -44,6 +44,19 @@ const OTHERS = [
   'preview.png',
 ]
 
+/** Templates keep their line breaks, as HTML needs no more: the indentation was a twelfth of the page's own code. */
+const unindented = async (path: string): Promise<string> => (await readFile(path, 'utf8')).replaceAll(/\n[ \t]+/g, '\n')
+
+const templates: Plugin = {
+  name: 'templates',
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /\/src\/web\/.*\.ts$/ }, async ({ path }) => ({
+      contents: await unindented(path),
+      loader: 'ts',
+    }))
+  },
+}
+
 const LATER = 'later'
 const GAME = join(ROOT, WEB, 'game.ts')
 const WORDS = join(ROOT, WEB, 'words')
@@ -60,7 +73,7 @@ const later: Plugin = {
       return kind === 'dynamic-import' || whole === GAME ? { path: whole, namespace: LATER } : null
     })
     bundler.onLoad({ filter: /./, namespace: LATER }, async ({ path }) => {
-      const text = await readFile(path, 'utf8')
+      const text = await unindented(path)
       // Words come before everything.
       const before = path.startsWith(WORDS) ? null : path === GAME ? './main.ts' : `./${relative(dirname(path), GAME)}`
       const first = before === null ? '' : `import ${JSON.stringify(before)};`
@@ -125,7 +138,7 @@ async function bundle(): Promise<BundledPage> {
   const { build, stop } = await import('esbuild')
   const built = await Promise.all(
     [
-      { names: MAIN, plugins: [later] },
+      { names: MAIN, plugins: [later, templates] },
       { names: OTHERS, plugins: [styles] },
     ].map(({ names, plugins }) => build({ ...OPTIONS, plugins, entryPoints: names.map((name) => `${WEB}/${name}`) })),
   )
