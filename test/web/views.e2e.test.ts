@@ -64,6 +64,11 @@ describe.skipIf(!hasBrowser)('every view', () => {
     for (const [address, drawn] of VIEWS) {
       await page.goto(`${site.server.url}${address}`)
       await page.locator(drawn).first().waitFor()
+      // The articles of all operations are of one template, and axe takes half a minute for them.
+      if (address === '/api/docs')
+        await page.evaluate(
+          `document.querySelectorAll('article:not(:nth-of-type(10n + 1))').forEach((one) => one.remove())`,
+        )
       problems.push(...(await accessProblems(page)).map((problem) => `${address}: ${problem}`))
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (wide > width) problems.push(`${address}: ${wide} px wide`)
