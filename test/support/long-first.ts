@@ -4,7 +4,13 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files of more than half a minute on an idle machine, most of it waiting. Without this they end a run alone. */
-const LONG = ['conformance', 'admin', 'restart', 'sockets'].map((name) => `test/e2e/${name}.e2e.test.ts`)
+const LONG = [
+  'test/web/browser.e2e.test.ts',
+  'test/rooms/tournament.long.e2e.test.ts',
+  ...['cluster', 'conformance', 'live-provider', 'admin', 'restart', 'sockets'].map(
+    (name) => `test/e2e/${name}.e2e.test.ts`,
+  ),
+]
 
 /** Vitest offers its own shuffling no longer, once another order is configured. */
 const isShuffled = process.argv.includes('--sequence.shuffle.files')
