@@ -75,14 +75,16 @@ describe.skipIf(!hasBrowser)('the account page', () => {
   })
 
   it('fits every width and passes axe in dark and light', async () => {
+    const { page } = await visit('Ada Sizes')
+    await page.getByLabel('Most you can lose in a day').fill('250')
+    await page.getByRole('button', { name: 'Set', exact: true }).click()
+    await page.locator('.own b').getByText('250.00').waitFor()
+    await page.getByRole('button', { name: 'Delete my account…' }).click()
+    await page.locator('.toast').first().waitFor({ state: 'detached' })
     for (const viewport of SIZES) {
       for (const colorScheme of ['dark', 'light'] as const) {
-        const { page } = await visit(`Ada ${viewport.width} ${colorScheme}`, { viewport, colorScheme })
-        await page.getByLabel('Most you can lose in a day').fill('250')
-        await page.getByRole('button', { name: 'Set', exact: true }).click()
-        await page.locator('.own b').getByText('250.00').waitFor()
-        await page.getByRole('button', { name: 'Delete my account…' }).click()
-        await page.locator('.toast').first().waitFor({ state: 'detached' })
+        await page.setViewportSize(viewport)
+        await page.emulateMedia({ colorScheme })
         const name = `${viewport.width} ${colorScheme}`
         expect(await page.evaluate<number>('document.documentElement.scrollWidth'), name).toBe(viewport.width)
         expect(await accessProblems(page), name).toEqual([])
