@@ -45,6 +45,7 @@ function keepMatch(): void {
   let given = ''
   effect(() => {
     const [asked, shown] = [section.value, selectedMatchId.value]
+    if (view.value !== 'match') given = ''
     if (view.value !== 'match' || !isLoaded.value || endedMatch.value !== null || shown === null) return
     const isNew = asked !== given
     given = asked
@@ -55,9 +56,11 @@ function keepMatch(): void {
 }
 
 function keepPlayer(): void {
-  // What the address asked for last and was given: afterwards the page leads, and the address follows.
+  // What the address asked for last and was given: afterwards the page leads, and the address follows. Back from
+  // another view, the address is asked again: there the page may have been led elsewhere.
   let given = ''
   effect(() => {
+    if (!isTrading.value) given = ''
     if (!isTrading.value || !isLoaded.value) return
     const asked = [section.value, item.value].filter(Boolean).join('/')
     const [id, league] = [selectedId.value, leagueHere.value?.id]

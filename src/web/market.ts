@@ -65,6 +65,18 @@ const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
   seq: 0,
 })
 
+/**
+ * Whether the match on the screen takes orders. Until the refresh that frames ask for, it is what all its players on the
+ * pitch agree on: after a halt nothing says that trading is open.
+ */
+export const windowStatus = computed(() => {
+  const stated = selectedMatch.value?.tradeWindow.status ?? null
+  if (!isStatusNews.value) return stated
+  const all = matchInstruments.value.map(({ id }) => quoteOf(id).value.status)
+  const [first = stated, ...others] = new Set(all.filter((status) => status !== 'CLOSED'))
+  return others.length === 0 ? first : stated
+})
+
 /** Whether a match is over and paid: its page is its result. */
 export const isSettled = ({ tradeWindow }: Match): boolean => tradeWindow.reason === 'the match has been settled'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { concernsOf, durationWords, type Facts, sentenceOf } from '../../src/web/control/concerns.ts'
+import { concernsOf, durationWords, type Facts, lastedWords } from '../../src/web/control/concerns.ts'
 import { anchorOf, sectionsOf } from '../../src/web/control/markdown.ts'
 import { parseMetrics } from '../../src/web/control/metrics.ts'
 import type { AuditEntry, Setting } from '../../src/web/control/answers.ts'
@@ -48,7 +48,7 @@ const entry = (action: string, over: Partial<AuditEntry> = {}): AuditEntry => ({
   outcome: 'ok',
   ...over,
 })
-const said = (facts: Partial<Facts>) => concernsOf({ ...well, ...facts }).map((one) => sentenceOf(one, NOW))
+const said = (facts: Partial<Facts>) => concernsOf({ ...well, ...facts }).map((one) => one.what + lastedWords(one, NOW))
 const metrics = (...lines: string[]) => [parseMetrics(lines.join('\n')), parseMetrics(lines.join('\n'))] as const
 
 describe('the sentence of the control room', () => {

@@ -164,6 +164,12 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     expect(page.url()).toBe(second)
     await page.goBack()
     await page.waitForURL(first)
+    // The match leads to other players. Back is the one who was left.
+    await press(page.getByRole('link', { name: 'Match', exact: true }))
+    for (const n of [3, 4]) await press(page.locator('.grass button.shirt').nth(n))
+    await page.goBack()
+    await tradable(page)
+    expect(page.url()).toBe(first)
     await page.keyboard.press('/')
     expect(await page.evaluate('document.activeElement.type')).toBe('search')
 

@@ -7,7 +7,7 @@ import { nameOf } from '../names.ts'
 import { now as serverNow } from '../server-clock.ts'
 import { plural } from '../words.ts'
 import { endMatch, setFlag, setMode, stopReplay } from './acts.ts'
-import { type Act, type Concern, concernsOf, type Facts, sentenceOf } from './concerns.ts'
+import { type Act, type Concern, concernsOf, type Facts, lastedWords } from './concerns.ts'
 import { type Metrics, parseMetrics } from './metrics.ts'
 import { operations, type Reactions } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
@@ -19,17 +19,14 @@ const WATCHED = 'session.reuse,wallet,integrity,refusals,registrations,user.role
 
 /** Null until everything was asked for the first time. */
 const concerns = signal<readonly Concern[] | null>(null)
-const seenAt = signal(0)
 
 /** Asks again every 15 seconds, and after each act. */
 export function useConcerns(): void {
   useEffect(() => {
     let isWanted = true
     const look = async (): Promise<void> => {
-      const facts = await gather()
-      if (!isWanted) return
-      concerns.value = concernsOf(facts)
-      seenAt.value = facts.now
+      const found = concernsOf(await gather())
+      if (isWanted) concerns.value = found
     }
     void look()
     const looking = setInterval(() => {
@@ -42,6 +39,10 @@ export function useConcerns(): void {
   }, [acted.value])
 }
 
+/** The age counts on, without a screen reader being told each second. */
+const Told = ({ concern }: { concern: Concern }) =>
+  html`${concern.what}<span aria-live="off">${lastedWords(concern, serverNow.value)}</span>`
+
 /** One sentence: all is well, or the worst of what is wrong, and the button that ends it. */
 export function Sentence() {
   if (concerns.value === null) return html`<p class="sentence" aria-busy="true">Looking at everything…</p>`
@@ -53,7 +54,7 @@ export function Sentence() {
   const [act] = worst.acts
   return html`
     <section class="sentence" data-level=${worst.level} aria-label="State" role="status">
-      <b>${sentenceOf(worst, seenAt.value)}.</b>
+      <b><${Told} concern=${worst} />.</b>
       ${wrong.length === 1 ? null : html`<a href="#/control/health">${plural(wrong.length - 1, MORE)}</a>`}
       <span class="acts">
         <a href="#/control/runbook/${worst.runbook}">What to do</a>
@@ -75,7 +76,7 @@ export function Attention() {
         ${concerns.value.map(
           (one) => html`
             <li key=${one.what} data-level=${one.level}>
-              <b>${sentenceOf(one, seenAt.value)}</b>
+              <b><${Told} concern=${one} /></b>
               ${one.acts.map((act) => html`<${Button} key=${act.kind} act=${act} />`)}
               <a href="#/control/runbook/${one.runbook}">What to do</a>
             </li>

@@ -108,5 +108,10 @@ function valueWords(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueWords).join(', ')
   if (typeof value !== 'object') return JSON.stringify(value)
   const fields = Object.entries(value).filter(([name]) => name !== 'reason')
-  return fields.map(([name, field]) => `${name} ${valueWords(field)}`).join(', ')
+  const isTime = (name: string, field: unknown): field is number => name.endsWith('At') && typeof field === 'number'
+  return fields
+    .map(
+      ([name, field]) => `${name} ${isTime(name, field) ? dayTime(new Date(field).toISOString()) : valueWords(field)}`,
+    )
+    .join(', ')
 }

@@ -309,9 +309,9 @@ export function durationWords(ms: number): string {
   return hours < 36 ? `${hours} h` : counted(Math.round(hours / 24), 'day')
 }
 
-/** Trading is halted for 4 min by ann */
-export function sentenceOf({ what, since, isPast, by }: Concern, now: number): string {
+/** After "Trading is halted": for 4 min by ann */
+export function lastedWords({ since, isPast, by }: Concern, now: number): string {
   const lasted = since === null ? '' : durationWords(now - since)
   const when = since === null ? '' : isPast ? ` ${lasted} ago` : ` for ${lasted}`
-  return `${what}${when}${by === null ? '' : ` by ${by}`}`
+  return `${when}${by === null ? '' : ` by ${by}`}`
 }

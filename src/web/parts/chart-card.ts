@@ -15,6 +15,7 @@ import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 import { draft } from './order-draft.ts'
 import { eventWords, minuteWords } from './match-events.ts'
+import { openedOf } from './portion.ts'
 import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { StepReason } from './reasons.ts'
 import { secondOf, stepsOf } from '../price-steps.ts'
@@ -106,15 +107,15 @@ const levels = computed<readonly ChartLevel[]>(() => {
 const level = (key: string, price: number | null, title: string, tone: ChartLevel['tone']): readonly ChartLevel[] =>
   price === null ? [] : [{ key, price, title, tone }]
 
-/** The user's own entries and exits. */
+/** The user's own entries and exits. A position that was closed in parts has one entry. */
 const ownTrades = computed<readonly ChartMark[]>(() => {
   const all = [...inSelected.value, ...(history.value ?? []).filter((p) => p.instrumentId === selectedId.value)]
-  return all.flatMap((p): readonly ChartMark[] => [
-    { at: Date.parse(p.openedAt), text: `${p.lotSize}`, tone: p.direction },
-    ...(p.closedAt === null
-      ? []
-      : [{ at: Date.parse(p.closedAt), text: signed(p.realizedPnl ?? 0), tone: 'event' } as const]),
-  ])
+  return [
+    ...openedOf(all).map((p): ChartMark => ({ at: Date.parse(p.openedAt), text: `${p.lotSize}`, tone: p.direction })),
+    ...all.flatMap(({ closedAt, realizedPnl }): readonly ChartMark[] =>
+      closedAt === null ? [] : [{ at: Date.parse(closedAt), text: signed(realizedPnl ?? 0), tone: 'event' }],
+    ),
+  ]
 })
 
 /** A move that tells something. */

@@ -24,7 +24,7 @@ const movers = computed(() =>
 export function MatchMovers() {
   return html`
     <section class="card movers" aria-labelledby="movers-title">
-      <header><h2 id="movers-title">${words.matchMarket.movers}</h2></header>
+      <header><h2 id="movers-title">${words.matchMarket.onPitch}</h2></header>
       ${
         movers.value.length === 0
           ? html`<p class="empty">${words.matchMarket.noMovers}</p>`

@@ -214,7 +214,10 @@ export class PriceChart {
 
   /** Tells which time is touched or hovered, in seconds since 1970; null for none. */
   onTouch(hear: (time: number | null) => void): void {
-    this.#chart.subscribeCrosshairMove(({ time }) => hear(typeof time === 'number' ? time : null))
+    const told = ({ time }: { readonly time?: unknown }): void => hear(typeof time === 'number' ? time : null)
+    this.#chart.subscribeCrosshairMove(told)
+    // A tap moves no crosshair.
+    this.#chart.subscribeClick(told)
   }
 
   /** Tells at which price the chart is tapped. */

@@ -48,7 +48,7 @@ export function PurseBanner() {
     return html`
       <section class="practice-banner league" aria-label=${words.purse.league}>
         <p><b>${league.name}.</b> ${words.purse.leagueBanner}</p>
-        <button onClick=${() => choosePurse(null)}>
+        <button class="small" onClick=${() => choosePurse(null)}>
           ${selectedMatch.value?.purse === 'practice' ? words.purse.backPractice : words.purse.backWallet}
         </button>
       </section>
@@ -72,7 +72,7 @@ export function PurseBanner() {
       }
       ${
         balance < START && inPurse.value.length === 0
-          ? html`<button disabled=${isBusy} onClick=${() => void ask()}>${words.purse.refillTo}</button>`
+          ? html`<button class="small" disabled=${isBusy} onClick=${() => void ask()}>${words.purse.refillTo}</button>`
           : null
       }
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}

@@ -4,7 +4,7 @@ import type { Match } from '../client/wire.ts'
 import { timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'
-import { matches, selectedMatch, selectedMatchId, showMatch } from '../market.ts'
+import { matches, selectedMatch, selectedMatchId, showMatch, windowStatus } from '../market.ts'
 import { Crest } from './crest.ts'
 import { say, words } from '../words.ts'
 
@@ -46,7 +46,7 @@ const WINDOWS = { OPEN: words.match.tradingOpen, SUSPENDED: words.match.suspende
 export function Scoreboard({ doubt }: { doubt: string | null }) {
   const match = selectedMatch.value
   if (match === null) return doubt === null ? null : html`<p class="doubt" role="alert">${doubt}</p>`
-  const { status } = match.tradeWindow
+  const status = windowStatus.value ?? match.tradeWindow.status
   return html`
     <${Score} match=${match} doubt=${doubt}>
       <${Switch} />

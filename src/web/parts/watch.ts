@@ -103,11 +103,13 @@ function Latest({ match: { events } }: { match: Match }) {
   `
 }
 
-function Movers({ match: { players } }: { match: Match }) {
+function Movers({ match: { players, state } }: { match: Match }) {
   const byMove = players.toSorted((a, b) => Math.abs(b.changePct) - Math.abs(a.changePct))
   return html`
     <section class="card movers" aria-labelledby="movers-title">
-      <header><h2 id="movers-title">${words.matchMarket.movers}</h2></header>
+      <header>
+        <h2 id="movers-title">${OVER.has(state ?? '') ? words.matchMarket.movers : words.matchMarket.onPitch}</h2>
+      </header>
       <ol>
         ${byMove.slice(0, MOVERS).map(
           ({ playerId, name, price, changePct }) => html`

@@ -181,6 +181,7 @@ export const en = {
   },
   matchMarket: {
     movers: 'Movers',
+    onPitch: 'Movers on the pitch',
     noMovers: 'No price has moved yet.',
     orders: 'Latest orders',
     noOrders: 'Orders that move a price appear here as they come.',

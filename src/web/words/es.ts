@@ -183,6 +183,7 @@ export const es: Words = {
   },
   matchMarket: {
     movers: 'Los que se mueven',
+    onPitch: 'Los que se mueven en el campo',
     noMovers: 'Todavía no se ha movido ningún precio.',
     orders: 'Últimas órdenes',
     noOrders: 'Aquí aparecen las órdenes que mueven un precio.',

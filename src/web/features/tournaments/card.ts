@@ -1,9 +1,11 @@
 /** Tournaments: matches from secret seeds, played once. */
+import { useEffect } from 'preact/hooks'
 import type { Tournament } from '../../client/wire.ts'
 import { messageFor } from '../../error-messages.ts'
 import { dayTime, units } from '../../format.ts'
 import { html } from '../../html.ts'
 import { refreshLeagues } from '../../leagues.ts'
+import { matches, refreshSoon } from '../../market.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
 import { useRepeated, useRequest } from '../../parts/use-request.ts'
@@ -24,6 +26,11 @@ const SHOWN_DIGITS = 16
 export function Tournaments() {
   const { answer, again } = useRequest(() => api.tournaments())
   useRepeated(again, EVERY_MS)
+  // The list of matches is refreshed once a minute: who waits here for the kick-off need not wait for that.
+  useEffect(() => {
+    const known = new Set(matches.peek().map(({ id }) => id))
+    if (answer?.tournaments.some(({ state, matchId }) => state === 'running' && !known.has(matchId ?? 0))) refreshSoon()
+  }, [answer])
   if (answer === null || answer.tournaments.length === 0) return null
   const [current, ended] = [answer.tournaments.filter(isOn), answer.tournaments.filter((one) => !isOn(one))]
   const shown = [...current, ...ended.slice(0, ENDED_MAX)]

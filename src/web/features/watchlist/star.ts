@@ -45,13 +45,14 @@ function AlertForm({ instrumentId }: { instrumentId: string }) {
     field.current?.focus()
     return () => toggle.current?.focus()
   }, [isOpen])
-  if (draft.value?.instrumentId !== instrumentId) {
-    const begin = (event: MouseEvent): void => {
-      isByKey.current = event.detail === 0
-      draft.value = { instrumentId, level: quoteOf(instrumentId).peek().price.toFixed(2) }
-    }
-    return html`<button class="toggle" ref=${toggle} aria-expanded="false" onClick=${begin}>${own.alert}</button>`
+  const turn = (event: MouseEvent): void => {
+    isByKey.current = event.detail === 0
+    draft.value = isOpen ? null : { instrumentId, level: quoteOf(instrumentId).peek().price.toFixed(2) }
   }
+  const button = html`<button class="toggle" ref=${toggle} aria-expanded=${isOpen} onClick=${turn}>
+    ${own.alert}
+  </button>`
+  if (draft.value === null || !isOpen) return button
   const { level } = draft.value
   const set = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -61,6 +62,7 @@ function AlertForm({ instrumentId }: { instrumentId: string }) {
     toast({ tone: 'good', title: own.alertSet, text })
   }
   return html`
+    ${button}
     <form
       class="alert-at"
       onSubmit=${(event: Event) => void set(event)}
