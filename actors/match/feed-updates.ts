@@ -158,8 +158,10 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: P
 /** An update that is refused shows only that the feed answers, and confirms no full time. */
 function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }: Pricing, terms: Terms): MatchInfo {
   const { snapshot, seq } = command
-  if (refused !== null)
-    return { ...info, feedSeq: seq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }
+  if (refused !== null) {
+    const endedSeq = info.endedSeq === null ? null : info.endedSeq + seq - info.feedSeq
+    return { ...info, feedSeq: seq, endedSeq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }
+  }
   const phase = phaseOf(snapshot)
   const pitch = pitchOf(snapshot, memory.incidents, memory.clockSecs)
   const events = reportEvents(snapshot, info.events, memory.incidents, pitch.changes)
@@ -180,7 +182,8 @@ function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }:
     clock: followClock(snapshot, info.clock, snapshot.sourceAt),
     // By the clock that confirms it: of two processes one may be ahead.
     endedAt: phase === 'ended' ? (info.endedAt ?? (info.replay ? terms.at : snapshot.sourceAt)) : null,
-    endedSeq: phase === 'ended' || phase === 'off' ? (info.endedSeq ?? seq) : null,
+    // Full time confirms no abandonment, nor the other way round.
+    endedSeq: phase !== 'ended' && phase !== 'off' ? null : phase === info.phase ? (info.endedSeq ?? seq) : seq,
     kickedOffAt: info.kickedOffAt ?? (isInPlay(phase) || isInPlay(info.phase) ? snapshot.sourceAt : null),
     events,
     squad: snapshot.players.length > 0 ? snapshot.players : info.squad,

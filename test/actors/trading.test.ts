@@ -747,6 +747,18 @@ describe('the end of a match', () => {
     expect([U(1), U(2)].map((user) => stage.store.walletOf(user).balance)).toEqual([u(10_000), u(10_000)])
   })
 
+  it.each([
+    ['full time', [over('FT'), over('ABANDONED'), over('FT')]],
+    ['an old payload', [{}, over('ABANDONED'), { periods: [{ ...still[0], elapsedSecs: 2, ticking: true }] }, {}]],
+  ])('[T25] one poll alone voids nothing, beside %s', async (_, polls) => {
+    const stage = await ActorRig.set()
+    for (const poll of polls) {
+      await stage.moves(poll)
+      await stage.actor.clock()
+      expect(stage.actor.view.info.settling).toBeNull()
+    }
+  })
+
   it('[V10] a fixture that comes back after it was void is a new playing, traded and settled like any match', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ lots: lots(u(3)) }))
