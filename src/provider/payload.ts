@@ -58,6 +58,7 @@ const participant = record({
 })
 
 const score = record({
+  id,
   description: word,
   participant_id: required(id),
   score: required(record({ goals: count(GOALS_MAX) })),

@@ -41,8 +41,7 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
   const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
-  const scoreOf = (team: number, description: string): number | null =>
-    fixture.scores?.find((s) => s.description === description && s.participant_id === team)?.score.goals ?? null
+  const scoreOf = (team: number, description: string): number | null => goalsIn(fixture, team, description)
   const periods = periodsOf(fixture)
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
@@ -77,6 +76,13 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     },
     skipped,
   }
+}
+
+/** Of two rows of a score the one that the provider made last counts. */
+function goalsIn({ scores }: FixturePayload, team: number, description: string): number | null {
+  const rows = scores?.filter((row) => row.participant_id === team && row.description === description) ?? []
+  const newest = rows.toSorted((a, b) => (a.id ?? 0) - (b.id ?? 0) || (a.score.goals ?? 0) - (b.score.goals ?? 0))
+  return newest.findLast(({ score }) => score.goals !== null)?.score.goals ?? null
 }
 
 type Goals = Readonly<Record<Side, number | null>>
@@ -142,23 +148,34 @@ const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsF
   5: { kind: 'penalties', order: 5, countsFrom: 120, length: 0 },
 }
 
-/** `detailedperiods` tells the halves of extra time apart, so it is preferred; old recordings do not have it. */
+/**
+ * `detailedperiods` tells the halves of extra time apart; old recordings do not have it, and it may lag behind. Of
+ * several rows of a period the one whose clock is ahead counts.
+ */
 function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
-  const detailed = fixture.detailedperiods ?? []
-  const plain = fixture.periods ?? []
+  const [detailed, plain] = [fixture.detailedperiods ?? [], fixture.periods ?? []]
   const isSplit = detailed.some(({ type_id: type }) => type === 5314 || type === 39)
-  // The detailed list may lag behind.
-  const missing = plain.filter(
-    (row) => !detailed.some((d) => d.type_id === row.type_id) && !(isSplit && row.type_id === 3),
-  )
-  return [...detailed, ...missing]
-    .flatMap((row) => {
-      const period = periodOf(row)
-      if (period === null) return []
-      return [{ period, rowIds: [row.id, ...twins(row, plain)].filter((id) => id !== null) }]
-    })
-    .filter(({ period }, n, all) => all.findIndex((one) => one.period.order === period.order) === n)
-    .toSorted((a, b) => a.period.order - b.period.order)
+  const found = new Map<number, KnownPeriod>()
+  for (const row of [...detailed, ...plain]) {
+    const period = isSplit && row.type_id === 3 ? null : periodOf(row)
+    if (period === null) continue
+    const other = found.get(row.type_id)
+    const rowIds = [row.id, ...twins(row, plain), ...(other?.rowIds ?? [])].filter((id) => id !== null)
+    const isAhead = other === undefined || (period.elapsedSecs ?? -1) > (other.period.elapsedSecs ?? -1)
+    found.set(row.type_id, { period: isAhead ? period : other.period, rowIds })
+  }
+  return inOrder(found)
+}
+
+/** The provider's own numbers count if they tell the periods apart and are in their order. */
+function inOrder(found: ReadonlyMap<number, KnownPeriod>): readonly KnownPeriod[] {
+  const usual = (type: number): number => PERIOD[type]?.order ?? 0
+  const all = [...found].toSorted(([a], [b]) => usual(a) - usual(b))
+  const isOrdered = all.every(([, { period }], n) => period.order > (all[n - 1]?.[1].period.order ?? -1))
+  return all.map(([type, { period, rowIds }]) => ({
+    period: isOrdered ? period : { ...period, order: usual(type) },
+    rowIds,
+  }))
 }
 
 /** The plain list has one row for all of extra time; the second half of extra time shares it. */

@@ -114,8 +114,9 @@ function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | 
 }
 
 /**
- * A period without a clock keeps the last one, and one that is no longer listed is over. A clock that leaps in play
- * further than time has passed waits for a second update; at the end of a match there may be none.
+ * A period without a clock keeps the last one, and so does one whose clock runs in a break or beside a later period;
+ * one that is no longer listed is over. A clock that leaps in play further than time has passed waits for a second
+ * update; at the end of a match there may be none.
  */
 function periodsAfter(
   said: SaidFixture,
@@ -127,9 +128,12 @@ function periodsAfter(
   const passedSecs = sourceAt === null ? 0 : Math.max(0, said.sourceAt - sourceAt) / SECOND_MS
   const isFree = replay || before.length === 0 || isOver(phase)
   const doubts: Record<string, number> = {}
-  const clockOf = ({ order, elapsedSecs: now }: SaidFixture['periods'][number]): number => {
-    const last = before.find((period) => period.order === order)?.elapsedSecs ?? 0
-    if (now === null) return last
+  const clockOf = ({ order, elapsedSecs: now, ticking }: SaidFixture['periods'][number]): number => {
+    const known = before.find((period) => period.order === order)
+    const last = known?.elapsedSecs ?? 0
+    const isPast = isFollowed(order, said.periods)
+    const stands = ticking ? phase === 'break' || isPast : isPast && isFollowed(order, before)
+    if (now === null || (known !== undefined && stands)) return last
     const first = waiting[order]
     if (isFree || clockCanFollow(last, now, passedSecs) || (first !== undefined && now >= first)) return now
     doubts[order] = now
@@ -143,6 +147,10 @@ function periodsAfter(
   return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
 }
 
+/** Whether a later period has been played. */
+const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
+  periods.some((later) => later.order > order && (later.elapsedSecs ?? 0) > 0)
+
 const secsIn = (periods: readonly FixturePeriod[]): number =>
   periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
 
@@ -153,9 +161,10 @@ const SHOOTOUT_MAX_SECS = 3_600
 /** A period that is still said to tick although a later one has been played, or long after the match has ended. */
 function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase: Phase): FixturePeriod {
   const { kind, order, length, elapsedSecs, ticking } = period
-  const isFollowed = listed.some((later) => later.order > order && later.elapsedSecs > 0)
   const most = kind === 'penalties' ? SHOOTOUT_MAX_SECS : length * 60 + ADDED_MAX_SECS
-  return ticking && (isFollowed || (isOver(phase) && elapsedSecs > most)) ? { ...period, ticking: false } : period
+  return ticking && (isFollowed(order, listed) || (isOver(phase) && elapsedSecs > most))
+    ? { ...period, ticking: false }
+    : period
 }
 
 /** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */

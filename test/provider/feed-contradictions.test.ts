@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { AWAY, fed, HOME, type Said } from '../support/fed-polls.ts'
+
+const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
+const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 47, seconds: 10, ticking: true }
+const secondHalf = (...periods: readonly object[]): Said => ({
+  over: { state: { state: 'INPLAY_2ND_HALF' }, state_id: 22, periods },
+})
+
+describe('rows that contradict one another', () => {
+  it('[P24] of two current scores of a side the one that was made last counts', () => {
+    const row = (id: number, team: number, goals: number) => ({
+      id,
+      participant_id: team,
+      score: { goals },
+      description: 'CURRENT',
+    })
+    const scores = [row(1, HOME, 0), row(3, HOME, 1), row(2, AWAY, 2), row(4, AWAY, 1)]
+    for (const said of [scores, scores.toReversed()]) {
+      const { home, away } = fed({ over: { scores: said } }, { over: { scores: said } }).state.info
+      expect([home.goals, away.goals]).toEqual([1, 1])
+    }
+  })
+
+  it.each([
+    [
+      'listed twice, an old row first',
+      secondHalf({ ...SECOND, minutes: 46 }, { ...SECOND, ticking: false }, FIRST, SECOND),
+    ],
+    ['numbered alike', secondHalf(FIRST, { ...SECOND, sort_order: 1 })],
+    ['numbered the wrong way round', secondHalf({ ...FIRST, sort_order: 2 }, { ...SECOND, sort_order: 1 })],
+  ])('[P24] a period is one, in its order: %s', (_, said) => {
+    const match = fed(secondHalf(FIRST, { ...SECOND, minutes: 46 }), said)
+    expect(match.bases()).toEqual(fed(secondHalf(FIRST, { ...SECOND, minutes: 46 }), secondHalf(FIRST, SECOND)).bases())
+    expect(match.state.info.minute).toBe(47)
+  })
+
+  it('[P3] a half whose clock runs on in the break, and beside the next half, is played no longer', () => {
+    const halfTime = (over: object): Said => ({
+      over: { state: { state: 'HT' }, state_id: 3, periods: [{ ...FIRST, ...over }] },
+    })
+    const polls = (...first: readonly object[]): readonly Said[] => [
+      halfTime({}),
+      halfTime(first[0] ?? {}),
+      secondHalf({ ...FIRST, ...first[1] }, { ...SECOND, minutes: 46 }),
+      secondHalf({ ...FIRST, ...first[2] }, SECOND),
+    ]
+    const match = fed(...polls({ minutes: 60, ticking: true }, { minutes: 62, ticking: true }, { minutes: 63 }))
+    expect(match.bases()).toEqual(fed(...polls()).bases())
+    expect(match.state.info.minute).toBe(47)
+  })
+})
