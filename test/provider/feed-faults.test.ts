@@ -79,6 +79,21 @@ describe('an update that errs', () => {
     expect([home.goals, home.shootout, away.goals, away.shootout]).toEqual([1, 2, 1, 1])
   })
 
+  it('[P13] statistics that count the kicks of a shoot-out move no price, then or at the end', () => {
+    const polls = (taker: object, keeper: object): readonly Said[] => {
+      const stated = lineups({
+        4: { details: details({ ...STATS, ...taker }) },
+        11: { details: details({ ...STATS, ...keeper }) },
+      })
+      const periods = [{ id: 5, type_id: 5, ticking: true, minutes: 120, seconds: 5 }]
+      const kicking: Said = { score: [1, 1], over: { lineups: stated, periods, state: { state: 'INPLAY_PENALTIES' } } }
+      return [kicking, kicking, { ...kicking, over: { lineups: stated, periods: [], state: { state: 'FT_PEN' } } }]
+    }
+    const first: Said = { score: [1, 1] }
+    const counted = fed(first, ...polls({ 52: 1, 111: 1, 112: 1 }, { 113: 2 }))
+    expect(counted.bases()).toEqual(fed(first, ...polls({}, {})).bases())
+  })
+
   it('[P24] a goal under another id and minute is the same goal', () => {
     const again: Said = { ...scored, over: { ...scored.over, events: [event(2, 14, 4, 40)] } }
     const both: Said = { ...scored, over: { ...scored.over, events: [goal, event(2, 14, 4, 39)] } }

@@ -13,7 +13,16 @@ import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
-import { canFollow, clockCanFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
+import {
+  canFollow,
+  clockCanFollow,
+  type Details,
+  DISCRETE,
+  goalsCanFollow,
+  hasNews,
+  saidIn,
+  withoutKicks,
+} from './plausible.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -62,7 +71,9 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
   const minutes = (secsIn(periods) - secsIn(before)) / 60
-  const players = playersAfter(said, known, { ...evidence, doubts, isExplained, minutes }, lineups.starters)
+  const isShootout = periods.some(({ kind }) => kind === 'penalties')
+  const reasons = { ...evidence, doubts, isExplained, isShootout, minutes }
+  const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
     ...said,
     ...state,
@@ -240,6 +251,8 @@ const isSameList = (a: readonly PlayerId[], b: readonly PlayerId[]): boolean =>
 /** What lets a count fall. */
 interface Reasons extends Evidence {
   readonly doubts: Doubts
+  /** There is a shoot-out, or has been. */
+  readonly isShootout: boolean
   /** Of play since the last update. */
   readonly minutes: number
 }
@@ -248,7 +261,7 @@ interface Reasons extends Evidence {
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, corrected, takenBack, vouches, minutes }: Reasons,
+  { doubts, isExplained, isShootout, corrected, takenBack, vouches, minutes }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
@@ -258,13 +271,17 @@ function playersAfter(
     const details =
       row.details === null
         ? null
-        : detailsAfter(row.details, before?.details ?? null, {
-            waiting: waiting[row.playerId] ?? {},
-            minutes,
-            isExplained: isExplained || corrected.has(row.playerId),
-            isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
-            isVouchedFor: (type) => vouches(row.playerId, type),
-          })
+        : detailsAfter(
+            isShootout ? withoutKicks(row.details, before?.details ?? null) : row.details,
+            before?.details ?? null,
+            {
+              waiting: waiting[row.playerId] ?? {},
+              minutes,
+              isExplained: isExplained || corrected.has(row.playerId),
+              isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
+              isVouchedFor: (type) => vouches(row.playerId, type),
+            },
+          )
     if (details?.doubts) waiting[row.playerId] = details.doubts
     else if (details !== null) delete waiting[row.playerId]
     players.set(row.playerId, {

@@ -51,6 +51,19 @@ export function saidIn(now: Details, before: Details, isTakenBack: boolean): Det
   return isWhole && Object.keys(lost).length > 0 ? { ...now, ...lost } : now
 }
 
+/** The statistics that a provider may count the kicks of a shoot-out in. */
+const KICKS = [STATISTIC.goals, STATISTIC.penaltyGoals, STATISTIC.penaltiesMissed, STATISTIC.penaltiesSaved]
+
+/** A row from a shoot-out or later: of what it has kicks in, no more than before. */
+export function withoutKicks(now: Details, before: Details | null): Details {
+  if (before === null) return now
+  const kicks = KICKS.flatMap((type) => {
+    const value = now[type]
+    return value === undefined ? [] : [[type, Math.min(value, before[type] ?? 0)] as const]
+  })
+  return { ...now, ...Object.fromEntries(kicks) }
+}
+
 /** Whether a count of goals, cards, … has changed. */
 export function hasNews(before: Details, now: Details): boolean {
   for (const type of DISCRETE) if (now[type] !== undefined && now[type] !== (before[type] ?? 0)) return true
