@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AWAY, fed, HOME, type Said } from '../support/fed-polls.ts'
+import { AWAY, event, fed, HOME, LINEUPS, type Said } from '../support/fed-polls.ts'
 
 const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
 const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 47, seconds: 10, ticking: true }
@@ -48,5 +48,23 @@ describe('rows that contradict one another', () => {
     const match = fed(...polls({ minutes: 60, ticking: true }, { minutes: 62, ticking: true }, { minutes: 63 }))
     expect(match.bases()).toEqual(fed(...polls()).bases())
     expect(match.state.info.minute).toBe(47)
+  })
+
+  const listing = (...events: readonly object[]): Said => ({ over: { events } })
+  const change = event(1, 18, 6, 20, { related_player_id: 4 })
+
+  it.each([
+    ['a substitution that is taken back', [listing(change), listing(), listing()]],
+    ['one that is corrected', [listing(change), listing({ ...change, player_id: 5 })]],
+    [
+      'a line-up that is taken back',
+      [11, 11, 12, 12].map((type_id) => ({
+        over: { lineups: LINEUPS.map((row) => ({ ...row, type_id: row['player_id'] === 6 ? type_id : 11 })) },
+      })),
+    ],
+  ])('[P4] who has not played after all is worth what they were: %s', (_, polls) => {
+    const prices = polls.map((_poll, n) => fed(...polls.slice(0, n + 1)).base(6) ?? 0)
+    expect(Math.min(...prices)).toBeLessThan(249)
+    expect(prices.at(-1)).toBe(250)
   })
 })
