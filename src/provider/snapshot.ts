@@ -323,12 +323,14 @@ function bothOf(first: SaidPlayer | undefined, second: SaidPlayer): SaidPlayer {
   const size = ({ details }: SaidPlayer): number => Object.keys(details ?? {}).length
   const isSecond = second.starter === first.starter ? size(second) > size(first) : second.starter
   const [main, other] = isSecond ? [second, first] : [first, second]
+  // A row of the other team may be about somebody else.
+  const isMain = size(main) >= size(other) || (size(main) > 0 && main.side !== other.side)
   return {
     ...main,
     name: main.name ?? other.name,
     role: main.role ?? other.role,
     jersey: main.jersey ?? other.jersey,
-    details: size(other) > size(main) ? other.details : main.details,
+    details: isMain ? main.details : other.details,
   }
 }
 

@@ -184,7 +184,7 @@ describe('opening', () => {
   })
 
   it('[T30] a player off the pitch takes no openings, can be closed, and opens when coming on', async () => {
-    const bench = player(2, { starter: false })
+    const bench = player(2, { starter: false, side: 'home' })
     const stage = await ActorRig.set({
       record: record({
         info: info({ squad: [player(1), bench], onPitch: [playerId(1)] }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AWAY, event, fed, HOME, LINEUPS, type Said } from '../support/fed-polls.ts'
+import { AWAY, details, event, fed, HOME, lineup, LINEUPS, scored, STATS, type Said } from '../support/fed-polls.ts'
 
 const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
 const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 47, seconds: 10, ticking: true }
@@ -66,5 +66,29 @@ describe('rows that contradict one another', () => {
     const prices = polls.map((_poll, n) => fed(...polls.slice(0, n + 1)).base(6) ?? 0)
     expect(Math.min(...prices)).toBeLessThan(249)
     expect(prices.at(-1)).toBe(250)
+  })
+
+  it('[P25] nobody comes on or leaves for an opponent', () => {
+    const across = { ...change, related_player_id: 14 }
+    expect(fed(listing(across)).playing()).toEqual([1, 2, 3, 4, 6, 11, 12, 13, 14])
+    expect(fed(listing({ ...across, participant_id: AWAY })).playing()).toEqual([1, 2, 3, 4, 11, 12, 13])
+    expect(fed(listing(across), listing(change)).playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
+  })
+
+  it('[P24] a goal that nobody is named for is one, under whatever id it comes', () => {
+    const nameless = (id: number, minute = 38): Said => ({
+      score: [1, 0],
+      over: { events: [event(id, 14, null, minute)] },
+    })
+    const match = fed(nameless(1), nameless(2, 39), nameless(3))
+    expect(match.events()).toEqual([[3, null, false]])
+    expect(match.bases()).toEqual(fed(nameless(1), nameless(1), nameless(1)).bases())
+  })
+
+  it('[P27] a row of the other team says nothing of a player whose own team has one', () => {
+    const other = lineup(4, { team_id: AWAY, type_id: 12, details: details({ ...STATS, 52: 1, 83: 1 }) })
+    const twice: Said = { ...scored, over: { ...scored.over, lineups: [...LINEUPS, other] } }
+    const once: Said = { ...scored, over: { ...scored.over, lineups: LINEUPS } }
+    expect(fed(scored, twice, twice).bases()).toEqual(fed(scored, once, once).bases())
   })
 })
