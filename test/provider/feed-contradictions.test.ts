@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { AWAY, details, event, fed, HOME, lineup, LINEUPS, scored, STATS, type Said } from '../support/fed-polls.ts'
+import {
+  AWAY,
+  counts,
+  details,
+  event,
+  fed,
+  HOME,
+  lineup,
+  LINEUPS,
+  lineups,
+  type Said,
+  scored,
+  STATS,
+} from '../support/fed-polls.ts'
 
 const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
 const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 47, seconds: 10, ticking: true }
@@ -90,5 +103,23 @@ describe('rows that contradict one another', () => {
     const twice: Said = { ...scored, over: { ...scored.over, lineups: [...LINEUPS, other] } }
     const once: Said = { ...scored, over: { ...scored.over, lineups: LINEUPS } }
     expect(fed(scored, twice, twice).bases()).toEqual(fed(scored, once, once).bases())
+  })
+
+  const MUCH = { ...counts, 52: 1, 84: 1, 118: 8.1 }
+  const LITTLE = { ...STATS, 78: 1, 86: 2 }
+  const stated = (three: object, four: object): Said => ({
+    over: { lineups: lineups({ 3: { details: details({ ...three }) }, 4: { details: details({ ...four }) } }) },
+  })
+
+  it.each([
+    ['word for word', LITTLE, MUCH],
+    ['while both play on', { ...LITTLE, 80: 22, 116: 17 }, { ...MUCH, 80: 23, 86: 5 }],
+  ])('[P22] players who exchange their statistics for a poll move no price: %s', (_, little, much) => {
+    const right = stated(LITTLE, MUCH)
+    const match = fed(right, stated(much, little))
+    expect(match.bases()).toEqual(fed(right, right).bases())
+    expect(fed(right, stated(much, little), right).bases()).toEqual(fed(right, right, right).bases())
+    // Two polls may say that they had been exchanged before.
+    expect(fed(right, stated(much, little), stated(much, little)).base(3)).toBeGreaterThan(match.base(3) ?? 0)
   })
 })
