@@ -122,4 +122,12 @@ describe('rows that contradict one another', () => {
     // Two polls may say that they had been exchanged before.
     expect(fed(right, stated(much, little), stated(much, little)).base(3)).toBeGreaterThan(match.base(3) ?? 0)
   })
+
+  it('[P22] a count that one row alone has said goes when two leave it out, as zeros are left out', () => {
+    const [right, slip] = [stated(STATS, counts), stated(STATS, { ...counts, 57: 3 })]
+    expect(fed(right, slip, right, right).bases()).toEqual(fed(right, right, right, right).bases())
+    // One that is said again is only missing later.
+    const said = fed(right, slip, slip, right, right)
+    expect(said.base(4)).toBeCloseTo(fed(right, slip, slip, slip, slip).base(4) ?? 0, 6)
+  })
 })

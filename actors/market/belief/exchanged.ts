@@ -19,11 +19,14 @@ const FALLS_MIN = 2
 export function exchangedIn(
   rows: SaidFixture['players'],
   squad: ReadonlyMap<PlayerId, FixturePlayer>,
-  minutes: number,
+  { waiting, minutes }: { readonly waiting: Readonly<Record<string, Details>>; readonly minutes: number },
 ): ReadonlyMap<PlayerId, Details> {
   const told = rows.flatMap(({ playerId, details: now }): Told[] => {
     const before = squad.get(playerId)?.details ?? null
-    return now === null || before === null ? [] : [{ playerId, now, before }]
+    if (now === null || before === null) return []
+    // A fall that waits is confirmed by this update, or is none.
+    const isNew = Object.entries(waiting[playerId] ?? {}).every(([type, value]) => value >= (before[Number(type)] ?? 0))
+    return isNew ? [{ playerId, now, before }] : []
   })
   const found = new Map<PlayerId, Details>()
   for (const one of told) {
