@@ -67,9 +67,14 @@ export class ProviderTrouble extends Error {
 /** A number, maybe as text. Nothing is not zero: no call that is left is a pause of an hour. */
 const numeric = z.preprocess((value) => (typeof value === 'string' ? Number(value.trim() || NaN) : value), z.number())
 const count = numeric.pipe(z.int().nonnegative())
+/** A quota is renewed each hour: more seconds are something else, such as milliseconds. */
+const HOUR_SECS = 3_600
 const rateLimit = z
   .object({ remaining: count, resets_in_seconds: count })
-  .transform(({ remaining, resets_in_seconds: resetsInSecs }): Allowance => ({ remaining, resetsInSecs }))
+  .transform(({ remaining, resets_in_seconds: secs }): Allowance => ({
+    remaining,
+    resetsInSecs: Math.min(HOUR_SECS, secs),
+  }))
   .nullable()
   .catch(null)
 const envelope = z.object({

@@ -190,6 +190,12 @@ describe('the provider', () => {
     expect((await (await serve(() => ({ body }))).provider.inPlay()).allowance).toBeNull()
   })
 
+  it('[V2] renews its quota within an hour, whatever it says', async () => {
+    const body = JSON.stringify({ data: [], rate_limit: { resets_in_seconds: 3_600_000, remaining: '5' } })
+    const { allowance } = await (await serve(() => ({ body }))).provider.inPlay()
+    expect(allowance).toEqual({ remaining: 5, resetsInSecs: 3_600 })
+  })
+
   it('[V9] may write a list as an object under numbers', async () => {
     const { lineups = [], ...frame } = recording.frames[100] as Readonly<Record<string, readonly unknown[]>>
     const [first, second] = [0, 1].map((id) => ({
