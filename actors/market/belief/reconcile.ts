@@ -64,8 +64,12 @@ function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapsh
   if (c.rescinded || (row.playerId === null && row.kind !== 'substitution')) return false
   if (c.present) return true
   if (before === null || !counts(before) || c.isCorrected || isReviewed(row, all)) return false
-  return before.standing === 'counted' || isVouchedFor(row, snapshot)
+  const isTold = row.kind === 'substitution' && all.some((other) => other.present && isSameChange(other.row, row))
+  return before.standing === 'counted' || (!isTold && isVouchedFor(row, snapshot))
 }
+
+const isSameChange = (a: Candidate['row'], b: Candidate['row']): boolean =>
+  a.kind === b.kind && a.playerId === b.playerId && a.relatedPlayerId === b.relatedPlayerId
 
 /** The score says how many goals there are: `withinScore` keeps no more. */
 function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: FixtureSnapshot): boolean {
@@ -165,7 +169,7 @@ function repeatedIn(goals: readonly Candidate[], { players }: FixtureSnapshot): 
 
 function standingOf(c: Candidate, counted: boolean, annulled: boolean): Incident['standing'] {
   if (counted) return c.present ? 'counted' : 'missing'
-  const without = c.before === null || c.before.standing === 'seen'
+  const without = c.before === null || c.before.standing === 'seen' || isVar(c.row.kind)
   return without && c.present && !c.rescinded && !annulled ? 'seen' : 'cancelled'
 }
 
