@@ -112,9 +112,16 @@ export function take(draft: Draft, command: BelievedUpdate, terms: FeedTerms): b
   return true
 }
 
-/** An update that is refused neither raises a doubt nor settles one. */
-const judged = (pricing: Pricing, { beliefs }: PricingMemory): Pricing =>
-  pricing.refused === null ? pricing : { ...pricing, memory: { ...pricing.memory, beliefs } }
+/**
+ * An update that is refused neither raises a doubt nor settles one, but of a clock: else one that leaps back to where
+ * it was would be refused for ever.
+ */
+function judged(pricing: Pricing, { beliefs: before }: PricingMemory): Pricing {
+  if (pricing.refused === null) return pricing
+  const { clocks } = pricing.memory.beliefs.doubts
+  const beliefs = { ...before, doubts: { ...before.doubts, clocks } }
+  return { ...pricing, memory: { ...pricing.memory, beliefs } }
+}
 
 /** Lists a player, and returns the start price and what they are worth over a season. */
 function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: Price; anchor: Price } {

@@ -70,7 +70,6 @@ const period = record({
   counts_from: count(150),
   period_length: count(60),
   ticking: flag,
-  sort_order: count(20),
   minutes: count(240),
   seconds: count(59),
 })

@@ -144,7 +144,7 @@ const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsF
   39: { kind: 'extra_time', order: 4, countsFrom: 105, length: 15 },
   // The plain list has one row for all of extra time. From its second half on that row counts from 105, but its
   // minutes never restart: counted from 90 it is one period of 30 minutes.
-  3: { kind: 'extra_time', order: 4, countsFrom: 90, length: 30 },
+  3: { kind: 'extra_time', order: 3, countsFrom: 90, length: 30 },
   5: { kind: 'penalties', order: 5, countsFrom: 120, length: 0 },
 }
 
@@ -164,18 +164,7 @@ function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
     const isAhead = other === undefined || (period.elapsedSecs ?? -1) > (other.period.elapsedSecs ?? -1)
     found.set(row.type_id, { period: isAhead ? period : other.period, rowIds })
   }
-  return inOrder(found)
-}
-
-/** The provider's own numbers count if they tell the periods apart and are in their order. */
-function inOrder(found: ReadonlyMap<number, KnownPeriod>): readonly KnownPeriod[] {
-  const usual = (type: number): number => PERIOD[type]?.order ?? 0
-  const all = [...found].toSorted(([a], [b]) => usual(a) - usual(b))
-  const isOrdered = all.every(([, { period }], n) => period.order > (all[n - 1]?.[1].period.order ?? -1))
-  return all.map(([type, { period, rowIds }]) => ({
-    period: isOrdered ? period : { ...period, order: usual(type) },
-    rowIds,
-  }))
+  return [...found.values()].toSorted((a, b) => a.period.order - b.period.order)
 }
 
 /** The plain list has one row for all of extra time; the second half of extra time shares it. */
@@ -191,7 +180,8 @@ function periodOf(row: PeriodRow): SaidPeriod | null {
   return {
     id: row.id ?? 0,
     kind: known.kind,
-    order: row.sort_order ?? known.order,
+    // The provider's own numbers have been seen to change, and to be the same for two periods.
+    order: known.order,
     countsFrom,
     length: whole ? known.length : (row.period_length ?? known.length),
     elapsedSecs: clock === null ? null : Math.max(0, clock),

@@ -5,13 +5,14 @@ import {
   details,
   event,
   fed,
+  goal,
   HOME,
   lineup,
   LINEUPS,
   lineups,
-  type Said,
   scored,
   STATS,
+  type Said,
 } from '../support/fed-polls.ts'
 
 const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
@@ -129,5 +130,51 @@ describe('rows that contradict one another', () => {
     // One that is said again is only missing later.
     const said = fed(right, slip, slip, right, right)
     expect(said.base(4)).toBeCloseTo(fed(right, slip, slip, slip, slip).base(4) ?? 0, 6)
+  })
+
+  it('[P24] a period whose number changes is the same one, and one that a poll has told too early has not begun', () => {
+    const first = { ...FIRST, minutes: 40, ticking: true }
+    const polls = (...periods: readonly object[]): Said => ({ over: { periods } })
+    const right = fed({}, ...Array.from({ length: 8 }, () => polls(first)))
+    for (const wrong of [
+      [{ ...first, sort_order: 2 }],
+      [
+        { ...first, ticking: false },
+        { ...SECOND, minutes: 46 },
+      ],
+    ]) {
+      const match = fed(
+        {},
+        polls(...wrong),
+        ...Array.from({ length: 7 }, (_, n) => polls({ ...first, seconds: 10 + n })),
+      )
+      expect(match.base(4)).toBeCloseTo(right.base(4) ?? 0, 1)
+      expect(match.state.pricing.beliefs.periods).toHaveLength(1)
+    }
+  })
+
+  it('[P24] a review that one list leaves out is shown as it was, and a substitution that comes twice once', () => {
+    const review = event(2, 10, null, 21, { addition: 'Goal confirmed', participant_id: HOME })
+    expect(fed(listing(review), listing(), listing(review)).events()).toEqual([[2, null, false]])
+    const rows: Said['over'] = { lineups: lineups({ 6: { details: details(STATS) } }) }
+    const twice: Said = { over: { ...rows, events: [change, { ...change, id: 2, minute: 25 }] } }
+    const once: Said = { over: { ...rows, events: [change] } }
+    expect(
+      fed(twice, once, once, once)
+        .events()
+        .filter(([, , retracted]) => !retracted),
+    ).toEqual([[1, 6, false]])
+  })
+
+  it.each([
+    ['in play', {}],
+    ['before kick-off', { state: { state: 'NS' }, state_id: 1 }],
+  ])('[P7] a clock that is reset for a poll, %s, moves no price and stops no match', (_, state) => {
+    const scoredAt = { ...scored, over: { ...scored.over, events: [goal, change] } }
+    const reset = { ...scoredAt.over, ...state, periods: [{ ...FIRST, minutes: 0 }] }
+    const match = fed(scoredAt, { ...scoredAt, over: reset }, scoredAt, scoredAt)
+    expect(match.bases()).toEqual(fed(scoredAt, scoredAt, scoredAt, scoredAt).bases())
+    expect(match.state.info).toMatchObject({ phase: 'live', minute: 40 })
+    expect(fed(scoredAt, { ...scoredAt, over: reset }).bases()).toEqual(fed(scoredAt).bases())
   })
 })

@@ -148,14 +148,17 @@ function periodsAfter(
     const stands = ticking ? phase === 'break' || isPast : isPast && isFollowed(order, before)
     if (now === null || (known !== undefined && stands)) return last
     const first = waiting[order]
-    if (isFree || clockCanFollow(last, now, passedSecs) || (first !== undefined && now >= first)) return now
+    if (isFree || clockCanFollow(last, now, passedSecs, ticking) || (first !== undefined && now >= first)) return now
     doubts[order] = now
     return last
   }
   const listed = said.periods.map((period): FixturePeriod => ({ ...period, elapsedSecs: clockOf(period) }))
   if (phase === 'scheduled') return { periods: listed, doubts }
   const goesOn = listed.length === 0 && phase === 'live'
-  const missing = before.filter(({ order }) => !listed.some((period) => period.order === order))
+  // A later one than the one that ticks has not begun.
+  const isListed = (order: number): boolean =>
+    listed.some((one) => one.order === order || (one.ticking && one.order < order))
+  const missing = before.filter(({ order }) => !isListed(order))
   const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
   return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
 }

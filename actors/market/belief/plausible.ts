@@ -98,6 +98,6 @@ export const goalsCanFollow = (from: number, to: number): boolean => to >= from 
 /** How much further than time has passed a clock may go between two updates, in seconds. */
 const CLOCK_LEAP_SECS = 600
 
-/** The same for the seconds played of a period. A clock that falls is judged elsewhere. */
-export const clockCanFollow = (from: number, to: number, passedSecs: number): boolean =>
-  to - from <= CLOCK_LEAP_SECS + passedSecs
+/** The same for the seconds played of a period. A running clock that falls is judged elsewhere. */
+export const clockCanFollow = (from: number, to: number, passedSecs: number, ticking = true): boolean =>
+  to - from <= CLOCK_LEAP_SECS + passedSecs && (ticking || from - to <= CLOCK_LEAP_SECS)
