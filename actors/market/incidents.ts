@@ -84,6 +84,13 @@ export const within = (review: Dated, row: Dated): boolean => {
 export const isTakenBack = ({ kind, addition, rescinded }: FixtureEvent): boolean =>
   rescinded || (isVar(kind) && isDisallowed(addition))
 
+/** Seconds of play after which a review has said all it will. */
+export const REVIEW_SECS = 300
+
+/** Whether a review says that a goal stands. */
+export const isUpheld = ({ kind, addition }: Pick<Incident, 'kind' | 'addition'>): boolean =>
+  kind === 'var' && /goal (?:confirmed|awarded|stands)/i.test(addition ?? '')
+
 export const isDisallowed = (addition: string | null): boolean => /^goal (disallowed|cancelled)$/i.test(addition ?? '')
 
 /** What reviews have said of a goal: the row of one that is under way, or that it stands. */
@@ -96,7 +103,7 @@ export function reviewOf(goal: Incident, incidents: readonly Incident[]): { stan
       within(row, goal),
   )
   return {
-    stands: rows.some(({ addition }) => /goal (?:confirmed|awarded|stands)/i.test(addition ?? '')),
+    stands: rows.some(isUpheld),
     open: rows.find(({ addition }) => /goal.*review/i.test(addition ?? '')) ?? null,
   }
 }

@@ -174,6 +174,12 @@ export function priceMatch(
     if (reason !== null) reasons.set(playerId, reason)
     if (isCapped) unsettled.add(playerId)
   }
+  for (const player of unplayed(after, players)) {
+    const base = nextBase(player, 0, model)
+    bases.set(player.playerId, base)
+    reasons.set(player.playerId, { event: null, byEvent: 0, byMinutes: base - player.base, byStatistics: 0 })
+    delete remembered[player.playerId]
+  }
   return {
     refused,
     memory: { ...memory, clock, behind, clockSecs, lastBreak, expectedGoals, incidents, players: remembered },
@@ -228,6 +234,15 @@ function castOf(
     const excused = stillExcused(player.role, { listed: fromList, stated: now.counts, excused: before.excused })
     return [{ player: { ...player, side }, spells, before, now: { ...now, excused } }]
   })
+}
+
+/** Those who have moved, and turn out not to have played: the list or the line-up that brought them on was wrong. */
+function unplayed({ moment, pitch }: Scene, players: readonly PricedPlayer[]): readonly PricedPlayer[] {
+  const isRated = (id: PlayerId): boolean =>
+    moment.snapshot.players.some(
+      ({ playerId, details }) => playerId === id && details?.[STATISTIC.rating] !== undefined,
+    )
+  return players.filter((one) => one.base !== one.start && !pitch.spells.has(one.playerId) && !isRated(one.playerId))
 }
 
 type When = 'before' | 'now'

@@ -1,7 +1,7 @@
 /** What the list of events says of each player. */
 import type { PlayerId } from '../kernel/ids.ts'
 import type { FixtureSnapshot, Side } from './fixture.ts'
-import { counts, type Incident, isGoal, reviewOf, scoringSide } from './incidents.ts'
+import { counts, type Incident, isGoal, REVIEW_SECS, reviewOf, scoringSide } from './incidents.ts'
 import { playedSecsAt } from './play-time.ts'
 import type { Counts, DiscreteAction, Reviews, ScoringModel } from './scoring.ts'
 import { type Pitch, wasOn } from './spells.ts'
@@ -81,9 +81,6 @@ export function unlistedGoals({ home, away }: FixtureSnapshot, side: Side, incid
   const told = incidents.filter((row) => isGoal(row.kind) && scoringSide(row) === side && counts(row)).length
   return Math.max(0, ((side === 'home' ? home : away).goals ?? told) - told)
 }
-
-/** Seconds of play after which a review without a verdict is over. */
-const REVIEW_SECS = 300
 
 /** The chance that a goal stands: play goes on unless it is reviewed, and the longer it does the surer the goal is. */
 function standChance(goal: Incident, incidents: readonly Incident[], moment: Moment, model: Reviews): number {

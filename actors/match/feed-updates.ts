@@ -112,9 +112,16 @@ export function take(draft: Draft, command: BelievedUpdate, terms: FeedTerms): b
   return true
 }
 
-/** An update that is refused neither raises a doubt nor settles one. */
-const judged = (pricing: Pricing, { beliefs }: PricingMemory): Pricing =>
-  pricing.refused === null ? pricing : { ...pricing, memory: { ...pricing.memory, beliefs } }
+/**
+ * An update that is refused neither raises a doubt nor settles one, but of a clock: else one that leaps back to where
+ * it was would be refused for ever.
+ */
+function judged(pricing: Pricing, { beliefs: before }: PricingMemory): Pricing {
+  if (pricing.refused === null) return pricing
+  const { clocks } = pricing.memory.beliefs.doubts
+  const beliefs = { ...before, doubts: { ...before.doubts, clocks } }
+  return { ...pricing, memory: { ...pricing.memory, beliefs } }
+}
 
 /** Lists a player, and returns the start price and what they are worth over a season. */
 function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: Price; anchor: Price } {
@@ -158,8 +165,10 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: P
 /** An update that is refused shows only that the feed answers, and confirms no full time. */
 function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }: Pricing, terms: Terms): MatchInfo {
   const { snapshot, seq } = command
-  if (refused !== null)
-    return { ...info, feedSeq: seq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }
+  if (refused !== null) {
+    const endedSeq = info.endedSeq === null ? null : info.endedSeq + seq - info.feedSeq
+    return { ...info, feedSeq: seq, endedSeq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }
+  }
   const phase = phaseOf(snapshot)
   const pitch = pitchOf(snapshot, memory.incidents, memory.clockSecs)
   const events = reportEvents(snapshot, info.events, memory.incidents, pitch.changes)
@@ -180,7 +189,8 @@ function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }:
     clock: followClock(snapshot, info.clock, snapshot.sourceAt),
     // By the clock that confirms it: of two processes one may be ahead.
     endedAt: phase === 'ended' ? (info.endedAt ?? (info.replay ? terms.at : snapshot.sourceAt)) : null,
-    endedSeq: phase === 'ended' || phase === 'off' ? (info.endedSeq ?? seq) : null,
+    // Full time confirms no abandonment, nor the other way round.
+    endedSeq: phase !== 'ended' && phase !== 'off' ? null : phase === info.phase ? (info.endedSeq ?? seq) : seq,
     kickedOffAt: info.kickedOffAt ?? (isInPlay(phase) || isInPlay(info.phase) ? snapshot.sourceAt : null),
     events,
     squad: snapshot.players.length > 0 ? snapshot.players : info.squad,

@@ -6,6 +6,7 @@ import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
 import type { UpdateSource } from '../../actors/match/messages.ts'
 import type { Provider, ProviderAnswer, UnreadableFixture } from '../../rooms/sources/provider.ts'
+import { flag, listIn } from './fields.ts'
 import { instrumentIdFor } from './instrument-ids.ts'
 import { type Parsed, parseFixture } from './snapshot.ts'
 
@@ -63,19 +64,29 @@ export class ProviderTrouble extends Error {
   }
 }
 
-const count = z.coerce.number().int().nonnegative()
+/** A number, maybe as text. Nothing is not zero: no call that is left is a pause of an hour. */
+const numeric = z.preprocess((value) => (typeof value === 'string' ? Number(value.trim() || NaN) : value), z.number())
+const count = numeric.pipe(z.int().nonnegative())
+/** A quota is renewed each hour: more seconds are something else, such as milliseconds. */
+const HOUR_SECS = 3_600
 const rateLimit = z
   .object({ remaining: count, resets_in_seconds: count })
-  .transform(({ remaining, resets_in_seconds: resetsInSecs }): Allowance => ({ remaining, resetsInSecs }))
+  .transform(({ remaining, resets_in_seconds: secs }): Allowance => ({
+    remaining,
+    resetsInSecs: Math.min(HOUR_SECS, secs),
+  }))
   .nullable()
   .catch(null)
 const envelope = z.object({
   data: z.unknown().optional(),
   message: z.string().optional().catch(undefined),
-  code: z.coerce.number().nullable().catch(null).default(null),
+  code: numeric.nullable().catch(null).default(null),
   rate_limit: rateLimit.default(null),
   pagination: z
-    .object({ has_more: z.boolean(), next_cursor: z.string().nullable().catch(null) })
+    .object({
+      has_more: z.unknown().transform((value) => flag(value, '', {}) === true),
+      next_cursor: z.string().nullable().catch(null),
+    })
     .nullable()
     .catch(null)
     .default(null),
@@ -125,6 +136,8 @@ export function createProvider(options: ProviderOptions): Provider {
       allowance: replies.at(-1)?.rate_limit ?? null,
     }
   }
+  /** Whether the last calendar had fixtures: known ones are gone when two say so. */
+  let isListed = true
   let hasOdds = true
   /**
    * A plan without odds refuses the whole request: it is asked once more without them, and then never again with them.
@@ -157,7 +170,11 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     calendar: async (from, to) => {
       const path = `fixtures/between/${dayOf(from)}/${dayOf(to)}`
-      return answer(await pagesOf((page) => askWithOdds(path, { per_page: String(PAGE), ...page })))
+      const replies = await pagesOf((page) => askWithOdds(path, { per_page: String(PAGE), ...page }))
+      const wasListed = isListed
+      isListed = replies.some(({ data }) => fixturesIn(data).length > 0)
+      if (!isListed && wasListed) throw new ProviderTrouble('the provider names no fixture of these days')
+      return answer(replies)
     },
   }
 }
@@ -229,10 +246,8 @@ function* chunksOf(ids: readonly FixtureId[]): Generator<readonly FixtureId[]> {
 }
 
 /** One fixture comes as an object, several as a list, none as neither. */
-function fixturesIn(data: unknown): readonly unknown[] {
-  if (Array.isArray(data)) return data
-  return data === undefined || data === null ? [] : [data]
-}
+const fixturesIn = (data: unknown): readonly unknown[] =>
+  listIn(data) ?? (data === undefined || data === null ? [] : [data])
 
 const idIn = (payload: unknown): unknown =>
   typeof payload === 'object' && payload !== null && 'id' in payload ? payload.id : null
@@ -279,7 +294,7 @@ const isNothingFound = ({ data, message }: Envelope): boolean =>
 
 /** What an answer without an error holds: a list, one fixture, or null where there is none. */
 const isListing = (data: unknown): boolean =>
-  data === null || Array.isArray(data) || (typeof data === 'object' && 'id' in data)
+  data === null || listIn(data) !== null || (typeof data === 'object' && 'id' in data)
 
 async function fetchText(address: string, { token, timeoutMs, world }: ProviderOptions): Promise<Reply> {
   try {

@@ -140,13 +140,22 @@ export const record =
 
 const ROWS_MAX = 1_000
 
+/** A list. PHP writes one that has lost rows as an object, under the numbers that are left. */
+export function listIn(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value
+  if (typeof value !== 'object' || value === null) return null
+  const numbers = Object.keys(value)
+  return numbers.length > 0 && numbers.every((key) => /^\d+$/.test(key)) ? Object.values(value) : null
+}
+
 /** The readable rows of a list; null where there is no list. Rows beyond the first 1,000 are skipped. */
 export function rows<T>(row: Field<T>): Field<readonly T[]> {
   return (value, name, skipped) => {
     if (value === null || value === undefined) return null
-    if (!Array.isArray(value)) return REFUSED
-    if (value.length > ROWS_MAX) skipped[name] = (skipped[name] ?? 0) + value.length - ROWS_MAX
-    return value.slice(0, ROWS_MAX).flatMap((item: unknown): T[] => {
+    const list = listIn(value)
+    if (list === null) return REFUSED
+    if (list.length > ROWS_MAX) skipped[name] = (skipped[name] ?? 0) + list.length - ROWS_MAX
+    return list.slice(0, ROWS_MAX).flatMap((item: unknown): T[] => {
       const read = row(item, name, skipped)
       if (read !== null && read !== REFUSED) return [read]
       skipped[name] = (skipped[name] ?? 0) + 1

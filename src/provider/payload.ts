@@ -58,6 +58,7 @@ const participant = record({
 })
 
 const score = record({
+  id,
   description: word,
   participant_id: required(id),
   score: required(record({ goals: count(GOALS_MAX) })),
@@ -69,7 +70,6 @@ const period = record({
   counts_from: count(150),
   period_length: count(60),
   ticking: flag,
-  sort_order: count(20),
   minutes: count(240),
   seconds: count(59),
 })

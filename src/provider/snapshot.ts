@@ -41,8 +41,7 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
   const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
-  const scoreOf = (team: number, description: string): number | null =>
-    fixture.scores?.find((s) => s.description === description && s.participant_id === team)?.score.goals ?? null
+  const scoreOf = (team: number, description: string): number | null => goalsIn(fixture, team, description)
   const periods = periodsOf(fixture)
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
@@ -77,6 +76,13 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     },
     skipped,
   }
+}
+
+/** Of two rows of a score the one that the provider made last counts. */
+function goalsIn({ scores }: FixturePayload, team: number, description: string): number | null {
+  const rows = scores?.filter((row) => row.participant_id === team && row.description === description) ?? []
+  const newest = rows.toSorted((a, b) => (a.id ?? 0) - (b.id ?? 0) || (a.score.goals ?? 0) - (b.score.goals ?? 0))
+  return newest.findLast(({ score }) => score.goals !== null)?.score.goals ?? null
 }
 
 type Goals = Readonly<Record<Side, number | null>>
@@ -138,27 +144,27 @@ const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsF
   39: { kind: 'extra_time', order: 4, countsFrom: 105, length: 15 },
   // The plain list has one row for all of extra time. From its second half on that row counts from 105, but its
   // minutes never restart: counted from 90 it is one period of 30 minutes.
-  3: { kind: 'extra_time', order: 4, countsFrom: 90, length: 30 },
+  3: { kind: 'extra_time', order: 3, countsFrom: 90, length: 30 },
   5: { kind: 'penalties', order: 5, countsFrom: 120, length: 0 },
 }
 
-/** `detailedperiods` tells the halves of extra time apart, so it is preferred; old recordings do not have it. */
+/**
+ * `detailedperiods` tells the halves of extra time apart; old recordings do not have it, and it may lag behind. Of
+ * several rows of a period the one whose clock is ahead counts.
+ */
 function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
-  const detailed = fixture.detailedperiods ?? []
-  const plain = fixture.periods ?? []
+  const [detailed, plain] = [fixture.detailedperiods ?? [], fixture.periods ?? []]
   const isSplit = detailed.some(({ type_id: type }) => type === 5314 || type === 39)
-  // The detailed list may lag behind.
-  const missing = plain.filter(
-    (row) => !detailed.some((d) => d.type_id === row.type_id) && !(isSplit && row.type_id === 3),
-  )
-  return [...detailed, ...missing]
-    .flatMap((row) => {
-      const period = periodOf(row)
-      if (period === null) return []
-      return [{ period, rowIds: [row.id, ...twins(row, plain)].filter((id) => id !== null) }]
-    })
-    .filter(({ period }, n, all) => all.findIndex((one) => one.period.order === period.order) === n)
-    .toSorted((a, b) => a.period.order - b.period.order)
+  const found = new Map<number, KnownPeriod>()
+  for (const row of [...detailed, ...plain]) {
+    const period = isSplit && row.type_id === 3 ? null : periodOf(row)
+    if (period === null) continue
+    const other = found.get(row.type_id)
+    const rowIds = [row.id, ...twins(row, plain), ...(other?.rowIds ?? [])].filter((id) => id !== null)
+    const isAhead = other === undefined || (period.elapsedSecs ?? -1) > (other.period.elapsedSecs ?? -1)
+    found.set(row.type_id, { period: isAhead ? period : other.period, rowIds })
+  }
+  return [...found.values()].toSorted((a, b) => a.period.order - b.period.order)
 }
 
 /** The plain list has one row for all of extra time; the second half of extra time shares it. */
@@ -174,7 +180,8 @@ function periodOf(row: PeriodRow): SaidPeriod | null {
   return {
     id: row.id ?? 0,
     kind: known.kind,
-    order: row.sort_order ?? known.order,
+    // The provider's own numbers have been seen to change, and to be the same for two periods.
+    order: known.order,
     countsFrom,
     length: whole ? known.length : (row.period_length ?? known.length),
     elapsedSecs: clock === null ? null : Math.max(0, clock),
@@ -306,12 +313,14 @@ function bothOf(first: SaidPlayer | undefined, second: SaidPlayer): SaidPlayer {
   const size = ({ details }: SaidPlayer): number => Object.keys(details ?? {}).length
   const isSecond = second.starter === first.starter ? size(second) > size(first) : second.starter
   const [main, other] = isSecond ? [second, first] : [first, second]
+  // A row of the other team may be about somebody else.
+  const isMain = size(main) >= size(other) || (size(main) > 0 && main.side !== other.side)
   return {
     ...main,
     name: main.name ?? other.name,
     role: main.role ?? other.role,
     jersey: main.jersey ?? other.jersey,
-    details: size(other) > size(main) ? other.details : main.details,
+    details: isMain ? main.details : other.details,
   }
 }
 

@@ -128,6 +128,26 @@ describe('a list of events', () => {
     ).toEqual([expect.objectContaining({ id: 1, standing: 'counted' })])
   })
 
+  it('[P9] that takes a goal back and gives it again has the goal', () => {
+    const review = (id: number, minute: number, addition: string) => ({ ...row(id, 'var', minute, 1), addition })
+    const [no, yes] = [review(2, 11, 'Goal Disallowed'), review(3, 11, 'Goal confirmed')]
+    const taken = [{ events: [goal], goals: 1 }, { events: [goal, no], goals: 1 }, { events: [no] }]
+    expect(counting(taken)).not.toContain(1)
+    expect(counting([...taken, { events: [no, goal, yes], goals: 1 }])).toContain(1)
+    expect(
+      counting([
+        { events: [goal, yes], goals: 1 },
+        { events: [goal, yes, { ...no, id: 4 }], goals: 1 },
+      ]),
+    ).not.toContain(1)
+    // Without a second review list and score together decide, five minutes after the first.
+    const again = { events: [no, goal], goals: 1 }
+    expect(counting([...taken, again, again])).not.toContain(1)
+    expect(counting([...taken, again, again, again, again, again])).toContain(1)
+    const without = { ...again, goals: 0 }
+    expect(counting([...taken, without, without, without, without, without])).not.toContain(1)
+  })
+
   it('[P9] that corrects the minute of a goal makes it neither older nor younger', () => {
     const ages = [8, 10, 12].map((minute) => {
       const lists = [

@@ -184,7 +184,7 @@ describe('opening', () => {
   })
 
   it('[T30] a player off the pitch takes no openings, can be closed, and opens when coming on', async () => {
-    const bench = player(2, { starter: false })
+    const bench = player(2, { starter: false, side: 'home' })
     const stage = await ActorRig.set({
       record: record({
         info: info({ squad: [player(1), bench], onPitch: [playerId(1)] }),
@@ -745,6 +745,18 @@ describe('the end of a match', () => {
       price: position.openPrice,
     })
     expect([U(1), U(2)].map((user) => stage.store.walletOf(user).balance)).toEqual([u(10_000), u(10_000)])
+  })
+
+  it.each([
+    ['full time', [over('FT'), over('ABANDONED'), over('FT')]],
+    ['an old payload', [{}, over('ABANDONED'), { periods: [{ ...still[0], elapsedSecs: 2, ticking: true }] }, {}]],
+  ])('[T25] one poll alone voids nothing, beside %s', async (_, polls) => {
+    const stage = await ActorRig.set()
+    for (const poll of polls) {
+      await stage.moves(poll)
+      await stage.actor.clock()
+      expect(stage.actor.view.info.settling).toBeNull()
+    }
   })
 
   it('[V10] a fixture that comes back after it was void is a new playing, traded and settled like any match', async () => {

@@ -185,6 +185,47 @@ describe('the provider', () => {
     expect((await troubleOf(provider.inPlay())).retryAfterMs).toBe(2_000)
   })
 
+  it.each([null, '', ' ', false, -1, undefined])('[V2] may not say how many calls are left: %j', async (remaining) => {
+    const body = JSON.stringify({ data: [], rate_limit: { resets_in_seconds: 3_600, remaining } })
+    expect((await (await serve(() => ({ body }))).provider.inPlay()).allowance).toBeNull()
+  })
+
+  it('[V2] renews its quota within an hour, whatever it says', async () => {
+    const body = JSON.stringify({ data: [], rate_limit: { resets_in_seconds: 3_600_000, remaining: '5' } })
+    const { allowance } = await (await serve(() => ({ body }))).provider.inPlay()
+    expect(allowance).toEqual({ remaining: 5, resetsInSecs: 3_600 })
+  })
+
+  it('[V9] may write a list as an object under numbers', async () => {
+    const { lineups = [], ...frame } = recording.frames[100] as Readonly<Record<string, readonly unknown[]>>
+    const [first, second] = [0, 1].map((id) => ({
+      ...frame,
+      id: id + 1,
+      lineups: Object.fromEntries(lineups.entries()),
+    }))
+    const said = { data: { 3: first, 7: second }, pagination: { has_more: 1 } }
+    const { provider, asked } = await serve((path) => ({
+      body: JSON.stringify(path.includes('page=2') ? { data: [] } : said),
+    }))
+    const { fixtures, unreadable } = await provider.inPlay()
+    expect(fixtures.map(({ fixtureId: id, players }) => [id, players.length])).toEqual([
+      [1, lineups.length],
+      [2, lineups.length],
+    ])
+    expect([unreadable, asked.length]).toEqual([[], 2])
+  })
+
+  it('[V9] has no fixtures in its calendar only when it says so twice', async () => {
+    const days = [KICK_OFF, instant(KICK_OFF + 48 * 60 * MINUTE_MS)] as const
+    const none = { message: 'No result(s) found matching your request.' }
+    const bodies = [{ data: [recording.frames[0]] }, none, none, none]
+    const { provider } = await serve(() => ({ body: JSON.stringify(bodies.shift()) }))
+    expect((await provider.calendar(...days)).fixtures).toHaveLength(1)
+    expect((await troubleOf(provider.calendar(...days))).message).toBe('the provider names no fixture of these days')
+    expect((await provider.calendar(...days)).fixtures).toEqual([])
+    expect((await provider.calendar(...days)).fixtures).toEqual([])
+  })
+
   it('[V9] has its list of matches in play read to the last page', async () => {
     const page = (id: number, more: boolean) =>
       JSON.stringify({

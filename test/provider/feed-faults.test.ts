@@ -1,88 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FedMatch } from '../support/fed-match.ts'
-
-type Row = Readonly<Record<string, unknown>>
-
-const [HOME, AWAY] = [10, 20]
-const ROLE = { 1: 24, 2: 25, 3: 26, 4: 27, 6: 27, 11: 24, 12: 25, 13: 26, 14: 27 } as const
-const STATS = { 80: 20, 116: 16, 118: 6.9 }
-
-const details = (of: Readonly<Record<number, unknown>>) =>
-  Object.entries(of).map(([type, value]) => ({ type_id: Number(type), data: { value } }))
-
-const lineup = (player: keyof typeof ROLE, over: Row = {}): Row => ({
-  player_id: player,
-  team_id: player < 10 ? HOME : AWAY,
-  position_id: ROLE[player],
-  type_id: player === 6 ? 12 : 11,
-  player_name: `Player ${player}`,
-  jersey_number: player,
-  details: player === 6 ? [] : details(STATS),
-  ...over,
-})
-
-const LINEUPS = ([1, 2, 3, 4, 6, 11, 12, 13, 14] as const).map((id) => lineup(id))
-
-/** The line-ups, with these rows for their players. */
-const lineups = (rows: Readonly<Record<number, Row>>): readonly Row[] =>
-  LINEUPS.map((row) => ({ ...row, ...rows[Number(row['player_id'])] }))
-
-const event = (id: number, type: number, player: number | null, minute: unknown, over: Row = {}): Row => ({
-  id,
-  type_id: type,
-  participant_id: player === null || player < 10 ? HOME : AWAY,
-  player_id: player,
-  related_player_id: null,
-  player_name: player === null ? null : `Player ${player}`,
-  minute,
-  ...over,
-})
-
-interface Said {
-  readonly score?: readonly [unknown, unknown]
-  readonly over?: Row
-  readonly minute?: number
-}
-
-function payload(n: number, { score = [0, 0], over = {}, minute = 40 }: Said): Row {
-  const goals = (team: number, of: unknown) => ({ participant_id: team, score: { goals: of }, description: 'CURRENT' })
-  return {
-    id: 9_000,
-    league_id: 8,
-    name: 'Harbour vs Mill',
-    starting_at: '2026-05-28 18:00:00',
-    state_id: 2,
-    state: { id: 2, state: 'INPLAY_1ST_HALF', developer_name: 'INPLAY_1ST_HALF' },
-    participants: [
-      { id: AWAY, name: 'Mill', meta: { location: 'away' } },
-      { id: HOME, name: 'Harbour', meta: { location: 'home' } },
-    ],
-    scores: [goals(HOME, score[0]), goals(AWAY, score[1])],
-    periods: [{ id: 1, type_id: 1, counts_from: 0, ticking: true, sort_order: 1, minutes: minute, seconds: n }],
-    events: [],
-    statistics: [],
-    lineups: LINEUPS,
-    ...over,
-  }
-}
-
-/** A match after these polls, the clock a second further in each. */
-function fed(...polls: readonly Said[]): FedMatch {
-  const match = new FedMatch()
-  for (const [n, said] of [{}, {}, ...polls].entries()) match.poll(payload(n, said))
-  return match
-}
-
-const goal = event(1, 14, 4, 38)
-const scored: Said = {
-  score: [1, 0],
-  over: { events: [goal], lineups: lineups({ 4: { details: details({ ...STATS, 52: 1 }) } }) },
-}
-const counts = { ...STATS, 86: 4, 117: 3 }
-const busy = (of: Readonly<Record<number, unknown>>): Said => ({
-  over: { lineups: lineups({ 4: { details: details(of) } }) },
-})
+import {
+  AWAY,
+  HOME,
+  LINEUPS,
+  STATS,
+  type Row,
+  type Said,
+  busy,
+  counts,
+  details,
+  event,
+  fed,
+  goal,
+  lineup,
+  lineups,
+  payload,
+  scored,
+} from '../support/fed-polls.ts'
 
 describe('an update that errs', () => {
   it.each([
@@ -141,6 +77,21 @@ describe('an update that errs', () => {
     const over = { events: kicks, periods: [{ id: 5, type_id: 5, ticking: true, minutes: 120, seconds: 5 }] }
     const { home, away } = fed({ score: [1, 1] }, { score: [3, 2], over }, { score: [3, 3], over }).state.info
     expect([home.goals, home.shootout, away.goals, away.shootout]).toEqual([1, 2, 1, 1])
+  })
+
+  it('[P13] statistics that count the kicks of a shoot-out move no price, then or at the end', () => {
+    const polls = (taker: object, keeper: object): readonly Said[] => {
+      const stated = lineups({
+        4: { details: details({ ...STATS, ...taker }) },
+        11: { details: details({ ...STATS, ...keeper }) },
+      })
+      const periods = [{ id: 5, type_id: 5, ticking: true, minutes: 120, seconds: 5 }]
+      const kicking: Said = { score: [1, 1], over: { lineups: stated, periods, state: { state: 'INPLAY_PENALTIES' } } }
+      return [kicking, kicking, { ...kicking, over: { lineups: stated, periods: [], state: { state: 'FT_PEN' } } }]
+    }
+    const first: Said = { score: [1, 1] }
+    const counted = fed(first, ...polls({ 52: 1, 111: 1, 112: 1 }, { 113: 2 }))
+    expect(counted.bases()).toEqual(fed(first, ...polls({}, {})).bases())
   })
 
   it('[P24] a goal under another id and minute is the same goal', () => {

@@ -13,7 +13,18 @@ import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
-import { canFollow, clockCanFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn } from './plausible.ts'
+import { exchangedIn } from './exchanged.ts'
+import {
+  canFollow,
+  clockCanFollow,
+  type Details,
+  DISCRETE,
+  goalsCanFollow,
+  hasNews,
+  isCount,
+  saidIn,
+  withoutKicks,
+} from './plausible.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -62,7 +73,9 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
   const minutes = (secsIn(periods) - secsIn(before)) / 60
-  const players = playersAfter(said, known, { ...evidence, doubts, isExplained, minutes }, lineups.starters)
+  const isShootout = periods.some(({ kind }) => kind === 'penalties')
+  const reasons = { ...evidence, doubts, isExplained, isShootout, minutes }
+  const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
     ...said,
     ...state,
@@ -114,8 +127,9 @@ function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | 
 }
 
 /**
- * A period without a clock keeps the last one, and one that is no longer listed is over. A clock that leaps in play
- * further than time has passed waits for a second update; at the end of a match there may be none.
+ * A period without a clock keeps the last one, and so does one whose clock runs in a break or beside a later period;
+ * one that is no longer listed is over. A clock that leaps in play further than time has passed waits for a second
+ * update; at the end of a match there may be none.
  */
 function periodsAfter(
   said: SaidFixture,
@@ -127,21 +141,31 @@ function periodsAfter(
   const passedSecs = sourceAt === null ? 0 : Math.max(0, said.sourceAt - sourceAt) / SECOND_MS
   const isFree = replay || before.length === 0 || isOver(phase)
   const doubts: Record<string, number> = {}
-  const clockOf = ({ order, elapsedSecs: now }: SaidFixture['periods'][number]): number => {
-    const last = before.find((period) => period.order === order)?.elapsedSecs ?? 0
-    if (now === null) return last
+  const clockOf = ({ order, elapsedSecs: now, ticking }: SaidFixture['periods'][number]): number => {
+    const known = before.find((period) => period.order === order)
+    const last = known?.elapsedSecs ?? 0
+    const isPast = isFollowed(order, said.periods)
+    const stands = ticking ? phase === 'break' || isPast : isPast && isFollowed(order, before)
+    if (now === null || (known !== undefined && stands)) return last
     const first = waiting[order]
-    if (isFree || clockCanFollow(last, now, passedSecs) || (first !== undefined && now >= first)) return now
+    if (isFree || clockCanFollow(last, now, passedSecs, ticking) || (first !== undefined && now >= first)) return now
     doubts[order] = now
     return last
   }
   const listed = said.periods.map((period): FixturePeriod => ({ ...period, elapsedSecs: clockOf(period) }))
   if (phase === 'scheduled') return { periods: listed, doubts }
   const goesOn = listed.length === 0 && phase === 'live'
-  const missing = before.filter(({ order }) => !listed.some((period) => period.order === order))
+  // A later one than the one that ticks has not begun.
+  const isListed = (order: number): boolean =>
+    listed.some((one) => one.order === order || (one.ticking && one.order < order))
+  const missing = before.filter(({ order }) => !isListed(order))
   const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
   return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
 }
+
+/** Whether a later period has been played. */
+const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
+  periods.some((later) => later.order > order && (later.elapsedSecs ?? 0) > 0)
 
 const secsIn = (periods: readonly FixturePeriod[]): number =>
   periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
@@ -153,9 +177,10 @@ const SHOOTOUT_MAX_SECS = 3_600
 /** A period that is still said to tick although a later one has been played, or long after the match has ended. */
 function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase: Phase): FixturePeriod {
   const { kind, order, length, elapsedSecs, ticking } = period
-  const isFollowed = listed.some((later) => later.order > order && later.elapsedSecs > 0)
   const most = kind === 'penalties' ? SHOOTOUT_MAX_SECS : length * 60 + ADDED_MAX_SECS
-  return ticking && (isFollowed || (isOver(phase) && elapsedSecs > most)) ? { ...period, ticking: false } : period
+  return ticking && (isFollowed(order, listed) || (isOver(phase) && elapsedSecs > most))
+    ? { ...period, ticking: false }
+    : period
 }
 
 /** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */
@@ -231,6 +256,8 @@ const isSameList = (a: readonly PlayerId[], b: readonly PlayerId[]): boolean =>
 /** What lets a count fall. */
 interface Reasons extends Evidence {
   readonly doubts: Doubts
+  /** There is a shoot-out, or has been. */
+  readonly isShootout: boolean
   /** Of play since the last update. */
   readonly minutes: number
 }
@@ -239,23 +266,31 @@ interface Reasons extends Evidence {
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, corrected, takenBack, vouches, minutes }: Reasons,
+  { doubts, isExplained, isShootout, corrected, takenBack, vouches, minutes }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
   const waiting: Record<string, Details> = { ...doubts.details }
-  for (const row of said.players) {
+  const exchanged = exchangedIn(said.players, players, { waiting, minutes })
+  for (const told of said.players) {
+    const falls = exchanged.get(told.playerId)
+    if (falls !== undefined) waiting[told.playerId] = falls
+    const row = falls === undefined ? told : { ...told, details: null }
     const before = players.get(row.playerId)
     const details =
       row.details === null
         ? null
-        : detailsAfter(row.details, before?.details ?? null, {
-            waiting: waiting[row.playerId] ?? {},
-            minutes,
-            isExplained: isExplained || corrected.has(row.playerId),
-            isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
-            isVouchedFor: (type) => vouches(row.playerId, type),
-          })
+        : detailsAfter(
+            isShootout ? withoutKicks(row.details, before?.details ?? null) : row.details,
+            before?.details ?? null,
+            {
+              waiting: waiting[row.playerId] ?? {},
+              minutes,
+              isExplained: isExplained || corrected.has(row.playerId),
+              isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
+              isVouchedFor: (type) => vouches(row.playerId, type),
+            },
+          )
     if (details?.doubts) waiting[row.playerId] = details.doubts
     else if (details !== null) delete waiting[row.playerId]
     players.set(row.playerId, {
@@ -296,7 +331,7 @@ function detailsAfter(
   { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
-  const now = saidIn(row, before, isLess)
+  const now = saidIn(row, before, waiting, isLess)
   const between = { withNews: hasNews(before, now), minutes }
   const believed: Record<number, number> = {}
   const doubts: Record<number, number> = {}
@@ -310,6 +345,8 @@ function detailsAfter(
     const isBelieved = follows(last) || isRepeated || (isExplained && isLower)
     if (isBelieved) believed[type] = value
     else doubts[type] = value
+    // It may be another player's: then no row says it again.
+    if (isBelieved && value > 0 && last === 0 && isCount(type) && !DISCRETE.has(type)) doubts[type] = value
     isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
   }
   for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value

@@ -30,25 +30,41 @@ export const DISCRETE: ReadonlySet<number> = new Set([
 /** Statistics that are no counts: they rise and fall. Captain, minutes, percentages, expected goals. */
 const FREE: ReadonlySet<number> = new Set([40, 119, 1584, 5304])
 
+export const isCount = (type: number): boolean => type !== STATISTIC.rating && !FREE.has(type)
+
 export type Details = Readonly<Record<number, number>>
 
 /**
  * What statistics say. A provider leaves out what is zero, so a row that has the player's largest count says of a goal,
- * a card, … that it lacks that there is none; of a player whose goal was taken back also of its shot. Of a row that has
- * lost more nothing is known but what it says.
+ * a card, … that it lacks that there is none; of a player whose goal was taken back also of its shot, and of a count
+ * that one row alone has said so far. Of a row that has lost more nothing is known but what it says.
  */
-export function saidIn(now: Details, before: Details, isTakenBack: boolean): Details {
+export function saidIn(now: Details, before: Details, waiting: Details, isTakenBack: boolean): Details {
   const lost: Record<number, number> = {}
   let [largest, most] = [0, 0]
   for (const [key, value] of Object.entries(before)) {
     const type = Number(key)
-    if (type === STATISTIC.rating || FREE.has(type)) continue
+    if (!isCount(type)) continue
     const isLost = now[type] === undefined && value > 0
-    if (isLost && (DISCRETE.has(type) || (isTakenBack && value === 1))) lost[type] = 0
+    const isSaidOnce = waiting[type] === value || waiting[type] === 0
+    if (isLost && (DISCRETE.has(type) || isSaidOnce || (isTakenBack && value === 1))) lost[type] = 0
     if (!DISCRETE.has(type) && value > most) [largest, most] = [type, value]
   }
   const isWhole = most === 0 || now[largest] !== undefined
   return isWhole && Object.keys(lost).length > 0 ? { ...now, ...lost } : now
+}
+
+/** The statistics that a provider may count the kicks of a shoot-out in. */
+const KICKS = [STATISTIC.goals, STATISTIC.penaltyGoals, STATISTIC.penaltiesMissed, STATISTIC.penaltiesSaved]
+
+/** A row from a shoot-out or later: of what it has kicks in, no more than before. */
+export function withoutKicks(now: Details, before: Details | null): Details {
+  if (before === null) return now
+  const kicks = KICKS.flatMap((type) => {
+    const value = now[type]
+    return value === undefined ? [] : [[type, Math.min(value, before[type] ?? 0)] as const]
+  })
+  return { ...now, ...Object.fromEntries(kicks) }
 }
 
 /** Whether a count of goals, cards, … has changed. */
@@ -82,6 +98,6 @@ export const goalsCanFollow = (from: number, to: number): boolean => to >= from 
 /** How much further than time has passed a clock may go between two updates, in seconds. */
 const CLOCK_LEAP_SECS = 600
 
-/** The same for the seconds played of a period. A clock that falls is judged elsewhere. */
-export const clockCanFollow = (from: number, to: number, passedSecs: number): boolean =>
-  to - from <= CLOCK_LEAP_SECS + passedSecs
+/** The same for the seconds played of a period. A running clock that falls is judged elsewhere. */
+export const clockCanFollow = (from: number, to: number, passedSecs: number, ticking = true): boolean =>
+  to - from <= CLOCK_LEAP_SECS + passedSecs && (ticking || from - to <= CLOCK_LEAP_SECS)

@@ -10,9 +10,11 @@ import {
   type Incident,
   isDisallowed,
   isGoal,
+  isUpheld,
   isVar,
   type MatchNews,
   near,
+  REVIEW_SECS,
   scoringSide,
   within,
 } from '../incidents.ts'
@@ -34,7 +36,8 @@ export function reconcile(snapshot: FixtureSnapshot, remembered: readonly Incide
   const candidates = pairRows(snapshot, remembered, secs)
   const annulled = annulledBy(candidates)
   const standing = candidates.filter((c) => stands(c, candidates, snapshot) && !annulled.has(c))
-  const counted = new Set(withinScore(standing, snapshot))
+  const kept = withinScore(standing, snapshot)
+  const counted = new Set([...kept, ...heldAgainst(annulled, kept, snapshot, secs)])
   const results = candidates.map((c) => ({
     before: c.before,
     now: { ...c.row, standing: standingOf(c, counted.has(c), annulled.has(c)) },
@@ -61,8 +64,12 @@ function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapsh
   if (c.rescinded || (row.playerId === null && row.kind !== 'substitution')) return false
   if (c.present) return true
   if (before === null || !counts(before) || c.isCorrected || isReviewed(row, all)) return false
-  return before.standing === 'counted' || isVouchedFor(row, snapshot)
+  const isTold = row.kind === 'substitution' && all.some((other) => other.present && isSameChange(other.row, row))
+  return before.standing === 'counted' || (!isTold && isVouchedFor(row, snapshot))
 }
+
+const isSameChange = (a: Candidate['row'], b: Candidate['row']): boolean =>
+  a.kind === b.kind && a.playerId === b.playerId && a.relatedPlayerId === b.relatedPlayerId
 
 /** The score says how many goals there are: `withinScore` keeps no more. */
 function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: FixtureSnapshot): boolean {
@@ -74,18 +81,43 @@ function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: Fixt
   return kind === 'substitution' && Object.values(details).some((value) => value > 0)
 }
 
-/** A VAR row that disallows a goal means the latest goal of its player, whether or not that is still listed. */
-function annulledBy(all: readonly Candidate[]): ReadonlySet<Candidate> {
-  const annulled = new Set<Candidate>()
+/**
+ * A VAR row that disallows a goal means the latest goal of its player, whether or not that is still listed, and each
+ * such goal with the row. One that a later review gives again stands.
+ */
+function annulledBy(all: readonly Candidate[]): ReadonlyMap<Candidate, Candidate> {
+  const annulled = new Map<Candidate, Candidate>()
   for (const review of all) {
     if (!review.present || !isDisallowed(review.row.addition)) continue
     const latest = all
       .filter((c) => isGoal(c.row.kind) && c.row.playerId !== null && c.row.playerId === review.row.playerId)
       .filter((c) => within(review.row, c.row) || review.row.minute === null || c.row.minute === null)
       .toSorted((a, b) => clockMinute(b.row) - clockMinute(a.row) || Number(a.present) - Number(b.present))[0]
-    if (latest !== undefined) annulled.add(latest)
+    if (latest !== undefined && !all.some((other) => isGivenBy(other, review))) annulled.set(latest, review)
   }
   return annulled
+}
+
+/** Whether a review is a later one, of the same player if of any, and says that the goal stands. */
+const isGivenBy = ({ row, present }: Candidate, { row: before }: Candidate): boolean =>
+  present &&
+  isUpheld(row) &&
+  (row.playerId === null || row.playerId === before.playerId) &&
+  (clockMinute(row) - clockMinute(before) || row.id - before.id) > 0
+
+/** Goals that list and score hold against a review, long after it. */
+function heldAgainst(
+  annulled: ReadonlyMap<Candidate, Candidate>,
+  counted: readonly Candidate[],
+  snapshot: FixtureSnapshot,
+  secs: number,
+): readonly Candidate[] {
+  return [...annulled].flatMap(([goal, review]) => {
+    const side = scoringSide(goal.row)
+    if (!goal.present || goal.rescinded || side === null || secs - review.row.listedAt < REVIEW_SECS) return []
+    const known = counted.filter(({ row }) => isGoal(row.kind) && scoringSide(row) === side).length
+    return known < (snapshot[side].goals ?? 0) ? [goal] : []
+  })
 }
 
 /**
@@ -137,7 +169,7 @@ function repeatedIn(goals: readonly Candidate[], { players }: FixtureSnapshot): 
 
 function standingOf(c: Candidate, counted: boolean, annulled: boolean): Incident['standing'] {
   if (counted) return c.present ? 'counted' : 'missing'
-  const without = c.before === null || c.before.standing === 'seen'
+  const without = c.before === null || c.before.standing === 'seen' || isVar(c.row.kind)
   return without && c.present && !c.rescinded && !annulled ? 'seen' : 'cancelled'
 }
 

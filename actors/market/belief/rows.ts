@@ -97,7 +97,8 @@ function dated<T extends FixtureEvent>(event: T, remembered: readonly Incident[]
   return { ...event, minute, extraMinute, period: event.period ?? period }
 }
 
-function rowOf(e: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number): Listed {
+function rowOf(said: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number): Listed {
+  const e = withinSide(said, sides)
   // An own goal by a player in no line-up: the provider files it under the side it counts for.
   const filed = e.kind === 'own_goal' && e.side !== null ? (e.side === 'home' ? 'away' : 'home') : e.side
   const player = e.playerId ?? (e.kind === 'substitution' ? e.relatedPlayerId : null)
@@ -117,6 +118,14 @@ function rowOf(e: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number
     isRelatedLost: false,
   }
   return { row, rescinded: e.rescinded }
+}
+
+/** A substitution without a player of the other side: nobody comes on or leaves for an opponent. */
+function withinSide(e: Relevant, sides: ReadonlyMap<PlayerId, Side>): Relevant {
+  if (e.kind !== 'substitution' || e.playerId === null || e.relatedPlayerId === null) return e
+  const [on, off] = [sides.get(e.playerId), sides.get(e.relatedPlayerId)]
+  if (on === undefined || off === undefined || on === off) return e
+  return off === e.side ? { ...e, playerId: null } : { ...e, relatedPlayerId: null }
 }
 
 interface Listed {
@@ -202,11 +211,11 @@ const agrees = (r: Incident, row: Candidate['row']): boolean => {
 const isExchanged = (a: Row, b: Row): boolean =>
   a.playerId !== null && a.playerId === b.relatedPlayerId && b.playerId === a.relatedPlayerId
 
-/** A goal of a side whose scorer only one of two rows names. */
+/** A goal of a side whose scorer one of two rows does not name, or neither. */
 const isNamedNow = (before: Incident, row: Candidate['row']): boolean =>
   isGoal(before.kind) &&
   isGoal(row.kind) &&
-  (before.playerId === null) !== (row.playerId === null) &&
+  (before.playerId === null || row.playerId === null) &&
   before.side === row.side &&
   near(before, row)
 

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import {
+  AWAY,
+  counts,
+  details,
+  event,
+  fed,
+  goal,
+  HOME,
+  lineup,
+  LINEUPS,
+  lineups,
+  scored,
+  STATS,
+  type Said,
+} from '../support/fed-polls.ts'
+
+const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
+const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 47, seconds: 10, ticking: true }
+const secondHalf = (...periods: readonly object[]): Said => ({
+  over: { state: { state: 'INPLAY_2ND_HALF' }, state_id: 22, periods },
+})
+
+describe('rows that contradict one another', () => {
+  it('[P24] of two current scores of a side the one that was made last counts', () => {
+    const row = (id: number, team: number, goals: number) => ({
+      id,
+      participant_id: team,
+      score: { goals },
+      description: 'CURRENT',
+    })
+    const scores = [row(1, HOME, 0), row(3, HOME, 1), row(2, AWAY, 2), row(4, AWAY, 1)]
+    for (const said of [scores, scores.toReversed()]) {
+      const { home, away } = fed({ over: { scores: said } }, { over: { scores: said } }).state.info
+      expect([home.goals, away.goals]).toEqual([1, 1])
+    }
+  })
+
+  it.each([
+    [
+      'listed twice, an old row first',
+      secondHalf({ ...SECOND, minutes: 46 }, { ...SECOND, ticking: false }, FIRST, SECOND),
+    ],
+    ['numbered alike', secondHalf(FIRST, { ...SECOND, sort_order: 1 })],
+    ['numbered the wrong way round', secondHalf({ ...FIRST, sort_order: 2 }, { ...SECOND, sort_order: 1 })],
+  ])('[P24] a period is one, in its order: %s', (_, said) => {
+    const match = fed(secondHalf(FIRST, { ...SECOND, minutes: 46 }), said)
+    expect(match.bases()).toEqual(fed(secondHalf(FIRST, { ...SECOND, minutes: 46 }), secondHalf(FIRST, SECOND)).bases())
+    expect(match.state.info.minute).toBe(47)
+  })
+
+  it('[P3] a half whose clock runs on in the break, and beside the next half, is played no longer', () => {
+    const halfTime = (over: object): Said => ({
+      over: { state: { state: 'HT' }, state_id: 3, periods: [{ ...FIRST, ...over }] },
+    })
+    const polls = (...first: readonly object[]): readonly Said[] => [
+      halfTime({}),
+      halfTime(first[0] ?? {}),
+      secondHalf({ ...FIRST, ...first[1] }, { ...SECOND, minutes: 46 }),
+      secondHalf({ ...FIRST, ...first[2] }, SECOND),
+    ]
+    const match = fed(...polls({ minutes: 60, ticking: true }, { minutes: 62, ticking: true }, { minutes: 63 }))
+    expect(match.bases()).toEqual(fed(...polls()).bases())
+    expect(match.state.info.minute).toBe(47)
+  })
+
+  const listing = (...events: readonly object[]): Said => ({ over: { events } })
+  const change = event(1, 18, 6, 20, { related_player_id: 4 })
+
+  it.each([
+    ['a substitution that is taken back', [listing(change), listing(), listing()]],
+    ['one that is corrected', [listing(change), listing({ ...change, player_id: 5 })]],
+    [
+      'a line-up that is taken back',
+      [11, 11, 12, 12].map((type_id) => ({
+        over: { lineups: LINEUPS.map((row) => ({ ...row, type_id: row['player_id'] === 6 ? type_id : 11 })) },
+      })),
+    ],
+  ])('[P4] who has not played after all is worth what they were: %s', (_, polls) => {
+    const prices = polls.map((_poll, n) => fed(...polls.slice(0, n + 1)).base(6) ?? 0)
+    expect(Math.min(...prices)).toBeLessThan(249)
+    expect(prices.at(-1)).toBe(250)
+  })
+
+  it('[P25] nobody comes on or leaves for an opponent', () => {
+    const across = { ...change, related_player_id: 14 }
+    expect(fed(listing(across)).playing()).toEqual([1, 2, 3, 4, 6, 11, 12, 13, 14])
+    expect(fed(listing({ ...across, participant_id: AWAY })).playing()).toEqual([1, 2, 3, 4, 11, 12, 13])
+    expect(fed(listing(across), listing(change)).playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
+  })
+
+  it('[P24] a goal that nobody is named for is one, under whatever id it comes', () => {
+    const nameless = (id: number, minute = 38): Said => ({
+      score: [1, 0],
+      over: { events: [event(id, 14, null, minute)] },
+    })
+    const match = fed(nameless(1), nameless(2, 39), nameless(3))
+    expect(match.events()).toEqual([[3, null, false]])
+    expect(match.bases()).toEqual(fed(nameless(1), nameless(1), nameless(1)).bases())
+  })
+
+  it('[P27] a row of the other team says nothing of a player whose own team has one', () => {
+    const other = lineup(4, { team_id: AWAY, type_id: 12, details: details({ ...STATS, 52: 1, 83: 1 }) })
+    const twice: Said = { ...scored, over: { ...scored.over, lineups: [...LINEUPS, other] } }
+    const once: Said = { ...scored, over: { ...scored.over, lineups: LINEUPS } }
+    expect(fed(scored, twice, twice).bases()).toEqual(fed(scored, once, once).bases())
+  })
+
+  const MUCH = { ...counts, 52: 1, 84: 1, 118: 8.1 }
+  const LITTLE = { ...STATS, 78: 1, 86: 2 }
+  const stated = (three: object, four: object): Said => ({
+    over: { lineups: lineups({ 3: { details: details({ ...three }) }, 4: { details: details({ ...four }) } }) },
+  })
+
+  it.each([
+    ['word for word', LITTLE, MUCH],
+    ['while both play on', { ...LITTLE, 80: 22, 116: 17 }, { ...MUCH, 80: 23, 86: 5 }],
+  ])('[P22] players who exchange their statistics for a poll move no price: %s', (_, little, much) => {
+    const right = stated(LITTLE, MUCH)
+    const match = fed(right, stated(much, little))
+    expect(match.bases()).toEqual(fed(right, right).bases())
+    expect(fed(right, stated(much, little), right).bases()).toEqual(fed(right, right, right).bases())
+    // Two polls may say that they had been exchanged before.
+    expect(fed(right, stated(much, little), stated(much, little)).base(3)).toBeGreaterThan(match.base(3) ?? 0)
+  })
+
+  it('[P22] a count that one row alone has said goes when two leave it out, as zeros are left out', () => {
+    const [right, slip] = [stated(STATS, counts), stated(STATS, { ...counts, 57: 3 })]
+    expect(fed(right, slip, right, right).bases()).toEqual(fed(right, right, right, right).bases())
+    // One that is said again is only missing later.
+    const said = fed(right, slip, slip, right, right)
+    expect(said.base(4)).toBeCloseTo(fed(right, slip, slip, slip, slip).base(4) ?? 0, 6)
+  })
+
+  it('[P24] a period whose number changes is the same one, and one that a poll has told too early has not begun', () => {
+    const first = { ...FIRST, minutes: 40, ticking: true }
+    const polls = (...periods: readonly object[]): Said => ({ over: { periods } })
+    const right = fed({}, ...Array.from({ length: 8 }, () => polls(first)))
+    for (const wrong of [
+      [{ ...first, sort_order: 2 }],
+      [
+        { ...first, ticking: false },
+        { ...SECOND, minutes: 46 },
+      ],
+    ]) {
+      const match = fed(
+        {},
+        polls(...wrong),
+        ...Array.from({ length: 7 }, (_, n) => polls({ ...first, seconds: 10 + n })),
+      )
+      expect(match.base(4)).toBeCloseTo(right.base(4) ?? 0, 1)
+      expect(match.state.pricing.beliefs.periods).toHaveLength(1)
+    }
+  })
+
+  it('[P24] a review that one list leaves out is shown as it was, and a substitution that comes twice once', () => {
+    const review = event(2, 10, null, 21, { addition: 'Goal confirmed', participant_id: HOME })
+    expect(fed(listing(review), listing(), listing(review)).events()).toEqual([[2, null, false]])
+    const rows: Said['over'] = { lineups: lineups({ 6: { details: details(STATS) } }) }
+    const twice: Said = { over: { ...rows, events: [change, { ...change, id: 2, minute: 25 }] } }
+    const once: Said = { over: { ...rows, events: [change] } }
+    expect(
+      fed(twice, once, once, once)
+        .events()
+        .filter(([, , retracted]) => !retracted),
+    ).toEqual([[1, 6, false]])
+  })
+
+  it.each([
+    ['in play', {}],
+    ['before kick-off', { state: { state: 'NS' }, state_id: 1 }],
+  ])('[P7] a clock that is reset for a poll, %s, moves no price and stops no match', (_, state) => {
+    const scoredAt = { ...scored, over: { ...scored.over, events: [goal, change] } }
+    const reset = { ...scoredAt.over, ...state, periods: [{ ...FIRST, minutes: 0 }] }
+    const match = fed(scoredAt, { ...scoredAt, over: reset }, scoredAt, scoredAt)
+    expect(match.bases()).toEqual(fed(scoredAt, scoredAt, scoredAt, scoredAt).bases())
+    expect(match.state.info).toMatchObject({ phase: 'live', minute: 40 })
+    expect(fed(scoredAt, { ...scoredAt, over: reset }).bases()).toEqual(fed(scoredAt).bases())
+  })
+})
