@@ -66,8 +66,8 @@ const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
 })
 
 /**
- * Whether the match on the screen takes orders. Until the refresh that frames ask for, it is what all its players on the
- * pitch agree on: after a halt nothing says that trading is open.
+ * Whether the match on the screen takes orders. Until the refresh that frames ask for, it is what all its players on
+ * the pitch agree on: after a halt nothing says that trading is open.
  */
 export const windowStatus = computed(() => {
   const stated = selectedMatch.value?.tradeWindow.status ?? null
