@@ -1,6 +1,6 @@
 /** What the gate makes of a failed test. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -36,11 +36,15 @@ function verdict(...args: readonly string[]) {
 }
 
 describe('the gate', () => {
-  it('runs failed files again unless they are many', () => {
-    const three = ['a', 'b', 'c'].map((name) => `test/${name}.test.ts`)
-    expect(verdict('repeated', report('one', three.slice(0, 1))).said).toBe('test/a.test.ts')
-    expect(verdict('repeated', report('three', three)).said).toBe(three.join('\n'))
-    expect(verdict('repeated', report('four', [...three, 'test/d.test.ts'])).said).toBe('')
+  it('runs a failed file again if it is one of five that exist, and no other failed', () => {
+    const listed = [...readFileSync(join(ROOT, '.ci/verdict.mjs'), 'utf8').matchAll(/^ {2}'(test\/[^']+)':/gm)].map(
+      ([, path = '']) => path,
+    )
+    expect(listed.length).toBeGreaterThan(0)
+    expect(listed.length).toBeLessThanOrEqual(5)
+    expect(listed.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+    expect(verdict('repeated', report('all', listed)).said).toBe(listed.join('\n'))
+    expect(verdict('repeated', report('other', [...listed, 'test/a.test.ts'])).said).toBe('')
     expect(verdict('repeated', report('none', [])).said).toBe('')
   })
 
