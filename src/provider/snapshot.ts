@@ -313,7 +313,7 @@ function bothOf(first: SaidPlayer | undefined, second: SaidPlayer): SaidPlayer {
   const size = ({ details }: SaidPlayer): number => Object.keys(details ?? {}).length
   const isSecond = second.starter === first.starter ? size(second) > size(first) : second.starter
   const [main, other] = isSecond ? [second, first] : [first, second]
-  // A row of the other team may be about somebody else.
+  // A row of the other team may be about another player.
   const isMain = size(main) >= size(other) || (size(main) > 0 && main.side !== other.side)
   return {
     ...main,

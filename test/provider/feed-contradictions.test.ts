@@ -82,14 +82,14 @@ describe('rows that contradict one another', () => {
     expect(prices.at(-1)).toBe(250)
   })
 
-  it('[P25] nobody comes on or leaves for an opponent', () => {
+  it('[P25] a player comes on for one of their own team', () => {
     const across = { ...change, related_player_id: 14 }
     expect(fed(listing(across)).playing()).toEqual([1, 2, 3, 4, 6, 11, 12, 13, 14])
     expect(fed(listing({ ...across, participant_id: AWAY })).playing()).toEqual([1, 2, 3, 4, 11, 12, 13])
     expect(fed(listing(across), listing(change)).playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
   })
 
-  it('[P24] a goal that nobody is named for is one, under whatever id it comes', () => {
+  it('[P24] a goal without a name is one, under whatever id it comes', () => {
     const nameless = (id: number, minute = 38): Said => ({
       score: [1, 0],
       over: { events: [event(id, 14, null, minute)] },

@@ -120,7 +120,7 @@ function rowOf(said: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: num
   return { row, rescinded: e.rescinded }
 }
 
-/** A substitution without a player of the other side: nobody comes on or leaves for an opponent. */
+/** A substitution without the player of the other side, if it names one: a player replaces one of their own team. */
 function withinSide(e: Relevant, sides: ReadonlyMap<PlayerId, Side>): Relevant {
   if (e.kind !== 'substitution' || e.playerId === null || e.relatedPlayerId === null) return e
   const [on, off] = [sides.get(e.playerId), sides.get(e.relatedPlayerId)]
