@@ -124,14 +124,6 @@ describe('rows that contradict one another', () => {
     expect(fed(right, stated(much, little), stated(much, little)).base(3)).toBeGreaterThan(match.base(3) ?? 0)
   })
 
-  it('[P22] a count that one row alone has said goes when two leave it out, as zeros are left out', () => {
-    const [right, slip] = [stated(STATS, counts), stated(STATS, { ...counts, 57: 3 })]
-    expect(fed(right, slip, right, right).bases()).toEqual(fed(right, right, right, right).bases())
-    // One that is said again is only missing later.
-    const said = fed(right, slip, slip, right, right)
-    expect(said.base(4)).toBeCloseTo(fed(right, slip, slip, slip, slip).base(4) ?? 0, 6)
-  })
-
   it('[P24] a period whose number changes is the same one, and one that a poll has told too early has not begun', () => {
     const first = { ...FIRST, minutes: 40, ticking: true }
     const polls = (...periods: readonly object[]): Said => ({ over: { periods } })

@@ -21,7 +21,6 @@ import {
   DISCRETE,
   goalsCanFollow,
   hasNews,
-  isCount,
   saidIn,
   withoutKicks,
 } from './plausible.ts'
@@ -331,7 +330,7 @@ function detailsAfter(
   { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
-  const now = saidIn(row, before, waiting, isLess)
+  const now = saidIn(row, before, isLess)
   const between = { withNews: hasNews(before, now), minutes }
   const believed: Record<number, number> = {}
   const doubts: Record<number, number> = {}
@@ -345,8 +344,6 @@ function detailsAfter(
     const isBelieved = follows(last) || isRepeated || (isExplained && isLower)
     if (isBelieved) believed[type] = value
     else doubts[type] = value
-    // It may be another player's: then no row says it again.
-    if (isBelieved && value > 0 && last === 0 && isCount(type) && !DISCRETE.has(type)) doubts[type] = value
     isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
   }
   for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value

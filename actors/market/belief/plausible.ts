@@ -36,18 +36,17 @@ export type Details = Readonly<Record<number, number>>
 
 /**
  * What statistics say. A provider leaves out what is zero, so a row that has the player's largest count says of a goal,
- * a card, … that it lacks that there is none; of a player whose goal was taken back also of its shot, and of a count
- * that one row alone has said so far. Of a row that has lost more nothing is known but what it says.
+ * a card, … that it lacks that there is none; of a player whose goal was taken back also of its shot. Of a row that has
+ * lost more nothing is known but what it says.
  */
-export function saidIn(now: Details, before: Details, waiting: Details, isTakenBack: boolean): Details {
+export function saidIn(now: Details, before: Details, isTakenBack: boolean): Details {
   const lost: Record<number, number> = {}
   let [largest, most] = [0, 0]
   for (const [key, value] of Object.entries(before)) {
     const type = Number(key)
     if (!isCount(type)) continue
     const isLost = now[type] === undefined && value > 0
-    const isSaidOnce = waiting[type] === value || waiting[type] === 0
-    if (isLost && (DISCRETE.has(type) || isSaidOnce || (isTakenBack && value === 1))) lost[type] = 0
+    if (isLost && (DISCRETE.has(type) || (isTakenBack && value === 1))) lost[type] = 0
     if (!DISCRETE.has(type) && value > most) [largest, most] = [type, value]
   }
   const isWhole = most === 0 || now[largest] !== undefined
