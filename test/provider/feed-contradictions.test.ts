@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
   AWAY,
-  counts,
   details,
   event,
   fed,
@@ -82,13 +81,6 @@ describe('rows that contradict one another', () => {
     expect(prices.at(-1)).toBe(250)
   })
 
-  it('[P25] a player comes on for one of their own team', () => {
-    const across = { ...change, related_player_id: 14 }
-    expect(fed(listing(across)).playing()).toEqual([1, 2, 3, 4, 6, 11, 12, 13, 14])
-    expect(fed(listing({ ...across, participant_id: AWAY })).playing()).toEqual([1, 2, 3, 4, 11, 12, 13])
-    expect(fed(listing(across), listing(change)).playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
-  })
-
   it('[P24] a goal without a name is one, under whatever id it comes', () => {
     const nameless = (id: number, minute = 38): Said => ({
       score: [1, 0],
@@ -104,24 +96,6 @@ describe('rows that contradict one another', () => {
     const twice: Said = { ...scored, over: { ...scored.over, lineups: [...LINEUPS, other] } }
     const once: Said = { ...scored, over: { ...scored.over, lineups: LINEUPS } }
     expect(fed(scored, twice, twice).bases()).toEqual(fed(scored, once, once).bases())
-  })
-
-  const MUCH = { ...counts, 52: 1, 84: 1, 118: 8.1 }
-  const LITTLE = { ...STATS, 78: 1, 86: 2 }
-  const stated = (three: object, four: object): Said => ({
-    over: { lineups: lineups({ 3: { details: details({ ...three }) }, 4: { details: details({ ...four }) } }) },
-  })
-
-  it.each([
-    ['word for word', LITTLE, MUCH],
-    ['while both play on', { ...LITTLE, 80: 22, 116: 17 }, { ...MUCH, 80: 23, 86: 5 }],
-  ])('[P22] players who exchange their statistics for a poll move no price: %s', (_, little, much) => {
-    const right = stated(LITTLE, MUCH)
-    const match = fed(right, stated(much, little))
-    expect(match.bases()).toEqual(fed(right, right).bases())
-    expect(fed(right, stated(much, little), right).bases()).toEqual(fed(right, right, right).bases())
-    // Two polls may say that they had been exchanged before.
-    expect(fed(right, stated(much, little), stated(much, little)).base(3)).toBeGreaterThan(match.base(3) ?? 0)
   })
 
   it('[P24] a period whose number changes is the same one, and one that a poll has told too early has not begun', () => {

@@ -13,7 +13,6 @@ import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
-import { exchangedIn } from './exchanged.ts'
 import {
   canFollow,
   clockCanFollow,
@@ -270,11 +269,7 @@ function playersAfter(
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
   const waiting: Record<string, Details> = { ...doubts.details }
-  const exchanged = exchangedIn(said.players, players, { waiting, minutes })
-  for (const told of said.players) {
-    const falls = exchanged.get(told.playerId)
-    if (falls !== undefined) waiting[told.playerId] = falls
-    const row = falls === undefined ? told : { ...told, details: null }
+  for (const row of said.players) {
     const before = players.get(row.playerId)
     const details =
       row.details === null

@@ -30,7 +30,7 @@ export const DISCRETE: ReadonlySet<number> = new Set([
 /** Statistics that are no counts: they rise and fall. Captain, minutes, percentages, expected goals. */
 const FREE: ReadonlySet<number> = new Set([40, 119, 1584, 5304])
 
-export const isCount = (type: number): boolean => type !== STATISTIC.rating && !FREE.has(type)
+const isCount = (type: number): boolean => type !== STATISTIC.rating && !FREE.has(type)
 
 export type Details = Readonly<Record<number, number>>
 

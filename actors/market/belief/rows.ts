@@ -97,8 +97,7 @@ function dated<T extends FixtureEvent>(event: T, remembered: readonly Incident[]
   return { ...event, minute, extraMinute, period: event.period ?? period }
 }
 
-function rowOf(said: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number): Listed {
-  const e = withinSide(said, sides)
+function rowOf(e: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number): Listed {
   // An own goal by a player in no line-up: the provider files it under the side it counts for.
   const filed = e.kind === 'own_goal' && e.side !== null ? (e.side === 'home' ? 'away' : 'home') : e.side
   const player = e.playerId ?? (e.kind === 'substitution' ? e.relatedPlayerId : null)
@@ -118,14 +117,6 @@ function rowOf(said: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: num
     isRelatedLost: false,
   }
   return { row, rescinded: e.rescinded }
-}
-
-/** A substitution without the player of the other side, if it names one: a player replaces one of their own team. */
-function withinSide(e: Relevant, sides: ReadonlyMap<PlayerId, Side>): Relevant {
-  if (e.kind !== 'substitution' || e.playerId === null || e.relatedPlayerId === null) return e
-  const [on, off] = [sides.get(e.playerId), sides.get(e.relatedPlayerId)]
-  if (on === undefined || off === undefined || on === off) return e
-  return off === e.side ? { ...e, playerId: null } : { ...e, relatedPlayerId: null }
 }
 
 interface Listed {
