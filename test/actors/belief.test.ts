@@ -146,6 +146,11 @@ describe('a list of events', () => {
     expect(counting([...taken, again, again, again, again, again])).toContain(1)
     const without = { ...again, goals: 0 }
     expect(counting([...taken, without, without, without, without, without])).not.toContain(1)
+    // Of two goals that were taken back as many as the score has.
+    const other = row(5, 'goal', 12, 2)
+    const both = { events: [goal, no, other, { ...no, id: 6, minute: 13, playerId: playerId(2) }], goals: 1 }
+    const counted = counting([both, both, both, both, both, both, both])
+    expect(counted.filter((id) => id === 1 || id === 5)).toHaveLength(1)
   })
 
   it('[P9] that corrects the minute of a goal makes it neither older nor younger', () => {

@@ -2,7 +2,7 @@
  * The goals, cards and substitutions that count now. The provider's list is complete, but it may lose rows, change them
  * and bring them back. So it is compared with the rows seen before, and nothing is summed over time.
  */
-import type { FixtureSnapshot } from '../fixture.ts'
+import type { FixtureSnapshot, Side } from '../fixture.ts'
 import {
   concernsAll,
   clockMinute,
@@ -112,11 +112,16 @@ function heldAgainst(
   snapshot: FixtureSnapshot,
   secs: number,
 ): readonly Candidate[] {
+  const known = (side: Side): number =>
+    counted.filter(({ row }) => isGoal(row.kind) && scoringSide(row) === side).length
+  const missing = {
+    home: (snapshot.home.goals ?? 0) - known('home'),
+    away: (snapshot.away.goals ?? 0) - known('away'),
+  }
   return [...annulled].flatMap(([goal, review]) => {
     const side = scoringSide(goal.row)
     if (!goal.present || goal.rescinded || side === null || secs - review.row.listedAt < REVIEW_SECS) return []
-    const known = counted.filter(({ row }) => isGoal(row.kind) && scoringSide(row) === side).length
-    return known < (snapshot[side].goals ?? 0) ? [goal] : []
+    return missing[side]-- > 0 ? [goal] : []
   })
 }
 
