@@ -1,6 +1,6 @@
 /** The user's wallet and positions, kept current by the account stream and valued at live prices. */
 import { batch, computed, signal } from '@preact/signals'
-import { newKey } from './client/api.ts'
+import { newKey } from './client/ask.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
 import { lots, signed, timeOfDay, units } from './format.ts'
 import { nameOf } from './names.ts'

@@ -1,5 +1,5 @@
 /** Search, theme and trying out on the page of the API descriptions. */
-import { newKey } from './client/api.ts'
+import { newKey } from './client/ask.ts'
 
 const main = (): void => {
   // On a phone the table of contents would hide the text.

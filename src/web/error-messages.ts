@@ -1,5 +1,5 @@
 /** Error messages for the user: what happened and what to do next. */
-import { ApiError } from './client/api.ts'
+import { ApiError } from './client/ask.ts'
 import type { ErrorBody } from './client/wire.ts'
 import { countdown, dayTime, lots, units } from './format.ts'
 import { windowReason } from './served.ts'

@@ -1,6 +1,6 @@
 /** The live connection: the feed brings prices and account events; everything else is reloaded after a break. */
 import { computed, effect, signal } from '@preact/signals'
-import { ApiError } from './client/api.ts'
+import { ApiError } from './client/ask.ts'
 import { Feed, type FeedState } from './client/feed.ts'
 import { refreshLeagues, takeNewMatches } from './leagues.ts'
 import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } from './account.ts'

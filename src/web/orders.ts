@@ -3,7 +3,7 @@
  * what became of it, and a new one would be a second order.
  */
 import { computed, signal } from '@preact/signals'
-import { ApiError, newKey } from './client/api.ts'
+import { ApiError, newKey } from './client/ask.ts'
 import type { OpenOrder } from './client/wire.ts'
 import { user } from './session.ts'
 

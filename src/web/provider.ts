@@ -1,5 +1,5 @@
 /** The way to the identity provider and back: to sign in, and to prove again who one is. */
-import { ApiError, newKey } from './client/api.ts'
+import { ApiError, newKey } from './client/ask.ts'
 import { api, facts, type PageFacts, signedIn, user } from './session.ts'
 import { toast } from './toasts.ts'
 import { messageFor } from './error-messages.ts'

@@ -70,8 +70,9 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     await page.getByLabel(/^Type your username/).fill('ada_leaves')
     await last.click()
     await page.getByText(/^Your account will be deleted on/).waitFor()
-    await enter(page, 'Ada Leaves')
+    await site.enter(page, 'Ada Leaves')
     await page.getByText('Your account stays').waitFor()
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
   })
 
   it('fits every width and passes axe in dark and light', async () => {

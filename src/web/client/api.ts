@@ -10,7 +10,6 @@ import type {
   Close,
   District,
   DistrictStanding,
-  ErrorBody,
   Instrument,
   KeyOrder,
   League,
@@ -60,54 +59,10 @@ import type {
   WatchedMatch,
   WatchedMatches,
 } from './wire.ts'
-
-/** The server refused, or (status 0) could not be reached. */
-export class ApiError extends Error {
-  readonly status: number
-  /** For programs; `OFFLINE` when there was no answer. */
-  readonly code: string
-  /** The whole body of the answer. */
-  readonly facts: ErrorBody
-
-  constructor(status: number, facts: ErrorBody) {
-    super(facts.error)
-    this.name = 'ApiError'
-    this.status = status
-    this.code = facts.code
-    this.facts = facts
-  }
-}
-
-export interface ApiOptions {
-  /** Where the API is, without a slash at the end; empty for the page's own address. */
-  readonly baseUrl?: string
-  /** A personal key, for programs. Without one the session is in cookies. */
-  readonly key?: string
-  /** Sends the requests, for programs that keep cookies themselves. */
-  readonly fetch?: (input: string, init: RequestInit) => Promise<Response>
-  /** Called when the session is over and the refresh token is gone. */
-  readonly onSignedOut?: () => void
-  /** Called each time that the server cannot be reached, also while a request is still repeated. */
-  readonly onUnreachable?: () => void
-}
-
-interface RequestOptions {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  readonly body?: unknown
-  /** Makes the request safe to repeat: the effect happens once, and the first answer is repeated. */
-  readonly key?: string
-  /** The request is part of signing in: a 401 is then an answer like any other. */
-  readonly isSigningIn?: boolean
-}
+import { type ApiOptions, type Ask, createAsking } from './ask.ts'
 
 /** By ROI, or by PnL; friends are those of the referral network. */
 export type BoardName = 'roi/global' | 'roi/friends' | 'global' | 'friends' | `roi/district/${number}`
-
-const ATTEMPTS = 4
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 3_000
-const NOTED_MS = 50
 
 /** The API client of one visitor; share it, because it renews the session once for all callers. */
 export function createApi(options: ApiOptions = {}) {
@@ -124,8 +79,6 @@ export function createApi(options: ApiOptions = {}) {
     ...ownAccount(ask),
   }
 }
-
-type Ask = <Answer>(path: string, options?: RequestOptions) => Promise<Answer>
 
 /** Who the caller is, signing in and registering. */
 const signingIn = (ask: Ask) => ({
@@ -278,122 +231,3 @@ const ownAccount = (ask: Ask) => ({
   deleteAccount: (confirm: string) => ask<{ deletionDue: string }>('/api/me', { method: 'DELETE', body: { confirm } }),
   deleteKey: (id: string) => ask<unknown>(`/api/keys/${id}`, { method: 'DELETE' }),
 })
-
-/** Requests with the session of one visitor, which is renewed when it has expired. */
-function createAsking({
-  baseUrl = '',
-  key: personalKey,
-  fetch: send = (input, init) => fetch(input, init),
-  onSignedOut = () => undefined,
-  onUnreachable = () => undefined,
-}: ApiOptions): { readonly ask: Ask; readonly renew: () => Promise<boolean> } {
-  /** One rotation at a time, among all tabs: a second one with the same token would be refused. */
-  let renewing: Promise<boolean> | null = null
-  const renew = (before = lastRenewal()): Promise<boolean> => {
-    renewing ??= alone(rotate, before).finally(() => (renewing = null))
-    return renewing
-  }
-  const rotate = async (): Promise<boolean> => {
-    // A rotation whose answer was lost has happened: under its key the server gives the same tokens again.
-    const key = newKey()
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { ok, status } = await once('/api/auth/refresh', { method: 'POST', key })
-        if (status !== 503 || attempt === ATTEMPTS) return ok
-      } catch (error) {
-        if (attempt === ATTEMPTS) throw error
-      }
-      await pause(attempt, null)
-    }
-  }
-
-  const once = (path: string, { method = 'GET', query = {}, body, key }: RequestOptions): Promise<Response> => {
-    const parameters = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    )
-    const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
-    return send(`${baseUrl}${path}${search}`, {
-      method,
-      credentials: personalKey === undefined ? 'include' : 'omit',
-      headers: {
-        ...(personalKey === undefined ? {} : { authorization: `Bearer ${personalKey}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(key === undefined ? {} : { 'idempotency-key': key }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-  }
-
-  async function ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
-    const mayRepeat = (options.method ?? 'GET') === 'GET' || options.key !== undefined
-    for (let attempt = 1; ; attempt++) {
-      const isLast = !mayRepeat || attempt === ATTEMPTS
-      let response: Response
-      const before = lastRenewal()
-      try {
-        response = await once(path, options)
-        if (response.status === 401 && options.isSigningIn !== true && personalKey === undefined) {
-          if (!(await renew(before))) onSignedOut()
-          else response = await once(path, options)
-        }
-      } catch {
-        onUnreachable()
-        if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
-        await pause(attempt, null)
-        continue
-      }
-      if (response.ok) return (await response.json()) as Answer
-      const facts = await errorIn(response)
-      const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
-      if (!isPassing || isLast) throw new ApiError(response.status, facts)
-      await pause(attempt, response.headers.get('retry-after'))
-    }
-  }
-
-  return { ask, renew }
-}
-
-/** When a tab of this browser last renewed the session. */
-const RENEWED = 'touchline.renewed'
-
-const lastRenewal = (): string | null => (typeof localStorage === 'undefined' ? null : localStorage.getItem(RENEWED))
-
-/**
- * Runs one rotation among the tabs of a browser, unless the session has been renewed since `before`, when the refused
- * request was sent: then the tab has the tokens already.
- */
-async function alone(rotate: () => Promise<boolean>, before: string | null): Promise<boolean> {
-  if (typeof navigator === 'undefined' || typeof localStorage === 'undefined' || navigator.locks === undefined) {
-    return rotate() // a program, or a page without TLS
-  }
-  return navigator.locks.request(RENEWED, async () => {
-    // What another tab has noted arrives some milliseconds after its lock is free.
-    await new Promise((resolve) => setTimeout(resolve, NOTED_MS))
-    if (lastRenewal() !== before) return true
-    const isRenewed = await rotate()
-    if (isRenewed) localStorage.setItem(RENEWED, newKey())
-    return isRenewed
-  })
-}
-
-async function errorIn(response: Response): Promise<ErrorBody> {
-  const fallback = { error: response.statusText || 'no answer', code: `HTTP_${response.status}` }
-  try {
-    const body = (await response.json()) as ErrorBody
-    return typeof body.error === 'string' ? { ...fallback, ...body } : fallback
-  } catch {
-    return fallback
-  }
-}
-
-function pause(attempt: number, retryAfter: string | null): Promise<void> {
-  const own = FIRST_PAUSE_MS * 2 ** (attempt - 1)
-  const asked = retryAfter === null ? own : Number(retryAfter) * 1_000
-  return new Promise((resolve) => {
-    setTimeout(resolve, Math.min(LONGEST_PAUSE_MS, Math.max(own, asked || 0)))
-  })
-}
-
-/** A key for one order. Works where `crypto.randomUUID` does not: on pages without TLS. */
-export const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

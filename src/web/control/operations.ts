@@ -1,5 +1,5 @@
 /** The admin endpoints of the API. */
-import { ApiError } from '../client/api.ts'
+import { ApiError } from '../client/ask.ts'
 import { api } from '../session.ts'
 import type {
   AdminKey,

@@ -1,6 +1,6 @@
 /** Sign-in with the identity provider, then a mailed code and a profile for new users; by name in development. */
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError } from '../client/api.ts'
+import { ApiError } from '../client/ask.ts'
 import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { typed, useForm } from '../parts/use-form.ts'

@@ -1,6 +1,6 @@
 /** Requests that a page makes when it opens, and again when something it depends on changes. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../client/api.ts'
+import { ApiError } from '../client/ask.ts'
 import { html } from '../html.ts'
 import { messageFor } from '../error-messages.ts'
 import { words } from '../words.ts'

@@ -1,6 +1,6 @@
 /** Full time for a signed-in user: what the match made of their positions, or who moved most. */
 import { useState } from 'preact/hooks'
-import { ApiError } from '../../client/api.ts'
+import { ApiError } from '../../client/ask.ts'
 import type { MatchEvent, Purse, Recap, Squad } from '../../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../../format.ts'
 import { html } from '../../html.ts'

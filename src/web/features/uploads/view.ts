@@ -1,6 +1,6 @@
 /** What operators have brought to the library of recordings, and the form that brings more. */
 import { useState } from 'preact/hooks'
-import { ApiError } from '../../client/api.ts'
+import { ApiError } from '../../client/ask.ts'
 import { remove as removeAfter } from '../../control/acts.ts'
 import type { PricePath, RecordedTeam } from '../../control/answers.ts'
 import { Play, score, size, Spark } from '../../control/library.ts'

@@ -1,0 +1,181 @@
+/** Requests of one visitor: repeated where it is safe, with a session that is renewed when it has expired. */
+import type { ErrorBody } from './wire.ts'
+
+/** The server refused, or (status 0) could not be reached. */
+export class ApiError extends Error {
+  readonly status: number
+  /** For programs; `OFFLINE` when there was no answer. */
+  readonly code: string
+  /** The whole body of the answer. */
+  readonly facts: ErrorBody
+
+  constructor(status: number, facts: ErrorBody) {
+    super(facts.error)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = facts.code
+    this.facts = facts
+  }
+}
+
+export interface ApiOptions {
+  /** Where the API is, without a slash at the end; empty for the page's own address. */
+  readonly baseUrl?: string
+  /** A personal key, for programs. Without one the session is in cookies. */
+  readonly key?: string
+  /** Sends the requests, for programs that keep cookies themselves. */
+  readonly fetch?: (input: string, init: RequestInit) => Promise<Response>
+  /** Called when the session is over and the refresh token is gone. */
+  readonly onSignedOut?: () => void
+  /** Called each time that the server cannot be reached, also while a request is still repeated. */
+  readonly onUnreachable?: () => void
+}
+
+interface RequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  /** Makes the request safe to repeat: the effect happens once, and the first answer is repeated. */
+  readonly key?: string
+  /** The request is part of signing in: a 401 is then an answer like any other. */
+  readonly isSigningIn?: boolean
+}
+
+const ATTEMPTS = 4
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 3_000
+const NOTED_MS = 50
+
+export type Ask = <Answer>(path: string, options?: RequestOptions) => Promise<Answer>
+
+/** Requests with the session of one visitor, which is renewed when it has expired. */
+export function createAsking({
+  baseUrl = '',
+  key: personalKey,
+  fetch: send = (input, init) => fetch(input, init),
+  onSignedOut = () => undefined,
+  onUnreachable = () => undefined,
+}: ApiOptions): { readonly ask: Ask; readonly renew: () => Promise<boolean> } {
+  let changing: Promise<unknown> = Promise.resolve()
+  /**
+   * Runs one change of the session at a time, among the tabs of a browser. Two rotations of one token would be theft,
+   * and a refused rotation clears the cookies: those of a new session, if the user could sign in meanwhile.
+   */
+  const alone = <Result>(change: () => Promise<Result>): Promise<Result> => {
+    const locks = typeof localStorage === 'undefined' ? undefined : navigator.locks
+    if (locks !== undefined) return locks.request(CHANGED, change)
+    // In a program, or on a page without TLS.
+    const now = changing.then(change)
+    changing = now.catch(() => undefined)
+    return now
+  }
+  let renewing: Promise<boolean> | null = null
+  /** Renews the session, unless it has changed since `before`, when the refused request was sent. */
+  const renew = (before = lastChange()): Promise<boolean> => {
+    renewing ??= alone(async () => {
+      // What another tab has noted arrives some milliseconds after its lock is free.
+      await new Promise((resolve) => setTimeout(resolve, NOTED_MS))
+      if (lastChange() !== before) return true
+      const isRenewed = await rotate()
+      if (isRenewed) noteChange()
+      return isRenewed
+    }).finally(() => (renewing = null))
+    return renewing
+  }
+  const rotate = async (): Promise<boolean> => {
+    // A rotation whose answer was lost has happened: under its key the server gives the same tokens again.
+    const key = newKey()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { ok, status } = await once('/api/auth/refresh', { method: 'POST', key })
+        if (status !== 503 || attempt === ATTEMPTS) return ok
+      } catch (error) {
+        if (attempt === ATTEMPTS) throw error
+      }
+      await pause(attempt, null)
+    }
+  }
+
+  const once = (path: string, { method = 'GET', query = {}, body, key }: RequestOptions): Promise<Response> => {
+    const parameters = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
+    const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
+    return send(`${baseUrl}${path}${search}`, {
+      method,
+      credentials: personalKey === undefined ? 'include' : 'omit',
+      headers: {
+        ...(personalKey === undefined ? {} : { authorization: `Bearer ${personalKey}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** A request of signing in or out. */
+  const change = async (path: string, options: RequestOptions): Promise<Response> => {
+    const response = await once(path, options)
+    if (response.ok) noteChange()
+    return response
+  }
+
+  async function ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
+    const mayRepeat = (options.method ?? 'GET') === 'GET' || options.key !== undefined
+    for (let attempt = 1; ; attempt++) {
+      const isLast = !mayRepeat || attempt === ATTEMPTS
+      let response: Response
+      const before = lastChange()
+      try {
+        response = options.isSigningIn === true ? await alone(() => change(path, options)) : await once(path, options)
+        if (response.status === 401 && options.isSigningIn !== true && personalKey === undefined) {
+          if (!(await renew(before))) onSignedOut()
+          else response = await once(path, options)
+        }
+      } catch {
+        onUnreachable()
+        if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
+        await pause(attempt, null)
+        continue
+      }
+      if (response.ok) return (await response.json()) as Answer
+      const facts = await errorIn(response)
+      const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
+      if (!isPassing || isLast) throw new ApiError(response.status, facts)
+      await pause(attempt, response.headers.get('retry-after'))
+    }
+  }
+
+  return { ask, renew }
+}
+
+/** The last change of this browser's session, by any of its tabs. */
+const CHANGED = 'touchline.renewed'
+
+const lastChange = (): string | null => (typeof localStorage === 'undefined' ? null : localStorage.getItem(CHANGED))
+
+function noteChange(): void {
+  if (typeof localStorage !== 'undefined') localStorage.setItem(CHANGED, newKey())
+}
+
+async function errorIn(response: Response): Promise<ErrorBody> {
+  const fallback = { error: response.statusText || 'no answer', code: `HTTP_${response.status}` }
+  try {
+    const body = (await response.json()) as ErrorBody
+    return typeof body.error === 'string' ? { ...fallback, ...body } : fallback
+  } catch {
+    return fallback
+  }
+}
+
+function pause(attempt: number, retryAfter: string | null): Promise<void> {
+  const own = FIRST_PAUSE_MS * 2 ** (attempt - 1)
+  const asked = retryAfter === null ? own : Number(retryAfter) * 1_000
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.min(LONGEST_PAUSE_MS, Math.max(own, asked || 0)))
+  })
+}
+
+/** A key for one order. Works where `crypto.randomUUID` does not: on pages without TLS. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
