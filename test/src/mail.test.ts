@@ -124,7 +124,8 @@ describe('the mail queue', () => {
 
 describe('mail without a server', () => {
   it('is a line in the outbox of the data folder, readable by its owner only, and in the log', async () => {
-    const dataDir = join(await mkdtemp(join(tmpdir(), 'touchline-mail-')), 'data')
+    const folder = await mkdtemp(join(tmpdir(), 'touchline-mail-'))
+    const dataDir = join(folder, 'data')
     const world = new TestWorld()
     const lines: string[] = []
     const log = createLog({ level: 'info', world, readable: false, write: (line) => lines.push(line) })
@@ -141,6 +142,6 @@ describe('mail without a server', () => {
     ])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'mail_written', to, text })
-    await rm(dataDir, { recursive: true })
+    await rm(folder, { recursive: true })
   })
 })
