@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { ApiError } from './client/ask.ts'
 import { Feed, type FeedState } from './client/feed.ts'
-import { refreshLeagues, takeNewMatches } from './leagues.ts'
+import { leagues, refreshLeagues, takeNewMatches } from './leagues.ts'
 import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } from './account.ts'
 import { now, setClock } from './server-clock.ts'
 import {
@@ -80,7 +80,11 @@ const feed = new Feed({
   },
 })
 
-const refresh = (): void => void refreshMatches().catch(() => undefined)
+function refresh(): void {
+  refreshMatches().catch(() => undefined) // the next refresh asks again
+  // A league may have ended, and a tournament with its match.
+  if (leagues.peek().some(({ state }) => state === 'running')) refreshLeagues().catch(() => undefined)
+}
 
 const WINDOW_WORDS = { SUSPENDED: words.live.suspended, CLOSED: words.live.closed }
 

@@ -93,7 +93,8 @@ onServers((settle) => {
     }, PATIENCE)
 
     const ends = [await other.stop(), await owner.stop()]
-    expect(ends).toMatchObject([
+    const lastLines = ends.map(({ stdout }) => stdout.slice(-4_000)).join('\n')
+    expect(ends, lastLines).toMatchObject([
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
     ])

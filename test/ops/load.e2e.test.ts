@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
@@ -248,7 +247,7 @@ describe('a run', () => {
     const program = new Program({ ...place.env, ...settings })
     try {
       const { url } = await program.listening
-      const file = join(mkdtempSync(join(tmpdir(), 'touchline-keys-')), 'keys')
+      const file = join(place.env['DATA_DIR'] ?? '', 'load.keys')
       const keys = [await personalKey(url, 'Load One', ['trade']), await personalKey(url, 'Load Two', ['trade'])]
       writeFileSync(file, `${keys.join('\n')}\n`)
       const small = ['--users', '2', '--sockets', '2', '--seconds', '3', '--trades', '10', '--json']

@@ -105,7 +105,7 @@ export function changeWords({ before, after }: Pick<AuditEntry, 'before' | 'afte
 function valueWords(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(valueWords).join(', ')
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueWords).join(', ')
   if (typeof value !== 'object') return JSON.stringify(value)
   const fields = Object.entries(value).filter(([name]) => name !== 'reason')
   const isTime = (name: string, field: unknown): field is number => name.endsWith('At') && typeof field === 'number'

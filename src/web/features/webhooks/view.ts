@@ -73,9 +73,7 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
     <li>
       <div>
         <b>${url}</b>${isActive ? null : html` <em>${state}</em>`}
-        <p class="hint">
-          ${types.length === 0 ? 'Everything' : types.join(', ')} · ${waiting} commits waiting · ${arrived}
-        </p>
+        <p class="hint">${types.length === 0 ? 'Everything' : types.join(', ')} · ${waiting} waiting · ${arrived}</p>
         ${
           failingSince === null
             ? null
