@@ -136,8 +136,8 @@ export function createProvider(options: ProviderOptions): Provider {
       allowance: replies.at(-1)?.rate_limit ?? null,
     }
   }
-  /** Whether the last calendar had fixtures: known ones are gone when two say so. */
-  let isListed = true
+  /** Whether each page of the last calendar had fixtures: known ones are gone when two calendars say so. */
+  let isWhole = true
   let hasOdds = true
   /**
    * A plan without odds refuses the whole request: it is asked once more without them, and then never again with them.
@@ -171,9 +171,9 @@ export function createProvider(options: ProviderOptions): Provider {
     calendar: async (from, to) => {
       const path = `fixtures/between/${dayOf(from)}/${dayOf(to)}`
       const replies = await pagesOf((page) => askWithOdds(path, { per_page: String(PAGE), ...page }))
-      const wasListed = isListed
-      isListed = replies.some(({ data }) => fixturesIn(data).length > 0)
-      if (!isListed && wasListed) throw new ProviderTrouble('the provider names no fixture of these days')
+      const wasWhole = isWhole
+      isWhole = replies.every(({ data }) => fixturesIn(data).length > 0)
+      if (!isWhole && wasWhole) throw new ProviderTrouble('a page of the calendar names no fixture')
       return answer(replies)
     },
   }

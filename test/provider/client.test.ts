@@ -221,9 +221,26 @@ describe('the provider', () => {
     const bodies = [{ data: [recording.frames[0]] }, none, none, none]
     const { provider } = await serve(() => ({ body: JSON.stringify(bodies.shift()) }))
     expect((await provider.calendar(...days)).fixtures).toHaveLength(1)
-    expect((await troubleOf(provider.calendar(...days))).message).toBe('the provider names no fixture of these days')
+    expect((await troubleOf(provider.calendar(...days))).message).toBe('a page of the calendar names no fixture')
     expect((await provider.calendar(...days)).fixtures).toEqual([])
     expect((await provider.calendar(...days)).fixtures).toEqual([])
+  })
+
+  it('[V9] believes an empty page of its calendar only when it comes twice', async () => {
+    const page = (ids: readonly number[], more: boolean) =>
+      JSON.stringify({
+        data: ids.map((id) => ({ ...(recording.frames[0] as object), id })),
+        pagination: { has_more: more },
+      })
+    const second = [page([], false), page([2], false), page([], false), page([], false)]
+    const { provider } = await serve((path) => ({
+      body: path.includes('page=2') ? second.shift() ?? '' : page([1], true),
+    }))
+    const listed = async () => (await provider.calendar(KICK_OFF, KICK_OFF)).fixtures.map((one) => one.fixtureId)
+    await troubleOf(provider.calendar(KICK_OFF, KICK_OFF))
+    expect(await listed()).toEqual([1, 2])
+    await troubleOf(provider.calendar(KICK_OFF, KICK_OFF))
+    expect(await listed()).toEqual([1])
   })
 
   it('[V9] has its list of matches in play read to the last page', async () => {
