@@ -1,7 +1,6 @@
 /** Sends mail: over SMTP, or into a file that a developer can read. */
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
 import { PermanentFailure, type SendMail } from './mail-queue.ts'
@@ -25,7 +24,7 @@ export function smtpMailer({ url, from, demandsTls }: SmtpOptions): {
   readonly send: SendMail
   readonly close: () => void
 } {
-  const transport = createTransport({
+  const options = {
     url,
     pool: true,
     requireTLS: demandsTls && !LOOPBACK.test(new URL(url).hostname),
@@ -33,17 +32,20 @@ export function smtpMailer({ url, from, demandsTls }: SmtpOptions): {
     connectionTimeout: PATIENCE_MS,
     greetingTimeout: PATIENCE_MS,
     socketTimeout: PATIENCE_MS,
-  })
+  }
+  // By itself it takes a twentieth of a start, which most servers do without.
+  const opening = import('nodemailer').then(({ createTransport }) => createTransport(options))
   return {
     send: async ({ to, subject, text }) => {
       try {
         // An address of the object form is never parsed: it cannot smuggle in another recipient.
+        const transport = await opening
         await transport.sendMail({ from, to: { name: '', address: to }, subject, text })
       } catch (error) {
         throw isRefused(error) ? new PermanentFailure('the mail server rejected it', { cause: error }) : error
       }
     },
-    close: () => transport.close(),
+    close: () => void opening.then((transport) => transport.close()),
   }
 }
 

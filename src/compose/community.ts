@@ -3,7 +3,6 @@ import { microsNearest, type Money, money } from '../../actors/kernel/micros.ts'
 import { type CommonPurse, PURSES } from '../../actors/kernel/purse.ts'
 import { type Boards } from '../../db/boards.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
-import { connectBoards } from '../../db/boards-redis.ts'
 import { Careers } from '../../db/careers.ts'
 import { installationOf } from '../../db/installation.ts'
 import { Outbox, type Reaction } from '../../db/outbox.ts'
@@ -75,6 +74,7 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
 
 async function openBoards({ config, world }: Base, { db }: Stores): Promise<Community['boards']> {
   if (config.redisUrl === null) return { main: new BoardsMemory(), practice: new BoardsMemory() }
+  const { connectBoards } = await import('../../db/boards-redis.ts')
   const url = config.redisUrl.reveal()
   const options = { url, installation: await installationOf(db), newId: () => world.newId() }
   const [main, practice] = await Promise.all([

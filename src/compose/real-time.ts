@@ -2,7 +2,6 @@
 import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
 import type { Leases, MatchStore } from '../../actors/match/store.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
-import { connectPubSub } from '../../db/fast/pub-sub.ts'
 import { type RefusedMessage, SignedPubSub } from '../../db/fast/signed-pub-sub.ts'
 import type { PubSub } from '../../rooms/cluster/bus.ts'
 import { installationOf } from '../../db/installation.ts'
@@ -126,6 +125,7 @@ async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster 
   const { config, processId } = base
   if (connection.kind === 'pglite' || config.redisUrl === null) return null
   const prefix = `${await installationOf(connection.db)}:`
+  const { connectPubSub } = await import('../../db/fast/pub-sub.ts')
   const pubSub = await connectPubSub({ url: config.redisUrl.reveal(), prefix })
   const registry = new Processes(connection.db, { id: processId, runsMatches: config.roles.includes('rooms') })
   return { processId, registry, pubSub: signed(base, pubSub) }

@@ -2,7 +2,6 @@
  * Sends push messages off the way of every trade, one at a time to each browser, and in turns between users. A browser
  * that fails is left alone for a while, and so is a push service: neither keeps messages of others waiting.
  */
-import webpush from 'web-push'
 import { Breaker, type BreakerOptions } from './breaker.ts'
 import type { Push, Pushes } from './store.ts'
 import type { VapidKeys } from './vapid.ts'
@@ -97,7 +96,7 @@ export class PushSender {
 
   async #send(push: Push, host: string): Promise<PushOutcome> {
     const { endpoint } = push.target
-    const request = this.#requestFor(push)
+    const request = await this.#requestFor(push)
     if (request === null) return 'refused'
     const status = await this.#options.send(request).catch(() => null)
     const outcome = outcomeOf(status)
@@ -116,10 +115,11 @@ export class PushSender {
   }
 
   /** Null for a browser whose keys nothing can be encrypted for. */
-  #requestFor({ target, title, body, data }: Push) {
+  async #requestFor({ target, title, body, data }: Push) {
     const { keys, contact } = this.#options
     const { endpoint, p256dh, auth } = target
     const text = JSON.stringify({ title, body, open: 'positionId' in data ? '/#/positions' : '/#/inbox' })
+    const { default: webpush } = await import('web-push')
     try {
       const request = webpush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
         vapidDetails: { subject: contact, ...keys },
