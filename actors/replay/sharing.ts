@@ -6,7 +6,9 @@ export function sharing(last: unknown, next: unknown): unknown {
     const before: readonly unknown[] | null = Array.isArray(last) ? last : null
     let isSame = before?.length === next.length
     for (let i = 0; i < next.length; i++) {
-      next[i] = sharing(before?.[i], next[i])
+      const part: unknown = next[i]
+      // A store of what is there already costs as much as all the rest.
+      if (isParted(part)) next[i] = sharing(before?.[i], part)
       isSame &&= next[i] === before?.[i]
     }
     return isSame ? last : next
@@ -16,12 +18,14 @@ export function sharing(last: unknown, next: unknown): unknown {
   const keys = Object.keys(next)
   let isSame = isRecord(last) && keys.length === Object.keys(last).length
   for (const key of keys) {
+    const part = next[key]
     const isOwn = Object.hasOwn(before, key)
-    next[key] = sharing(isOwn ? before[key] : undefined, next[key])
+    if (isParted(part)) next[key] = sharing(isOwn ? before[key] : undefined, part)
     isSame &&= isOwn && next[key] === before[key]
   }
   return isSame ? last : next
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isParted = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const isRecord = (value: unknown): value is Record<string, unknown> => isParted(value) && !Array.isArray(value)

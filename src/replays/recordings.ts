@@ -20,6 +20,8 @@ const TEXT_MAX_BYTES = 128 * MEBIBYTE
 /** Nine times a line of that match: reading one holds up the process. */
 const LINE_MAX_CHARS = MEBIBYTE / 2
 const LINES_MAX = 10_000
+/** A line or two are unpacked at once: each piece waits for its turn. */
+const UNPACKED = { chunkSize: 64 * 1024 } as const
 const TITLE_MAX_CHARS = 120
 const ANCHORS_MAX = 1_000
 
@@ -116,7 +118,7 @@ export async function readRecording(
 function unpacked(source: Readable | Iterable<Uint8Array> | AsyncIterable<Uint8Array>, packing: Packing): Readable {
   const packed = source instanceof Readable ? source : Readable.from(source)
   if (packing === 'plain') return packed
-  const unpacking = packing === 'gzip' ? createGunzip() : createBrotliDecompress()
+  const unpacking = packing === 'gzip' ? createGunzip(UNPACKED) : createBrotliDecompress(UNPACKED)
   pipeline(packed, unpacking, () => undefined) // the reader is told of a failure
   return unpacking
 }
