@@ -10,6 +10,8 @@ import { orderOf } from '../support/orders.ts'
 /** The presses from the first look to the first open position. */
 const PRESSES_MAX = 6
 const HOLD_SECS = 181
+/** Trading that news has suspended goes on within so many looks. */
+const LOOKS_MAX = 150
 
 describe.skipIf(!hasBrowser)('journeys', () => {
   const site = browsedServer('olga')
@@ -34,7 +36,8 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     const close = page.locator('.held').getByRole('button', { name: 'Close', exact: true })
     await close.waitFor()
     const none = page.getByRole('button', { name: 'Open 0', exact: true })
-    while ((await none.count()) === 0) {
+    for (let looks = 0; (await none.count()) === 0; looks++) {
+      if (looks === LOOKS_MAX) throw new Error(`it cannot be closed: ${await page.locator('body').innerText()}`)
       // The button may go between a look and a press, as the position closes.
       await press(close.or(none).first())
       site.server.jump(2)
@@ -44,7 +47,8 @@ describe.skipIf(!hasBrowser)('journeys', () => {
   /** The button of an order, once its player can be bought: news suspends trading for a while. */
   const tradable = async (page: Page, name = /^Go long/): Promise<Locator> => {
     const send = enabled(page, name)
-    while ((await send.count()) === 0) {
+    for (let looks = 0; (await send.count()) === 0; looks++) {
+      if (looks === LOOKS_MAX) throw new Error(`nothing can be bought: ${await page.locator('body').innerText()}`)
       site.server.jump(2)
       await page.waitForTimeout(300)
     }
@@ -203,7 +207,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await answer(page, 'Halt', 'the provider reports nonsense')
     await mode('Halted', true).waitFor()
     await fan.page.locator('.scoreboard').getByRole('alert').getByText('trading is halted').waitFor()
-    expect(await enabled(fan.page, /^Go long/).count()).toBe(0)
+    await enabled(fan.page, /^Go long/).waitFor({ state: 'detached' })
     await press(mode('Open', false))
     await answer(page, 'Release', 'it does no longer')
     await mode('Open', true).waitFor()
