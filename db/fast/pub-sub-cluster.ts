@@ -13,7 +13,7 @@ import { quit } from './quit.ts'
 /** How often a process looks whether its subscriptions are where they belong, and whether their connections answer. */
 const LOOK_EVERY_MS = 1_000
 /** Looks until the subscribers of a new master have returned. Before that, zero receivers proves nothing. */
-const SETTLED_AFTER = 3
+const SETTLED_AFTER = 6
 
 /** A replica would take SPUBLISH and count its own subscribers. It refers a script to its master. */
 const SEND = `return redis.call('spublish', KEYS[1], ARGV[1])`
