@@ -33,7 +33,7 @@ export function smtpMailer({ url, from, demandsTls }: SmtpOptions): {
     greetingTimeout: PATIENCE_MS,
     socketTimeout: PATIENCE_MS,
   }
-  // By itself it takes a twentieth of a start, which most servers do without.
+  // A server that sends no mail starts without it.
   const opening = import('nodemailer').then(({ createTransport }) => createTransport(options))
   return {
     send: async ({ to, subject, text }) => {

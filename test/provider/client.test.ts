@@ -234,7 +234,7 @@ describe('the provider', () => {
       })
     const second = [page([], false), page([2], false), page([], false), page([], false)]
     const { provider } = await serve((path) => ({
-      body: path.includes('page=2') ? second.shift() ?? '' : page([1], true),
+      body: path.includes('page=2') ? (second.shift() ?? '') : page([1], true),
     }))
     const listed = async () => (await provider.calendar(KICK_OFF, KICK_OFF)).fixtures.map((one) => one.fixtureId)
     await troubleOf(provider.calendar(KICK_OFF, KICK_OFF))

@@ -10,7 +10,7 @@ import { orderOf } from '../support/orders.ts'
 /** The presses from the first look to the first open position. */
 const PRESSES_MAX = 6
 const HOLD_SECS = 181
-/** Trading that news has suspended goes on within so many looks. */
+/** News suspends trading for a shorter time than so many looks take. */
 const LOOKS_MAX = 150
 
 describe.skipIf(!hasBrowser)('journeys', () => {

@@ -73,8 +73,8 @@ export function createAsking({
   /** Renews the session, unless it has changed since `before`, when the refused request was sent. */
   const renew = (before = lastChange()): Promise<boolean> => {
     renewing ??= alone(async () => {
-      // What another tab has noted arrives some milliseconds after its lock is free.
-      await new Promise((resolve) => setTimeout(resolve, NOTED_MS))
+      // What another tab has noted arrives some milliseconds after its lock is free. A program has no tabs.
+      if (typeof localStorage !== 'undefined') await new Promise((resolve) => setTimeout(resolve, NOTED_MS))
       if (lastChange() !== before) return true
       const isRenewed = await rotate()
       if (isRenewed) noteChange()
