@@ -1,12 +1,11 @@
 /**
- * The arguments with which a batch is committed: what it does to wallets, positions, instruments and logs, as arrays.
+ * The arguments with which batches are committed: what they do to wallets, positions, instruments and logs, as arrays.
  */
 import { assert, present } from '../actors/kernel/assert.ts'
 import type { PositionId, UserId } from '../actors/kernel/ids.ts'
 import { BATCH_MAX } from '../actors/kernel/limits.ts'
 import type { Money, Price } from '../actors/kernel/micros.ts'
 import type { WalletKey } from '../actors/kernel/purse.ts'
-import type { Instant } from '../actors/kernel/world.ts'
 import { committedEvents } from '../actors/match/committed-events.ts'
 import { reasonText } from '../actors/market/move-reason.ts'
 import type { Batch, KeyedCommand } from '../actors/match/store.ts'
@@ -24,6 +23,7 @@ import type {
   MatchArguments,
   OpenedArguments,
   SplitArguments,
+  OutboxArguments,
   TradeArguments,
   TickArguments,
   WalletArguments,
@@ -31,7 +31,15 @@ import type {
 import { tradeEntriesOf } from './recent-trades.ts'
 import type { TapeRow } from './tape-writer.ts'
 import type { VersionedBalance } from './wallet-cache.ts'
-import { type AccountEvent, accountEvents, logOf, ofKind, type WalletChange, WalletMap } from './wallet-changes.ts'
+import {
+  type AccountEvent,
+  accountEvents,
+  compareKeys,
+  logOf,
+  ofKind,
+  type WalletChange,
+  WalletMap,
+} from './wallet-changes.ts'
 
 /** Events per row of the outbox: as many as a full batch of orders leaves. */
 const OUTBOX_ROW_MAX = BATCH_MAX
@@ -45,27 +53,61 @@ export interface Cached {
   readonly adoptMax: Money
 }
 
-/** What else the commit writes. */
-interface Written {
+/** A batch, and what else its commit writes. */
+export interface Written {
+  readonly batch: Batch
+  /** What it does to wallets, in ascending order. */
+  readonly wallets: readonly WalletChange[]
   readonly cached: Cached
   readonly journal: JournalRow | null
   readonly tape: TapeRow | null
 }
 
+/** A wallet that one of the batches concerns. `of`: its place among them, from 0. */
+export interface WalletOf {
+  readonly change: WalletChange
+  readonly of: number
+}
+
+/** The wallets of all batches in ascending order. */
+export function walletsOf(all: readonly Written[]): readonly WalletOf[] {
+  const wallets = all.flatMap((one, of) => one.wallets.map((change) => ({ change, of })))
+  return all.length === 1 ? wallets : wallets.toSorted((a, b) => compareKeys(a.change, b.change))
+}
+
+/** What a batch consists of, apart from whose it is. */
+type Contents = Pick<Batch, 'events' | 'keyed' | 'watch' | 'instruments' | 'ticks'>
+
+/** Batches that come together have no user and no instrument in common. */
+function contentsOf(all: readonly Written[]): Contents {
+  const [first] = all
+  if (first !== undefined && all.length === 1) return first.batch
+  return {
+    events: all.flatMap(({ batch }) => batch.events),
+    keyed: all.flatMap(({ batch }) => batch.keyed),
+    watch: all.flatMap(({ batch }) => batch.watch),
+    instruments: all.flatMap(({ batch }) => batch.instruments),
+    ticks: all.flatMap(({ batch }) => batch.ticks),
+  }
+}
+
+/** For batches that may be committed together (commit-groups.ts), with what `walletsOf` makes of them. */
 export function commitArguments(
   arrays: ArrayFormat,
-  batch: Batch,
-  wallets: readonly WalletChange[],
-  { cached, journal, tape }: Written,
+  all: readonly Written[],
+  wallets: readonly WalletOf[],
 ): CommitArguments {
   const walletIndexes = new WalletMap<number>()
   // PostgreSQL's arrays begin at 1.
-  for (const [n, wallet] of wallets.entries()) walletIndexes.set(wallet, n + 1)
+  for (const [n, { change }] of wallets.entries()) walletIndexes.set(change, n + 1)
   const form: Form = { arrays, walletIndexes }
-  const account = accountEvents(batch)
+  const batch = contentsOf(all)
+  const account = accountEvents(batch.events)
+  const tapes = all.map(({ tape }) => tape)
+  const journal = all[0]?.journal
   return {
-    ...batchArguments(batch, cached),
-    ...walletArguments(form, batch, wallets, cached.balances),
+    ...batchArguments(form, all),
+    ...walletArguments(form, batch, wallets, all),
     ...openedArguments(form, batch, account),
     ...changedArguments(form, batch),
     ...splitArguments(form, batch, account),
@@ -73,14 +115,15 @@ export function commitArguments(
     ...accountArguments(form, account.filter(hasOwnRow)),
     ...instrumentArguments(form, batch),
     ...tickArguments(form, batch.ticks),
-    ...tradeArguments(form, batch),
+    ...tradeArguments(form, all),
     ...matchArguments(batch),
+    ...outboxArguments(form, all),
     j_fresh: journal?.fresh ?? null,
     j_entries: journal?.entries ?? null,
-    r_first: tape?.first ?? null,
-    r_last: tape?.last ?? null,
-    r_secret: tape?.secret ?? null,
-    r_lines: tape?.lines ?? null,
+    r_first: arrays.integers(tapes.map((tape) => tape?.first ?? null)),
+    r_last: arrays.integers(tapes.map((tape) => tape?.last ?? null)),
+    r_secret: arrays.bytes(tapes.map((tape) => tape?.secret ?? null)),
+    r_lines: arrays.bytes(tapes.map((tape) => tape?.lines ?? null)),
   }
 }
 
@@ -95,18 +138,28 @@ const indexOf = ({ walletIndexes }: Form, wallet: WalletKey<UserId>): number =>
 /** Openings and closes have an entry in the ledger. */
 const hasOwnRow = ({ kind }: AccountEvent): boolean => kind === 'changed' || kind === 'margin_warning'
 
-function batchArguments(batch: Batch, { timeline, adoptMax }: Cached): BatchArguments {
-  const events = committedEvents(batch.events)
+function batchArguments({ arrays }: Form, all: readonly Written[]): BatchArguments {
+  const [{ batch, cached }] = all as readonly [Written]
   return {
-    p_match: batch.matchId,
-    p_epoch: batch.epoch,
-    p_batch: batch.id,
-    p_at: iso(batch.at),
+    b_match: arrays.bigints(all.map((one) => one.batch.matchId)),
+    b_epoch: arrays.bigints(all.map((one) => one.batch.epoch)),
+    b_id: arrays.uuids(all.map((one) => one.batch.id)),
+    b_at: arrays.instants(all.map((one) => one.batch.at)),
     p_open_max: batch.openPositionsMax,
-    p_timeline: timeline,
-    p_adopt_max: adoptMax,
-    p_look: batch.keyed.some(({ result }) => result === null || 'refusal' in result),
-    p_events: events.length === 0 ? null : jsonLines(piecesOf(events)),
+    p_timeline: cached.timeline,
+    p_adopt_max: cached.adoptMax,
+    p_look: all.some((one) => one.batch.keyed.some(({ result }) => result === null || 'refusal' in result)),
+  }
+}
+
+function outboxArguments({ arrays }: Form, all: readonly Written[]): OutboxArguments {
+  const rows = all.flatMap(({ batch }, of) =>
+    piecesOf(committedEvents(batch.events)).map((events, n) => ({ batch: of + 1, n: n + 1, events })),
+  )
+  return {
+    k_batch: arrays.integers(rows.map((row) => row.batch)),
+    k_n: arrays.integers(rows.map((row) => row.n)),
+    k_events: rows.length === 0 ? null : jsonLines(rows.map((row) => row.events)),
   }
 }
 
@@ -116,14 +169,14 @@ const piecesOf = <T>(events: readonly T[]): (readonly T[])[] =>
     events.slice(n * OUTBOX_ROW_MAX, (n + 1) * OUTBOX_ROW_MAX),
   )
 
-const iso = (at: Instant): string => new Date(at).toISOString()
-
 function walletArguments(
   { arrays, walletIndexes }: Form,
-  batch: Batch,
-  wallets: readonly WalletChange[],
-  cached: readonly VersionedBalance[],
+  batch: Contents,
+  all: readonly WalletOf[],
+  written: readonly Written[],
 ): WalletArguments {
+  const wallets = all.map(({ change }) => change)
+  const cached = written.flatMap((one) => one.cached.balances)
   const holdings = new Map(batch.watch.map((holding) => [holding.userId, holding]))
   const cachedOf = new Map(cached.map((balance) => [balance.userId, balance]))
   const keyedOf = new Map(batch.keyed.map((one) => [one.userId, one]))
@@ -134,6 +187,7 @@ function walletArguments(
   return {
     w_user: arrays.uuids(wallets.map((w) => w.userId)),
     w_purse: arrays.texts(wallets.map((w) => w.purse)),
+    w_batch: arrays.integers(all.map((w) => w.of + 1)),
     w_log: arrays.integers(wallets.map((w) => walletIndexes.get(logOf(w)) ?? null)),
     w_balance: arrays.bigints(wallets.map((w) => w.balance)),
     w_margin: arrays.bigints(wallets.map((w) => w.margin)),
@@ -168,7 +222,7 @@ function resultArguments(
 /** An empty array: unnested beside longer ones it yields nulls. */
 const NONE = '{}'
 
-function openedArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): OpenedArguments {
+function openedArguments(form: Form, batch: Contents, account: readonly AccountEvent[]): OpenedArguments {
   const { arrays } = form
   const opened = ofKind(batch, 'position_opened').map((event) => event.position)
   const answers = openingAnswers(batch)
@@ -198,7 +252,7 @@ interface OpeningAnswer {
 }
 
 /** What is repeated to the retries of keyed openings, by the id of the position, which is that of the command. */
-function openingAnswers(batch: Batch): ReadonlyMap<string, OpeningAnswer> {
+function openingAnswers(batch: Contents): ReadonlyMap<string, OpeningAnswer> {
   const answers = new Map<string, OpeningAnswer>()
   for (const { idempotency, result } of batch.keyed) {
     if (result === null || 'refusal' in result || result.position.close !== null) continue
@@ -209,7 +263,7 @@ function openingAnswers(batch: Batch): ReadonlyMap<string, OpeningAnswer> {
   return answers
 }
 
-function changedArguments({ arrays }: Form, batch: Batch): ChangedArguments {
+function changedArguments({ arrays }: Form, batch: Contents): ChangedArguments {
   const changed = lastChanges(batch)
   return {
     l_id: arrays.uuids(changed.map((p) => p.id)),
@@ -225,7 +279,7 @@ function changedArguments({ arrays }: Form, batch: Batch): ChangedArguments {
  * Each changed, reduced or warned position after its last change. One that the batch also closes keeps what it had at
  * its close.
  */
-function lastChanges(batch: Batch): readonly Position[] {
+function lastChanges(batch: Contents): readonly Position[] {
   const changed = new Map<PositionId, Position>()
   for (const event of batch.events) {
     if (event.kind === 'levels_changed' || event.kind === 'margin_warned' || event.kind === 'position_split') {
@@ -235,7 +289,7 @@ function lastChanges(batch: Batch): readonly Position[] {
   return [...changed.values()]
 }
 
-function splitArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): SplitArguments {
+function splitArguments(form: Form, batch: Contents, account: readonly AccountEvent[]): SplitArguments {
   const { arrays } = form
   const splits = ofKind(batch, 'position_split')
   return {
@@ -248,7 +302,7 @@ function splitArguments(form: Form, batch: Batch, account: readonly AccountEvent
   }
 }
 
-function closedArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): ClosedArguments {
+function closedArguments(form: Form, batch: Contents, account: readonly AccountEvent[]): ClosedArguments {
   const { arrays } = form
   const closed = ofKind(batch, 'position_closed').map((event) => event.position)
   return {
@@ -277,7 +331,7 @@ function accountArguments(form: Form, account: readonly AccountEvent[]): Account
   }
 }
 
-function instrumentArguments({ arrays }: Form, batch: Batch): InstrumentArguments {
+function instrumentArguments({ arrays }: Form, batch: Contents): InstrumentArguments {
   const moved = batch.instruments
   const listedIds = new Set(ofKind(batch, 'instrument_listed').map((event) => event.instrument.id))
   const listed = moved.filter((m) => listedIds.has(m.instrument.id)).map((m) => m.instrument)
@@ -309,16 +363,18 @@ function tickArguments({ arrays }: Form, ticks: Batch['ticks']): TickArguments {
   }
 }
 
-function tradeArguments({ arrays }: Form, batch: Batch): TradeArguments {
-  const entries = tradeEntriesOf(batch.events)
+function tradeArguments({ arrays }: Form, all: readonly Written[]): TradeArguments {
+  const each = all.map(({ batch }) => tradeEntriesOf(batch.events))
+  const entries = each.flat()
   return {
     s_id: arrays.uuids(entries.map((entry) => entry.instrumentId)),
+    s_batch: arrays.integers(each.flatMap((traded, of) => traded.map(() => of + 1))),
     s_lots: arrays.bigints(entries.map((entry) => entry.lots)),
     s_trades: arrays.texts(entries.map((entry) => entry.trades)),
   }
 }
 
-function matchArguments(batch: Batch): MatchArguments {
+function matchArguments(batch: Contents): MatchArguments {
   const updated = ofKind(batch, 'match_updated').at(-1)
   return {
     m_info: updated === undefined ? null : JSON.stringify(updated.info),

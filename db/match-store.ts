@@ -1,4 +1,4 @@
-/** MatchStore on PostgreSQL: loads a match, and commits a batch in one statement. */
+/** MatchStore on PostgreSQL: loads a match, and commits its batches. */
 import { assert, present } from '../actors/kernel/assert.ts'
 import {
   type FixtureId,
@@ -24,9 +24,9 @@ import type {
   Verdict,
   WalletFound,
 } from '../actors/match/store.ts'
-import { findResult, restoreResults, type StoredRow } from './command-results.ts'
-import { commitArguments } from './commit-arguments.ts'
-import { protectedArguments } from './protected-arguments.ts'
+import { findResult, restoreResults } from './command-results.ts'
+import type { WalletOf } from './commit-arguments.ts'
+import { CommitGroups, type CommitRow, type CommittedRow, type FoundRow } from './commit-groups.ts'
 import { JournalWriter } from './journal-codec.ts'
 import { readMatchRows, recordFrom, rescuedRecordFrom } from './match-record.ts'
 import { endOfTape } from './public-tape.ts'
@@ -34,12 +34,12 @@ import { noteQuarantine, release } from './quarantine.ts'
 import { TapeWriter } from './tape-writer.ts'
 import { type WalletChange, walletChanges } from './wallet-changes.ts'
 import { bigintsFrom } from './postgres/arrays.ts'
-import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from './postgres/commit-batch.ts'
 import type { Connection } from './postgres/connect.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 export class SqlMatchStore implements MatchStore {
-  readonly #connection: Pick<Connection, 'db' | 'call' | 'arrays'>
+  readonly #connection: Pick<Connection, 'db'>
+  readonly #groups: CommitGroups
   readonly #cache: WalletCache
   readonly #journal = new JournalWriter()
   readonly #tape: TapeWriter
@@ -52,6 +52,7 @@ export class SqlMatchStore implements MatchStore {
   ) {
     this.#world = world
     this.#connection = connection
+    this.#groups = new CommitGroups(connection)
     this.#cache = cache
     this.#tape = new TapeWriter((matchId) => endOfTape(connection.db, matchId), world)
   }
@@ -127,20 +128,13 @@ export class SqlMatchStore implements MatchStore {
     const cached = { balances, timeline, adoptMax }
     const journal = this.#journal.row(batch.matchId, batch.epoch, batch.heard ?? [])
     const tape = await this.#tape.row(batch, journal?.lines ?? [])
-    const { arrays } = this.#connection
-    const args = commitArguments(arrays, batch, wallets, { cached, journal, tape })
-    const rows = await (batch.protected === true
-      ? this.#connection.call<CommitRow>(COMMIT_BATCH_PROTECTED.installedAs, {
-          ...args,
-          ...protectedArguments(batch, wallets),
-        })
-      : this.#connection.call<CommitRow>(COMMIT_BATCH.installedAs, args))
+    const { rows, wallets: all, of } = await this.#groups.commit({ batch, wallets, cached, journal, tape })
     const [first] = rows
     if (first?.verdict === 'fenced') return { kind: 'fenced' }
     if (first?.verdict !== 'committed') return this.#rejection(rows, wallets)
     journal?.keep()
     tape?.keep()
-    const after = walletsAfter(wallets, first)
+    const after = walletsAfter(all, of, first)
     // The batch is committed. If the cache cannot be written now it is a version behind, which readers notice.
     this.#cache.write(after.filter(isCached))
     const seen = after.filter((wallet): wallet is typeof wallet & WalletAfter => wallet.unrealizedPnl !== null)
@@ -152,7 +146,10 @@ export class SqlMatchStore implements MatchStore {
     const failures = new Map<UserId, CommitFailure>()
     const used: Extract<CommitRow, { verdict: 'key_used' }>[] = []
     for (const row of rows) {
-      assert(row.verdict !== 'committed' && row.verdict !== 'fenced', 'a batch was turned down and was not')
+      assert(
+        row.verdict !== 'committed' && row.verdict !== 'fenced' && row.verdict !== 'split',
+        'a batch was turned down and was not',
+      )
       if (row.verdict === 'found') {
         wallets = walletsFound(changes, row)
         continue
@@ -187,37 +184,6 @@ export class SqlMatchStore implements MatchStore {
   }
 }
 
-/** Either one row, or one for each failure and `found` at the end. */
-type CommitRow =
-  | CommittedRow
-  | { readonly verdict: 'fenced' }
-  | ({ readonly verdict: 'key_used'; readonly user_id: string } & StoredRow)
-  | { readonly verdict: 'insufficient_margin'; readonly user_id: string; readonly balance: number }
-  | { readonly verdict: 'position_limit' | 'account_frozen' | 'own_limit'; readonly user_id: string }
-  | FoundRow
-
-/** Array literals with one value per wallet, in the order of the arguments. */
-interface CommittedRow {
-  readonly verdict: 'committed'
-  readonly balances: string | null
-  readonly margins: string | null
-  readonly worths: string | null
-  readonly versions: string | null
-  /** With protection: what opens nothing yet. */
-  readonly lockeds?: string | null
-}
-
-/** Array literals with one value per wallet: balances, the numbers of open positions, and 1 for the frozen. */
-interface FoundRow {
-  readonly verdict: 'found'
-  readonly balances: string | null
-  readonly opens: string | null
-  readonly frozens: string | null
-  readonly lockeds?: string | null
-  /** The owners' own bounds, as a JSON array. */
-  readonly result: string | null
-}
-
 function walletsFound(changes: readonly WalletChange[], row: FoundRow): WalletFound[] {
   const [balances, open, frozen] = [row.balances, row.opens, row.frozens].map(bigintsFrom)
   const lockeds = bigintsFrom(row.lockeds ?? null)
@@ -242,7 +208,8 @@ type WalletWritten = VersionedBalance &
 const isCached = ({ purse }: WalletKey<UserId>): boolean => purse === 'main'
 
 /** Unrealised PnL is null for wallets that the batch does not watch. */
-function walletsAfter(wallets: readonly WalletChange[], row: CommittedRow): WalletWritten[] {
+/** Those of one batch, by its place in the group. */
+function walletsAfter(all: readonly WalletOf[], batch: number, row: CommittedRow): WalletWritten[] {
   const [balances, margins, worths, versions] = [
     bigintsFrom(row.balances),
     bigintsFrom(row.margins),
@@ -250,7 +217,8 @@ function walletsAfter(wallets: readonly WalletChange[], row: CommittedRow): Wall
     bigintsFrom(row.versions),
   ]
   const lockeds = bigintsFrom(row.lockeds ?? null)
-  return wallets.map(({ userId: user, purse }, n) => {
+  return all.flatMap(({ change: { userId: user, purse }, of }, n) => {
+    if (of !== batch) return []
     const [worth, locked] = [worths[n] ?? null, lockeds[n] ?? 0]
     return {
       userId: user,

@@ -15,7 +15,7 @@ export function protectedArguments(batch: Batch, wallets: readonly WalletChange[
   for (const [n, wallet] of wallets.entries()) indexes.set(wallet, n + 1)
   const held = heldBack(batch)
   const followers = new Map(
-    accountEvents(batch)
+    accountEvents(batch.events)
       .filter(isCorrection)
       .map((e) => [e.position.id, e.followers]),
   )

@@ -45,14 +45,15 @@ export function walletChanges(batch: Batch): WalletChange[] {
     change.open -= 1
   }
   for (const { position, amount } of ofKind(batch, 'fill_moved')) of(position).balance += amount
-  for (const { position } of accountEvents(batch)) of(logOf(position)).events += 1
+  for (const { position } of accountEvents(batch.events)) of(logOf(position)).events += 1
   return [...changes.values()].toSorted(compareKeys)
 }
 
 /** The wallet that counts the events of a user, whatever their purse. */
 export const logOf = ({ userId }: Pick<Position, 'userId'>): WalletKey<UserId> => ({ userId, purse: 'main' })
 
-const compareKeys = (a: WalletKey<UserId>, b: WalletKey<UserId>): number => {
+/** Every match locks wallets in this order. */
+export const compareKeys = (a: WalletKey<UserId>, b: WalletKey<UserId>): number => {
   if (a.userId !== b.userId) return a.userId < b.userId ? -1 : 1
   return a.purse < b.purse ? -1 : 1
 }
@@ -85,11 +86,11 @@ export interface AccountEvent {
   readonly followers: number
 }
 
-/** The batch's events as entries in the account logs of the positions' owners. */
-export function accountEvents(batch: Batch): AccountEvent[] {
+/** The events of batches as entries in the account logs of the positions' owners. */
+export function accountEvents(all: readonly MatchEvent[]): AccountEvent[] {
   const seen = new Map<UserId, number>()
   const events: AccountEvent[] = []
-  for (const event of batch.events.toReversed()) {
+  for (const event of all.toReversed()) {
     const kind = event.kind === 'fill_moved' ? kindOfMove(event) : ACCOUNT_EVENT[event.kind]
     if (kind === undefined || !('position' in event)) continue
     const { position } = event
@@ -116,6 +117,6 @@ const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventKin
 
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
 
-export function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[] {
+export function ofKind<K extends MatchEvent['kind']>(batch: Pick<Batch, 'events'>, kind: K): OfKind<K>[] {
   return batch.events.filter((event): event is OfKind<K> => event.kind === kind)
 }

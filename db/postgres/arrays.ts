@@ -12,6 +12,7 @@ export interface ArrayFormat {
   /** Milliseconds since 1970. */
   instants(this: void, values: readonly (number | null)[]): ArrayArgument
   texts(this: void, values: readonly (string | null)[]): ArrayArgument
+  bytes(this: void, values: readonly (Uint8Array | null)[]): ArrayArgument
 }
 
 const literal = (items: readonly string[]): string => `{${items.join(',')}}`
@@ -43,7 +44,10 @@ export const texts = (values: readonly (string | null)[]): string =>
 
 const escaped = (value: string): string => (/[\\"]/.test(value) ? value.replace(/[\\"]/g, '\\$&') : value)
 
-export const LITERALS: ArrayFormat = { bigints, integers, smallints, uuids, instants, texts }
+const bytes = (values: readonly (Uint8Array | null)[]): string =>
+  plain(values.map((value) => (value === null ? null : `"\\\\x${Buffer.from(value).toString('hex')}"`)))
+
+export const LITERALS: ArrayFormat = { bigints, integers, smallints, uuids, instants, texts, bytes }
 
 /** One line of JSON per value, empty for null: `string_to_array` reads this four times as fast as an array of JSON. */
 export const jsonLines = (values: readonly unknown[]): string =>

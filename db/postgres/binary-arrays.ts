@@ -7,7 +7,7 @@ import { InvariantBroken, present } from '../../actors/kernel/assert.ts'
 import { type ArrayFormat, texts } from './arrays.ts'
 
 /** Element types by their numbers in pg_type.dat. */
-const OID = { int8: 20, int2: 21, int4: 23, uuid: 2950, timestamptz: 1184 } as const
+const OID = { bytea: 17, int8: 20, int2: 21, int4: 23, uuid: 2950, timestamptz: 1184 } as const
 
 /** PostgreSQL counts microseconds from 2000-01-01. */
 const EPOCH_MS = Date.UTC(2000, 0, 1)
@@ -122,11 +122,26 @@ const FIRST_DIGITS = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28
 /** By character, `0` to `9`, `a` to `f` and `A` to `F`: a letter's lower four bits count from 1. */
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => (code < 0x40 ? code & 15 : (code & 15) + 9))
 
+function bytes(values: readonly (Uint8Array | null)[]): Buffer {
+  if (values.length === 0) return emptyOf(OID.bytea)
+  const buffer = Buffer.allocUnsafe(HEADER_BYTES + values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0))
+  let at = HEADER_BYTES
+  for (const value of values) {
+    buffer.writeInt32BE(value === null ? NULL : value.length, at)
+    at += 4
+    if (value === null) continue
+    buffer.set(value, at)
+    at += value.length
+  }
+  return headed(buffer, OID.bytea, values)
+}
+
 export const BINARY: ArrayFormat = {
   bigints: (values) => integersOf(INT8, values),
   integers: (values) => integersOf(INT4, values),
   smallints: (values) => integersOf(INT2, values),
   uuids,
   instants: (values) => integersOf(TIMESTAMPTZ, values),
+  bytes,
   texts, // binary is no shorter
 }

@@ -1,26 +1,33 @@
--- commit_batch: the one function through which a match writes. It lives in the database because a batch is many small
+-- commit_batch: the one function through which matches write. It lives in the database because a batch is many small
 -- statements that must be one round trip and one transaction, and able to reject itself with nothing written.
 -- An edit takes effect at the next start: db/postgres/repeatable.ts creates a new function for each new text.
 --
 -- Arguments are passed by name, from `CommitArguments` in commit-batch.ts. Their prefixes, and those of local arrays:
---   p_  the batch: match, epoch, id, instant, limits, and the events for the outbox, one row a line
+--   b_  the batches, one element each
+--   p_  what is the same for all of them
 --   w_  wallets, one element per user and purse in ascending order; elsewhere `wallet` is an index into these arrays,
---       from 1. `log`: the index of the user's main wallet, which counts the events of all purses
+--       from 1, and `batch` one into those of b_. `log`: the index of the user's main wallet, which counts the events of
+--       all purses
 --   o_  positions opened             l_  positions whose size, levels or warning changed      x_  positions closed
 --   q_  parts split off of positions, which x_ closes
 --   e_  account events that have a row of their own      `followers`: how many events of the same user come after one
 --   i_  instruments (`i_listed` as JSON, then all that changed)      t_  ticks      s_  recent trades
 --   m_  the match's own row          j_  the row of the journal, null for a batch that heard nothing
+--   k_  rows of the outbox, `n` counting those of a batch from 1, and their events in one text, a line each
 --   f_  fills that news has moved, and w_held_back, x_movable, i_news: protection only, see below
---   r_  the row of the tape, null for a batch of which nothing is told
+--   r_  the rows of the tape, one element per batch, null for one of which nothing is told
 --   n_  local: the wallets as the batch leaves them      h_  local: the wallets as found after a failure
---   d, o, l, q, x, c, a, e, n, s, k as table aliases are the unnested arrays
+--   d, b, o, l, q, x, c, a, e, n, s, k, r as table aliases are the unnested arrays
 --
 -- What stands between `--( protection` and `--)` is for matches under `trading.protection`: they call a function of their
 -- own, made of this text with those lines. The other has none of them.
 --
 -- The caller passes parallel arrays, so a batch of 500 trades costs about as much as one of 20. Joining two arrays
 -- would cost n², and looking a wallet up again costs 1 µs each time: hence the index.
+-- Starting the statements costs as much as twenty trades, so the batches of several matches that wait at the same time
+-- come in one call, which shares them. They have no user in common, and none of them changes its match, has heard
+-- something or is under protection. What fails for one of them fails for all (`split`): the caller sends them again,
+-- each alone, and only then the reasons are looked for.
 -- A batch is written as if it could not fail, in a subtransaction. If it does fail (a wallet that cannot pay, a used
 -- key, a balance changed from outside), that is rolled back, and the wallets are locked and inspected. Inspecting first
 -- would add a fifth to the cost of each trade, for a case that is rare.
@@ -30,9 +37,9 @@
 -- positions). Arrays are unnested in select lists: in a from clause each is first copied into its own store, which
 -- costs 4 µs a trade, a tenth of the total.
 create function commit_batch(
-  p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer, p_timeline text,
-  p_adopt_max bigint,
-  w_user uuid[], w_purse text[], w_log integer[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
+  b_match bigint[], b_epoch bigint[], b_id uuid[], b_at timestamptz[],
+  p_open_max integer, p_timeline text, p_adopt_max bigint,
+  w_user uuid[], w_purse text[], w_batch integer[], w_log integer[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
   w_worth bigint[],
   w_cached bigint[], w_cached_version bigint[], w_need bigint[],
   p_look boolean, w_command uuid[], w_fingerprint text[], w_result text,
@@ -50,10 +57,10 @@ create function commit_batch(
   i_settlement bigint[], i_cap integer[], i_leaving bigint[], i_ended bigint[],
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
   t_event bigint[], t_why text[],
-  s_id uuid[], s_lots bigint[], s_trades text[],
+  s_id uuid[], s_batch integer[], s_lots bigint[], s_trades text[],
   m_info jsonb, m_pricing jsonb,
-  p_events text, j_fresh boolean, j_entries bytea,
-  r_first integer, r_last integer, r_secret bytea, r_lines bytea
+  k_batch integer[], k_n integer[], k_events text, j_fresh boolean, j_entries bytea,
+  r_first integer[], r_last integer[], r_secret bytea[], r_lines bytea[]
 --( protection
   , p_protected jsonb
 --)
@@ -103,6 +110,12 @@ declare
   i_news constant text[] := array(select e.v::text from jsonb_array_elements_text(p_protected -> 'i_news') with ordinality e (v, n)
     order by e.n);
 --)
+  -- The only batch, except where a statement says otherwise. Instants of batches that come together differ by the time
+  -- that one waited for a connection.
+  p_match constant bigint := b_match[1];
+  p_epoch constant bigint := b_epoch[1];
+  p_batch constant uuid := b_id[1];
+  p_at constant timestamptz := b_at[1];
   now_ms constant bigint := extract(epoch from p_at) * 1000;
   today constant integer := now_ms / 86400000;
   -- `booked` is the balance in the ledger, `balance` the one in force.
@@ -112,14 +125,21 @@ declare
 --( protection
   h_locked bigint[];
 --)
-  changed bigint; last_seq bigint; broken text;
+  changed bigint; last_seqs bigint[]; broken text;
   -- Full time of a live match fixes the settlement prices in this batch.
   p_whistled constant boolean := coalesce(m_info ->> 'settling' = 'full_time' and m_info ->> 'replay' = 'false', false);
 begin
+  -- One of a group must not keep the others waiting. Alone it may take its time.
+  if cardinality(b_match) > 1 then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+
   -- Fence. With the share lock a take-over waits for this transaction, and this transaction notices a take-over.
-  perform 1 from match_leases l where l.match_id = p_match and l.epoch = p_epoch for share;
-  if not found then
-    verdict := 'fenced';
+  perform 1 from (select unnest(b_match) as match, unnest(b_epoch) as epoch) b
+    join match_leases l on l.match_id = b.match and l.epoch = b.epoch for share of l;
+  get diagnostics changed = row_count;
+  if changed <> cardinality(b_match) then
+    verdict := case when cardinality(b_match) = 1 then 'fenced' else 'split' end;
     return next;
     return;
   end if;
@@ -185,10 +205,10 @@ begin
                              else greatest({PRICE_MIN}, i.base_micros) end,
                         p.sign, p.lots_micros, p.open_micros, p.margin_micros)), 0)::bigint
                  from positions p join instruments i on i.id = p.instrument_id
-                where p.user_id = d.user_id and p.purse = d.purse and p.match_id <> p_match and p.closed_at is null
+                where p.user_id = d.user_id and p.purse = d.purse and p.match_id <> b_match[d.batch] and p.closed_at is null
              ) end)
         into n_pnl
-        from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_held) as held,
+        from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_batch) as batch, unnest(w_held) as held,
                      unnest(w_worth) as worth, unnest(n_open) as open) d;
 
 --( protection
@@ -205,8 +225,8 @@ begin
                                answer_locked_micros,
 --)
                                answer_unrealized_micros)
-          select o.id, w_user[o.wallet], w_purse[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.base, o.margin, o.stop, o.take,
-                 p_at, o.closable, n_events[w_log[o.wallet]] - o.followers, o.stop, o.take, o.fingerprint, o.after, o.exit,
+          select o.id, w_user[o.wallet], w_purse[o.wallet], b_match[w_batch[o.wallet]], o.instrument, o.sign, o.lots, o.price, o.base,
+                 o.margin, o.stop, o.take, b_at[w_batch[o.wallet]], o.closable, n_events[w_log[o.wallet]] - o.followers, o.stop, o.take, o.fingerprint, o.after, o.exit,
                  case when o.after is not null then n_balance[o.wallet] end,
                  case when o.after is not null then n_margin[o.wallet] end,
 --( protection
@@ -226,7 +246,7 @@ begin
                take_profit_micros = l.take, warned = l.warned
           from (select unnest(l_id) as id, unnest(l_lots) as lots, unnest(l_margin) as margin, unnest(l_stop) as stop, unnest(l_take) as take,
                        unnest(l_warned) as warned) l
-         where p.id = l.id and p.match_id = p_match and p.closed_by is null;
+         where p.id = l.id and p.match_id = any (b_match) and p.closed_by is null;
         get diagnostics changed = row_count;
         if changed <> cardinality(l_id) then
           raise exception 'batch %: % of % changed positions are open', p_batch, changed, cardinality(l_id);
@@ -246,7 +266,8 @@ begin
 
       if cardinality(x_id) > 0 then
         update positions p
-           set close_micros = x.price, close_base_micros = x.base, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
+           set close_micros = x.price, close_base_micros = x.base, pnl_micros = x.pnl,
+               closed_at = b_at[w_batch[x.wallet]], closed_by = x.by,
                void_reason = x.reason,
                void_note = case when x.reason = 'operator' then (select v.reason from position_voids v
                                                                   where v.position_id = x.id) end,
@@ -260,7 +281,7 @@ begin
 --)
                        unnest(x_pnl) as pnl, unnest(x_by) as by, unnest(x_reason) as reason,
                        unnest(x_followers) as followers) x
-         where p.id = x.id and p.match_id = p_match and p.closed_by is null;
+         where p.id = x.id and p.match_id = b_match[w_batch[x.wallet]] and p.closed_by is null;
         get diagnostics changed = row_count;
         if changed <> cardinality(x_id) then
           raise exception 'batch %: % of % closed positions were open', p_batch, changed, cardinality(x_id);
@@ -287,7 +308,8 @@ begin
       -- A user's main wallet, which is locked, numbers their events: markers have no gaps and become visible in order.
       if cardinality(e_wallet) > 0 then
         insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
-          select w_user[e.wallet], n_events[e.wallet] - e.followers, e.kind, e.position, e.stop, e.take, e.warned, p_at
+          select w_user[e.wallet], n_events[e.wallet] - e.followers, e.kind, e.position, e.stop, e.take, e.warned,
+                 b_at[w_batch[e.wallet]]
             from (select unnest(e_wallet) as wallet, unnest(e_followers) as followers, unnest(e_kind) as kind,
                          unnest(e_position) as position, unnest(e_stop) as stop, unnest(e_take) as take,
                          unnest(e_warned) as warned) e;
@@ -299,12 +321,14 @@ begin
 --)
          > 0 then
         insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
-          select p_batch, 'user', w_user[o.wallet], w_purse[o.wallet], -o.margin, 'margin', o.id, p_at,
+          select b_id[w_batch[o.wallet]], 'user', w_user[o.wallet], w_purse[o.wallet], -o.margin, 'margin', o.id,
+                 b_at[w_batch[o.wallet]],
                  n_events[w_log[o.wallet]] - o.followers
             from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_margin) as margin,
                          unnest(o_followers) as followers) o
           union all
-          select p_batch, 'user', w_user[x.wallet], w_purse[x.wallet], x.release, 'release', x.id, p_at,
+          select b_id[w_batch[x.wallet]], 'user', w_user[x.wallet], w_purse[x.wallet], x.release, 'release', x.id,
+                 b_at[w_batch[x.wallet]],
                  n_events[w_log[x.wallet]] - x.followers
             from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release,
                          unnest(x_followers) as followers) x
@@ -317,10 +341,10 @@ begin
            where f.amount <> 0
 --)
           union all
-          select p_batch, 'house', null, d.purse, -sum(d.balance), 'batch', p_batch, p_at, null
-            from (select unnest(w_purse) as purse, unnest(w_balance) as balance) d
+          select b_id[d.batch], 'house', null, d.purse, -sum(d.balance), 'batch', b_id[d.batch], b_at[d.batch], null
+            from (select unnest(w_purse) as purse, unnest(w_batch) as batch, unnest(w_balance) as balance) d
            where d.balance <> 0
-           group by d.purse;
+           group by d.batch, d.purse;
       end if;
 
       if m_info is not null then
@@ -382,7 +406,7 @@ begin
 --)
                        unnest(i_price) as price, unnest(i_settlement) as settlement, unnest(i_cap) as cap, unnest(i_leaving) as leaving,
                        unnest(i_ended) as ended) n
-         where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = p_match);
+         where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = any (b_match));
       end if;
 
       if cardinality(t_id) > 0 then
@@ -393,20 +417,24 @@ begin
       if cardinality(s_id) > 0 then
         -- Never before the last entry, even if a new owner's clock is behind: the running total continues from there.
         insert into recent_trades (instrument_id, at, traded_micros, trades)
-          select s.id, greatest(p_at, b.at), s.lots + coalesce(b.traded_micros, 0), s.trades
-            from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s
+          select s.id, greatest(b_at[s.batch], l.at), s.lots + coalesce(l.traded_micros, 0), s.trades
+            from (select unnest(s_id) as id, unnest(s_batch) as batch, unnest(s_lots) as lots, unnest(s_trades) as trades) s
             left join lateral (select t.at, t.traded_micros from recent_trades t where t.instrument_id = s.id
-                                order by t.at desc, t.traded_micros desc limit 1) b on true;
+                                order by t.at desc, t.traded_micros desc limit 1) l on true;
       end if;
 
       -- Only the match's owner gets here, one commit after another: numbers have no gap and become visible in order.
-      if p_events is not null then
-        select coalesce(max(o.seq), 0) into last_seq from outbox o where o.match_id = p_match;
+      if cardinality(k_batch) > 0 then
+        last_seqs := array(select coalesce((select max(o.seq) from outbox o where o.match_id = b.match), 0)
+                             from (select unnest(b_match) as match) b);
         insert into outbox (match_id, seq, at, events)
-          select p_match, last_seq + r.n, p_at, r.events::json
-            from unnest(string_to_array(p_events, E'\n')) with ordinality r (events, n);
-        if last_seq = 0 then
-          insert into outbox_cursors (match_id) values (p_match);
+          select b_match[k.batch], last_seqs[k.batch] + k.n, b_at[k.batch], k.events::json
+            from (select unnest(k_batch) as batch, unnest(k_n) as n,
+                         unnest(string_to_array(k_events, E'\n')) as events) k;
+        if 0 = any (last_seqs) then
+          insert into outbox_cursors (match_id)
+            select b_match[k.batch] from (select unnest(k_batch) as batch, unnest(k_n) as n) k
+             where last_seqs[k.batch] = 0 and k.n = 1;
         end if;
       end if;
 
@@ -416,9 +444,11 @@ begin
                   coalesce((select max(o.seq) from outbox o where o.match_id = p_match), 0), j_fresh, j_entries);
       end if;
 
-      if r_lines is not null then
+      if cardinality(r_lines) > 0 then
         insert into tape (match_id, first_n, last_n, at, secret, lines)
-          values (p_match, r_first, r_last, p_at, r_secret, r_lines);
+          select * from (select unnest(b_match), unnest(r_first), unnest(r_last), unnest(b_at), unnest(r_secret),
+                                unnest(r_lines) as lines) r
+           where r.lines is not null;
       end if;
 
       if w_result is not null then
@@ -431,8 +461,9 @@ begin
 --( protection
                  nullif(d.locked, 0),
 --)
-                 p_at
-            from (select unnest(w_command) as id, unnest(w_user) as user_id, unnest(w_fingerprint) as fingerprint,
+                 b_at[d.batch]
+            from (select unnest(w_command) as id, unnest(w_user) as user_id, unnest(w_batch) as batch,
+                         unnest(w_fingerprint) as fingerprint,
                          unnest(string_to_array(w_result, E'\n', '')) as result, unnest(n_balance) as balance,
 --( protection
                          unnest(n_locked) as locked,
@@ -454,6 +485,11 @@ begin
       return;
     exception
       when sqlstate 'TL001' or unique_violation then
+        if cardinality(b_match) > 1 then
+          verdict := 'split';
+          return next;
+          return;
+        end if;
         get stacked diagnostics broken = constraint_name;
         if round = 2 or broken not in ('', 'command_results_pkey', 'positions_pkey') then
           raise;

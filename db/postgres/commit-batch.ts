@@ -25,11 +25,7 @@ type Arrays<Prefix extends string, Names extends string> = {
   readonly [Name in Names as `${Prefix}_${Name}`]: ArrayArgument
 }
 
-export type BatchArguments = {
-  readonly p_match: number
-  readonly p_epoch: number
-  readonly p_batch: string
-  readonly p_at: string
+export type BatchArguments = Arrays<'b', 'match' | 'epoch' | 'id' | 'at'> & {
   readonly p_open_max: number
   /** The history of the database to which the cached balances belong; null without any. */
   readonly p_timeline: string | null
@@ -37,14 +33,13 @@ export type BatchArguments = {
   readonly p_adopt_max: number
   /** Whether keys must be looked up among positions: true when one of them did not open anything. */
   readonly p_look: boolean
-  /** JSON; null for a batch from which nothing follows. */
-  readonly p_events: string | null
 }
 
 export type WalletArguments = Arrays<
   'w',
   | 'user'
   | 'purse'
+  | 'batch'
   | 'log'
   | 'balance'
   | 'margin'
@@ -100,20 +95,19 @@ export type InstrumentArguments = Arrays<
   readonly i_listed: string | null
 }
 export type TickArguments = Arrays<'t', 'id' | 'at' | 'price' | 'base' | 'imbalance' | 'cause' | 'event' | 'why'>
-export type TradeArguments = Arrays<'s', 'id' | 'lots' | 'trades'>
+export type TradeArguments = Arrays<'s', 'id' | 'batch' | 'lots' | 'trades'>
+export type OutboxArguments = Arrays<'k', 'batch' | 'n'> & {
+  /** Lines of JSON, one per row; null without any. */
+  readonly k_events: string | null
+}
 /** JSON; both null when the match itself did not change. */
 export type MatchArguments = { readonly m_info: string | null; readonly m_pricing: string | null }
 
 /** Both null for a batch that heard nothing. */
 export type JournalArguments = { readonly j_fresh: boolean | null; readonly j_entries: Uint8Array | null }
 
-/** All null for a batch of which nothing is told. */
-export type TapeArguments = {
-  readonly r_first: number | null
-  readonly r_last: number | null
-  readonly r_secret: Uint8Array | null
-  readonly r_lines: Uint8Array | null
-}
+/** Null in the place of a batch of which nothing is told. */
+export type TapeArguments = Arrays<'r', 'first' | 'last' | 'secret' | 'lines'>
 
 export type CommitArguments = BatchArguments &
   WalletArguments &
@@ -126,5 +120,6 @@ export type CommitArguments = BatchArguments &
   TickArguments &
   TradeArguments &
   MatchArguments &
+  OutboxArguments &
   JournalArguments &
   TapeArguments

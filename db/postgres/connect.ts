@@ -6,7 +6,7 @@ import { Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { type ArrayFormat, LITERALS, safeInteger } from './arrays.ts'
 import { BINARY } from './binary-arrays.ts'
-import { CallLimit } from './call-limit.ts'
+import { CallLimit, type CallLimitOptions } from './call-limit.ts'
 import { openPool, type PoolUse, Pools } from './pools.ts'
 import { copyTemplate, PGLITE } from './embedded-template.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
@@ -35,6 +35,12 @@ interface StandbyOptions {
 
 export type NamedArguments = Readonly<Record<string, unknown>>
 
+/** A call of a function with a single signature. Every call of it names the same arguments. */
+export interface Call {
+  readonly name: string
+  readonly args: NamedArguments
+}
+
 export interface Connection {
   readonly db: Kysely<Database>
   /**
@@ -46,10 +52,10 @@ export interface Connection {
   readonly replica: Pick<Replica, 'look' | 'state'> | null
   readonly kind: 'postgres' | 'pglite'
   /**
-   * The rows of `select * from name(argument => …)`, a function with a single signature. Runs beside readers, on
-   * connections of its own; a slow call does not delay the others. Every call of a function names the same arguments.
+   * The rows of `select * from name(argument => …)`. Runs beside readers, on connections of its own; a slow call does
+   * not delay the others. `next` is asked when a connection is free; after null nothing is called: there are no rows.
    */
-  call<Row extends object>(name: string, args: NamedArguments): Promise<readonly Row[]>
+  call<Row extends object>(next: () => Call | null): Promise<readonly Row[]>
   /** The encoding that `call` expects for array arguments. */
   readonly arrays: ArrayFormat
   /** Does work of any length, such as a migration, on a connection of its own. */
@@ -74,11 +80,14 @@ const CONNECT_TIMEOUT_MS = 5_000
 /** Connections of one process for readers. */
 const POOL_MAX = 10
 /**
- * Concurrent commits of one process: about two per core of the database, so that one computes while another waits for
- * the disk. With 2 instead of 4, eight matches with little to do were half as fast. A commit takes 1 to 30 ms; one that
- * takes ten times as long is waiting for a lock and lets others pass.
+ * Concurrent commits of one process: one computes while another waits for the disk. Matches that find none free commit
+ * together (commit-groups.ts), so more would make each of them dearer. A commit takes 1 to 30 ms; one that takes ten
+ * times as long is waiting for a lock and lets others pass.
  */
-const COMMITS = { together: 4, slowAfterMs: 250, atMost: 32 }
+const COMMITS = { together: 3, slowAfterMs: 250, atMost: 32 }
+
+/** The embedded database does one thing at a time. */
+const ONE_CALL: CallLimitOptions = { ...COMMITS, together: 1, atMost: 1 }
 
 /** The most connections of one process: its readers, and the commits of the matches that it runs. */
 export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost } as const
@@ -134,10 +143,12 @@ function connectPostgres(databaseUrl: string, options: ConnectOptions): Connecti
     replica,
     kind: 'postgres',
     arrays: BINARY,
-    call: <Row extends object>(name: string, args: NamedArguments) =>
+    call: <Row extends object>(next: () => Call | null) =>
       limit.run(async () => {
+        const call = next()
+        if (call === null) return []
         // Named, so that each connection parses and plans it once.
-        const query = isPrepared ? { name, ...calls.of(name, args) } : calls.of(name, args)
+        const query = isPrepared ? { name: call.name, ...calls.of(call) } : calls.of(call)
         const { rows } = await pools.of('commits').query<Row>(query)
         return rows
       }),
@@ -194,7 +205,7 @@ const poolOf = (connectionString: string, options: pg.PoolConfig): pg.PoolConfig
 class Calls {
   readonly #known = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
 
-  of(name: string, args: NamedArguments): { readonly text: string; readonly values: unknown[] } {
+  of({ name, args }: Call): { readonly text: string; readonly values: unknown[] } {
     const { text, names } = this.#known.get(name) ?? this.#learn(name, Object.keys(args))
     return { text, values: names.map((argument) => args[argument]) }
   }
@@ -227,10 +238,14 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: client }) })
     if (isCopy) await sql`update installation set id = default`.execute(db)
     const calls = new Calls()
-    const call = async <Row extends object>(name: string, args: NamedArguments) => {
-      const { text, values } = calls.of(name, args)
-      return (await client.query<Row>(text, values)).rows
-    }
+    const limit = new CallLimit(ONE_CALL)
+    const call = <Row extends object>(next: () => Call | null) =>
+      limit.run(async () => {
+        const one = next()
+        if (one === null) return []
+        const { text, values } = calls.of(one)
+        return (await client.query<Row>(text, values)).rows
+      })
     return {
       db,
       reads: db,
@@ -253,6 +268,10 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     throw error
   }
 }
+
+/** Whether PostgreSQL has answered that what was asked failed: nothing of it was written. */
+export const wasRolledBack = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 
 /** A standby, and a primary that has become one, answer every read. */
 async function ping(db: Kysely<Database>): Promise<void> {

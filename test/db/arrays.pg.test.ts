@@ -14,9 +14,11 @@ interface Arrays {
   readonly uuids: readonly (string | null)[]
   readonly instants: readonly (number | null)[]
   readonly texts: readonly (string | null)[]
+  /** In hexadecimal. */
+  readonly bytes: readonly (string | null)[]
 }
 
-const NOTHING: Arrays = { bigints: [], integers: [], smallints: [], uuids: [], instants: [], texts: [] }
+const NOTHING: Arrays = { bigints: [], integers: [], smallints: [], uuids: [], instants: [], texts: [], bytes: [] }
 const EXTREMES: Arrays = {
   bigints: [0, -1, 1, 2 ** 32, -(2 ** 32), 2 ** 32 - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, null],
   integers: [0, -1, 2 ** 31 - 1, -(2 ** 31), null],
@@ -24,6 +26,7 @@ const EXTREMES: Arrays = {
   uuids: [null, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
   instants: [0, Date.UTC(2000, 0, 1), Date.UTC(1999, 11, 31, 23, 59, 59, 999), Date.UTC(2026, 10, 21) + 1, null],
   texts: ['', 'NULL', null, '"', '\\', '{,}', 'a b', 'ü €'],
+  bytes: ['', '00', null, '5c22', 'ff'.repeat(20_000)],
 }
 
 const drawn = fc.record({
@@ -33,18 +36,21 @@ const drawn = fc.record({
   uuids: fc.array(fc.option(fc.uuid())),
   instants: fc.array(fc.option(fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }))),
   texts: fc.array(fc.option(fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')))),
+  bytes: fc.array(fc.option(fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('hex')))),
 })
 
 async function echoed(connection: Connection, format: Connection['arrays'], sent: Arrays): Promise<unknown> {
-  const [row] = await connection.call<{ echo: string }>('echo_arrays', {
+  const args = {
     // Deliberately not in the order of the declaration.
     texts: format.texts(sent.texts),
+    bytes: format.bytes(sent.bytes.map((hex) => (hex === null ? null : Buffer.from(hex, 'hex')))),
     bigints: format.bigints(sent.bigints),
     integers: format.integers(sent.integers),
     smallints: format.smallints(sent.smallints),
     uuids: format.uuids(sent.uuids),
     instants: format.instants(sent.instants),
-  })
+  }
+  const [row] = await connection.call<{ echo: string }>(() => ({ name: 'echo_arrays', args }))
   return row === undefined ? null : JSON.parse(row.echo)
 }
 
@@ -67,11 +73,12 @@ eachDatabase((open) => {
   beforeAll(() =>
     sql`
       create function echo_arrays(bigints bigint[], integers integer[], smallints smallint[], uuids uuid[],
-                                  instants timestamptz[], texts text[])
+                                  instants timestamptz[], texts text[], bytes bytea[])
       returns table (echo text) language sql as $$
         select json_build_object(
           'bigints', bigints, 'integers', integers, 'smallints', smallints, 'uuids', uuids,
-          'instants', array(select (extract(epoch from i) * 1000)::bigint from unnest(instants) i), 'texts', texts)::text
+          'instants', array(select (extract(epoch from i) * 1000)::bigint from unnest(instants) i), 'texts', texts,
+          'bytes', array(select encode(b, 'hex') from unnest(bytes) b))::text
       $$`.execute(open().db),
   )
 

@@ -125,6 +125,9 @@ describe('the embedded database', () => {
   })
 })
 
+/** The least call that there is. */
+const PID = () => ({ name: 'pg_backend_pid', args: {} })
+
 const isGone = async (db: Kysely<Database>, pid = 0): Promise<boolean> => {
   const { rows } = await sql`select from pg_stat_activity where pid = ${pid}`.execute(db)
   return rows.length === 0
@@ -224,7 +227,7 @@ onPostgres((server) => {
     const ours = await connect({ databaseUrl: relay.url, dataDir: null })
     try {
       await ours.ping()
-      await ours.call('pg_backend_pid', {})
+      await ours.call(PID)
       let slowIsDone = false
       const slow = sql`select pg_sleep(1)`.execute(ours.db).then(() => (slowIsDone = true))
       // An idle one holds its connection between two queries: it waits for nobody.
@@ -240,13 +243,13 @@ onPostgres((server) => {
       relay.swallow()
       const lost = Promise.allSettled([
         ours.ping(),
-        ours.call('pg_backend_pid', {}),
+        ours.call(PID),
         ours.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
       ])
       let cut = 0
       await vi.waitUntil(async () => (cut += await ours.cutSilent()) >= 2, { interval: 10, timeout: 10_000 })
       await ours.ping()
-      await ours.call('pg_backend_pid', {})
+      await ours.call(PID)
       for (const each of await lost) {
         if (each.status === 'rejected') expect(isAway(each.reason), String(each.reason)).toBe(true)
       }
@@ -262,7 +265,7 @@ onPostgres((server) => {
     const { url, drop } = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const pidOf = async () => {
-      const [row] = await ours.call<{ pg_backend_pid: number }>('pg_backend_pid', {})
+      const [row] = await ours.call<{ pg_backend_pid: number }>(PID)
       return row?.pg_backend_pid
     }
     try {

@@ -93,7 +93,9 @@ describe('a function whose text is edited', () => {
       const answers = async (): Promise<(number | null)[]> =>
         Promise.all(
           [one, two, three].map(async ({ installedAs }) => {
-            const [row] = await connection.call<Record<string, number>>(installedAs, { x: 10 }).catch(() => [])
+            const [row] = await connection
+              .call<Record<string, number>>(() => ({ name: installedAs, args: { x: 10 } }))
+              .catch(() => [])
             return row?.[installedAs] ?? null
           }),
         )
