@@ -330,8 +330,8 @@ export class MatchActor {
 
   async #commit({ batch, decisions, draft, terms }: Attempt): Promise<Verdict> {
     const keyed = keyedCommands(batch, decisions, draft)
-    const ticks = this.#ticks.toStore({ ...terms, events: draft.events, view: draft })
-    if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
+    const chosen = this.#ticks.choose({ ...terms, events: draft.events, view: draft })
+    if (draft.events.length === 0 && keyed.length === 0 && chosen.ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
     // Journal and tape begin with the first update. What is refused before names no rules, or the update would not.
     const hasBegun = draft.info.feedSeq > 0
@@ -343,7 +343,7 @@ export class MatchActor {
       at: terms.at,
       events: draft.events,
       instruments,
-      ticks,
+      ticks: chosen.ticks,
       keyed,
       heard: hasBegun ? this.#hearing.of(batch, decisions, terms) : [],
       room: this.#batchMax,
@@ -354,13 +354,15 @@ export class MatchActor {
       openPositionsMax: terms.rules.openPositionsMax,
     })
     // Also one without events, such as a refusal that is kept: what it heard is in the journal.
-    if (verdict.kind === 'committed' && hasBegun) this.#hearing.committed(terms)
+    if (verdict.kind === 'committed') {
+      this.#ticks.committed(chosen)
+      if (hasBegun) this.#hearing.committed(terms)
+    }
     return verdict
   }
 
   /** Applies the events, answers the callers and publishes. */
   #conclude({ batch, decisions, draft, terms }: Attempt, wallets: Wallets): void {
-    this.#ticks.committed({ ...terms, events: draft.events, view: draft })
     for (const event of draft.events) this.#state.apply(event)
     for (const entry of batch) {
       const decision = decisions.get(entry)

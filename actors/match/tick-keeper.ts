@@ -19,6 +19,14 @@ export interface TickTerms {
   readonly rules: TradingRules
 }
 
+/** What a batch stores. */
+export interface Chosen {
+  readonly ticks: readonly PriceMoved[]
+  readonly at: Instant
+  /** The newest moves of instruments, stored or not. */
+  readonly newest: ReadonlyMap<InstrumentId, PriceMoved>
+}
+
 export class TickKeeper {
   readonly #storedAt = new Map<InstrumentId, Instant>()
   /** The newest move of each instrument that came too soon after the last stored one. It is stored when due. */
@@ -27,17 +35,18 @@ export class TickKeeper {
   /**
    * The ticks to store with a batch. In-game events always; other moves at most once a second per instrument, the
    * newest one, and a later batch stores what this one leaves out, so no price is lost. Of the other instruments whose
-   * price lives, those that have had no tick for a minute.
+   * price lives, those that have had no tick for a minute. `committed` is to be called when they are stored.
    */
-  toStore({ events, view, at, rules }: TickTerms): PriceMoved[] {
-    const moves = [...this.#newest(events).values()].filter((move) => this.#isKept(move, at))
-    const moved = new Set(moves.map(({ instrumentId }) => instrumentId))
+  choose({ events, view, at, rules }: TickTerms): Chosen {
+    const newest = this.#newest(events)
+    const ticks = [...newest.values()].filter((move) => this.#isKept(move, at))
+    const moved = new Set(ticks.map(({ instrumentId }) => instrumentId))
     const repeatMs = events.length > 0 ? TICK_REPEAT_MS.withCommit : TICK_REPEAT_MS.alone
     for (const instrument of view.instruments()) {
       const isDue = !moved.has(instrument.id) && this.#isSince(instrument.id, at, repeatMs)
-      if (isDue && isTicking(view.info, instrument, at, rules)) moves.push(standing(instrument, at))
+      if (isDue && isTicking(view.info, instrument, at, rules)) ticks.push(standing(instrument, at))
     }
-    return moves
+    return { ticks, at, newest }
   }
 
   #newest(events: readonly MatchEvent[]): ReadonlyMap<InstrumentId, PriceMoved> {
@@ -66,12 +75,11 @@ export class TickKeeper {
     return storedAt === undefined || Math.abs(at - storedAt) >= ms
   }
 
-  /** After a commit: remembers which ticks were stored and which are owed. */
-  committed(terms: TickTerms): void {
-    const stored = this.toStore(terms)
-    for (const [id, move] of this.#newest(terms.events)) this.#owed.set(id, move)
-    for (const { instrumentId } of stored) {
-      this.#storedAt.set(instrumentId, terms.at)
+  /** Remembers which ticks were stored and which are owed. */
+  committed({ ticks, at, newest }: Chosen): void {
+    for (const [id, move] of newest) this.#owed.set(id, move)
+    for (const { instrumentId } of ticks) {
+      this.#storedAt.set(instrumentId, at)
       this.#owed.delete(instrumentId)
     }
   }

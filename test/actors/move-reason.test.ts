@@ -169,9 +169,9 @@ describe('a stored tick', () => {
   })
   const keep = (keeper: TickKeeper, events: readonly PriceMoved[], t: Instant): readonly PriceMoved[] => {
     const terms = { events, view: { info: info(), instruments: () => [] }, at: t, rules: DEFAULT_RULES }
-    const kept = keeper.toStore(terms)
-    keeper.committed(terms)
-    return kept
+    const chosen = keeper.choose(terms)
+    keeper.committed(chosen)
+    return chosen.ticks
   }
   const booked = { kind: 'yellow', minute: 3, extraMinute: null, undone: false } as const
 
