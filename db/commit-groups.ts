@@ -3,10 +3,8 @@
  * starting its statements costs as much as twenty trades. Matches stay independent: what fails for one of a group is
  * tried again, each alone, and a group that meets a locked row gives up early.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { present } from '../actors/kernel/assert.ts'
 import type { UserId } from '../actors/kernel/ids.ts'
-import { BATCH_MAX } from '../actors/kernel/limits.ts'
 import { HOUR_MS } from '../actors/kernel/world.ts'
 import type { StoredRow } from './command-results.ts'
 import { commitArguments, walletsOf, type WalletOf, type Written } from './commit-arguments.ts'
@@ -53,6 +51,13 @@ export interface Outcome {
   readonly of: number
 }
 
+/**
+ * Users of a batch that goes with others, and of all of them. In a larger one each trade's share of the start is small,
+ * and a few orders would wait for those of a crowd.
+ */
+const SMALL = 32
+const GROUP_MAX = 128
+
 interface Waiting {
   readonly written: Written
   readonly settle: (outcome: Outcome | Promise<Outcome>) => void
@@ -80,8 +85,8 @@ export class CommitGroups {
     let wallets: readonly WalletOf[] = []
     let isSent = false
     try {
-      // Matches that wake up together commit together.
-      await nextTurn()
+      // After all that the current callback wakes up: matches that wake up together commit together.
+      await new Promise<void>(process.nextTick)
       const rows = await this.#connection.call<CommitRow>(() => {
         group = this.#take()
         if (group.length === 0) return null
@@ -134,8 +139,9 @@ export class CommitGroups {
   }
 }
 
-/** Whether a batch may go with others: not one that changes its match, has heard something or is under protection. */
-const isSociable = ({ batch, journal }: Written): boolean =>
+/** Not one that changes its match, has heard something or is under protection. */
+const isSociable = ({ batch, journal, wallets }: Written): boolean =>
+  wallets.length <= SMALL &&
   journal === null &&
   batch.protected !== true &&
   !batch.events.some(({ kind }) => kind === 'match_updated' || kind === 'instrument_listed')
@@ -157,7 +163,7 @@ class Group {
     const users = usersOf(other)
     const fits =
       isSociable(other) &&
-      this.#wallets + users.length <= BATCH_MAX &&
+      this.#wallets + users.length <= GROUP_MAX &&
       termsOf(other) === termsOf(this.#first) &&
       !users.some((user) => this.#users.has(user))
     if (!fits) return false
