@@ -86,7 +86,7 @@ export class CommitGroups {
     let isSent = false
     try {
       // After all that the current callback wakes up: matches that wake up together commit together.
-      await new Promise<void>(process.nextTick)
+      await new Promise<void>((resolve) => process.nextTick(resolve))
       const rows = await this.#connection.call<CommitRow>(() => {
         group = this.#take()
         if (group.length === 0) return null
