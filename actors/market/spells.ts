@@ -53,6 +53,7 @@ export function pitchOf(
     if (last === undefined || !playing.delete(id)) return
     spells.set(id, [...own.slice(0, -1), { ...last, to: Math.max(last.from, Math.min(last.to, at)) }])
   }
+  const sides = new Map(players.map(({ playerId, side }) => [playerId, side]))
   for (const { playerId, starter } of players) if (starter) enter(playerId, 0)
   const men: Men[] = [ELEVEN]
   const done = new Set<string>()
@@ -76,7 +77,7 @@ export function pitchOf(
     const entry = relatedPlayerId === null && playerId !== null ? cameOn.get(playerId) : undefined
     if (isDone || (entry !== undefined && near(entry, row))) continue
     done.add(`${playerId} ${relatedPlayerId}`)
-    const told = changeOf(row, playing)
+    const told = withoutOpponent(changeOf(row, playing), row, sides)
     const { off } = told
     const on = told.on ?? unnamedIn(row, { players, named, spells })
     changes.set(row, { on, off })
@@ -126,6 +127,12 @@ function changeOf({ playerId, relatedPlayerId }: Incident, playing: ReadonlySet<
   const mayLeave = relatedPlayerId !== null && playing.has(relatedPlayerId)
   const isExchanged = !mayLeave && (playerId === null || playing.has(playerId))
   return isExchanged ? { on: relatedPlayerId, off: playerId } : { on: playerId, off: relatedPlayerId }
+}
+
+/** Nobody is changed for an opponent: the name that is not of the row's side is wrong. */
+function withoutOpponent({ on, off }: Change, { side }: Incident, sides: ReadonlyMap<PlayerId, Side>): Change {
+  const own = (id: PlayerId | null): PlayerId | null => (id !== null && (sides.get(id) ?? side) !== side ? null : id)
+  return side === null ? { on, off } : { on: own(on), off: own(off) }
 }
 
 /** Of a substitution that does not name who came on: the one of that side who is rated and whom no other names. */

@@ -175,7 +175,7 @@ function periodOf(row: PeriodRow): SaidPeriod | null {
   const known = PERIOD[row.type_id]
   if (known === undefined) return null
   const whole = row.type_id === 3
-  const countsFrom = whole ? known.countsFrom : (row.counts_from ?? known.countsFrom)
+  const countsFrom = whole || !isOfItsMinutes(row, known) ? known.countsFrom : (row.counts_from ?? known.countsFrom)
   const clock = row.minutes === null ? null : row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60
   return {
     id: row.id ?? 0,
@@ -187,6 +187,12 @@ function periodOf(row: PeriodRow): SaidPeriod | null {
     elapsedSecs: clock === null ? null : Math.max(0, clock),
     ticking: row.ticking ?? false,
   }
+}
+
+/** Minutes go on through the match: none is before the first of its period, and a later period counts from none. */
+function isOfItsMinutes({ counts_from: from, minutes }: PeriodRow, { countsFrom }: { countsFrom: number }): boolean {
+  if (from === null || minutes === null || from === countsFrom) return true
+  return countsFrom > 0 && minutes >= from && (from > 0 || minutes < countsFrom)
 }
 
 const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {

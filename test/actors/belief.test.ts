@@ -184,6 +184,10 @@ describe('who is on the pitch', () => {
     }
   })
 
+  it('[P25] an opponent does not leave for a substitute, whoever the row names', () => {
+    expect(playing(row(1, 'substitution', 7, 5, 11))).toEqual([1, 2, 11, 12, 5].map(playerId))
+  })
+
   it('[P27] the side of a player listed in both teams is that of the row which first says what they did', () => {
     const known = { ...at(0), squad: [...SQUAD, player(7, { side: 'away', starter: false })], events: [] }
     const said = { ...at(MINUTE), players: [...SQUAD, player(7, { starter: false, details: { 80: 3 } })] }
@@ -206,6 +210,37 @@ describe('counts', () => {
     // A recording may tell of a match every four minutes.
     const early = { ...NO_BELIEFS, periods: at(0).periods }
     expect(detailsOf(believe(at(240, told(7)), known, early))).toMatchObject({ 86: 8, 56: 10 })
+  })
+})
+
+describe('statistics of two players that are exchanged', () => {
+  const [busy, idle] = [
+    { 80: 40, 78: 3, 118: 7.4 },
+    { 80: 6, 56: 1, 118: 6.2 },
+  ]
+  const told = (first: Record<number, number>, second: Record<number, number>) => ({
+    players: [player(1, { details: first }), player(2, { details: second }), ...SQUAD.slice(2)],
+  })
+  const detailsOf = ({ snapshot }: ReturnType<typeof believe>) => snapshot.players.slice(0, 2).map((p) => p.details)
+  const known = { ...at(0), squad: told(busy, idle).players, events: [] }
+
+  it('[P22] move nobody, also where both have gone on meanwhile', () => {
+    const once = believe(at(10, told({ ...idle, 80: 7 }, { ...busy, 80: 41 })), known, NO_BELIEFS)
+    expect(detailsOf(once)).toEqual([busy, idle])
+    const again = believe(at(20, told({ ...busy, 80: 42 }, { ...idle, 80: 7 })), known, once.beliefs)
+    expect(detailsOf(again)).toEqual([
+      { ...busy, 80: 42 },
+      { ...idle, 80: 7 },
+    ])
+  })
+
+  it('[P22] count when a second update says so, too', () => {
+    const once = believe(at(10, told(idle, busy)), known, NO_BELIEFS)
+    const again = believe(at(20, told(idle, busy)), known, once.beliefs)
+    expect(detailsOf(again)).toEqual([
+      { ...busy, ...idle },
+      { ...idle, ...busy },
+    ])
   })
 })
 

@@ -19,7 +19,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'what cannot follow counts at once',
     BELIEVE,
-    `const isBelieved = follows(last) || isRepeated || (isExplained && isLower)`,
+    `const isBelieved = isRepeated || (!isExchanged && (follows(last) || (isExplained && isLower)))`,
     `const isBelieved = true`,
   ),
   mutation(
@@ -54,6 +54,24 @@ export const MUTATIONS: readonly Mutation[] = [
     CLOCK,
     `const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)`,
     `const isRunning = snapshot.periods.length > 0 || isOver(phase)`,
+  ),
+  mutation(
+    'exchanged statistics count at once',
+    'actors/market/belief/exchanged.ts',
+    `const EXCHANGED_AHEAD = 2`,
+    `const EXCHANGED_AHEAD = -1`,
+  ),
+  mutation(
+    'an opponent may be taken off',
+    SPELLS,
+    `return side === null ? { on, off }`,
+    `return side !== null ? { on, off }`,
+  ),
+  mutation(
+    'a second half may count from 0',
+    SNAPSHOT,
+    `minutes >= from && (from > 0 ||`,
+    `minutes >= from && (from >= 0 ||`,
   ),
   mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
   mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),

@@ -13,6 +13,7 @@ import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
+import { exchangedIn } from './exchanged.ts'
 import {
   canFollow,
   clockCanFollow,
@@ -269,6 +270,8 @@ function playersAfter(
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
   const waiting: Record<string, Details> = { ...doubts.details }
+  const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
+  const exchanged = exchangedIn(unexplained, squad)
   for (const row of said.players) {
     const before = players.get(row.playerId)
     const details =
@@ -283,6 +286,7 @@ function playersAfter(
               isExplained: isExplained || corrected.has(row.playerId),
               isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
               isVouchedFor: (type) => vouches(row.playerId, type),
+              isExchanged: exchanged.has(row.playerId),
             },
           )
     if (details?.doubts) waiting[row.playerId] = details.doubts
@@ -316,13 +320,15 @@ interface DetailReasons {
   readonly isExplained: boolean
   readonly isTakenBack: boolean
   readonly isVouchedFor: (type: number) => boolean
+  /** The row may be another player's. */
+  readonly isExchanged: boolean
 }
 
 /** Statistics by type: what is not said stays, and what cannot follow waits. */
 function detailsAfter(
   row: Details,
   before: Details | null,
-  { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor }: DetailReasons,
+  { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor, isExchanged }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
   const now = saidIn(row, before, isLess)
@@ -336,7 +342,7 @@ function detailsAfter(
     const follows = (from: number): boolean => canFollow(type, from, value, between)
     const isLower = value < last
     const isRepeated = first !== undefined && follows(first) && !(isLower && isVouchedFor(type))
-    const isBelieved = follows(last) || isRepeated || (isExplained && isLower)
+    const isBelieved = isRepeated || (!isExchanged && (follows(last) || (isExplained && isLower)))
     if (isBelieved) believed[type] = value
     else doubts[type] = value
     isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
@@ -350,7 +356,7 @@ function detailsAfter(
   if (isSudden && known !== undefined && rating !== undefined) {
     delete believed[STATISTIC.rating]
     doubts[STATISTIC.rating] = rating
-  } else if (isUsual) {
+  } else if (isUsual && !isExchanged) {
     delete doubts[STATISTIC.rating]
     believed[STATISTIC.rating] = rating
   }

@@ -30,6 +30,9 @@ export const DISCRETE: ReadonlySet<number> = new Set([
 /** Statistics that are no counts: they rise and fall. Captain, minutes, percentages, expected goals. */
 const FREE: ReadonlySet<number> = new Set([40, 119, 1584, 5304])
 
+/** Whether a statistic only rises. */
+export const isCount = (type: number): boolean => type !== STATISTIC.rating && !FREE.has(type)
+
 export type Details = Readonly<Record<number, number>>
 
 /**
@@ -42,7 +45,7 @@ export function saidIn(now: Details, before: Details, isTakenBack: boolean): Det
   let [largest, most] = [0, 0]
   for (const [key, value] of Object.entries(before)) {
     const type = Number(key)
-    if (type === STATISTIC.rating || FREE.has(type)) continue
+    if (!isCount(type)) continue
     const isLost = now[type] === undefined && value > 0
     if (isLost && (DISCRETE.has(type) || (isTakenBack && value === 1))) lost[type] = 0
     if (!DISCRETE.has(type) && value > most) [largest, most] = [type, value]

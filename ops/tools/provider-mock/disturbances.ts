@@ -2,6 +2,7 @@
  * What football feeds do to their own answers, as seeded changes of a recording. Each kind is one that public reports
  * tell of. None changes what happened in the match: what a poll hides or garbles, the polls around it show.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { DISCRETE } from '../../../actors/market/belief/plausible.ts'
 import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { Draft, isPayload, isTicking, type Payload, rowsOf } from './draft.ts'
@@ -157,6 +158,26 @@ const KINDS = {
       const fallen = one(chance, counters)
       return details.map((d) => (d === fallen ? withValue(d, Math.floor(Number(valueOf(d)) / 2)) : d))
     })
+  },
+  'statistics exchanged': (draft, chance) => {
+    const [a, b] = [one(chance, idsOf(draft)), one(chance, idsOf(draft))]
+    if (a === null || b === null || a === b) return
+    const detailsIn = (frame: Payload, player: number): readonly Payload[] => detailsOf(rowOf(frame, player) ?? {})
+    const nothingNew = (frame: Payload): unknown => {
+      const rows = [a, b].map((player) => detailsIn(frame, player))
+      // Nothing tells two apart who have done the same.
+      const [first, second] = rows.map((details) => details.filter((detail) => typeOf(detail) !== RATING))
+      const isAlike = isDeepStrictEqual(first, second)
+      return isAlike || rows.some((details) => details.length === 0) ? Symbol('nothing told') : rows
+    }
+    // A first row is believed, whatever it says.
+    const [, n] = draft.quietPolls(chance, 'lineups', nothingNew, 2)
+    if (n === undefined) return
+    const other = new Map([
+      [a, detailsIn(draft.truth[n] ?? {}, b)],
+      [b, detailsIn(draft.truth[n] ?? {}, a)],
+    ])
+    draft.rows(n, 'lineups', (row) => ({ ...row, details: other.get(playerOf(row)) ?? detailsOf(row) }))
   },
   'rating out of range': (draft, chance) => {
     const wrong = one(chance, [0, '0.00', 69, 690, -6.9, '', null, 'n/a', 0.5])
@@ -333,6 +354,21 @@ const KINDS = {
     const isIt = (row: Payload): boolean => row['id'] === listed.row['id'] || namesOf(row).join() === names
     draft.rowsFrom(0, 'events', (row) => (isIt(row) ? swapped(row) : row))
   },
+  'an opponent taken off': (draft, chance) => {
+    const listed = one(chance, rightInTime(draft, [SUBSTITUTION]))
+    if (listed === null) return
+    const { row, from } = listed
+    const opponents = lineupsOf(draft.truth[from] ?? {}).filter((other) => other['team_id'] !== row['participant_id'])
+    const wrong = one(chance, opponents)
+    // One that names a single player, or both the wrong way round, would be of the other team.
+    const isWhole = eventsOf(draft.at(from)).some((now) => isDeepStrictEqual(now, row))
+    if (wrong === null || !isWhole) return
+    draft.hide(Number(row['related_player_id']), from, from + 3)
+    const opponent = { related_player_id: playerOf(wrong), related_player_name: wrong['player_name'] }
+    for (let n = from; n < from + UNTIL_RIGHT; n += 1) {
+      draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...opponent } : now))
+    }
+  },
   'a player listed twice': (draft, chance) => {
     const player = one(chance, idsOf(draft))
     const isBench = chance.happens(0.5)
@@ -407,6 +443,9 @@ const KINDS = {
     for (let n = end; n < draft.truth.length; n += 1) {
       draft.set(n, { periods: before.map((period) => ({ ...period, ticking: false })) })
     }
+  },
+  'later periods count from 0': (draft) => {
+    draft.rowsFrom(0, 'periods', (period) => ({ ...period, counts_from: 0 }))
   },
   'no clock': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
