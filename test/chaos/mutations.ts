@@ -34,8 +34,10 @@ const REQUESTS = 'rooms/match/match-requests.ts'
 const ACTOR = 'actors/match/actor.ts'
 const TRADING = 'actors/match/trading.ts'
 const COMMIT = 'db/commit-arguments.ts'
+const GROUPS = 'db/commit-groups.ts'
 
 const STORE_TESTS = 'test/db/match-store.pg.test.ts'
+const GROUP_TESTS = 'test/db/commit-groups.pg.test.ts'
 const LEASES_TESTS = 'test/db/leases.pg.test.ts'
 const OUTBOX_TESTS = 'test/db/outbox.pg.test.ts'
 const BUS_TESTS = 'test/rooms/bus.test.ts'
@@ -54,12 +56,33 @@ const mutation = (name: string, check: Check, file: string, from: string, to: st
 const tests = (rule: string, ...files: readonly string[]): Tests => ({ rule, files })
 const chaos = (...ids: readonly string[]): Chaos => ({ chaos: ids })
 
-const FENCE = `l.match_id = p_match and l.epoch = p_epoch for share`
+const FENCE = `l.match_id = b.match and l.epoch = b.epoch for share`
 
 export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   // Write protection.
   // Chaos alone does not catch the first: keys and closed positions stop most of a former owner's remaining writes.
-  mutation('a commit of any epoch is taken', tests('A4', STORE_TESTS), BATCH, FENCE, `l.match_id = p_match for share`),
+  mutation('a commit of any epoch is taken', tests('A4', STORE_TESTS), BATCH, FENCE, `l.match_id = b.match for share`),
+  mutation(
+    'a lost match takes others with it',
+    tests('D4', GROUP_TESTS),
+    GROUPS,
+    `if (group.length > 1 && rows[0]?.verdict !== 'committed') this.#eachAlone(group)`,
+    `if (group.length > 9 && rows[0]?.verdict !== 'committed') this.#eachAlone(group)`,
+  ),
+  mutation(
+    'a match that cannot commit takes others with it',
+    tests('D4', GROUP_TESTS),
+    GROUPS,
+    `(!isSent || wasRolledBack(error))`,
+    `(!isSent || group.length > 9)`,
+  ),
+  mutation(
+    'batches that share a user commit together',
+    tests('D4', GROUP_TESTS),
+    GROUPS,
+    `!users.some((user) => this.#users.has(user))`,
+    `users.length > 0`,
+  ),
   mutation(
     'a lease is taken while it runs',
     tests('Q1', LEASES_TESTS),

@@ -193,9 +193,11 @@ eachDatabase((open) => {
     it('fail one by one: one that breaks a rule of the database throws alone', async () => {
       const { matches, commits, audit } = await stage()
       const all = commits(({ position }, n) =>
-        n === 1 ? { events: [closed(position(), 220)] } : { events: [opened(position())] },
+        n === 1
+          ? { events: [{ kind: 'levels_changed', position: position({ stopLoss: p(150) }) }] }
+          : { events: [opened(position())] },
       )
-      await expect(all).rejects.toThrow('closed positions were open')
+      await expect(all).rejects.toThrow('changed positions are open')
       const verdicts = await commits(({ position }) => ({ events: [opened(position())] }))
       expect(kinds(verdicts)).toEqual(others('', -1))
       expect(verdicts.map(balanceOf)).toEqual(

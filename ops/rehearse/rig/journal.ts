@@ -44,6 +44,9 @@ export interface Entry {
   marker: number
 }
 
+/** How late a command whose answer is unknown may happen: the server decides it within two seconds, or not at all. */
+const LATE_MS = 5_000
+
 export class Journal {
   /** Commands whose events have not been read yet. */
   #ahead: Entry[] = []
@@ -123,8 +126,11 @@ export class Journal {
     }
     const lost = this.#ahead.find((entry) => entry.state === 'done')
     demand(lost === undefined, () => `${lost === undefined ? '' : described(lost)} was acknowledged, but left no event`)
-    // Commands that may still be retried stay. Any other that has not happened by now never will.
-    this.#ahead = this.#ahead.filter((entry) => entry === this.#unsure)
+    // Commands that may still be retried stay, and those that a process may still carry out. Any other that has not
+    // happened by now never will.
+    const now = performance.now()
+    const mayHappen = ({ state, begunAt }: Entry): boolean => state === 'unknown' && now - begunAt < LATE_MS
+    this.#ahead = this.#ahead.filter((entry) => entry === this.#unsure || mayHappen(entry))
   }
 }
 

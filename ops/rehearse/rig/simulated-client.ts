@@ -31,7 +31,7 @@ const Event = z.looseObject({
   type: z.enum(['opened', 'changed', 'margin_warning', 'closed', 'corrected']),
   position: Position,
 })
-const Instrument = z.looseObject({
+export const Instrument = z.looseObject({
   id: z.string(),
   currentPrice: z.number(),
   live_base_price: z.number(),
