@@ -44,7 +44,7 @@ export interface FoundRow {
   readonly result: string | null
 }
 
-/** What came of a batch: `at` tells which values of a committed row are its own. */
+/** What came of a batch. `wallets`: those of the values in a committed row; `of`: which of the group it is. */
 export interface Outcome {
   readonly rows: readonly CommitRow[]
   readonly wallets: readonly WalletOf[]
@@ -139,7 +139,7 @@ export class CommitGroups {
   }
 }
 
-/** Not one that changes its match, has heard something or is under protection. */
+/** Whether a batch goes with others: not one that changes its match, has heard something or is under protection. */
 const isSociable = ({ batch, journal, wallets }: Written): boolean =>
   wallets.length <= SMALL &&
   journal === null &&

@@ -207,8 +207,7 @@ type WalletWritten = VersionedBalance &
 /** The fast store holds the balances of main wallets only: no other program reads or writes the others. */
 const isCached = ({ purse }: WalletKey<UserId>): boolean => purse === 'main'
 
-/** Unrealised PnL is null for wallets that the batch does not watch. */
-/** Those of one batch, by its place in the group. */
+/** Those of one batch of a group. Unrealised PnL is null for wallets that it does not watch. */
 function walletsAfter(all: readonly WalletOf[], batch: number, row: CommittedRow): WalletWritten[] {
   const [balances, margins, worths, versions] = [
     bigintsFrom(row.balances),
