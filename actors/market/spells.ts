@@ -129,7 +129,7 @@ function changeOf({ playerId, relatedPlayerId }: Incident, playing: ReadonlySet<
   return isExchanged ? { on: relatedPlayerId, off: playerId } : { on: playerId, off: relatedPlayerId }
 }
 
-/** Nobody is changed for an opponent: the name that is not of the row's side is wrong. */
+/** A player never leaves for an opponent: a name that is not of the row's side is wrong. */
 function withoutOpponent({ on, off }: Change, { side }: Incident, sides: ReadonlyMap<PlayerId, Side>): Change {
   const own = (id: PlayerId | null): PlayerId | null => (id !== null && (sides.get(id) ?? side) !== side ? null : id)
   return side === null ? { on, off } : { on: own(on), off: own(off) }

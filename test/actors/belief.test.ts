@@ -184,7 +184,7 @@ describe('who is on the pitch', () => {
     }
   })
 
-  it('[P25] an opponent does not leave for a substitute, whoever the row names', () => {
+  it('[P25] an opponent does not leave for a substitute, whatever the row says', () => {
     expect(playing(row(1, 'substitution', 7, 5, 11))).toEqual([1, 2, 11, 12, 5].map(playerId))
   })
 
@@ -224,7 +224,7 @@ describe('statistics of two players that are exchanged', () => {
   const detailsOf = ({ snapshot }: ReturnType<typeof believe>) => snapshot.players.slice(0, 2).map((p) => p.details)
   const known = { ...at(0), squad: told(busy, idle).players, events: [] }
 
-  it('[P22] move nobody, also where both have gone on meanwhile', () => {
+  it('[P22] move no price, also where both players have gone on meanwhile', () => {
     const once = believe(at(10, told({ ...idle, 80: 7 }, { ...busy, 80: 41 })), known, NO_BELIEFS)
     expect(detailsOf(once)).toEqual([busy, idle])
     const again = believe(at(20, told({ ...busy, 80: 42 }, { ...idle, 80: 7 })), known, once.beliefs)
