@@ -11,7 +11,7 @@ import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import { held, info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
+import { closed, held, info, instrument, KICK_OFF, opened, p, u } from '../support/fixtures.ts'
 import { partsContract } from './parts.ts'
 import { protectionContract } from './protection.ts'
 
@@ -65,21 +65,6 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     return { ...kit, matchId, epoch, at, listed, match, commit, position: positionsOf(kit, matchId, listed) }
   }
 
-  const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
-  const closed = (position: Position, at: number): MatchEvent => ({
-    kind: 'position_closed',
-    position: {
-      ...position,
-      close: {
-        price: p(at),
-        base: p(at - 1),
-        pnl: realisedPnl(position, p(at)),
-        at: KICK_OFF,
-        by: 'user',
-        voidReason: null,
-      },
-    },
-  })
   const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
     userId,
     purse: 'main',

@@ -9,7 +9,7 @@ import { quoteOf } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Batch, Holding, KeyedCommand, Verdict } from '../../actors/match/store.ts'
-import { type Position, realisedPnl } from '../../actors/position/position.ts'
+import type { Position } from '../../actors/position/position.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -22,7 +22,7 @@ import { Wallets } from '../../db/wallets.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { held, info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
+import { closed, held, info, instrument, KICK_OFF, opened, p, u } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const world = systemWorld()
@@ -252,23 +252,6 @@ eachDatabase((open) => {
 })
 
 const batchesIn = (ids: unknown): number => (Buffer.isBuffer(ids) ? ids.readInt32BE(12) : String(ids).split(',').length)
-
-const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
-
-const closed = (position: Position, at: number): MatchEvent => ({
-  kind: 'position_closed',
-  position: {
-    ...position,
-    close: {
-      price: p(at),
-      base: p(at - 1),
-      pnl: realisedPnl(position, p(at)),
-      at: position.openedAt,
-      by: 'user',
-      voidReason: null,
-    },
-  },
-})
 
 /** An opening under a key, which is its position's id. */
 function under(user: UserId, key: string, drawn: Position): { position: Position; command: KeyedCommand } {

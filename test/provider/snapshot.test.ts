@@ -224,12 +224,12 @@ describe('the minute that a period counts from', () => {
   const [second = {}, first = {}] = PAYLOAD.periods
   const secsOf = (...periods: readonly object[]) => parse({ periods }).periods.map((p) => p.elapsedSecs)
 
-  it('[P21] is that of its kind, where its minutes contradict the one it is told with', () => {
+  it('[P21] is that of its kind, where its minutes contradict what the feed says', () => {
     expect(secsOf({ ...first, counts_from: 45 }, { ...second, counts_from: 0 })).toEqual([2_825, 980])
     expect(secsOf(first, { ...second, counts_from: 90 })).toEqual([2_825, 980])
   })
 
-  it('[P21] is the one it is told with, where halves are shorter or minutes begin anew', () => {
+  it('[P21] is what the feed says, where halves are shorter or minutes begin anew', () => {
     expect(secsOf(first, { ...second, counts_from: 40, minutes: 56 })).toEqual([2_825, 980])
     expect(secsOf(first, { ...second, counts_from: 0, minutes: 16 })).toEqual([2_825, 980])
   })

@@ -15,9 +15,9 @@ import { instant } from '../../actors/kernel/world.ts'
 import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
-import type { ClosePosition, MatchInfo, OpenPosition, Trade } from '../../actors/match/messages.ts'
+import type { ClosePosition, MatchEvent, MatchInfo, OpenPosition, Trade } from '../../actors/match/messages.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
-import { marginFor, type Position } from '../../actors/position/position.ts'
+import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
 
 /** A decimal as micros: `u(9950.5)`. */
 export const u = (units: number): number => present(microsFromDecimal(units), `decimal ${units}`)
@@ -137,6 +137,24 @@ export function held(over: Partial<Position> = {}): Position {
     ...over,
   }
 }
+
+/** What opens a position, and what closes it by its user when it was opened. */
+export const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
+
+export const closed = (position: Position, at: number): MatchEvent => ({
+  kind: 'position_closed',
+  position: {
+    ...position,
+    close: {
+      price: p(at),
+      base: p(at - 1),
+      pnl: realisedPnl(position, p(at)),
+      at: position.openedAt,
+      by: 'user',
+      voidReason: null,
+    },
+  },
+})
 
 /** The answer to the order of `openOrder`. */
 export function trade(over: Partial<Trade> = {}): Trade {

@@ -41,6 +41,7 @@ export async function checkConsistency(
   traders: readonly SimulatedTrader[],
   admin: SimulatedClient,
 ): Promise<void> {
+  await Promise.all(traders.map((trader) => trader.rest()))
   await Promise.all(traders.map((trader) => trader.catchUp(url)))
   await Promise.all(traders.map((trader) => trader.findOut(url)))
   await Promise.all(traders.map((trader) => trader.catchUp(url)))

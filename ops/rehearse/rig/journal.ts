@@ -110,6 +110,14 @@ export class Journal {
     }
   }
 
+  /** From when on no command happens any more whose answer is unknown, by `performance.now`. */
+  get restsAt(): number {
+    return Math.max(
+      0,
+      ...this.#ahead.filter(({ state }) => state === 'unknown').map(({ begunAt }) => begunAt + LATE_MS),
+    )
+  }
+
   /**
    * Call it when all existing events have been read. Throws if an acknowledged command is not among them, or its wallet
    * is none that the account has had since.
@@ -126,11 +134,8 @@ export class Journal {
     }
     const lost = this.#ahead.find((entry) => entry.state === 'done')
     demand(lost === undefined, () => `${lost === undefined ? '' : described(lost)} was acknowledged, but left no event`)
-    // Commands that may still be retried stay, and those that a process may still carry out. Any other that has not
-    // happened by now never will.
-    const now = performance.now()
-    const mayHappen = ({ state, begunAt }: Entry): boolean => state === 'unknown' && now - begunAt < LATE_MS
-    this.#ahead = this.#ahead.filter((entry) => entry === this.#unsure || mayHappen(entry))
+    // Commands that may still be retried stay. Any other that has not happened by now never will.
+    this.#ahead = this.#ahead.filter((entry) => entry === this.#unsure)
   }
 }
 

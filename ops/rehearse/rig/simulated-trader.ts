@@ -86,6 +86,11 @@ export class SimulatedTrader {
     }
   }
 
+  /** Waits until nothing that it has sent can happen any more, unless it is sent again. */
+  async rest(): Promise<void> {
+    await pause(Math.max(0, this.#journal.restsAt - performance.now()))
+  }
+
   /** Reads new account events. Returns how many there were. */
   async catchUp(url: string): Promise<number> {
     const before = this.account.marker
