@@ -30,6 +30,8 @@ export interface QuoteQuery extends Levels {
   readonly league?: LeagueId | undefined
   readonly direction: Direction
   readonly lots: Lots
+  /** The price that the caller was shown. Absent: whether it has moved since is not asked. */
+  readonly clientPrice?: Price | undefined
   /** The caller's known wallets. The match uses the one that would pay. */
   readonly means: Readonly<Partial<Record<Purse, Means>>>
 }
@@ -88,7 +90,7 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     pnlAtTakeProfit: pnlAtLevel(query.takeProfit),
     maxLots,
     refusal:
-      openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ??
+      openRefusal(view, instrument, { ...query, clientPrice: query.clientPrice ?? null }, at, rules) ??
       frozenRefusal ??
       ownRefusal(means?.bounds, margin, at) ??
       marginRefusal ??

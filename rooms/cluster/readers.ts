@@ -135,6 +135,7 @@ export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
   league: League.optional(),
   direction: Direction,
   lots: Lots,
+  clientPrice: Price.optional(),
   stopLoss: Price.nullable(),
   takeProfit: Price.nullable(),
   means: z.record(

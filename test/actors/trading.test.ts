@@ -2,7 +2,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { DEFAULT_RULES, REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
-import { lots, MICROS_MAX, price, money } from '../../actors/kernel/micros.ts'
+import { lots, MICROS_MAX, type Price, price, money } from '../../actors/kernel/micros.ts'
 import { fixtureId, type PositionId, positionId, playerId } from '../../actors/kernel/ids.ts'
 import type { FixtureEvent, FixtureSnapshot, Side } from '../../actors/market/fixture.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
@@ -941,6 +941,9 @@ describe('quoting', () => {
     const crowded = holding(stage.rules.openPositionsMax)
     expect(ok(stage.actor.quote(crowded)).refusal).toEqual({ code: 'position_limit', max: 100 })
     expect(ok(stage.actor.quote(holding(99))).refusal, 'the other purse is empty').toBeNull()
+    const seen = (clientPrice: Price) => ok(stage.actor.quote({ ...holding(0), clientPrice })).refusal
+    expect(seen(p(200))).toBeNull()
+    expect(seen(p(206))).toEqual({ code: 'price_moved', currentPrice: p(200), lastPublishedPrice: p(200) })
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
     stage.world.pass(1)
     expect(ok(stage.actor.quote({ ...asked, means: {} })).refusal?.code).toBe('market_suspended')

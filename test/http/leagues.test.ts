@@ -57,7 +57,7 @@ describe('leagues', () => {
     expect(await open('practice')).toMatchObject({ status: 409, code: 'PURSE_MISMATCH', command: undefined })
     expect(await open(ELSEWHERE)).toMatchObject({ status: 404, code: 'NOT_FOUND', command: undefined })
     expect(await open('savings')).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' })
-    const quoted = await ask('POST', '/api/positions/quote', { ...order, clientPrice: undefined, purse: LEAGUE })
+    const quoted = await ask('POST', '/api/positions/quote', { ...order, purse: LEAGUE })
     expect([quoted.status, quoted.rig.quotes[0]?.league]).toEqual([200, LEAGUE])
   })
 

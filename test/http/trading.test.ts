@@ -367,6 +367,19 @@ describe('reading', () => {
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'POSITIONS_OPEN', openPositions: 2 }])
   })
 
+  it('a quote takes the body of an open unchanged, and says that the price has moved', async () => {
+    const moved = { currentPrice: price(210_005_000), lastPublishedPrice: price(210_000_000) }
+    const { send, quotes } = await openHttpRig({
+      quote: done({ ...quoteAnswer, refusal: { code: 'price_moved', ...moved } }),
+    })
+    const answer = await send('POST', '/api/positions/quote', { ...order, stopLoss: null, takeProfit: null })
+    expect(quotes).toMatchObject([{ clientPrice: order.clientPrice * 1_000_000 }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { refusal: { error: 'PRICE_MOVED', currentPrice: 210.005, lastPublishedPrice: 210 } },
+    ])
+  })
+
   it('a quote uses the free margin, changes nothing, and shows the refusal if there is one', async () => {
     const refusal: Refusal = { code: 'levels_invalid', currentPrice: price(210_005_000) }
     const { send, quotes, commands } = await openHttpRig({ quote: done({ ...quoteAnswer, refusal }) })

@@ -95,7 +95,7 @@ describe('a request', () => {
   })
 
   it('quotes, seats, prices and activations arrive as they were sent', () => {
-    const { idempotency: _, kind: _kind, userId: _user, clientPrice: _price, ...order } = openOrder()
+    const { idempotency: _, kind: _kind, userId: _user, ...order } = openOrder()
     const query = {
       matchId: MATCH,
       query: { ...order, means: { practice: { available: money(10), openPositions: 3 } } },

@@ -9,7 +9,7 @@ import { levelWarningsJson, quoteJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, levelWarnings } from '../../schemas.ts'
 import { purseForOrder } from './order-purse.ts'
-import { Order, refusing } from './order.ts'
+import { Order, refusing, seenPriceInput } from './order.ts'
 
 /** The example is an order for 0.5 lots, long at 206.31, with the levels 190 and 220. */
 const QuoteBody = z
@@ -38,15 +38,24 @@ const QuoteBody = z
   })
   .openapi('Quote')
 
+/** The body of an open, which may be sent here unchanged. Who only asks what an order costs has no price to compare. */
+const QuoteOrder = Order.extend({
+  clientPrice: seenPriceInput.optional().openapi({
+    description: 'As for opening. Absent: a moved price is no refusal.',
+    example: 206.3,
+  }),
+})
+
 const route = createRoute({
   method: 'post',
   path: '/api/positions/quote',
   tags: ['Trading'],
   summary: 'Quote the fill, margin and levels of an order without placing it',
   description:
-    'Changes nothing and reserves nothing. An order that would be refused is quoted too, with the error in `refusal`.',
+    'Takes the body of `POST /api/positions/open`. Changes nothing and reserves nothing. An order that would be refused ' +
+    'is quoted too, with the error in `refusal`.',
   security: READ_SECURITY,
-  request: { body: jsonBody(Order) },
+  request: { body: jsonBody(QuoteOrder) },
   responses: {
     200: json(QuoteBody, 'As of now.'),
     ...errors(...SIGNED_IN, ...BODY, 'NOT_FOUND', 'PURSE_MISMATCH', 'LEAGUE_NOT_RUNNING', 'MARKET_CLOSED', 'BUSY'),
@@ -59,9 +68,10 @@ export function quoteOrder(deps: Deps, gates: Gates) {
   const { desk, positions, wallets } = deps
   const refuse = refusing(positions)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const { instrumentId, direction, lotSize, stopLoss = null, takeProfit = null } = c.req.valid('json')
+    const order = c.req.valid('json')
+    const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
     const { userId } = c.var.caller
-    const purse = await purseForOrder(deps, userId, c.req.valid('json'))
+    const purse = await purseForOrder(deps, userId, order)
     if (!purse.ok) return fail(c, purse.answer)
     const means = await wallets.means(userId)
     const outcome = await desk.quote({
@@ -69,6 +79,7 @@ export function quoteOrder(deps: Deps, gates: Gates) {
       league: purse.league,
       direction,
       lots: lotSize,
+      clientPrice,
       stopLoss,
       takeProfit,
       means,
