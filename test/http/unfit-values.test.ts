@@ -104,6 +104,7 @@ it('[H33] a cursor of the right form with a content that cannot be is refused on
     'board',
     'changes',
     'events',
+    'league',
     'ledger',
     'notifications',
     'positions',

@@ -4,6 +4,7 @@ import { decimal } from '../../../actors/kernel/micros.ts'
 import type { LeaguePlace, Leagues, OwnLeague } from './store.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
 import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
+import { cursorsOf, nextCursor } from '../../http/cursors.ts'
 import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import { FixtureIdInput, LeagueIdInput, limitInput, offsetInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
@@ -16,8 +17,12 @@ const TableBody = z
     total: z.int().openapi({ example: 8 }),
     entries: z.array(LeaguePlaceBody),
     me: LeaguePlaceBody,
+    nextCursor,
   })
   .openapi('LeagueTable')
+
+/** A table moves while it is read, so its cursor is a place in it. */
+const cursors = cursorsOf('league', z.tuple([z.int().min(1)]), [50])
 
 const READ = { tags: ['Leagues'], security: READ_SECURITY }
 
@@ -42,7 +47,7 @@ const one = createRoute({
     'league is decided: it is over, nothing is open, and no news can correct a close.',
   request: {
     params: z.object({ id: LeagueIdInput }),
-    query: z.object({ limit: limitInput(50), offset: offsetInput(1_000) }),
+    query: z.object({ limit: limitInput(50), cursor: cursors.input, offset: offsetInput(1_000) }),
   },
   responses: { 200: json(TableBody, 'As of now.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
@@ -75,7 +80,7 @@ export function leagueTables({ leagues, corsOrigins, world }: Deps, gates: Gates
     })
     .openapi({ ...one, middleware: gates.signedIn }, async (c) => {
       const { userId } = c.var.caller
-      const { limit, offset } = c.req.valid('query')
+      const { limit, cursor, offset } = c.req.valid('query')
       const league = await leagues.find(userId, c.req.valid('param').id)
       if (league === null) return fail(c, notFound('league'))
       const table = await leagues.table(league.id, userId)
@@ -83,11 +88,11 @@ export function leagueTables({ leagues, corsOrigins, world }: Deps, gates: Gates
       // Left since.
       if (me === undefined) return fail(c, notFound('league'))
       const entry = (place: LeaguePlace) => placeJson(place, league, place === me)
-      const entries = table.slice(offset, offset + limit).map(entry)
-      return c.json(
-        { league: leagueJson(league, world.now(), corsOrigins), total: table.length, entries, me: entry(me) },
-        200,
-      )
+      const from = (cursor?.[0] ?? 0) + offset
+      const entries = table.slice(from, from + limit).map(entry)
+      const next = from + limit < table.length ? cursors.write([from + limit]) : null
+      const shown = leagueJson(league, world.now(), corsOrigins)
+      return c.json({ league: shown, total: table.length, entries, me: entry(me), nextCursor: next }, 200)
     })
     .openapi({ ...ofMatch, middleware: gates.signedIn }, async (c) => {
       const { userId } = c.var.caller

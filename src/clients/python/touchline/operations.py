@@ -40,7 +40,7 @@ class Operations(Asks):
     get_friends_roi_board = operation("The referral network by ROI.", 'GET', '/api/leaderboard/roi/friends', query='purse limit cursor offset')
     get_health = operation("Whether the process is up.", 'GET', '/health')
     get_instrument = operation("One instrument.", 'GET', '/api/instruments/{id}')
-    get_league = operation("A league and its table.", 'GET', '/api/leagues/{id}', query='limit offset')
+    get_league = operation("A league and its table.", 'GET', '/api/leagues/{id}', query='limit cursor offset')
     get_league_match = operation("The table of one match in a league.", 'GET', '/api/leagues/{id}/matches/{matchId}')
     get_league_outline = operation("What a join link leads to.", 'GET', '/api/public/leagues/{code}')
     get_match = operation("One match, with its trade window.", 'GET', '/api/matches/{id}')
