@@ -36,6 +36,9 @@ export class RoomTransport extends WebSocketTransport {
       ws.on('pong', () => this.#silent.delete(ws))
       this.#limit(ws)
       this.wss.emit('connection', ws, request)
+      // Colyseus logs as an error what a client does, such as a frame that is too large. `ws` has closed the socket.
+      ws.removeAllListeners('error')
+      ws.on('error', () => undefined)
     })
   }
 

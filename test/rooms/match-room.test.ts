@@ -556,6 +556,16 @@ describe('a room in trouble', () => {
     await expect(rig.plays()).resolves.toBe('applied')
   })
 
+  it('a frame of a client that is too large closes their connection, and is no error of the server', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
+    const { room } = await join()
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    room.send('subscribe', { instrumentIds: ['x'.repeat(20_000)] })
+    expect(await closed).toBe(1009)
+    expect(rig.reports).toEqual([])
+  })
+
   it('[A4] a match whose lease is lost is retired', async () => {
     rig = await RealtimeRig.open({ leaseTtlMs: 60 })
     await rig.plays()
