@@ -35,7 +35,7 @@ const CLOSE_CODES = {
   1009: `A message was larger than ${MESSAGE_BYTES_MAX / 1024} KiB.`,
   [CLOSE.restart]:
     'The server restarts, or the match moves to another process. Reconnect after `reconnectInMs` with a new token.',
-  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX.toLocaleString('en')} connections over both endpoints), or cannot check tokens now. Reconnect later.`,
+  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX} connections over both endpoints), or cannot check tokens now. Reconnect later.`,
   [CLOSE.unauthorised]:
     'The token or seat is not valid, the user has signed out, or the session has ended. Get a new token; if there is none, sign in again.',
   [CLOSE.forbidden]:

@@ -34,12 +34,12 @@ export const rehearsing = (name: string, speed: number): Settings => ({
 })
 
 const Package = z.looseObject({ scripts: z.looseObject({ start: z.string() }) })
-/** The options of Node in the command of `npm start`. */
+/** The options of Node in the command of `npm start`; paths are from the tree of the program. */
 export const START_OPTIONS: readonly string[] = Package.parse(
   JSON.parse(readFileSync(join(THIS_TREE, 'package.json'), 'utf8')),
 )
   .scripts.start.split(' ')
-  .filter((word) => word.startsWith('--'))
+  .slice(1, -1)
 
 const running = new Set<Program>()
 
@@ -80,7 +80,8 @@ export class Program {
    */
   constructor(settings: Settings, options = START_OPTIONS, tree = THIS_TREE, runs: readonly string[] = []) {
     const env = { ...bareEnvironment(tree), PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
-    const command = [...runs, process.execPath, ...options, join(tree, 'src/main.ts')]
+    const here = options.map((word) => (word.startsWith('./') ? join(tree, word) : word))
+    const command = [...runs, process.execPath, ...here, join(tree, 'src/main.ts')]
     this.#child = spawn(present(command[0], 'a command'), command.slice(1), {
       cwd: tmpdir(),
       env,
