@@ -9,7 +9,7 @@ import { HOUR_MS } from '../actors/kernel/world.ts'
 import type { StoredRow } from './command-results.ts'
 import { commitArguments, walletsOf, type WalletOf, type Written } from './commit-arguments.ts'
 import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from './postgres/commit-batch.ts'
-import { type Call, type Connection, wasRolledBack } from './postgres/connect.ts'
+import { type Call, type Connection, wasRolledBack } from './postgres/connection.ts'
 import { protectedArguments } from './protected-arguments.ts'
 
 /** The rows that answer a call. Those of a group are `committed` or `split`. */

@@ -34,7 +34,7 @@ import { noteQuarantine, release } from './quarantine.ts'
 import { TapeWriter } from './tape-writer.ts'
 import { type WalletChange, walletChanges } from './wallet-changes.ts'
 import { bigintsFrom } from './postgres/arrays.ts'
-import type { Connection } from './postgres/connect.ts'
+import type { Connection } from './postgres/connection.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 export class SqlMatchStore implements MatchStore {

@@ -1,5 +1,5 @@
 /** The configuration, read from the environment at the start; all mistakes in it are reported at once. */
-import type { ConnectOptions } from '../db/postgres/connect.ts'
+import type { ConnectOptions } from '../db/postgres/connection.ts'
 import { existsSync } from 'node:fs'
 import type { z } from 'zod'
 import { type PublicKey, publicKeysFrom } from './auth/keys.ts'

@@ -21,7 +21,7 @@ import type { MatchEvent, OpenPosition, Trade } from '../../actors/match/message
 import { newMatch } from '../../actors/match/state.ts'
 import type { Direction } from '../../actors/position/position.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'

@@ -1,5 +1,5 @@
 /** Looks at the standby for reads, and logs when reads begin to go to it and when they no longer do. */
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import type { Log } from '../observe/log.ts'
 
 /** One look; nothing without a standby. */

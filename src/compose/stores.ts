@@ -1,5 +1,6 @@
 /** The stores: the database, migrated, and the fast store. Each is embedded, or reached over the network. */
-import { connect, type Connection } from '../../db/postgres/connect.ts'
+import { connect } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { checkSession } from '../../db/postgres/session.ts'
 import { seedDistricts } from '../../db/seed.ts'

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { InvariantBroken } from '../../actors/kernel/assert.ts'
 import { LITERALS } from '../../db/postgres/arrays.ts'
 import { BINARY } from '../../db/postgres/binary-arrays.ts'
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import { eachDatabase } from '../support/databases.ts'
 
 interface Arrays {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { SqlLeases } from '../../db/leases.ts'
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import { Processes } from '../../db/processes.ts'
 import type { RecordsBench } from '../contract/records.ts'
 import { record } from '../support/fixtures.ts'

@@ -1,5 +1,5 @@
 /** Audits the ledger of a server that has stopped. */
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { type LedgerAudit, Wallets } from '../../db/wallets.ts'
 

@@ -1,6 +1,8 @@
 /** The same suite on every database: the embedded one always, PostgreSQL when TEST_DATABASE_URL names a server. */
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
+import { connect } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
+import { connectEmbedded } from '../../db/postgres/embedded.ts'
 import { createMigrated, migratedTemplate } from '../../ops/rehearse/rig/migrated.ts'
 import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/rig/scratch-database.ts'
 import { KeptDatabase } from './kept-database.ts'

@@ -1,6 +1,6 @@
 /** The embedded database of a worker, which each of its test files gets as it was when it was new. */
 import { sql } from 'kysely'
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 
 interface Row {
   readonly table: string

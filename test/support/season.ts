@@ -19,7 +19,7 @@ import { type ClosedBy, type Direction, type Position, realisedPnl } from '../..
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import type { Boards } from '../../db/boards.ts'
 import { Careers } from '../../db/careers.ts'
-import type { Connection } from '../../db/postgres/connect.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import type { Notification } from '../../db/announcements.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
