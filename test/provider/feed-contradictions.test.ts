@@ -143,4 +143,15 @@ describe('rows that contradict one another', () => {
     expect(match.state.info).toMatchObject({ phase: 'live', minute: 40 })
     expect(fed(scoredAt, { ...scoredAt, over: reset }).bases()).toEqual(fed(scoredAt).bases())
   })
+
+  const still = (state: string): Said => ({ over: { state: { state }, periods: [FIRST] } })
+  it.each([
+    ['the next half begins', [still('HT'), still('HT'), secondHalf(FIRST, SECOND)]],
+    ['the match ends', [still('FT')]],
+  ])('[P7] a clock that two polls set half an hour ahead leaves nothing behind when %s', (_, end) => {
+    const ahead: Said = { minute: 70 }
+    const [right, wrong] = [fed({}, {}, {}, {}, ...end), fed(ahead, ahead, {}, {}, ...end)]
+    expect(fed(ahead, ahead, {}, {}).base(4)).toBeLessThan(fed({}, {}, {}, {}).base(4) ?? 0)
+    expect(wrong.bases()).toEqual(right.bases())
+  })
 })
