@@ -57,6 +57,21 @@ describe('an update that errs', () => {
     expect(cancelled.state.info.home.goals).toBe(0)
   })
 
+  it('[P22] rows vouch for as much as they tell: what a poll counts twice falls back to it', () => {
+    const assisted = (assists: number): Said => ({
+      score: [1, 0],
+      over: {
+        events: [event(1, 14, 4, 38, { related_player_id: 3 })],
+        lineups: lineups({
+          3: { details: details({ ...STATS, 79: assists }) },
+          4: { details: details({ ...STATS, 52: 1 }) },
+        }),
+      },
+    })
+    const [once, twice] = [assisted(1), assisted(2)]
+    expect(fed(once, twice, once, once).bases()).toEqual(fed(once, once, once, once).bases())
+  })
+
   it('[P22] a correction moves a price once: list and statistics follow each other without a step between', () => {
     const rated = { ...STATS, 52: 1 }
     const by = (player: 3 | 4): Said => ({

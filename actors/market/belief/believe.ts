@@ -265,7 +265,7 @@ interface Reasons extends Evidence {
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, isShootout, corrected, takenBack, vouches, minutes }: Reasons,
+  { doubts, isExplained, isShootout, corrected, takenBack, vouchedFor, minutes }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
@@ -285,7 +285,7 @@ function playersAfter(
               minutes,
               isExplained: isExplained || corrected.has(row.playerId),
               isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
-              isVouchedFor: (type) => vouches(row.playerId, type),
+              vouchedFor: (type) => vouchedFor(row.playerId, type),
               isExchanged: exchanged.has(row.playerId),
             },
           )
@@ -319,7 +319,7 @@ interface DetailReasons {
   readonly minutes: number
   readonly isExplained: boolean
   readonly isTakenBack: boolean
-  readonly isVouchedFor: (type: number) => boolean
+  readonly vouchedFor: (type: number) => number
   /** The row may be another player's. */
   readonly isExchanged: boolean
 }
@@ -328,7 +328,7 @@ interface DetailReasons {
 function detailsAfter(
   row: Details,
   before: Details | null,
-  { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor, isExchanged }: DetailReasons,
+  { waiting, minutes, isExplained, isTakenBack: isLess, vouchedFor, isExchanged }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
   const now = saidIn(row, before, isLess)
@@ -341,7 +341,7 @@ function detailsAfter(
     const [last, first] = [before[type] ?? startOf(type, value), waiting[type]]
     const follows = (from: number): boolean => canFollow(type, from, value, between)
     const isLower = value < last
-    const isRepeated = first !== undefined && follows(first) && !(isLower && isVouchedFor(type))
+    const isRepeated = first !== undefined && follows(first) && !(isLower && value < vouchedFor(type))
     const isBelieved = isRepeated || (!isExchanged && (follows(last) || (isExplained && isLower)))
     if (isBelieved) believed[type] = value
     else doubts[type] = value
