@@ -73,6 +73,7 @@ export const MUTATIONS: readonly Mutation[] = [
     `minutes >= from && (from > 0 ||`,
     `minutes >= from && (from >= 0 ||`,
   ),
+  mutation('periods that may follow have begun', SNAPSHOT, `|| !hasBegun(period)`, `|| period.order < 1`),
   mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
   mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),
   mutation(

@@ -154,4 +154,14 @@ describe('rows that contradict one another', () => {
     expect(fed(ahead, ahead, {}, {}).base(4)).toBeLessThan(fed({}, {}, {}, {}).base(4) ?? 0)
     expect(wrong.bases()).toEqual(right.bases())
   })
+
+  it('[P24] periods that may follow and are listed already have not begun', () => {
+    const later = [2, 3, 5].map((type) => ({ id: type, type_id: type, ticking: false, minutes: null, seconds: null }))
+    const half = { ...FIRST, minutes: 41, ticking: true }
+    // Only the score tells of the goal: in a shoot-out it would be a kick.
+    const right: Said = { score: [1, 0], over: { periods: [half] } }
+    const wrong: Said = { score: [1, 0], over: { periods: [half, ...later] } }
+    expect(fed(wrong, wrong).bases()).toEqual(fed(right, right).bases())
+    expect(fed(wrong).state.info).toMatchObject({ minute: 41, home: { goals: 1 } })
+  })
 })

@@ -109,6 +109,16 @@ describe('an update that errs', () => {
     expect(counted.bases()).toEqual(fed(first, ...polls({}, {})).bases())
   })
 
+  it('[P13] a shoot-out that no period tells of moves no price: penalties, and statistics of who came on for it', () => {
+    const kick = event(11, 16, 6, 120, { result: '2-1' })
+    const stated = lineups({ 6: { details: details({ 52: 1, 111: 1 }) } })
+    const change = event(12, 18, 6, 118, { related_player_id: 4 })
+    const end = (over: object): Said => ({ score: [1, 1], over: { state: { state: 'FT_PEN' }, periods: [], ...over } })
+    const first: Said = { score: [1, 1], over: { events: [change] } }
+    const match = fed(first, end({ events: [change, kick], lineups: stated }))
+    expect(match.bases()).toEqual(fed(first, end({ events: [change] })).bases())
+  })
+
   it('[P24] a goal under another id and minute is the same goal', () => {
     const again: Said = { ...scored, over: { ...scored.over, events: [event(2, 14, 4, 40)] } }
     const both: Said = { ...scored, over: { ...scored.over, events: [goal, event(2, 14, 4, 39)] } }

@@ -8,7 +8,7 @@ import { type Instant, SECOND_MS } from '../../kernel/world.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
-import { isOver, type Phase, phaseOf } from '../phase.ts'
+import { hasShootout, isOver, type Phase, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
@@ -68,11 +68,11 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
-  const score = scoreAfter(said, known, doubts, evidence.isExplained)
+  const isShootout = hasShootout({ ...state, periods })
+  const score = scoreAfter(said, known, doubts, { isExplained: evidence.isExplained, isShootout })
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
   const minutes = (secsIn(periods) - secsIn(before)) / 60
-  const isShootout = periods.some(({ kind }) => kind === 'penalties')
   const reasons = { ...evidence, doubts, isExplained, isShootout, minutes }
   const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
@@ -183,11 +183,15 @@ function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase:
 }
 
 /** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */
-function scoreAfter(said: SaidFixture, known: Known, { goals: waiting }: Doubts, isExplained: boolean) {
+function scoreAfter(
+  said: SaidFixture,
+  known: Known,
+  { goals: waiting }: Doubts,
+  { isExplained, isShootout }: Pick<Reasons, 'isExplained' | 'isShootout'>,
+) {
   const goals: Record<Side, number | null> = { home: null, away: null }
   const doubts: Record<Side, number | null> = { home: null, away: null }
   let hasFallen = false
-  const isShootout = said.periods.some(({ kind }) => kind === 'penalties')
   const isLevel = known.home.goals === known.away.goals
   if (isShootout && isLevel && known.home.goals !== null && !isScoreListed(said)) {
     return { goals: { home: known.home.goals, away: known.away.goals }, doubts, hasFallen }
@@ -278,7 +282,7 @@ function playersAfter(
       row.details === null
         ? null
         : detailsAfter(
-            isShootout ? withoutKicks(row.details, before?.details ?? null) : row.details,
+            isShootout ? withoutKicks(row.details, before?.details ?? {}) : row.details,
             before?.details ?? null,
             {
               waiting: waiting[row.playerId] ?? {},

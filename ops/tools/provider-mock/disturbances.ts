@@ -98,6 +98,9 @@ function asText(value: unknown): unknown {
   return isPayload(value) ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key, asText(v)])) : value
 }
 
+/** The halves, extra time, and the shoot-out. */
+const PERIODS: readonly number[] = [1, 2, 3, 5]
+
 /** Line-ups may be late in the polls before. */
 const SETTLED_FROM = 5
 
@@ -446,6 +449,19 @@ const KINDS = {
   },
   'later periods count from 0': (draft) => {
     draft.rowsFrom(0, 'periods', (period) => ({ ...period, counts_from: 0 }))
+  },
+  'periods that may follow': (draft) => {
+    const none = { counts_from: 0, ticking: false, minutes: null, seconds: null }
+    for (let n = 0; n < draft.truth.length; n += 1) {
+      draft.list(n, 'periods', (periods) => [
+        ...periods,
+        ...PERIODS.filter((type) => periods.every((period) => typeOf(period) !== type)).map((type) => ({
+          ...none,
+          id: Number(draft.at(n)['id']) * 10 + type,
+          type_id: type,
+        })),
+      ])
+    }
   },
   'no clock': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
