@@ -192,6 +192,15 @@ describe('who is on the pitch', () => {
     expect(fed(missing, missing, missing).playing()).toContain(4)
   })
 
+  it('[P25] keeps who has started where the line-up follows the substitutions', () => {
+    const change = event(1, 18, 6, 20, { related_player_id: 4 })
+    const changed = (rows: readonly object[]): Said => ({ over: { events: [change], lineups: rows } })
+    const [right, wrong] = [changed(LINEUPS), changed(lineups({ 4: { type_id: 12 }, 6: { type_id: 11 } }))]
+    const match = fed(right, wrong, wrong, wrong)
+    expect(match.bases()).toEqual(fed(right, right, right, right).bases())
+    expect(match.playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
+  })
+
   it('[P25] has a player once who is listed twice: who starts in one row has started', () => {
     const bench = lineup(4, { type_id: 12, details: [] })
     const match = new FedMatch()
@@ -217,6 +226,21 @@ describe('what is not said', () => {
     }
     const { info } = fed(scored, silent).state
     expect(info).toMatchObject({ home: { goals: 1 }, name: 'Harbour vs Mill', phase: 'live', minute: 40 })
+  })
+
+  it('[P21] is known of a minute that begins anew with the half when the row is listed', () => {
+    const first = { id: 1, type_id: 1, counts_from: 0, ticking: false, minutes: 47, seconds: 0 }
+    const second = { id: 2, type_id: 2, counts_from: 45, ticking: true, minutes: 46, seconds: 0 }
+    const at = (minute: number, n: number): Said => ({
+      over: {
+        state: { state: 'INPLAY_2ND_HALF' },
+        periods: [first, { ...second, minutes: n }],
+        events: [event(1, 18, 6, minute, { related_player_id: 4, period_id: 2 })],
+      },
+    })
+    const bases = (minute: number) => fed(at(minute, 50), at(minute, 54)).bases()
+    expect(bases(6)[6]).toBeCloseTo(bases(51)[6] ?? 0, 0)
+    expect(bases(6)[4]).toBeCloseTo(bases(51)[4] ?? 0, 0)
   })
 
   it('[P21] a goal without a minute is shown without one, and one whose minute is lost keeps it', () => {

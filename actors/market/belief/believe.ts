@@ -227,14 +227,24 @@ interface Lineups {
  * The first line-up of a side is believed at once, another one when two updates name it. After the whistle it is known
  * who has started.
  */
-function startersAfter(said: SaidFixture, { squad }: Known, { starters: waiting }: Doubts, over: boolean): Lineups {
+function startersAfter(
+  said: SaidFixture,
+  { squad, events }: Known,
+  { starters: waiting }: Doubts,
+  over: boolean,
+): Lineups {
+  const changes = events.filter(({ kind, retracted }) => kind === 'substitution' && !retracted)
   const starters: Record<Side, ReadonlySet<PlayerId> | null> = { home: null, away: null }
   const doubts: Record<Side, readonly PlayerId[] | null> = { home: null, away: null }
   const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
   for (const side of SIDES) {
     const before = squad.filter((player) => player.side === side && player.starter).map(({ playerId }) => playerId)
     const rows = said.players.filter((player) => (sideOf.get(player.playerId) ?? player.side) === side)
-    const named = rows.filter(({ starter }) => starter).map(({ playerId }) => playerId)
+    // One that names who plays now, instead of who has started, repeats the substitutions.
+    const hasStarted = ({ playerId: id, starter }: (typeof rows)[number]): boolean =>
+      changes.some((row) => id === (starter ? row.playerId : row.relatedPlayerId)) ? before.includes(id) : starter
+    const isNamed = rows.some(({ starter }) => starter)
+    const named = rows.filter((row) => isNamed && hasStarted(row)).map(({ playerId }) => playerId)
     const listed = new Set(rows.map(({ playerId }) => playerId))
     // A row that is missing says nothing, unless another player starts instead.
     const silent = named.length < before.length ? before.filter((id) => !listed.has(id)) : []
