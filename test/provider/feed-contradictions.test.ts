@@ -164,4 +164,17 @@ describe('rows that contradict one another', () => {
     expect(fed(wrong, wrong).bases()).toEqual(fed(right, right).bases())
     expect(fed(wrong).state.info).toMatchObject({ minute: 41, home: { goals: 1 } })
   })
+
+  it('[P7] a break that is told again in the next half says nothing, however often', () => {
+    const at = (minutes: number): Said => ({
+      ...scored,
+      over: { ...scored.over, ...secondHalf(FIRST, { ...SECOND, minutes }).over },
+    })
+    const [begun, later] = [[at(46), at(51)], at(52)]
+    const match = fed(still('HT'), ...begun, still('HT'), still('HT'), still('HT'))
+    expect(match.bases()).toEqual(fed(still('HT'), ...begun).bases())
+    expect(match.state.info).toMatchObject({ phase: 'live', minute: 51, home: { goals: 1 } })
+    const after = fed(still('HT'), ...begun, still('HT'), still('HT'), later)
+    expect(after.bases()).toEqual(fed(still('HT'), ...begun, at(51), at(51), later).bases())
+  })
 })

@@ -477,6 +477,14 @@ const KINDS = {
     draft.hide(0, n, n + 1)
     draft.replace(n, draft.truth[n - 1] ?? {})
   },
+  'the break once more': (draft, chance) => {
+    const isBreak = (frame: Payload): boolean => isPayload(frame['state']) && frame['state']['state'] === 'HT'
+    const polls = draft.quietPolls(chance, 'whole', allButTheClock, 1 + chance.below(2))
+    const last = draft.truth.findLast((frame, n) => n < (polls[0] ?? 0) - SETTLED_FROM && isBreak(frame))
+    if (last === undefined) return
+    for (const n of polls) draft.replace(n, last)
+    draft.hide(0, polls[0] ?? 0, (polls.at(-1) ?? 0) + 1)
+  },
   'teams in another order': (draft) => {
     for (let n = 0; n < draft.truth.length; n += 1) {
       for (const list of ['participants', 'scores', 'lineups']) {
