@@ -193,8 +193,8 @@ describe('who is on the pitch', () => {
   })
 
   it('[P25] keeps who has started where the line-up follows the substitutions', () => {
-    const change = event(1, 18, 6, 20, { related_player_id: 4 })
-    const changed = (rows: readonly object[]): Said => ({ over: { events: [change], lineups: rows } })
+    const left = event(1, 18, 6, 20, { related_player_id: 4 })
+    const changed = (rows: readonly object[]): Said => ({ over: { events: [left], lineups: rows } })
     const [right, wrong] = [changed(LINEUPS), changed(lineups({ 4: { type_id: 12 }, 6: { type_id: 11 } }))]
     const match = fed(right, wrong, wrong, wrong)
     expect(match.bases()).toEqual(fed(right, right, right, right).bases())
