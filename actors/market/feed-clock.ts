@@ -38,8 +38,12 @@ export interface ClockMemory {
   readonly behind: { readonly clock: MatchClock; readonly updates: number } | null
 }
 
-/** A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. */
+/**
+ * A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. The
+ * last update of a match decides with the one before it.
+ */
 const CORRECTED_AFTER = 6
+const CORRECTED_AT_THE_END = 2
 
 /**
  * Takes an update or refuses it, and remembers its clock. One that is behind is an old payload, unless it shows what no
@@ -60,7 +64,8 @@ export function judgeClock(
   const movesForward = before !== null && isBefore(before.clock, now)
   const stands = before !== null && !movesForward && !isBefore(now, before.clock)
   const behind = stands ? before : { clock: now, updates: movesForward ? before.updates + 1 : 1 }
-  if (behind.updates >= CORRECTED_AFTER) return { refused: null, clock: now, behind: null }
+  const enough = isOver(phase) ? CORRECTED_AT_THE_END : CORRECTED_AFTER
+  if (behind.updates >= enough) return { refused: null, clock: now, behind: null }
   const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)
   const refused = isRunning && !bringsNewEvents(snapshot, incidents) ? 'clock_behind' : null
   return { refused, clock: last, behind }

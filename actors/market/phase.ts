@@ -93,6 +93,20 @@ export function phaseOf(fixture: {
   return named === 'final' ? 'ended' : 'live'
 }
 
+/** The states of a shoot-out and of a match that one has decided. */
+const SHOOTOUTS: readonly (string | number | null)[] = ['INPLAY_PENALTIES', 'FT_PEN', 9, 8]
+
+/** Whether there is a shoot-out or has been: a provider may list no period of it. */
+export const hasShootout = ({
+  state,
+  stateId,
+  periods,
+}: {
+  readonly state: string | null
+  readonly stateId: number | null
+  readonly periods: readonly { readonly kind: string }[]
+}): boolean => SHOOTOUTS.includes(state ?? stateId) || periods.some(({ kind }) => kind === 'penalties')
+
 /** Between kick-off and full time, where a silent feed is a fault. */
 export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
 

@@ -31,7 +31,7 @@ export const playedSecs = (periods: readonly FixturePeriod[]): number =>
 
 /**
  * Seconds of play at an incident, at most now. Rows carry whole minutes, so the middle of the minute is assumed; of an
- * unknown minute it is when the row was first listed.
+ * unknown or impossible minute it is when the row was first listed.
  */
 export const playedSecsAt = (row: Row, periods: readonly FixturePeriod[], now: number): number =>
   secsInto(row, 30, periods, now)
@@ -51,6 +51,8 @@ function secsInto(row: Row, secs: number, periods: readonly FixturePeriod[], now
   if (period === undefined) return 0
   const before = playedSecs(played.slice(0, played.indexOf(period)))
   const minute = row.minute + (row.extraMinute ?? 0) - 1 - period.countsFrom
+  // A minute before its period is one of a provider whose minutes begin anew, or a mistake.
+  if (minute < -1) return Math.min(now, row.listedAt)
   return Math.min(now, before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + secs)))
 }
 

@@ -149,8 +149,9 @@ export function priceMatch(
 
   // The clock stops in a break even if the payload still ticks; the difference is priced when play resumes.
   const isPaused = phase === 'break' && memory.clock !== null
-  // It goes back only where it is the earlier clock that was wrong.
-  const isCorrected = clock !== null && memory.clock !== null && isBefore(clock, memory.clock)
+  // It goes back only where it is the earlier clock that was wrong: a period that has ended says how long it was.
+  const isLater = clock !== null && memory.clock !== null && clock.period > memory.clock.period
+  const isCorrected = isLater || (clock !== null && memory.clock !== null && isBefore(clock, memory.clock))
   const secs = isCorrected ? playedSecs(snapshot.periods) : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
   const clockSecs = isPaused ? memory.clockSecs : secs
   const { incidents, news, cancelled } = reconcile(snapshot, memory.incidents, clockSecs)

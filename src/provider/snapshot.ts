@@ -14,7 +14,7 @@ import type {
   SaidPeriod,
   Side,
 } from '../../actors/market/fixture.ts'
-import { isKnownState } from '../../actors/market/phase.ts'
+import { hasShootout, isKnownState } from '../../actors/market/phase.ts'
 import { expectedGoals } from './odds.ts'
 import type { Skipped } from './fields.ts'
 import { type EventRow, type FixturePayload, type LineupRow, type PeriodRow, readPayload } from './payload.ts'
@@ -43,17 +43,21 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
   const scoreOf = (team: number, description: string): number | null => goalsIn(fixture, team, description)
   const periods = periodsOf(fixture)
+  const state = { state: stateOf(fixture), stateId: fixture.state_id ?? fixture.state?.id ?? null }
+  const isShootout = hasShootout({ ...state, periods: periods.map(({ period }) => period) })
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
   const events =
-    fixture.events?.filter(isFact).map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null
+    fixture.events
+      ?.filter(isFact)
+      .map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) })) ?? null
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
   const scored = (team: number): number | null => scoreOf(team, 'PENALTY_SHOOTOUT')
-  const hasShootout = kicks.length > 0 || scored(home.id) !== null || scored(away.id) !== null
+  const isCounted = kicks.length > 0 || scored(home.id) !== null || scored(away.id) !== null
   // Its own score counts; until the provider shows one, the kicks do.
   const shootoutOf = (side: Side, team: number): { readonly shootout?: number } =>
-    hasShootout ? { shootout: scored(team) ?? goalsAmong(kicks, side) } : {}
+    isCounted ? { shootout: scored(team) ?? goalsAmong(kicks, side) } : {}
   const shootout = { home: shootoutOf('home', home.id), away: shootoutOf('away', away.id) }
   const goals = withoutShootout(current, shootout)
   return {
@@ -63,8 +67,7 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
       name: fixture.name ?? (home.name === null || away.name === null ? null : `${home.name} vs ${away.name}`),
       league: fixture.league?.name ?? (fixture.league_id === null ? null : `League ${fixture.league_id}`),
       startsAt: startOf(fixture),
-      state: stateOf(fixture),
-      stateId: fixture.state_id ?? fixture.state?.id ?? null,
+      ...state,
       home: { id: home.id, name: home.name, goals: goals.home, ...shootout.home },
       away: { id: away.id, name: away.name, goals: goals.away, ...shootout.away },
       periods: periods.map((p) => p.period),
@@ -158,7 +161,7 @@ function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
   const found = new Map<number, KnownPeriod>()
   for (const row of [...detailed, ...plain]) {
     const period = isSplit && row.type_id === 3 ? null : periodOf(row)
-    if (period === null) continue
+    if (period === null || !hasBegun(period)) continue
     const other = found.get(row.type_id)
     const rowIds = [row.id, ...twins(row, plain), ...(other?.rowIds ?? [])].filter((id) => id !== null)
     const isAhead = other === undefined || (period.elapsedSecs ?? -1) > (other.period.elapsedSecs ?? -1)
@@ -166,6 +169,9 @@ function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
   }
   return [...found.values()].toSorted((a, b) => a.period.order - b.period.order)
 }
+
+/** Some providers list the periods that may follow: they count once they tick, or have a clock. */
+const hasBegun = ({ ticking, elapsedSecs }: SaidPeriod): boolean => ticking || (elapsedSecs ?? 0) > 0
 
 /** The plain list has one row for all of extra time; the second half of extra time shares it. */
 const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly (number | null)[] =>
@@ -210,7 +216,15 @@ const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {
   1697: 'var_card',
 }
 
-function eventOf(row: EventRow, periods: readonly KnownPeriod[], total: number, side: Side | null): FixtureEvent {
+interface Around {
+  /** The goals of both sides. */
+  readonly total: number
+  readonly isShootout: boolean
+  /** Of the row. */
+  readonly side: Side | null
+}
+
+function eventOf(row: EventRow, periods: readonly KnownPeriod[], around: Around): FixtureEvent {
   const find = (id: number | null) => periods.find((p) => id !== null && p.rowIds.includes(id))?.period
   const period = find(row.detailed_period_id) ?? find(row.period_id)
   const kind = isMissedGoal(row)
@@ -219,12 +233,12 @@ function eventOf(row: EventRow, periods: readonly KnownPeriod[], total: number, 
   const related = row.related_player_id === row.player_id ? null : row.related_player_id
   return {
     id: row.id ?? madeUpId(row),
-    kind: isShootoutKick(row, periods, total, period?.kind ?? null) ? shootoutKind(kind) : kind,
+    kind: isShootoutKick(row, around, period?.kind ?? null) ? shootoutKind(kind) : kind,
     minute: row.minute?.minute ?? null,
     extraMinute: row.minute === null ? null : (row.extra_minute ?? row.minute.extra),
     ...(row.sort_order === null ? {} : { sortOrder: row.sort_order }),
     period: period?.order ?? null,
-    side,
+    side: around.side,
     playerId: row.player_id === null ? null : playerId(row.player_id),
     playerName: row.player_name,
     relatedPlayerId: related === null ? null : playerId(related),
@@ -261,15 +275,10 @@ function madeUpId({ type_id: type, minute, player_id: player, related_player_id:
  * Kicks of a shoot-out have been seen as ordinary penalties, with a minute of extra time and a running result that
  * counts the shoot-out. Neither is possible for a goal of the match once there is a shoot-out.
  */
-function isShootoutKick(
-  row: EventRow,
-  periods: readonly KnownPeriod[],
-  total: number,
-  kind: PeriodKind | null,
-): boolean {
+function isShootoutKick(row: EventRow, { total, isShootout }: Around, kind: PeriodKind | null): boolean {
   if (row.type_id !== 16 && row.type_id !== 17) return false
   if (kind === 'penalties') return true
-  if (!periods.some((p) => p.period.kind === 'penalties')) return false
+  if (!isShootout) return false
   const running = row.result?.match(/^(\d+)-(\d+)$/)
   const beyondScore = running !== null && running !== undefined && Number(running[1]) + Number(running[2]) > total
   return beyondScore || (kind === null && (row.minute?.minute ?? 0) >= 120)

@@ -73,6 +73,13 @@ export const MUTATIONS: readonly Mutation[] = [
     `minutes >= from && (from > 0 ||`,
     `minutes >= from && (from >= 0 ||`,
   ),
+  mutation('periods that may follow have begun', SNAPSHOT, `|| !hasBegun(period)`, `|| period.order < 1`),
+  mutation(
+    'a break that was long ago is one',
+    'actors/market/belief/old-answers.ts',
+    `if (!isOld) return said`,
+    `if (!isOld || periods.length > 0) return said`,
+  ),
   mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
   mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),
   mutation(

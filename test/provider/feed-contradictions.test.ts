@@ -143,4 +143,38 @@ describe('rows that contradict one another', () => {
     expect(match.state.info).toMatchObject({ phase: 'live', minute: 40 })
     expect(fed(scoredAt, { ...scoredAt, over: reset }).bases()).toEqual(fed(scoredAt).bases())
   })
+
+  const still = (state: string): Said => ({ over: { state: { state }, periods: [FIRST] } })
+  it.each([
+    ['the next half begins', [still('HT'), still('HT'), secondHalf(FIRST, SECOND)]],
+    ['the match ends', [still('FT')]],
+  ])('[P7] a clock that two polls set half an hour ahead leaves nothing behind when %s', (_, end) => {
+    const ahead: Said = { minute: 70 }
+    const [right, wrong] = [fed({}, {}, {}, {}, ...end), fed(ahead, ahead, {}, {}, ...end)]
+    expect(fed(ahead, ahead, {}, {}).base(4)).toBeLessThan(fed({}, {}, {}, {}).base(4) ?? 0)
+    expect(wrong.bases()).toEqual(right.bases())
+  })
+
+  it('[P24] periods that may follow and are listed already have not begun', () => {
+    const later = [2, 3, 5].map((type) => ({ id: type, type_id: type, ticking: false, minutes: null, seconds: null }))
+    const half = { ...FIRST, minutes: 41, ticking: true }
+    // Only the score tells of the goal: in a shoot-out it would be a kick.
+    const right: Said = { score: [1, 0], over: { periods: [half] } }
+    const wrong: Said = { score: [1, 0], over: { periods: [half, ...later] } }
+    expect(fed(wrong, wrong).bases()).toEqual(fed(right, right).bases())
+    expect(fed(wrong).state.info).toMatchObject({ minute: 41, home: { goals: 1 } })
+  })
+
+  it('[P7] a break that is told again in the next half says nothing, however often', () => {
+    const at = (minutes: number): Said => ({
+      ...scored,
+      over: { ...scored.over, ...secondHalf(FIRST, { ...SECOND, minutes }).over },
+    })
+    const [begun, later] = [[at(46), at(51)], at(52)]
+    const match = fed(still('HT'), ...begun, still('HT'), still('HT'), still('HT'))
+    expect(match.bases()).toEqual(fed(still('HT'), ...begun).bases())
+    expect(match.state.info).toMatchObject({ phase: 'live', minute: 51, home: { goals: 1 } })
+    const after = fed(still('HT'), ...begun, still('HT'), still('HT'), later)
+    expect(after.bases()).toEqual(fed(still('HT'), ...begun, at(51), at(51), later).bases())
+  })
 })

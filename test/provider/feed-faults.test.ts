@@ -57,6 +57,21 @@ describe('an update that errs', () => {
     expect(cancelled.state.info.home.goals).toBe(0)
   })
 
+  it('[P22] rows vouch for as much as they tell: what a poll counts twice falls back to it', () => {
+    const assisted = (assists: number): Said => ({
+      score: [1, 0],
+      over: {
+        events: [event(1, 14, 4, 38, { related_player_id: 3 })],
+        lineups: lineups({
+          3: { details: details({ ...STATS, 79: assists }) },
+          4: { details: details({ ...STATS, 52: 1 }) },
+        }),
+      },
+    })
+    const [once, twice] = [assisted(1), assisted(2)]
+    expect(fed(once, twice, once, once).bases()).toEqual(fed(once, once, once, once).bases())
+  })
+
   it('[P22] a correction moves a price once: list and statistics follow each other without a step between', () => {
     const rated = { ...STATS, 52: 1 }
     const by = (player: 3 | 4): Said => ({
@@ -92,6 +107,16 @@ describe('an update that errs', () => {
     const first: Said = { score: [1, 1] }
     const counted = fed(first, ...polls({ 52: 1, 111: 1, 112: 1 }, { 113: 2 }))
     expect(counted.bases()).toEqual(fed(first, ...polls({}, {})).bases())
+  })
+
+  it('[P13] a shoot-out that no period tells of moves no price: penalties, and statistics of who came on for it', () => {
+    const kick = event(11, 16, 6, 120, { result: '2-1' })
+    const stated = lineups({ 6: { details: details({ 52: 1, 111: 1 }) } })
+    const change = event(12, 18, 6, 118, { related_player_id: 4 })
+    const end = (over: object): Said => ({ score: [1, 1], over: { state: { state: 'FT_PEN' }, periods: [], ...over } })
+    const first: Said = { score: [1, 1], over: { events: [change] } }
+    const match = fed(first, end({ events: [change, kick], lineups: stated }))
+    expect(match.bases()).toEqual(fed(first, end({ events: [change] })).bases())
   })
 
   it('[P24] a goal under another id and minute is the same goal', () => {
@@ -167,6 +192,15 @@ describe('who is on the pitch', () => {
     expect(fed(missing, missing, missing).playing()).toContain(4)
   })
 
+  it('[P25] keeps who has started where the line-up follows the substitutions', () => {
+    const left = event(1, 18, 6, 20, { related_player_id: 4 })
+    const changed = (rows: readonly object[]): Said => ({ over: { events: [left], lineups: rows } })
+    const [right, wrong] = [changed(LINEUPS), changed(lineups({ 4: { type_id: 12 }, 6: { type_id: 11 } }))]
+    const match = fed(right, wrong, wrong, wrong)
+    expect(match.bases()).toEqual(fed(right, right, right, right).bases())
+    expect(match.playing()).toEqual([1, 2, 3, 6, 11, 12, 13, 14])
+  })
+
   it('[P25] has a player once who is listed twice: who starts in one row has started', () => {
     const bench = lineup(4, { type_id: 12, details: [] })
     const match = new FedMatch()
@@ -192,6 +226,21 @@ describe('what is not said', () => {
     }
     const { info } = fed(scored, silent).state
     expect(info).toMatchObject({ home: { goals: 1 }, name: 'Harbour vs Mill', phase: 'live', minute: 40 })
+  })
+
+  it('[P21] is known of a minute that begins anew with the half when the row is listed', () => {
+    const first = { id: 1, type_id: 1, counts_from: 0, ticking: false, minutes: 47, seconds: 0 }
+    const second = { id: 2, type_id: 2, counts_from: 45, ticking: true, minutes: 46, seconds: 0 }
+    const at = (minute: number, n: number): Said => ({
+      over: {
+        state: { state: 'INPLAY_2ND_HALF' },
+        periods: [first, { ...second, minutes: n }],
+        events: [event(1, 18, 6, minute, { related_player_id: 4, period_id: 2 })],
+      },
+    })
+    const bases = (minute: number) => fed(at(minute, 50), at(minute, 54)).bases()
+    expect(bases(6)[6]).toBeCloseTo(bases(51)[6] ?? 0, 0)
+    expect(bases(6)[4]).toBeCloseTo(bases(51)[4] ?? 0, 0)
   })
 
   it('[P21] a goal without a minute is shown without one, and one whose minute is lost keeps it', () => {

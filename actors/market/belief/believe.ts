@@ -8,12 +8,13 @@ import { type Instant, SECOND_MS } from '../../kernel/world.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
-import { isOver, type Phase, phaseOf } from '../phase.ts'
+import { hasShootout, isOver, type Phase, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
+import { withoutOld } from './old-answers.ts'
 import {
   canFollow,
   clockCanFollow,
@@ -62,17 +63,17 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before }: Beliefs) {
-  const said = onTheirSides(payload, known)
+  const said = withoutOld(onTheirSides(payload, known), before)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
   const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
-  const score = scoreAfter(said, known, doubts, evidence.isExplained)
+  const isShootout = hasShootout({ ...state, periods })
+  const score = scoreAfter(said, known, doubts, { isExplained: evidence.isExplained, isShootout })
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
   const minutes = (secsIn(periods) - secsIn(before)) / 60
-  const isShootout = periods.some(({ kind }) => kind === 'penalties')
   const reasons = { ...evidence, doubts, isExplained, isShootout, minutes }
   const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
@@ -183,11 +184,15 @@ function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase:
 }
 
 /** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */
-function scoreAfter(said: SaidFixture, known: Known, { goals: waiting }: Doubts, isExplained: boolean) {
+function scoreAfter(
+  said: SaidFixture,
+  known: Known,
+  { goals: waiting }: Doubts,
+  { isExplained, isShootout }: Pick<Reasons, 'isExplained' | 'isShootout'>,
+) {
   const goals: Record<Side, number | null> = { home: null, away: null }
   const doubts: Record<Side, number | null> = { home: null, away: null }
   let hasFallen = false
-  const isShootout = said.periods.some(({ kind }) => kind === 'penalties')
   const isLevel = known.home.goals === known.away.goals
   if (isShootout && isLevel && known.home.goals !== null && !isScoreListed(said)) {
     return { goals: { home: known.home.goals, away: known.away.goals }, doubts, hasFallen }
@@ -223,14 +228,24 @@ interface Lineups {
  * The first line-up of a side is believed at once, another one when two updates name it. After the whistle it is known
  * who has started.
  */
-function startersAfter(said: SaidFixture, { squad }: Known, { starters: waiting }: Doubts, over: boolean): Lineups {
+function startersAfter(
+  said: SaidFixture,
+  { squad, events }: Known,
+  { starters: waiting }: Doubts,
+  over: boolean,
+): Lineups {
+  const changes = events.filter(({ kind, retracted }) => kind === 'substitution' && !retracted)
   const starters: Record<Side, ReadonlySet<PlayerId> | null> = { home: null, away: null }
   const doubts: Record<Side, readonly PlayerId[] | null> = { home: null, away: null }
   const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
   for (const side of SIDES) {
     const before = squad.filter((player) => player.side === side && player.starter).map(({ playerId }) => playerId)
     const rows = said.players.filter((player) => (sideOf.get(player.playerId) ?? player.side) === side)
-    const named = rows.filter(({ starter }) => starter).map(({ playerId }) => playerId)
+    // One that names who plays now, instead of who has started, repeats the substitutions.
+    const hasStarted = ({ playerId: id, starter }: (typeof rows)[number]): boolean =>
+      changes.some((row) => id === (starter ? row.playerId : row.relatedPlayerId)) ? before.includes(id) : starter
+    const isNamed = rows.some(({ starter }) => starter)
+    const named = rows.filter((row) => isNamed && hasStarted(row)).map(({ playerId }) => playerId)
     const listed = new Set(rows.map(({ playerId }) => playerId))
     // A row that is missing says nothing, unless another player starts instead.
     const silent = named.length < before.length ? before.filter((id) => !listed.has(id)) : []
@@ -265,7 +280,7 @@ interface Reasons extends Evidence {
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, isShootout, corrected, takenBack, vouches, minutes }: Reasons,
+  { doubts, isExplained, isShootout, corrected, takenBack, vouchedFor, minutes }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
@@ -278,14 +293,14 @@ function playersAfter(
       row.details === null
         ? null
         : detailsAfter(
-            isShootout ? withoutKicks(row.details, before?.details ?? null) : row.details,
+            isShootout ? withoutKicks(row.details, before?.details ?? {}) : row.details,
             before?.details ?? null,
             {
               waiting: waiting[row.playerId] ?? {},
               minutes,
               isExplained: isExplained || corrected.has(row.playerId),
               isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
-              isVouchedFor: (type) => vouches(row.playerId, type),
+              vouchedFor: (type) => vouchedFor(row.playerId, type),
               isExchanged: exchanged.has(row.playerId),
             },
           )
@@ -319,7 +334,7 @@ interface DetailReasons {
   readonly minutes: number
   readonly isExplained: boolean
   readonly isTakenBack: boolean
-  readonly isVouchedFor: (type: number) => boolean
+  readonly vouchedFor: (type: number) => number
   /** The row may be another player's. */
   readonly isExchanged: boolean
 }
@@ -328,7 +343,7 @@ interface DetailReasons {
 function detailsAfter(
   row: Details,
   before: Details | null,
-  { waiting, minutes, isExplained, isTakenBack: isLess, isVouchedFor, isExchanged }: DetailReasons,
+  { waiting, minutes, isExplained, isTakenBack: isLess, vouchedFor, isExchanged }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
   const now = saidIn(row, before, isLess)
@@ -341,7 +356,7 @@ function detailsAfter(
     const [last, first] = [before[type] ?? startOf(type, value), waiting[type]]
     const follows = (from: number): boolean => canFollow(type, from, value, between)
     const isLower = value < last
-    const isRepeated = first !== undefined && follows(first) && !(isLower && isVouchedFor(type))
+    const isRepeated = first !== undefined && follows(first) && !(isLower && value < vouchedFor(type))
     const isBelieved = isRepeated || (!isExchanged && (follows(last) || (isExplained && isLower)))
     if (isBelieved) believed[type] = value
     else doubts[type] = value

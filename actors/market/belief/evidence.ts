@@ -13,8 +13,8 @@ export interface Evidence {
   readonly corrected: ReadonlySet<PlayerId | null>
   /** The players of rows that no longer count. */
   readonly takenBack: ReadonlySet<PlayerId | null>
-  /** Whether a row that counts, or the score, vouches for this statistic of a player. */
-  readonly vouches: (player: PlayerId, type: number) => boolean
+  /** How much of this statistic of a player is vouched for by rows that count, or by the score. */
+  readonly vouchedFor: (player: PlayerId, type: number) => number
 }
 
 export function evidenceIn({ events }: Pick<SaidFixture, 'events'>, reported: readonly ReportedEvent[]): Evidence {
@@ -35,7 +35,7 @@ export function evidenceIn({ events }: Pick<SaidFixture, 'events'>, reported: re
     isExplained: events?.some((row) => isTakenBack(row) && !isKnown(known.get(row.id))) === true,
     corrected,
     takenBack: playersOf([...reported.filter(({ retracted }) => retracted), ...(events?.filter(isTakenBack) ?? [])]),
-    vouches: (player, type) => counting.some((row) => isStanding(row) && isStatedBy(row, player, type)),
+    vouchedFor: (player, type) => counting.filter((row) => isStanding(row) && isStatedBy(row, player, type)).length,
   }
 }
 

@@ -58,8 +58,7 @@ export function saidIn(now: Details, before: Details, isTakenBack: boolean): Det
 const KICKS = [STATISTIC.goals, STATISTIC.penaltyGoals, STATISTIC.penaltiesMissed, STATISTIC.penaltiesSaved]
 
 /** A row from a shoot-out or later: of what it has kicks in, no more than before. */
-export function withoutKicks(now: Details, before: Details | null): Details {
-  if (before === null) return now
+export function withoutKicks(now: Details, before: Details): Details {
   const kicks = KICKS.flatMap((type) => {
     const value = now[type]
     return value === undefined ? [] : [[type, Math.min(value, before[type] ?? 0)] as const]

@@ -98,6 +98,9 @@ function asText(value: unknown): unknown {
   return isPayload(value) ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key, asText(v)])) : value
 }
 
+/** The halves, extra time, and the shoot-out. */
+const PERIODS: readonly number[] = [1, 2, 3, 5]
+
 /** Line-ups may be late in the polls before. */
 const SETTLED_FROM = 5
 
@@ -447,6 +450,19 @@ const KINDS = {
   'later periods count from 0': (draft) => {
     draft.rowsFrom(0, 'periods', (period) => ({ ...period, counts_from: 0 }))
   },
+  'periods that may follow': (draft) => {
+    const none = { counts_from: 0, ticking: false, minutes: null, seconds: null }
+    for (let n = 0; n < draft.truth.length; n += 1) {
+      draft.list(n, 'periods', (periods) => [
+        ...periods,
+        ...PERIODS.filter((type) => periods.every((period) => typeOf(period) !== type)).map((type) => ({
+          ...none,
+          id: Number(draft.at(n)['id']) * 10 + type,
+          type_id: type,
+        })),
+      ])
+    }
+  },
   'no clock': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
     if (n === null) return
@@ -460,6 +476,14 @@ const KINDS = {
     if (n === null || n < 2) return
     draft.hide(0, n, n + 1)
     draft.replace(n, draft.truth[n - 1] ?? {})
+  },
+  'the break once more': (draft, chance) => {
+    const isBreak = (frame: Payload): boolean => isPayload(frame['state']) && frame['state']['state'] === 'HT'
+    const polls = draft.quietPolls(chance, 'whole', allButTheClock, 1 + chance.below(2))
+    const last = draft.truth.findLast((frame, n) => n < (polls[0] ?? 0) - SETTLED_FROM && isBreak(frame))
+    if (last === undefined) return
+    for (const n of polls) draft.replace(n, last)
+    draft.hide(0, polls[0] ?? 0, (polls.at(-1) ?? 0) + 1)
   },
   'teams in another order': (draft) => {
     for (let n = 0; n < draft.truth.length; n += 1) {
