@@ -13,6 +13,11 @@ export interface QueueOptions {
   readonly withinMs: number
 }
 
+export interface FairQueueOptions extends QueueOptions {
+  /** Requests of one owner that wait for the owner's own. */
+  readonly waitingOfOne: number
+}
+
 /** Sign-ins and refreshes: who has waited for ten seconds is better told to come back. */
 export const SIGN_INS: QueueOptions = { together: 2, waiting: 4_000, withinMs: 10_000 }
 /** As many as may wait for a socket: a process that has lost its sockets signs tokens for all of them. */
@@ -66,5 +71,37 @@ export class Queue {
       this.#line.add(enter)
       over.addEventListener('abort', giveUp)
     })
+  }
+}
+
+/**
+ * A queue in which one owner is inside once at a time: the rest of what they ask for waits in a line of their own. So a
+ * user who asks for something slow many times at once keeps no other waiting.
+ */ // H21
+export class FairQueue {
+  readonly #options: FairQueueOptions
+  readonly #all: Queue
+  /** The lines of owners who are inside or wait. */
+  readonly #lines = new Map<string, { readonly line: Queue; callers: number }>()
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options
+    this.#all = new Queue(options)
+  }
+
+  /** As in a queue. */
+  async run<T>(owner: string, gone: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+    const { waitingOfOne, withinMs } = this.#options
+    const own = this.#lines.get(owner) ?? {
+      line: new Queue({ together: 1, waiting: waitingOfOne, withinMs }),
+      callers: 0,
+    }
+    this.#lines.set(owner, own)
+    own.callers++
+    try {
+      return await own.line.run(gone, () => this.#all.run(gone, work))
+    } finally {
+      if (--own.callers === 0) this.#lines.delete(owner)
+    }
   }
 }

@@ -253,6 +253,24 @@ describe('recaps', () => {
     expect(asked).toMatchObject([{ purse: 'practice', match: null, from: Date.UTC(2026, 0, 1) }])
   })
 
+  it('[H21] recaps of one user are read one after the other, and too many at once must come later', async () => {
+    const { ports } = await openHttpRig()
+    let [inside, most] = [0, 0]
+    const closes: typeof ports.recaps.closes = async (...query) => {
+      most = Math.max(most, ++inside)
+      await new Promise(setImmediate)
+      inside--
+      return ports.recaps.closes(...query)
+    }
+    const rig = await openHttpRig({ ports: { recaps: { ...ports.recaps, closes } } })
+    const paths = ['/api/recaps/record', `/api/recaps/matches/${FIXTURE}`, '/api/recaps/weeks/2026-W18']
+    const answers = Array.from({ length: 12 }, (_, n) => rig.asAlice(paths[n % paths.length] ?? ''))
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(most).toBe(1)
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(9)
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+  })
+
   it('[R23] a card that cannot be drawn now is asked for again', async () => {
     const { status, body } = await ask('GET', `/api/recaps/matches/${FIXTURE}/card`, undefined, {
       picture: async () => null,

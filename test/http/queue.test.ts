@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Queue } from '../../src/http/queue.ts'
+import { FairQueue, Queue } from '../../src/http/queue.ts'
 import { alice, openHttpRig } from './http-rig.ts'
 
 /** Lets everything go on that does not wait for a test. */
@@ -58,6 +58,29 @@ describe('a queue', () => {
       expect(await queue.run(here, async () => 'next')).toBe('next')
       expect(served).toBe(0)
     }
+  })
+
+  it('[H21] a fair queue lets an owner in once at a time, so that one who asks often keeps nobody waiting', async () => {
+    const queue = new FairQueue({ together: 2, waiting: 9, waitingOfOne: 2, withinMs: 60_000 })
+    const inside: { readonly who: string; readonly leave: () => void }[] = []
+    const enter = (who: string) =>
+      queue.run(who, here, async () => {
+        await new Promise<void>((leave) => inside.push({ who, leave }))
+        return who
+      })
+    const often = [enter('often'), enter('often'), enter('often')]
+    expect(await enter('often')).toBeNull()
+    const other = enter('other')
+    await settled()
+    expect(inside.map(({ who }) => who)).toEqual(['often', 'other'])
+    inside[1]?.leave()
+    expect(await other).toBe('other')
+    for (const n of [0, 2, 3]) {
+      inside[n]?.leave()
+      await settled()
+    }
+    expect(await Promise.all(often)).toEqual(['often', 'often', 'often'])
+    expect(inside.map(({ who }) => who)).toEqual(['often', 'other', 'often', 'often'])
   })
 
   it('[H21] a crowd that signs in is let in a few at a time, and keeps nobody from refreshing a session', async () => {

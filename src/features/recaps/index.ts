@@ -1,6 +1,6 @@
 /** Recaps: what a match, a week or a year made of a user's positions, of the first two as a picture to share, too. */
 import { ownRows } from '../../../db/data-export.ts'
-import { Queue } from '../../http/queue.ts'
+import { FairQueue, Queue } from '../../http/queue.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { picture } from '../share-picture.ts'
 import { recordRoutes } from './record-routes.ts'
@@ -9,10 +9,18 @@ import { Recaps } from './store.ts'
 
 /** Pictures that are drawn at a time, and that wait. */
 const DRAWING = { together: 2, waiting: 50, withinMs: 5_000 }
+/**
+ * What 20,000 positions came to takes a connection for two seconds, and the process has ten for all of its reads. Most
+ * users have few positions, so that a whole crowd passes after a match.
+ */
+const READING = { together: 3, waiting: 2_000, waitingOfOne: 8, withinMs: 10_000 }
 
-export const recapApi = (ports: RecapPorts): Opened => ({
-  routes: [recapRoutes, recordRoutes].map((routes) => (deps, gates) => routes({ ...deps, ...ports }, gates)),
-})
+export const recapApi = (ports: RecapPorts): Opened => {
+  const reading = new FairQueue(READING)
+  return {
+    routes: [recapRoutes, recordRoutes].map((routes) => (deps, gates) => routes({ ...deps, ...ports, reading }, gates)),
+  }
+}
 
 export const recaps: Feature = {
   name: 'recaps',

@@ -85,6 +85,9 @@ function marked({ start, closes, marks, ends }: Marked): readonly CurvePoint[] {
 /** Each position once: what was closed in parts as one close, from its last part on. Void ones count nowhere. */ // R24
 export function wholesOf(closes: readonly ClosedPosition[]): readonly ClosedPosition[] {
   return [...Map.groupBy(closes, ({ id, partOf }) => partOf ?? id).entries()].flatMap(([id, parts]) => {
+    const [first] = parts
+    // Most are closed at once, and there may be 20,000.
+    if (parts.length === 1 && first?.partOf === undefined) return first?.close.by === 'void' ? [] : parts
     const counted = parts.filter(({ close }) => close.by !== 'void')
     const last = counted.at(-1)
     if (last === undefined || parts.every(({ partOf }) => partOf !== undefined)) return []

@@ -1,7 +1,9 @@
 /** `GET /api/recaps/record`. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { InstrumentId } from '../../../actors/kernel/ids.ts'
 import { decimal } from '../../../actors/kernel/micros.ts'
-import { HOUR_MS, instant } from '../../../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, instant } from '../../../actors/kernel/world.ts'
 import type { ClosedPosition } from '../../../actors/position/position.ts'
 import { errors, fail, type HttpEnv, invalid } from '../../http/answers.ts'
 import { type CsvField, csvRecord } from '../../http/csv.ts'
@@ -10,11 +12,12 @@ import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import { purseInput, stretchInput } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
+import { type FairQueue, QUEUE_FULL } from '../../http/queue.ts'
 import { recordOf, type Sums } from './record.ts'
 import { RecordBody } from './schema.ts'
 import { recapOf } from './recap.ts'
 import { curveJson, type RecapPorts, tradeJson } from './routes.ts'
-import type { RecordedPlayer } from './store.ts'
+import type { RecapCloses, RecordedPlayer } from './store.ts'
 
 const YEAR_MS = 365 * 24 * HOUR_MS
 const PLAYERS_MAX = 100
@@ -48,49 +51,59 @@ const route = createRoute({
 
 type Deps = Pick<RecapPorts, 'recaps'> & Pick<HttpDeps, 'catalogue' | 'history' | 'world'>
 
-export function recordRoutes(deps: Deps, gates: Gates) {
-  const { recaps, world } = deps
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+export function recordRoutes(deps: Deps & { readonly reading: FairQueue }, gates: Gates) {
+  const { recaps, world, reading } = deps
+  const app = new OpenAPIHono<HttpEnv>()
+  return app.openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { purse, type, ...asked } = c.req.valid('query')
+    const { userId } = c.var.caller
     const to = asked.to ?? instant(world.now() + 1)
     const from = asked.from ?? instant(to - YEAR_MS)
-    const found = await recaps.closes(c.var.caller.userId, { purse, match: null, from, to })
-    if (found === null) return fail(c, invalid('from', 'more than 20,000 positions since then, or no such wallet'))
-    const players = await recaps.players([...new Set(found.closes.map(({ instrumentId }) => instrumentId))])
-    if (type === 'csv') {
+    const send = async () => {
+      const found = await recaps.closes(userId, { purse, match: null, from, to })
+      if (found === null) return fail(c, invalid('from', 'more than 20,000 positions since then, or no such wallet'))
+      const players = await recaps.players([...new Set(found.closes.map(({ instrumentId }) => instrumentId))])
+      if (type === 'json') return c.json({ purse, ...(await recordJson(deps, { ...found, from, to, players })) }, 200)
+      const name = `touchline-record-${timestamp(world.now()).slice(0, 10)}.csv`
       c.header('Content-Type', 'text/csv; charset=utf-8')
-      c.header(
-        'Content-Disposition',
-        `attachment; filename="touchline-record-${timestamp(world.now()).slice(0, 10)}.csv"`,
-      )
+      c.header('Content-Disposition', `attachment; filename="${name}"`)
       return c.body(csvOf(found.closes, players), 200)
     }
-    const record = recordOf(found.closes, (id) => players.get(id)?.role)
-    const { curve, best, worst } = recapOf(found.start, found.closes)
-    const [bestTrade, worstTrade] = await Promise.all([tradeJson(deps, best), tradeJson(deps, worst)])
-    const body = {
-      purse,
-      from: timestamp(from),
-      to: timestamp(to),
-      total: sumsJson(record.total),
-      curve: curveJson(curve),
-      best: bestTrade,
-      worst: worstTrade,
-      byPlayer: record.byPlayer.slice(0, PLAYERS_MAX).map(({ key, ...sums }) => ({
-        instrumentId: key,
-        player: players.get(key)?.name ?? 'A former player',
-        ...sumsJson(sums),
-      })),
-      byRole: record.byRole.map(({ key, ...sums }) => ({ role: key, ...sumsJson(sums) })),
-      byDirection: record.byDirection.map(({ key, ...sums }) => ({ direction: key, ...sumsJson(sums) })),
-      byTimeHeld: record.byTimeHeld.map(({ key, ...sums }) => ({
-        underSecs: key === null ? null : key / 1_000,
-        ...sumsJson(sums),
-      })),
-      byMonth: record.byMonth.map(({ key, ...sums }) => ({ month: key, ...sumsJson(sums) })),
-    }
-    return c.json(body, 200)
+    return (await reading.run(userId, c.req.raw.signal, send)) ?? fail(c, QUEUE_FULL)
   })
+}
+
+interface Found extends RecapCloses {
+  readonly from: Instant
+  readonly to: Instant
+  readonly players: Players
+}
+
+async function recordJson(deps: Deps, { start, closes, from, to, players }: Found) {
+  const record = recordOf(closes, (id) => players.get(id)?.role)
+  await nextTurn() // each half takes long where there are many
+  const { curve, best, worst } = recapOf(start, closes)
+  const [bestTrade, worstTrade] = await Promise.all([tradeJson(deps, best), tradeJson(deps, worst)])
+  return {
+    from: timestamp(from),
+    to: timestamp(to),
+    total: sumsJson(record.total),
+    curve: curveJson(curve),
+    best: bestTrade,
+    worst: worstTrade,
+    byPlayer: record.byPlayer.slice(0, PLAYERS_MAX).map(({ key, ...sums }) => ({
+      instrumentId: key,
+      player: players.get(key)?.name ?? 'A former player',
+      ...sumsJson(sums),
+    })),
+    byRole: record.byRole.map(({ key, ...sums }) => ({ role: key, ...sumsJson(sums) })),
+    byDirection: record.byDirection.map(({ key, ...sums }) => ({ direction: key, ...sumsJson(sums) })),
+    byTimeHeld: record.byTimeHeld.map(({ key, ...sums }) => ({
+      underSecs: key === null ? null : key / 1_000,
+      ...sumsJson(sums),
+    })),
+    byMonth: record.byMonth.map(({ key, ...sums }) => ({ month: key, ...sumsJson(sums) })),
+  }
 }
 
 const sumsJson = ({ pnl, margin, averageWin, averageLoss, ...counts }: Sums) => ({
@@ -101,7 +114,7 @@ const sumsJson = ({ pnl, margin, averageWin, averageLoss, ...counts }: Sums) => 
   averageLoss: averageLoss === null ? null : decimal(averageLoss),
 })
 
-type Players = ReadonlyMap<unknown, RecordedPlayer>
+type Players = ReadonlyMap<InstrumentId, RecordedPlayer>
 const COLUMNS: readonly (readonly [string, (position: ClosedPosition, players: Players) => CsvField])[] = [
   ['positionId', ({ id }) => id],
   ['partOf', ({ partOf }) => partOf ?? null],

@@ -17,6 +17,7 @@ import { READ_SECURITY, type Gates, type SignedInEnv } from '../../http/gates.ts
 import { FixtureIdInput, purseInput } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
+import { type FairQueue, QUEUE_FULL } from '../../http/queue.ts'
 import { INSTANT_MAX, INSTANT_MIN } from '../../http/unfit-values.ts'
 import { cardOf } from './card.ts'
 import { json } from '../../http/schemas.ts'
@@ -106,6 +107,10 @@ interface Made extends Subject {
   readonly rank: RankChange | null
 }
 
+/** Why there is no recap. */
+const UNMADE = { missing: notFound('recap'), crowded: QUEUE_FULL } as const
+type Unmade = keyof typeof UNMADE
+
 export interface RecapPorts {
   readonly recaps: Pick<Recaps, 'closes' | 'rank' | 'players' | 'marks'>
   /** Draws an SVG as a PNG; null when too many are being drawn. */
@@ -117,8 +122,8 @@ const OPEN_MS = 8 * 86_400_000
 type Deps = RecapPorts & Pick<HttpDeps, 'catalogue' | 'history' | 'community' | 'world'>
 type TradeDeps = Pick<Deps, 'catalogue' | 'history'>
 
-export function recapRoutes(deps: Deps, gates: Gates) {
-  const { recaps, catalogue, world } = deps
+export function recapRoutes(deps: Deps & { readonly reading: FairQueue }, gates: Gates) {
+  const { recaps, catalogue, world, reading } = deps
 
   const aboutMatch = (match: MatchInfo, purse: Purse): Subject => {
     const { home, away, matchId, settledAt } = match
@@ -138,16 +143,19 @@ export function recapRoutes(deps: Deps, gates: Gates) {
     query: { purse, match: null, from: week.startsAt, to: week.endsAt },
     final: week.endsAt <= world.now(),
   })
-  const make = async (c: Context<SignedInEnv>, subject: Subject): Promise<Made | null> => {
-    const { userId } = c.var.caller
+  const read = async (userId: UserId, subject: Subject): Promise<Made | 'missing'> => {
     const [found, rank] = await Promise.all([recaps.closes(userId, subject.query), recaps.rank(userId, subject.query)])
-    if (found === null) return null
+    if (found === null) return 'missing'
     const marks = subject.match === null ? [] : await recaps.marks(found.closes, subject.query.purse)
     return { ...subject, since: found.since, recap: recapOf(found.start, found.closes, marks), rank }
   }
+  const make = async (c: Context<SignedInEnv>, subject: Subject): Promise<Made | Unmade> => {
+    const { userId } = c.var.caller
+    return (await reading.run(userId, c.req.raw.signal, () => read(userId, subject))) ?? 'crowded'
+  }
   const made = async (c: Context<SignedInEnv>, id: Parameters<typeof catalogue.match>[0], purse: Purse) => {
     const match = await catalogue.match(id)
-    return match === null ? null : make(c, aboutMatch(match, purse))
+    return match === null ? ('missing' as const) : make(c, aboutMatch(match, purse))
   }
   const sendCard = async (c: Context<SignedInEnv>, { title, recap, rank }: Made, type: 'svg' | 'png') => {
     const [best, worst] = await Promise.all([recap.best, recap.worst].map((trade) => callWords(deps, trade)))
@@ -167,21 +175,21 @@ export function recapRoutes(deps: Deps, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...ofMatch, middleware: gates.signedIn }, async (c) => {
       const found = await made(c, c.req.valid('param').matchId, c.req.valid('query').purse)
-      return found === null ? fail(c, notFound('recap')) : c.json(await recapJson(deps, found), 200)
+      return typeof found === 'string' ? fail(c, UNMADE[found]) : c.json(await recapJson(deps, found), 200)
     })
     .openapi({ ...ofWeek, middleware: gates.signedIn }, async (c) => {
       const found = await make(c, aboutWeek(c.req.valid('param').week, c.req.valid('query').purse))
-      return found === null ? fail(c, notFound('recap')) : c.json(await recapJson(deps, found), 200)
+      return typeof found === 'string' ? fail(c, UNMADE[found]) : c.json(await recapJson(deps, found), 200)
     })
     .openapi({ ...matchCard, middleware: gates.signedIn }, async (c) => {
       const { purse, type } = c.req.valid('query')
       const found = await made(c, c.req.valid('param').matchId, purse)
-      return found === null ? fail(c, notFound('recap')) : sendCard(c, found, type)
+      return typeof found === 'string' ? fail(c, UNMADE[found]) : sendCard(c, found, type)
     })
     .openapi({ ...weekCard, middleware: gates.signedIn }, async (c) => {
       const { purse, type } = c.req.valid('query')
       const found = await make(c, aboutWeek(c.req.valid('param').week, purse))
-      return found === null ? fail(c, notFound('recap')) : sendCard(c, found, type)
+      return typeof found === 'string' ? fail(c, UNMADE[found]) : sendCard(c, found, type)
     })
 }
 
