@@ -56,6 +56,13 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('button', { name: 'Void' }).click()
     expect(await answer(page, 'Cancel')).toMatch(/margin of [\d.,]+ goes back.*\n.*\nIt cannot be undone/s)
     expect(await fan.positions('open')).toHaveLength(1)
+    // Who goes elsewhere is not followed by the question.
+    await page.getByRole('button', { name: 'Void' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.goForward()
+    await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Void' }).click()
     await answer(page, 'Void', 'beside the pitch')
     await page.getByText('Void: an operator took it out. beside the pitch').waitFor()
