@@ -39,6 +39,11 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
     const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 } })
 
+    const cup = { name: 'Friday Night Cup', startsAt: new Date(Date.now() + 3_600_000).toISOString() }
+    const made = await page.request.post(`${site.server.url}/api/admin/tournaments`, { data: cup })
+    const { id } = z.object({ id: z.string() }).parse(await made.json())
+    expect((await fan.request('POST', `/api/tournaments/${id}/enter`)).status).toBe(200)
+
     await page.goto(`${site.server.url}/#/control/risk`)
     await page
       .getByRole('region', { name: 'Open by match: list' })
@@ -50,6 +55,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.goto(`${site.server.url}/#/control/users`)
     await page.getByRole('link', { name: 'fan', exact: true }).click()
     await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Wallet: Friday Night Cup' }).waitFor()
     expect(await accessProblems(page)).toEqual([])
     await site.shoot(page, 'person-1440')
 
