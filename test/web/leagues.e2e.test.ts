@@ -55,7 +55,8 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await bob.page.locator('.money.league').getByText('Harbour <b>Friends</b> value').waitFor()
 
     // Back and forward are the player and the money of then.
-    const pressed = (which: 'first' | 'last') => money.locator('button')[which]().and(bob.page.locator('[aria-pressed=true]'))
+    const pressed = (which: 'first' | 'last') =>
+      money.locator('button')[which]().and(bob.page.locator('[aria-pressed=true]'))
     await money.getByRole('button').first().click()
     await pressed('first').waitFor()
     const before = bob.page.url()
