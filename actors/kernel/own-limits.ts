@@ -93,6 +93,10 @@ export interface OwnBounds {
   readonly atStake: Money
 }
 
+/** What openings may still cost within the limit of the day, below zero when it is passed; infinite without one. */
+export const leftToLose = (bounds: OwnBounds | undefined): number =>
+  bounds === undefined || bounds.dailyLoss === null ? Infinity : bounds.dailyLoss - bounds.lostToday - bounds.atStake
+
 /**
  * Why a user's own bounds refuse an opening, or null. No position loses more than its margin: with what is lost and at
  * stake within the limit, the day's loss stays within it whatever prices do. `freed` is what the order's own batch has
@@ -102,7 +106,7 @@ export function ownRefusal(bounds: OwnBounds | undefined, margin: Money, at: Ins
   if (bounds === undefined) return null
   const { until, dailyLoss, lostToday, atStake } = bounds
   if (until !== null && until > at) return { code: 'self_excluded', until }
-  if (dailyLoss === null || lostToday + atStake + margin - freed <= dailyLoss) return null
+  if (dailyLoss === null || margin - freed <= leftToLose(bounds)) return null
   return {
     code: 'limit_reached',
     dailyLoss,

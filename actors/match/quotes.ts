@@ -1,9 +1,9 @@
 /** Quotes: what an opening would cost and return, computed without changing anything. */
 import type { InstrumentId, LeagueId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
-import { type Lots, lots, type Money, type Price, price } from '../kernel/micros.ts'
+import { type Lots, lots, type Money, money, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
-import { type OwnBounds, ownRefusal } from '../kernel/own-limits.ts'
+import { leftToLose, type OwnBounds, ownRefusal } from '../kernel/own-limits.ts'
 import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import { openingFill, standingPrice } from '../position/fills.ts'
@@ -69,7 +69,9 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
   const pnlAtLevel = (level: Levels['stopLoss']) =>
     level === null || level > fill * LEVEL_REACH ? null : realisedPnl(opened, level)
   const means = query.means[purse]
-  const maxLots = means === undefined ? rules.lotMax : largestLots(instrument, order, means.available, rules)
+  // The owner's own limit for a day may allow less than the wallet pays for.
+  const affordable = means === undefined ? null : money(Math.min(means.available, leftToLose(means.bounds)))
+  const maxLots = affordable === null ? rules.lotMax : largestLots(instrument, order, affordable, rules)
   const frozenRefusal: Refusal | null = means?.frozen === true ? { code: 'account_frozen' } : null
   const marginRefusal: Refusal | null =
     means !== undefined && margin > means.available

@@ -1,6 +1,6 @@
 /** What a page shows, a match or a player and a purse, is part of its address: links, reload and back find it. */
 import { computed, effect, signal } from '@preact/signals'
-import { choosePurse, leagueHere } from './leagues.ts'
+import { choosePurse, isLeague, leaguesHere, purse } from './leagues.ts'
 import {
   instruments,
   isLoaded,
@@ -63,14 +63,15 @@ function keepPlayer(): void {
     if (!isTrading.value) given = ''
     if (!isTrading.value || !isLoaded.value) return
     const asked = [section.value, item.value].filter(Boolean).join('/')
-    const [id, league] = [selectedId.value, leagueHere.value?.id]
     if (asked !== given) {
       given = asked
-      if (item.peek() !== '') choosePurse(item.peek())
-      if (instruments.peek().has(section.peek())) return showInstrument(section.peek())
+      if (instruments.peek().has(section.peek())) showInstrument(section.peek())
+      if (item.peek() !== '') choosePurse(isLeague(item.peek()) ? item.peek() : null)
     }
+    const id = selectedId.value
     if (id === null) return
-    const shown = league === undefined ? id : `${id}/${league}`
+    // Where leagues could pay, the wallet is named, too: back finds it after a league was chosen.
+    const shown = leaguesHere.value.length === 0 ? id : `${id}/${purse.value}`
     given = shown
     if (shown !== asked) replace(`${view.peek()}/${shown}`)
   })

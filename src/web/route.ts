@@ -24,7 +24,7 @@ function nameIn(hash: string): string {
 export const view = computed(() => nameIn(path.value))
 /** The part of the address after the view: a section of the control room, the player of the trading page. */
 export const section = computed(() => parts.value[1] ?? '')
-/** What the section shows: a user of the control room, the league that pays. Empty for none. */
+/** What the section shows: a user of the control room, the purse that pays. Empty for none. */
 export const item = computed(() => parts.value[2] ?? '')
 
 export const isTrading = computed(() => TRADING.includes(view.value))

@@ -2,7 +2,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { DEFAULT_RULES, REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
-import { lots, MICROS_MAX, type Price, price, money } from '../../actors/kernel/micros.ts'
+import { type Lots, lots, MICROS_MAX, type Price, price, money } from '../../actors/kernel/micros.ts'
 import { fixtureId, type PositionId, positionId, playerId } from '../../actors/kernel/ids.ts'
 import type { FixtureEvent, FixtureSnapshot, Side } from '../../actors/market/fixture.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
@@ -916,6 +916,23 @@ describe('quoting', () => {
     expect(quoted.refusal?.code).toBe('lot_size_invalid')
     expect(quoted).toMatchObject({ fillPrice: u(200.32), pnlAtTakeProfit: null })
     expect(ok(stage.actor.quote({ ...asked, ...most, lots: lots(u(100)) })).refusal).toBeNull()
+  })
+
+  it("[T19][L1] the most that a quote offers is within the user's own limit for a day", async () => {
+    const stage = await ActorRig.set()
+    const asked = { instrumentId: P(1), direction: 'long', stopLoss: null, takeProfit: null } as const
+    const limited = (limit: number) => ({
+      available: money(u(10_000)),
+      openPositions: 0,
+      bounds: { until: null, dailyLoss: money(u(limit)), lostToday: money(u(100)), atStake: money(u(50)) },
+    })
+    const quoted = (limit: number, size: Lots) =>
+      ok(stage.actor.quote({ ...asked, lots: size, means: { main: limited(limit) } }))
+    const { maxLots } = quoted(250, lots(u(10)))
+    expect(maxLots).toBe(lots(u(0.99)))
+    expect(quoted(250, maxLots).refusal).toBeNull()
+    expect(quoted(250, lots(maxLots + 10_000)).refusal).toMatchObject({ code: 'limit_reached' })
+    expect(quoted(100, lots(u(1))).maxLots, 'the limit is passed').toBe(0)
   })
 
   it('[T19] a quote names the refusal that opening would meet', async () => {

@@ -2,6 +2,7 @@
 import type { BrowserContext, Page, BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
 import { userId } from '../../actors/kernel/ids.ts'
 import { accessProblems, answer, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
@@ -294,6 +295,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await accessProblems(page)).toEqual([])
     await page.keyboard.press('Escape')
     expect(await ticket.locator('.explained').count()).toBe(0)
+    // Why it cannot be bought is read between the stake and the button.
+    await page.getByLabel('Stake in units').fill('50000')
+    await ticket.locator('.trouble:not(:empty)').waitFor()
+    const tops: number[] = []
+    for (const part of [page.getByLabel('Stake in units'), ticket.locator('.trouble'), send]) {
+      const box = present((await part.boundingBox()) ?? undefined, 'box')
+      tops.push(box.y, box.y + box.height)
+    }
+    expect(tops.map(Math.round)).toEqual(tops.map(Math.round).toSorted((a, b) => a - b))
+    expect(tops.at(-1)).toBeLessThan(SMALL.height)
     expect(complaints).toEqual([])
   })
 

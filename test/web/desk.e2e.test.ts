@@ -39,6 +39,11 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
 
     const { context, page, complaints } = await boss({ viewport: { width: 1440, height: 900 } })
 
+    const cup = { name: 'Friday Night Cup', startsAt: new Date(Date.now() + 3_600_000).toISOString() }
+    const made = await page.request.post(`${site.server.url}/api/admin/tournaments`, { data: cup })
+    const { id } = z.object({ id: z.string() }).parse(await made.json())
+    expect((await fan.request('POST', `/api/tournaments/${id}/enter`)).status).toBe(200)
+
     await page.goto(`${site.server.url}/#/control/risk`)
     await page
       .getByRole('region', { name: 'Open by match: list' })
@@ -50,12 +55,20 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.goto(`${site.server.url}/#/control/users`)
     await page.getByRole('link', { name: 'fan', exact: true }).click()
     await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Wallet: Friday Night Cup' }).waitFor()
     expect(await accessProblems(page)).toEqual([])
     await site.shoot(page, 'person-1440')
 
     await page.getByRole('button', { name: 'Void' }).click()
     expect(await answer(page, 'Cancel')).toMatch(/margin of [\d.,]+ goes back.*\n.*\nIt cannot be undone/s)
     expect(await fan.positions('open')).toHaveLength(1)
+    // Who goes elsewhere is not followed by the question.
+    await page.getByRole('button', { name: 'Void' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.goForward()
+    await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Void' }).click()
     await answer(page, 'Void', 'beside the pitch')
     await page.getByText('Void: an operator took it out. beside the pitch').waitFor()

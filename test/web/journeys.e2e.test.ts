@@ -155,6 +155,8 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     for (const row of (await page.locator('.held > li').all()).slice(0, 4)) {
       const box = await row.boundingBox()
       expect(box?.height).toBeLessThan(40)
+      const beyond = await row.locator('.health').evaluate((node) => node.scrollWidth - node.clientWidth)
+      expect(beyond, 'the washout price has its room').toBe(0)
       expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900)
     }
 

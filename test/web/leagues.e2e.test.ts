@@ -42,9 +42,9 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await bob.page.getByRole('heading', { name: 'Harbour <b>Friends</b>' }).waitFor()
 
     // What pays is on the switch, in the top bar, over the match and on the button.
-    const before = new Map<string, unknown>()
+    const owned = new Map<string, unknown>()
     for (const purse of ['main', 'practice'] as const)
-      before.set(purse, await (await site.server.user('Bob Guest')).wallet(purse))
+      owned.set(purse, await (await site.server.user('Bob Guest')).wallet(purse))
     await bob.page.getByRole('button', { name: 'Trade in this league' }).click()
     const money = bob.page.getByRole('group', { name: 'Which money you trade with' })
     await money
@@ -53,6 +53,25 @@ describe.skipIf(!hasBrowser)('a private league', () => {
       .waitFor()
     await bob.page.getByRole('region', { name: 'League' }).getByText('It moves no price').waitFor()
     await bob.page.locator('.money.league').getByText('Harbour <b>Friends</b> value').waitFor()
+
+    // Back and forward are the player and the money of then.
+    const pressed = (which: 'first' | 'last') =>
+      money.locator('button')[which]().and(bob.page.locator('[aria-pressed=true]'))
+    await money.getByRole('button').first().click()
+    await pressed('first').waitFor()
+    const before = bob.page.url()
+    await bob.page.locator('.player:not([aria-current=true]):not([aria-pressed=true])').last().click()
+    await bob.page.waitForURL((url) => url.href !== before)
+    await money.getByRole('button').last().click()
+    await pressed('last').waitFor()
+    const later = bob.page.url()
+    await bob.page.goBack()
+    await pressed('first').waitFor()
+    expect(bob.page.url()).toBe(before)
+    await bob.page.goForward()
+    await pressed('last').waitFor()
+    expect(bob.page.url()).toBe(later)
+
     const send = enabled(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)
     while ((await send.count()) === 0) {
       site.server.jump(2)
@@ -75,7 +94,7 @@ describe.skipIf(!hasBrowser)('a private league', () => {
       await bob.page.waitForTimeout(500)
     }
     for (const purse of ['main', 'practice'] as const) {
-      expect(await (await site.server.user('Bob Guest')).wallet(purse), purse).toEqual(before.get(purse))
+      expect(await (await site.server.user('Bob Guest')).wallet(purse), purse).toEqual(owned.get(purse))
     }
 
     await ada.page.reload()

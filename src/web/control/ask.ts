@@ -59,11 +59,17 @@ function Dialog({ question }: { question: Asked }) {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const { answer, trouble } = useRequest(async () => effects())
-  useEffect(() => dialog.current?.showModal(), [])
   const end = (isDone: boolean): void => {
     asked.value = null
     settle(isDone)
   }
+  useEffect(() => {
+    dialog.current?.showModal()
+    // It belongs to the view that asks.
+    const leave = () => end(false)
+    addEventListener('hashchange', leave)
+    return () => removeEventListener('hashchange', leave)
+  }, [])
   const act = async (event: Event): Promise<void> => {
     event.preventDefault()
     setBusy(true)
@@ -126,7 +132,7 @@ function Dialog({ question }: { question: Asked }) {
         }
         <div class="acts">
           <button type="button" class="small" onClick=${() => end(false)}>Cancel</button>
-          ${tryAt === undefined ? null : html`<a class="small" href=${tryAt} onClick=${() => end(false)}>What if</a>`}
+          ${tryAt === undefined ? null : html`<a class="small" href=${tryAt}>What if</a>`}
           <button class=${undo === undefined ? 'primary danger' : 'primary'} disabled=${!isReady || isBusy}>
             ${label}
           </button>

@@ -3,7 +3,9 @@ import { closedByWords } from '../account.ts'
 import { nameOf } from '../names.ts'
 import { dayTime, signed, units } from '../format.ts'
 import { html } from '../html.ts'
+import { leagues } from '../leagues.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
+import { api } from '../session.ts'
 import { note, revokeKey, setStatus, voidPosition } from './acts.ts'
 import { type Holding, operations, type UserFile } from './operations.ts'
 import { Table } from './table.ts'
@@ -16,10 +18,16 @@ const CONNECTION: Readonly<Record<string, string>> = {
 
 export function Person({ id }: { id: string }) {
   const { answer, trouble, again } = useRequest(() => operations.user(id), [id])
+  const tournaments = useRequest(() => api.tournaments()).answer?.tournaments ?? []
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
+  // The leagues of others are named by their ids: their names are not for everybody.
+  const names = new Map([...leagues.value, ...tournaments].map((one) => [one.id, one.name]))
   return html`
     <${Head} file=${answer} again=${again} />
-    ${answer.purses.map((purse) => html`<${PurseCard} key=${purse.wallet.purse} purse=${purse} again=${again} />`)}
+    ${answer.purses.map((own) => {
+      const { purse } = own.wallet
+      return html`<${PurseCard} key=${purse} name=${names.get(purse) ?? purse} purse=${own} again=${again} />`
+    })}
     <${Access} file=${answer} again=${again} />
   `
 }
@@ -85,7 +93,13 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
   `
 }
 
-function PurseCard({ purse, again }: { purse: UserFile['purses'][number]; again: () => void }) {
+interface PurseProps {
+  readonly name: string
+  readonly purse: UserFile['purses'][number]
+  readonly again: () => void
+}
+
+function PurseCard({ name, purse, again }: PurseProps) {
   const { wallet, positions, ledger } = purse
   const title = `purse-${wallet.purse}`
   const takeOut = async (position: Holding): Promise<void> => {
@@ -94,11 +108,11 @@ function PurseCard({ purse, again }: { purse: UserFile['purses'][number]; again:
   return html`
     <section class="card" aria-labelledby=${title}>
       <header>
-        <h2 id=${title}>Wallet: ${wallet.purse}</h2>
+        <h2 id=${title}>Wallet: ${name}</h2>
         <span class="num">${units(wallet.balance)} free, ${units(wallet.marginUsed)} margin</span>
       </header>
       <${Table}
-        label=${`Positions: ${wallet.purse}`}
+        label=${`Positions: ${name}`}
         columns=${['Position', 'Opened', '#P&L', 'State', 'Void']}
         rows=${positions.map((one) => [
           html`${nameOf(one.instrumentId)} <small>${one.direction} ${one.lotSize} at ${units(one.openPrice)}</small>`,
@@ -109,7 +123,7 @@ function PurseCard({ purse, again }: { purse: UserFile['purses'][number]; again:
         ])}
       />
       <${Table}
-        label=${`Ledger: ${wallet.purse}`}
+        label=${`Ledger: ${name}`}
         columns=${['Entry', 'When', '#Amount']}
         rows=${ledger.map(({ kind, at, amount }) => [kind.replaceAll('_', ' '), dayTime(at), signed(amount)])}
       />

@@ -12,6 +12,7 @@ import {
   type IChartApiBase,
   type IPriceLine,
   type ISeriesApi,
+  type Logical,
   LineStyle,
   LineType,
   type SeriesMarker,
@@ -24,6 +25,7 @@ import { tickWords, timeOfDay, units } from '../format.ts'
 import { secondOf, stepsOf } from '../price-steps.ts'
 import { words } from '../words.ts'
 import { Dividers } from './chart-dividers.ts'
+import { CHARACTER, labelled } from './chart-labels.ts'
 
 export interface ChartLevel {
   readonly key: string
@@ -60,9 +62,6 @@ const MARGIN = 4
 
 /** The chart has one point per second; a later price within the second replaces the earlier one. */
 const second = (at: number): UTCTimestamp => secondOf(at) as UTCTimestamp
-
-/** The widest character of a mark of the axis, in pixels. */
-const CHARACTER = 7
 
 /** Formats each mark whenever it is drawn: whether it fits changes as the chart moves. */
 class Axis extends defaultHorzScaleBehavior() {
@@ -118,6 +117,8 @@ export class PriceChart {
     })
     this.#series.attachPrimitive(this.#dividers)
     this.#markers = createSeriesMarkers(this.#series as ISeriesApi<'Area', UTCTimestamp>, [])
+    // Which of their labels have room changes as the chart moves. It is told while new points are only half taken in.
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange(() => queueMicrotask(() => this.#mark()))
     this.paint()
   }
 
@@ -280,7 +281,15 @@ export class PriceChart {
       shape: tone === 'long' ? 'arrowUp' : tone === 'short' ? 'arrowDown' : 'circle',
       size: 1,
     }))
-    this.#markers.setMarkers(marks.toSorted((a, b) => a.time - b.time))
+    const scale = this.#chart.timeScale()
+    const xOf = ({ time }: SeriesMarker<UTCTimestamp>): number =>
+      scale.logicalToCoordinate((scale.timeToIndex(time, true) ?? 0) as number as Logical) ?? 0
+    this.#markers.setMarkers([
+      ...labelled(
+        marks.toSorted((a, b) => a.time - b.time),
+        xOf,
+      ),
+    ])
   }
 
   #colour(tone: Tone): string {

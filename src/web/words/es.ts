@@ -328,7 +328,7 @@ export const es: Words = {
     longAndShort: 'largo y corto',
     stakeInUnits: 'Importe en unidades',
     stake: 'importe',
-    max: 'Máximo',
+    max: 'Máx.',
     lotsLabel: 'Lotes',
     lots: 'lotes',
     fewer: 'Menos lotes',

@@ -25,9 +25,10 @@ const QuoteBody = z
     washoutPrice: z.number().nullable().openapi({ example: 185.6835 }),
     pnlAtStopLoss: z.number().nullable().openapi({ example: -40.7875 }),
     pnlAtTakeProfit: z.number().nullable().openapi({ example: 34.2125 }),
-    maxLotSize: z
-      .number()
-      .openapi({ description: 'The most lots that the free margin of the purse covers.', example: 96.42 }),
+    maxLotSize: z.number().openapi({
+      description: 'The most lots that the free margin and the own limit for a day cover.',
+      example: 96.42,
+    }),
     warnings: levelWarnings,
     refusal: z.custom<ErrorForm | null>().openapi({
       type: ['object', 'null'],

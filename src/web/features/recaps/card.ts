@@ -148,6 +148,7 @@ export function WeekRecap() {
   const week = weekOf(now.peek() - weeksAgo * 7 * DAY_MS)
   const { answer } = useRequest(() => api.weekRecap(week), [week])
   if (answer === null || (weeksAgo === 0 && answer.curve.length === 0)) return null
+  const title = say(own.week, { week: week.slice(-2), year: week.slice(0, 4) })
   return html`
     <section class="card" aria-labelledby="week-title">
       <header>
@@ -157,7 +158,7 @@ export function WeekRecap() {
           <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>${own.last}</button>
         </div>
       </header>
-      <div class="inside"><${Card} recap=${answer} address=${`/api/recaps/weeks/${week}`} /></div>
+      <div class="inside"><${Card} recap=${{ ...answer, title }} address=${`/api/recaps/weeks/${week}`} /></div>
     </section>
   `
 }
