@@ -12,10 +12,3 @@ if (!process.features.typescript) {
 require('node:module').enableCompileCache(
   require('node:path').join(__dirname, '../node_modules/.cache/touchline/compiled'),
 )
-
-// An import of node:http reads all that it exports, and these load Node's own web client, which takes a tenth of a
-// start. Nothing here asks node:http for them.
-var http = require('node:http')
-delete http.WebSocket
-delete http.CloseEvent
-delete http.MessageEvent
