@@ -657,25 +657,29 @@ check(
   { waits: NO_HOLD },
   async (t) => {
     const [user, crowd, player] = [await t.user(), await t.user(), await t.player()]
-    const settledXp = async () => {
-      let last = -1
-      return t.eventually('XP to settle', async () => {
-        await t.wait(0.7)
-        const { xp } = await user.get('/api/achievements', Achievements.extend({ xp: Me.shape.xp }))
-        const same = xp === last
-        last = xp
-        return same ? xp : undefined
+    let opened = 0
+    // Events of a match count in their order: what came before an opening that counts has counted.
+    const xpAfterOpening = async (options = {}) => {
+      const { position } = await user.opens(player, options)
+      opened += 1
+      const xp = await t.eventually(`${opened} openings to count`, async () => {
+        const seen = await user.get('/api/achievements', Achievements.extend({ xp: Me.shape.xp }))
+        return seen.locked.find(({ id }) => id === 'regular')?.progress.current === opened ? seen.xp : undefined
       })
+      return { position, xp }
     }
-    const [win, loss] = [await user.opens(player), await user.opens(player, { direction: 'short' })]
-    const opened = await settledXp()
+    const win = await xpAfterOpening()
+    const loss = await xpAfterOpening({ direction: 'short' })
+    const before = await xpAfterOpening({ lotSize: 0.01 })
+    const forOpening = before.xp - loss.xp
     await crowd.opens(player, { lotSize: 20 })
     const lost = await user.closes(loss.position.id)
     assert((lost.position.realizedPnl ?? 0) < 0)
-    assert.equal(await settledXp(), opened, 'a loss brought XP')
+    const between = await xpAfterOpening({ lotSize: 0.01 })
+    assert.equal(between.xp, before.xp + forOpening, 'a loss brought XP')
     const won = await user.closes(win.position.id)
     assert((won.position.realizedPnl ?? 0) > 0)
-    const forWin = (await settledXp()) - opened
-    assert(forWin > 10, `a win brought ${forWin} XP`)
+    const forWin = (await xpAfterOpening({ lotSize: 0.01 })).xp - between.xp - forOpening
+    assert(forWin > forOpening, `a win brought ${forWin} XP, an opening ${forOpening}`)
   },
 )
