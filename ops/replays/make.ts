@@ -6,7 +6,7 @@ import { anchorsOf, simulateMatch } from '../../actors/replay/generator/match-si
 import { BUNDLED } from './plans.ts'
 
 // Frames repeat each other some 30 KB apart: at the edge of what gzip reaches, within a window of 256 KB. A larger one
-// finds no more, and whoever unpacks it keeps all of it in memory.
+// finds no more, and unpacking would take as much memory as it has.
 const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_LGWIN]: 18 } }
 
 const directory = process.argv[2] ?? import.meta.dirname

@@ -60,7 +60,7 @@ describe('a queue', () => {
     }
   })
 
-  it('[H21] a fair queue lets an owner in once at a time, so that one who asks often keeps nobody waiting', async () => {
+  it('[H21] a fair queue lets an owner in once at a time, so that one who asks often does not delay the others', async () => {
     const queue = new FairQueue({ together: 2, waiting: 9, waitingOfOne: 2, withinMs: 60_000 })
     const inside: { readonly who: string; readonly leave: () => void }[] = []
     const enter = (who: string) =>
