@@ -51,7 +51,7 @@ function secsInto(row: Row, secs: number, periods: readonly FixturePeriod[], now
   if (period === undefined) return 0
   const before = playedSecs(played.slice(0, played.indexOf(period)))
   const minute = row.minute + (row.extraMinute ?? 0) - 1 - period.countsFrom
-  // Some providers count minutes anew in each period. Otherwise a minute before its period is a mistake.
+  // Some providers count the minutes of each period from its own start. Else such a minute is a mistake.
   if (minute < -1) return Math.min(now, row.listedAt)
   return Math.min(now, before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + secs)))
 }

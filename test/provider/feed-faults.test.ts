@@ -228,7 +228,7 @@ describe('what is not said', () => {
     expect(info).toMatchObject({ home: { goals: 1 }, name: 'Harbour vs Mill', phase: 'live', minute: 40 })
   })
 
-  it('[P21] is known of a minute that begins anew with the half when the row is listed', () => {
+  it('[P21] a minute that is counted from its half is dated by the first listing of its row', () => {
     const first = { id: 1, type_id: 1, counts_from: 0, ticking: false, minutes: 47, seconds: 0 }
     const second = { id: 2, type_id: 2, counts_from: 45, ticking: true, minutes: 46, seconds: 0 }
     const at = (minute: number, n: number): Said => ({

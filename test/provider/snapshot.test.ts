@@ -229,7 +229,7 @@ describe('the minute that a period counts from', () => {
     expect(secsOf(first, { ...second, counts_from: 90 })).toEqual([2_825, 980])
   })
 
-  it('[P21] is what the feed says, where halves are shorter or minutes begin anew', () => {
+  it('[P21] is what the feed says, where halves are shorter or each counts its own minutes', () => {
     expect(secsOf(first, { ...second, counts_from: 40, minutes: 56 })).toEqual([2_825, 980])
     expect(secsOf(first, { ...second, counts_from: 0, minutes: 16 })).toEqual([2_825, 980])
   })

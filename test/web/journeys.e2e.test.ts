@@ -10,7 +10,7 @@ import { orderOf } from '../support/orders.ts'
 /** The presses from the first look to the first open position. */
 const PRESSES_MAX = 6
 const HOLD_SECS = 181
-/** Suspensions by news end before so many looks. */
+/** A suspension by news ends within fewer looks than this. */
 const LOOKS_MAX = 150
 
 describe.skipIf(!hasBrowser)('journeys', () => {
