@@ -160,12 +160,12 @@ async function begin(): Promise<void> {
   try {
     // The first answer brings the players, if there is a match.
     const wasLoaded = isLoaded.peek()
-    await refreshMatches()
+    // Beside the matches: whether the tour stands above the pitch depends on it, and a tap must not miss what moves.
+    await Promise.all([refreshMatches(), refreshHistory()])
     await Promise.all([
       wasLoaded || !isLoaded.peek() ? refreshInstruments() : null,
       refreshWallet(),
       refreshLeagues(),
-      refreshHistory(),
       ...parts.map(({ begin: load }) => load()),
     ])
     obstacle.value = null

@@ -1,5 +1,5 @@
 /** A server and a browser for a suite. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { complaintsOf, launch } from './browser.ts'
@@ -7,6 +7,13 @@ import { ComposedServer } from './composed-server.ts'
 import { embeddedPlace } from './data-place.ts'
 
 const PATIENCE_MS = 20_000
+/** Longer than a position must be held. */
+const HOLD_SECS = 181
+/** News suspends trading for fewer steps of the match than this. */
+const STEPS_MAX = 150
+const STEP_SECS = 2
+/** A refused close leaves the button for the next press. */
+const ANSWER_MS = 3_000
 /** Where to keep screenshots, for people to look at. */
 const SHOTS = process.env['TEST_SCREENSHOTS']
 
@@ -31,6 +38,18 @@ export function browsedServer(admin?: string) {
     await opened?.server.close()
   })
 
+  /** Plays on until no player is suspended. Then nothing happens until the test moves the clock. */
+  async function playUntilOpen(): Promise<void> {
+    const { server } = both()
+    const scout = await server.user('Scout')
+    for (let steps = 0; steps < STEPS_MAX; steps++) {
+      const players = await scout.instruments()
+      if (players.length > 0 && players.every(({ tradingStatus }) => tradingStatus === 'OPEN')) return
+      await server.play(STEP_SECS)
+    }
+    throw new Error(`trading is suspended after ${STEPS_MAX * STEP_SECS} seconds of the match`)
+  }
+
   return {
     get server(): ComposedServer {
       return both().server
@@ -52,6 +71,33 @@ export function browsedServer(admin?: string) {
     async enter(page: Page, name: string): Promise<void> {
       await page.getByLabel('Your name').fill(name)
       await page.getByRole('button', { name: 'Kick off' }).click()
+    },
+    /** The button of an order, once it is enabled. The match goes on meanwhile only if news has suspended a player. */
+    async tradable(page: Page, name = /^Go long/): Promise<Locator> {
+      const send = page.getByRole('button', { name }).and(page.locator(':enabled'))
+      if ((await send.count()) === 0) {
+        await playUntilOpen()
+        await send.waitFor()
+      }
+      return send
+    },
+    /** Closes the only position once its hold is over. */
+    async closes(page: Page, press: (what: Locator) => Promise<void> = (what) => what.click()): Promise<void> {
+      both().server.jump(HOLD_SECS)
+      await page.reload()
+      const close = page.locator('.held').getByRole('button', { name: 'Close', exact: true })
+      await close.waitFor()
+      const none = page.getByRole('button', { name: 'Open 0', exact: true })
+      const isClosed = () =>
+        none.waitFor({ timeout: ANSWER_MS }).then(
+          () => true,
+          () => false,
+        )
+      do {
+        await playUntilOpen()
+        // The button may go between a look and a press, as the position closes.
+        await press(close.or(none).first())
+      } while (!(await isClosed()))
     },
     async shoot(page: Page, name: string, fullPage = true): Promise<void> {
       if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage })

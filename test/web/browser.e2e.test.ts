@@ -590,15 +590,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const before = await prices()
     await site.server.play(30)
     await expect.poll(prices, { timeout: 20_000 }).not.toEqual(before)
-    const send = page.getByRole('button', { name: /^Go long/ }).and(page.locator(':enabled'))
-    // The chosen player may be suspended for a while.
-    await vi.waitUntil(
-      async () => {
-        site.server.jump(2)
-        return (await send.count()) > 0
-      },
-      { timeout: 20_000, interval: 300 },
-    )
+    await site.tradable(page)
     await goLong(page)
     await openCount(page, 1)
 

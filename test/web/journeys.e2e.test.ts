@@ -10,8 +10,6 @@ import { orderOf } from '../support/orders.ts'
 /** The presses from the first look to the first open position. */
 const PRESSES_MAX = 6
 const HOLD_SECS = 181
-/** A suspension by news ends within fewer looks than this. */
-const LOOKS_MAX = 150
 
 describe.skipIf(!hasBrowser)('journeys', () => {
   const site = browsedServer('olga')
@@ -28,31 +26,6 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       await (options.hasTouch === true ? what.tap() : what.click())
     }
     return { context, page, complaints, press, presses: () => presses }
-  }
-  /** Closes the only position once its hold is over; after news trading is suspended for a while. */
-  const closes = async (page: Page, press: (what: Locator) => Promise<void>): Promise<void> => {
-    site.server.jump(HOLD_SECS)
-    await page.reload()
-    const close = page.locator('.held').getByRole('button', { name: 'Close', exact: true })
-    await close.waitFor()
-    const none = page.getByRole('button', { name: 'Open 0', exact: true })
-    for (let looks = 0; (await none.count()) === 0; looks++) {
-      if (looks === LOOKS_MAX) throw new Error(`it cannot be closed: ${await page.locator('body').innerText()}`)
-      // The button may go between a look and a press, as the position closes.
-      await press(close.or(none).first())
-      site.server.jump(2)
-      await page.waitForTimeout(500)
-    }
-  }
-  /** The button of an order, once its player can be bought: news suspends trading for a while. */
-  const tradable = async (page: Page, name = /^Go long/): Promise<Locator> => {
-    const send = enabled(page, name)
-    for (let looks = 0; (await send.count()) === 0; looks++) {
-      if (looks === LOOKS_MAX) throw new Error(`nothing can be bought: ${await page.locator('body').innerText()}`)
-      site.server.jump(2)
-      await page.waitForTimeout(300)
-    }
-    return send
   }
   const enabled = (page: Page, name: RegExp) => page.getByRole('button', { name }).and(page.locator(':enabled'))
 
@@ -74,7 +47,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       .first()
       .waitFor()
     await page.getByText('You can close it after').waitFor()
-    const order = await tradable(page)
+    const order = await site.tradable(page)
     await site.shoot(page, 'first-2-ticket', false)
     await press(order)
     await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
@@ -91,7 +64,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     }
     await site.shoot(page, 'first-3-position', false)
 
-    await closes(page, press)
+    await site.closes(page, press)
     await press(page.getByRole('button', { name: 'Closed', exact: true }))
     await page.locator('.held.closed > li').getByText('Closed ·').waitFor()
     await site.shoot(page, 'first-4-closed', false)
@@ -108,9 +81,10 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.goto(site.server.url)
     await page.getByLabel('Your name').fill('Stan Stadium')
     await press(page.getByRole('button', { name: 'Kick off' }))
+    await page.getByText('Choose a player').waitFor()
     await press(page.locator('.shirt').nth(5))
     // The button is within reach of a thumb, whatever is above it.
-    const send = await tradable(page, /^Hold to go long/)
+    const send = await site.tradable(page, /^Hold to go long/)
     const box = present((await send.boundingBox()) ?? undefined, 'box')
     expect(box.y + box.height).toBeLessThanOrEqual(844)
     await send.tap()
@@ -139,7 +113,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     const fan = await site.server.user('Stan Stadium')
     await expect.poll(async () => (await fan.positions('open')).length).toBe(1)
 
-    await closes(page, press)
+    await site.closes(page, press)
     expect(await fan.positions('open')).toEqual([])
   })
 
@@ -148,7 +122,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.goto(site.server.url)
     await page.getByLabel('Your name').fill('Tara Trader')
     await press(page.getByRole('button', { name: 'Kick off' }))
-    await tradable(page)
+    await site.tradable(page)
     const tara = await site.server.user('Tara Trader')
     for (let n = 0; n < 6; n++) await tara.opens(await orderOf(tara))
     await page.getByText('in 6 positions').waitFor()
@@ -166,7 +140,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.waitForURL((url) => url.href !== first)
     const second = page.url()
     await page.reload()
-    await tradable(page)
+    await site.tradable(page)
     expect(page.url()).toBe(second)
     await page.goBack()
     await page.waitForURL(first)
@@ -174,7 +148,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await press(page.getByRole('link', { name: 'Match', exact: true }))
     for (const n of [3, 4]) await press(page.locator('.grass button.shirt').nth(n))
     await page.goBack()
-    await tradable(page)
+    await site.tradable(page)
     expect(page.url()).toBe(first)
     await page.keyboard.press('/')
     expect(await page.evaluate('document.activeElement.type')).toBe('search')
@@ -193,7 +167,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await fan.page.goto(site.server.url)
     await fan.page.getByLabel('Your name').fill('Fern Fan')
     await fan.press(fan.page.getByRole('button', { name: 'Kick off' }))
-    await tradable(fan.page)
+    await site.tradable(fan.page)
 
     const { page, press, complaints } = await somebody({ viewport: { width: 1440, height: 900 } })
     await page.goto(site.server.url)
@@ -213,7 +187,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await press(mode('Open', false))
     await answer(page, 'Release', 'it does no longer')
     await mode('Open', true).waitFor()
-    await tradable(fan.page)
+    await site.tradable(fan.page)
     await press(page.getByRole('link', { name: 'Audit', exact: true }))
     await page.getByText('trading.mode').first().waitFor()
     expect(complaints).toEqual([])

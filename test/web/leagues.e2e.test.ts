@@ -4,8 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { accessProblems, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 
-const HOLD_SECS = 181
-
 describe.skipIf(!hasBrowser)('a private league', () => {
   const site = browsedServer()
 
@@ -15,7 +13,6 @@ describe.skipIf(!hasBrowser)('a private league', () => {
   const enter = async (page: Page, name: string): Promise<void> => {
     await site.enter(page, name)
   }
-  const enabled = (page: Page, name: RegExp) => page.getByRole('button', { name }).and(page.locator(':enabled'))
 
   it('is founded, joined by a link, traded and ranked, and nobody else notices', async () => {
     const ada = await visitor()
@@ -54,13 +51,13 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await bob.page.getByRole('region', { name: 'League' }).getByText('It moves no price').waitFor()
     await bob.page.locator('.money.league').getByText('Harbour <b>Friends</b> value').waitFor()
 
-    // Back and forward are the player and the money of then.
+    // Back and forward are the player and the money of then. What joining said covers the last of the players.
     const pressed = (which: 'first' | 'last') =>
       money.locator('button')[which]().and(bob.page.locator('[aria-pressed=true]'))
     await money.getByRole('button').first().click()
     await pressed('first').waitFor()
     const before = bob.page.url()
-    await bob.page.locator('.player:not([aria-current=true]):not([aria-pressed=true])').last().click()
+    await bob.page.locator('.player:not([aria-current=true]):not([aria-pressed=true])').first().click()
     await bob.page.waitForURL((url) => url.href !== before)
     await money.getByRole('button').last().click()
     await pressed('last').waitFor()
@@ -72,27 +69,13 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await pressed('last').waitFor()
     expect(bob.page.url()).toBe(later)
 
-    const send = enabled(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)
-    while ((await send.count()) === 0) {
-      site.server.jump(2)
-      await bob.page.waitForTimeout(300)
-    }
+    const send = await site.tradable(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)
     expect(await accessProblems(bob.page)).toEqual([])
     await send.click()
     await bob.page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
     await bob.page.locator('.held').getByText('Harbour <b>Friends</b>').waitFor()
 
-    site.server.jump(HOLD_SECS)
-    await bob.page.reload()
-    const none = bob.page.getByRole('button', { name: 'Open 0', exact: true })
-    const close = bob.page.locator('.held').getByRole('button', { name: 'Close', exact: true })
-    await close.waitFor()
-    while ((await none.count()) === 0) {
-      // The button may go between a look and a press, as the position closes.
-      await close.or(none).first().click()
-      site.server.jump(2)
-      await bob.page.waitForTimeout(500)
-    }
+    await site.closes(bob.page)
     for (const purse of ['main', 'practice'] as const) {
       expect(await (await site.server.user('Bob Guest')).wallet(purse), purse).toEqual(owned.get(purse))
     }
