@@ -1,12 +1,12 @@
--- The table of a match: its top, and the reader between their neighbours, of some hundred rows in all. A place is found
--- from the last step before it (match_board_steps), by counting those between. After a rush there are more than are
+-- The table of a match: a page of it, after those passed, and the reader between their neighbours, of some hundred rows
+-- in all. A place is found from the last step before it (match_board_steps), by counting those between. After a rush there are more than are
 -- counted until the steps are made again, seconds later. A function, so that each connection plans it once. There is
 -- one row at least; it has no user if none is ranked.
-create function match_table(of_match bigint, of_district integer, reader uuid, places integer, neighbours integer,
-                            counted_max integer)
+create function match_table(of_match bigint, of_district integer, reader uuid, passed integer, places integer,
+                            neighbours integer, counted_max integer)
 returns table (user_id uuid, district_id integer, closed integer, wins integer, pnl_micros bigint,
                base_moves_micros bigint, stake_micros bigint, first_trade_at timestamptz, username text, is_bot boolean,
-               off_boards boolean, is_top boolean, total integer, ahead integer, better integer, is_final boolean)
+               off_boards boolean, is_page boolean, total integer, ahead integer, better integer, is_final boolean)
 language plpgsql stable
 -- The plan is kept: one made while tables were empty would read them whole.
 set enable_seqscan = off
@@ -22,10 +22,18 @@ begin
   return query
     with mine as materialized (
       select p.key, p.user_id from match_board_places p where p.user_id = reader and {SCOPE}
-    ), top as materialized (
-      select p.*, true as is_top from match_board_places p where {SCOPE} order by p.key, p.user_id limit places
+    ), start as materialized (
+      select s.key, s.user_id, s.ahead from match_board_steps s
+       where s.match_id = of_match and s.district_id = of_district and s.ahead <= passed
+       order by s.key desc, s.user_id desc limit 1
+    ), page as materialized (
+      select p.*, true as is_page from match_board_places p
+       where {SCOPE} and (p.key, p.user_id) >= (coalesce((select s.key from start s), '{}'),
+                                                coalesce((select s.user_id from start s), first_user))
+       order by p.key, p.user_id
+      offset least(passed - coalesce((select s.ahead from start s), 0), counted_max) limit places
     ), around as materialized (
-      (select p.*, false as is_top from mine m cross join lateral (
+      (select p.*, false as is_page from mine m cross join lateral (
          select * from match_board_places p where {SCOPE} and (p.key, p.user_id) < (m.key, m.user_id)
           order by p.key desc, p.user_id desc limit neighbours) p)
       union all
@@ -55,12 +63,12 @@ begin
              order by p.key, p.user_id limit counted_max) between_) n
     )
     select p.user_id, p.district_id, p.closed, p.wins, p.pnl_micros, p.base_moves_micros, p.stake_micros,
-           p.first_trade_at, u.username, u.bot_since is not null, u.off_boards, p.is_top,
+           p.first_trade_at, u.username, u.bot_since is not null, u.off_boards, p.is_page,
            c.total, coalesce(c.ahead, 0), coalesce(c.better, 0),
            coalesce((select b.is_final and b.is_stepped from match_boards b where b.match_id = of_match), false)
       from counts c
-      left join ((select * from top union all select * from around) p cross join lateral (
+      left join ((select * from page union all select * from around) p cross join lateral (
         -- The limit keeps the planner, who does not know those above, from reading all users.
         select username, bot_since, off_boards from users where id = p.user_id limit 1) u) on true
-     order by p.is_top desc, p.key, p.user_id;
+     order by p.is_page desc, p.key, p.user_id;
 end $$

@@ -157,7 +157,7 @@ async function readAll(
   const veteran = users.slice(0, 1)
   const all = { purse: 'main', match: null, from: instant(0), to: instant(world.now() + HOUR_MS) } as const
   return {
-    table: await timed(users, async (user) => (await boards.table({ match, group, user, limit: 10 })).me),
+    table: await timed(users, async (user) => (await boards.table({ match, group, user, limit: 10, after: null })).me),
     page: await timed(users.slice(0, MEMBERS), async (user) => {
       const [, , [holder]] = await Promise.all([
         profiles.played(instrumentId),

@@ -1,7 +1,7 @@
 /** The table of a match. */
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import { compareStandings, rankAll } from '../../actors/community/ranking.ts'
+import { compareStandings, type PageStart, rankAll } from '../../actors/community/ranking.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { districtId, fixtureId, type FixtureId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
@@ -10,7 +10,7 @@ import { chanceFrom } from '../../actors/replay/chance.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { matchBoard } from '../../src/features/match-board/index.ts'
 import { MatchBoardKeeper, STEP } from '../../src/features/match-board/keeper.ts'
-import { type Group, MatchBoards } from '../../src/features/match-board/store.ts'
+import { type Group, MatchBoards, type MatchTable } from '../../src/features/match-board/store.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
@@ -36,7 +36,19 @@ eachDatabase((open) => {
   let rig: Season
 
   const table = (match: FixtureId, user: UserId, group: Group = EVERYBODY, limit = 100) =>
-    boards().table({ match, user, group, limit })
+    boards().table({ match, user, group, limit, after: null })
+  /** The places of all pages, one after the other. */
+  const walked = async (match: FixtureId, user: UserId, group: Group, limit: number) => {
+    const found = []
+    let after: PageStart | null = null
+    do {
+      const { page, end }: MatchTable = await boards().table({ match, user, group, limit, after })
+      expect(page.length).toBeLessThanOrEqual(limit)
+      found.push(...page)
+      after = end
+    } while (after !== null)
+    return found
+  }
   const ranksOf = (rows: readonly { rank: number; standing: { userId: UserId } }[]) =>
     rows.map(({ rank, standing }) => [rank, standing.userId])
 
@@ -62,11 +74,14 @@ eachDatabase((open) => {
     const standings = await rig.careers.standings(users, 'main')
     const known = standings.filter(({ closed }) => closed > 0).toSorted((a, b) => compareStandings('roi', a, b))
     const [one] = users
-    const { top, total, isFinal } = await table(match.id, present(one, 'a user'))
+    const { page: top, total, isFinal } = await table(match.id, present(one, 'a user'))
     expect(ranksOf(top)).toEqual(ranksOf(rankAll('roi', known)))
     expect(total).toBe(known.length)
     expect(top.map(({ standing }) => standing)).toEqual(known.map((standing) => ({ ...standing, version: 0 })))
     expect(isFinal).toBe(false)
+    for (const group of [EVERYBODY, { kind: 'users', users }] as const)
+      for (const limit of [1, 3, known.length, known.length + 1])
+        expect(ranksOf(await walked(match.id, present(one, 'a user'), group, limit))).toEqual(ranksOf(top))
     await match.settle()
     await keep()
     expect(await table(match.id, present(one, 'a user'))).toMatchObject({ isFinal: true, total: known.length })
@@ -79,8 +94,8 @@ eachDatabase((open) => {
     await practice.close(await practice.open(ada), 190)
     await practice.close(await practice.open(bob), 200)
     await keep()
-    expect(ranksOf((await table(match.id, ada)).top)).toEqual([[1, ada]])
-    expect(ranksOf((await table(practice.id, ada)).top)).toEqual([
+    expect(ranksOf((await table(match.id, ada)).page)).toEqual([[1, ada]])
+    expect(ranksOf((await table(practice.id, ada)).page)).toEqual([
       [1, bob],
       [2, ada],
     ])
@@ -114,7 +129,7 @@ eachDatabase((open) => {
     const friends: Group = { kind: 'users', users: [ada, dan] }
     expect(await table(match.id, dan, friends)).toMatchObject({ total: 2, me: { rank: 2 } })
     await sql`update users set hidden_from_boards = true where id = ${bob}::uuid`.execute(open().db)
-    expect(ranksOf((await table(match.id, cyd)).top)).toEqual([
+    expect(ranksOf((await table(match.id, cyd)).page)).toEqual([
       [1, ada],
       [3, cyd],
       [4, dan],
@@ -123,7 +138,7 @@ eachDatabase((open) => {
     await open()
       .db.transaction()
       .execute(async (tx) => matchBoard.erase?.(tx, ada))
-    expect(ranksOf((await table(match.id, dan)).top)).toEqual([
+    expect(ranksOf((await table(match.id, dan)).page)).toEqual([
       [2, cyd],
       [3, dan],
     ])
@@ -182,6 +197,15 @@ eachDatabase((open) => {
     const { rows } = await sql<{ user_id: string }>`
       select p.user_id from match_board_places p where p.match_id = ${match}::bigint
        order by p.key, p.user_id`.execute(db)
+    const [first] = rows
+    const reader = userId(present(first, 'a place').user_id)
+    for (const group of [EVERYBODY, { kind: 'district', districtId: districtId(1) }] as const) {
+      const found = await walked(match, reader, group, 7_000)
+      expect(found.map(({ standing }) => standing.userId)).toEqual(rows.map((row) => row.user_id))
+      // All but the first have an equal.
+      const ranks = rows.map((_, place) => Math.max(0, place - ((place + 1) % 2)) + 1)
+      expect(found.map(({ rank }) => rank)).toEqual(ranks)
+    }
     for (const place of [0, 1, STEP - 1, STEP, STEP + 1, 2_500, count / 2, count - 1]) {
       const { user_id: id = '' } = rows[place] ?? {}
       const { me, around, total } = await table(match, userId(id), EVERYBODY, 10)
@@ -193,7 +217,7 @@ eachDatabase((open) => {
       for (const group of [EVERYBODY, { kind: 'district', districtId: districtId(1) }] as const) {
         const seen = await db.transaction().execute(async (tx) => {
           const before = await rowsRead(tx)
-          await new MatchBoards(tx, rules).table({ match, group, user: userId(id), limit: 10 })
+          await new MatchBoards(tx, rules).table({ match, group, user: userId(id), limit: 10, after: null })
           return (await rowsRead(tx)) - before
         })
         expect(seen, `place ${place}`).toBeGreaterThan(10)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { communityPorts } from './community-ports.ts'
 import { alice, FIXTURE, NOW, openHttpRig } from './http-rig.ts'
 
@@ -62,5 +63,10 @@ describe('the table of a match', () => {
     expect((await get(`/api/matches/${FIXTURE}/table?group=district`)).body).toMatchObject({ me: null, around: [] })
     expect((await get(`/api/matches/${FIXTURE}/table?group=others`)).status).toBe(400)
     expect((await get('/api/matches/4000000000/table')).status).toBe(404)
+    expect(body).toMatchObject({ nextCursor: expect.any(String) })
+    const { nextCursor } = z.object({ nextCursor: z.string() }).parse(body)
+    const next = await get(`/api/matches/${FIXTURE}/table?limit=1&cursor=${nextCursor}`)
+    expect(next.body).toMatchObject({ entries: [{ rank: 3 }], nextCursor: null })
+    expect((await get(`/api/matches/${FIXTURE}/table?cursor=${nextCursor.slice(1)}`)).status).toBe(400)
   })
 })

@@ -1,4 +1,4 @@
-/** The table of a match as the routes see it: Alice is second of 300, and of two friends. */
+/** The table of a match as the routes see it: Alice is second of 300, and of two friends. It has two pages. */
 import { districtId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
@@ -24,11 +24,12 @@ export function matchBoardPort(alice: UserId, now: Instant): FeaturePorts['match
     user: { username: user === alice ? 'alice' : 'bob', isBot: false },
   })
   return {
-    table: async ({ group, user }) => {
+    table: async ({ group, user, after }) => {
       const rows = [row(1, BOB, 250), row(2, alice, 125)]
       const mine = user === alice && group.kind !== 'district'
       const total = group.kind === 'everybody' ? 300 : 2
-      return { total, top: rows, me: mine ? row(2, alice, 125) : null, around: mine ? rows : [], isFinal: false }
+      const [page, end] = after?.place === 2 ? [[row(3, BOB, 100)], null] : [rows, { place: 2, rank: 2 }]
+      return { total, page, end, me: mine ? row(2, alice, 125) : null, around: mine ? rows : [], isFinal: false }
     },
     leagueMates: async (user) => [user, BOB],
   }

@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
+import { cursorsOf } from '../../http/cursors.ts'
 import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { type Gates, READ_SECURITY } from '../../http/gates.ts'
 import { FixtureIdInput, limitInput } from '../../http/inputs.ts'
@@ -10,6 +11,10 @@ import { entryJson } from '../../http/routes/leaderboard/entry.ts'
 import { json } from '../../http/schemas.ts'
 import { GROUPS, MatchTableBody } from './schema.ts'
 import { type Group, type MatchBoards, MEMBERS_MAX, type TableRow } from './store.ts'
+
+/** A table moves while it is read, so its cursor is a place on it, with its rank. */
+const place = z.int().min(1).max(100_000_000)
+const cursors = cursorsOf('match table', z.tuple([place, place]), [10, 9])
 
 const route = createRoute({
   method: 'get',
@@ -26,7 +31,7 @@ const route = createRoute({
   security: READ_SECURITY,
   request: {
     params: z.object({ id: FixtureIdInput }),
-    query: z.object({ group: z.enum(GROUPS).default('all'), limit: limitInput(10) }),
+    query: z.object({ group: z.enum(GROUPS).default('all'), limit: limitInput(10), cursor: cursors.input }),
   },
   responses: { 200: json(MatchTableBody, 'Sorted by rank.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
@@ -46,11 +51,12 @@ export function matchTable({ matchBoards, catalogue, community, accounts, world 
   }
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { userId: user } = c.var.caller
-    const { group, limit } = c.req.valid('query')
+    const { group, limit, cursor } = c.req.valid('query')
     const match = await catalogue.match(c.req.valid('param').id)
     if (match === null) return fail(c, notFound('match'))
     const { matchId, purse } = match
-    const table = await matchBoards.table({ match: matchId, group: await groupOf(group, user), user, limit })
+    const after = cursor === undefined ? null : { place: cursor[0], rank: cursor[1] }
+    const table = await matchBoards.table({ match: matchId, group: await groupOf(group, user), user, limit, after })
     const entry = ({ rank, standing, user: of }: TableRow) => ({
       ...entryJson('roi', { rank, standing }, new Map([[standing.userId, of]])),
       isMe: standing.userId === user,
@@ -61,9 +67,10 @@ export function matchTable({ matchBoards, catalogue, community, accounts, world 
       group,
       final: table.isFinal,
       total: table.total,
-      entries: table.top.map(entry),
+      entries: table.page.map(entry),
       me: table.me === null ? null : entry(table.me),
       around: table.around.map(entry),
+      nextCursor: table.end === null ? null : cursors.write([table.end.place, table.end.rank]),
     }
     return c.json(body, 200)
   })

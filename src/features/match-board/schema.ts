@@ -1,5 +1,6 @@
 /** The table of a match as the API shows it. */
 import { z } from '@hono/zod-openapi'
+import { nextCursor } from '../../http/cursors.ts'
 import { EntryBody, rankedTotal } from '../../http/routes/leaderboard/entry.ts'
 import { commonPurse, fixtureNumber } from '../../http/schemas.ts'
 
@@ -23,5 +24,6 @@ export const MatchTableBody = z
     around: z
       .array(EntryBody)
       .openapi({ description: 'The caller with at most two neighbours on each side; empty without a place.' }),
+    nextCursor,
   })
   .openapi('MatchTable')

@@ -1,6 +1,12 @@
-/** Reads the table of a match: its top, and the place of a user with the neighbours, of some hundred rows in all. */
+/** Reads the table of a match: a page, and the place of a user with the neighbours, of some hundred rows in all. */
 import { type Kysely, sql } from 'kysely'
-import { compareStandings, type Ranked, rankAll, type Standing } from '../../../actors/community/ranking.ts'
+import {
+  compareStandings,
+  type PageStart,
+  type Ranked,
+  rankAll,
+  type Standing,
+} from '../../../actors/community/ranking.ts'
 import { districtId, type DistrictId, type FixtureId, type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
@@ -24,7 +30,9 @@ export interface TableRow extends Ranked {
 
 export interface MatchTable {
   readonly total: number
-  readonly top: readonly TableRow[]
+  readonly page: readonly TableRow[]
+  /** Where the page ended; null if it reached the end. */
+  readonly end: PageStart | null
   readonly me: TableRow | null
   /** The user between their neighbours; none without a place. */
   readonly around: readonly TableRow[]
@@ -37,6 +45,8 @@ export interface TableQuery {
   readonly group: Group
   readonly user: UserId
   readonly limit: number
+  /** Where the page before ended; null for the first. */
+  readonly after: PageStart | null
 }
 
 /** Places that are counted from a step. */
@@ -67,7 +77,7 @@ type OrderedRow = {
   readonly ahead: number
   readonly better: number
   readonly is_final: boolean
-} & ((PlaceRow & { readonly is_top: boolean }) | { readonly user_id: null })
+} & ((PlaceRow & { readonly is_page: boolean }) | { readonly user_id: null })
 
 export class MatchBoards {
   readonly #db: Kysely<Database>
@@ -104,7 +114,7 @@ export class MatchBoards {
     return rows[0]?.is_final ?? false
   }
 
-  async #among({ match, user, limit }: TableQuery, users: readonly UserId[]): Promise<MatchTable> {
+  async #among({ match, user, limit, after }: TableQuery, users: readonly UserId[]): Promise<MatchTable> {
     const [isFinal, { rows }] = await Promise.all([
       this.#isFinal(match),
       sql<PlaceRow>`
@@ -116,28 +126,30 @@ export class MatchBoards {
       ),
     ])
     const found = this.#found(rows).toSorted((a, b) => compareStandings('roi', a.standing, b.standing))
-    const ranked = rowsOf(found)
-    const place = ranked.findIndex(({ standing }) => standing.userId === user)
+    const seen = rowsOf(found)
+    const place = seen.findIndex(({ standing }) => standing.userId === user)
     return {
-      total: ranked.length,
-      top: ranked.slice(0, limit),
-      me: ranked[place] ?? null,
-      around: place < 0 ? [] : ranked.slice(Math.max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1),
+      total: seen.length,
+      ...pageOf(found.slice(passedBy(after)), after, limit),
+      me: seen[place] ?? null,
+      around: place < 0 ? [] : seen.slice(Math.max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1),
       isFinal,
     }
   }
 
-  async #inOrder({ match, user, limit }: TableQuery, group: OrderedGroup): Promise<MatchTable> {
+  async #inOrder({ match, user, limit, after }: TableQuery, group: OrderedGroup): Promise<MatchTable> {
     const [table, district] = group.kind === 'everybody' ? [MATCH_TABLE, 0] : [DISTRICT_TABLE, Number(group.districtId)]
     const { rows } = await sql<OrderedRow>`
       select * from ${sql.ref(table.installedAs)}(${match}::bigint, ${district}::integer, ${user}::uuid,
-        ${limit}::integer, ${NEIGHBOURS}::integer, ${COUNTED_MAX}::integer)`.execute(this.#db)
+        ${passedBy(after)}::integer, ${limit + 2}::integer, ${NEIGHBOURS}::integer, ${COUNTED_MAX}::integer)`.execute(
+      this.#db,
+    )
     const { total = 0, ahead = 0, better = 0, is_final: isFinal = false } = rows[0] ?? {}
     const places = rows.flatMap((row) => (row.user_id === null ? [] : [row]))
-    const around = rowsOf(this.#found(places.filter((row) => !row.is_top)), { place: ahead + 1, rank: better + 1 })
+    const around = rowsOf(this.#found(places.filter((row) => !row.is_page)), { place: ahead + 1, rank: better + 1 })
     return {
       total,
-      top: rowsOf(this.#found(places.filter((row) => row.is_top))),
+      ...pageOf(this.#found(places.filter((row) => row.is_page)), after, limit),
       me: around.find(({ standing }) => standing.userId === user) ?? null,
       around,
       isFinal,
@@ -171,10 +183,29 @@ interface Found {
   readonly isOff: boolean
 }
 
-function rowsOf(found: readonly Found[], start?: Parameters<typeof rankAll>[2]): readonly TableRow[] {
+/** The places that a read leaves out. The last of the page before is read again, as its equals share its rank. */
+const passedBy = (after: PageStart | null): number => (after === null ? 0 : after.place - 1)
+
+/** `found` begins after those passed, and goes on behind the page if there are more. */
+function pageOf(found: readonly Found[], after: PageStart | null, limit: number): Pick<MatchTable, 'page' | 'end'> {
+  const again = after === null ? 0 : 1
+  const read = ranked(found.slice(0, again + limit), after ?? undefined)
+  const last = read.at(-1)
+  const isEnd = last === undefined || read.length === found.length
+  return {
+    page: read.slice(again).filter(isSeen),
+    end: isEnd ? null : { place: passedBy(after) + read.length, rank: last.rank },
+  }
+}
+
+const rowsOf = (found: readonly Found[], start?: PageStart): readonly TableRow[] => ranked(found, start).filter(isSeen)
+
+const isSeen = ({ isOff }: Found): boolean => !isOff
+
+function ranked(found: readonly Found[], start?: PageStart): readonly (TableRow & Found)[] {
   const standings = found.map(({ standing }) => standing)
-  return rankAll('roi', standings, start).flatMap((ranked, n) => {
-    const one = found[n]
-    return one === undefined || one.isOff ? [] : [{ ...ranked, user: one.user }]
+  return rankAll('roi', standings, start).flatMap((one, n) => {
+    const row = found[n]
+    return row === undefined ? [] : [{ ...row, ...one }]
   })
 }

@@ -45,7 +45,7 @@ class Operations(Asks):
     get_league_outline = operation("What a join link leads to.", 'GET', '/api/public/leagues/{code}')
     get_match = operation("One match, with its trade window.", 'GET', '/api/matches/{id}')
     get_match_recap = operation("What a match made of the caller's positions.", 'GET', '/api/recaps/matches/{matchId}', query='purse')
-    get_match_table = operation("The table of a match, with the place of the caller.", 'GET', '/api/matches/{id}/table', query='group limit')
+    get_match_table = operation("The table of a match, with the place of the caller.", 'GET', '/api/matches/{id}/table', query='group limit cursor')
     get_me = operation("The caller's profile and wallet.", 'GET', '/api/me')
     get_metrics = operation("The metrics of one process.", 'GET', '/api/admin/metrics')
     get_movers = operation("The top five gainers, losers and most traded of the last 24 hours.", 'GET', '/api/instruments/movers')

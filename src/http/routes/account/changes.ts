@@ -31,7 +31,7 @@ const route = createRoute({
         .regex(/^\d{1,15}$/, 'must be a marker')
         .optional()
         .openapi({ example: '41' }),
-      limit: limitInput(100),
+      limit: limitInput(50),
       cursor: cursors.input,
     }),
   },
