@@ -107,6 +107,10 @@ export const hasShootout = ({
   readonly periods: readonly { readonly kind: string }[]
 }): boolean => SHOOTOUTS.includes(state ?? stateId) || periods.some(({ kind }) => kind === 'penalties')
 
+/** Full time of 90 minutes: after extra time the provider says something else. */
+export const isRegularEnd = ({ state, stateId }: { state: string | null; stateId: number | null }): boolean =>
+  state === null ? stateId === 5 : state === 'FT'
+
 /** Between kick-off and full time, where a silent feed is a fault. */
 export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
 

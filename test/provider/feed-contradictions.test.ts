@@ -177,4 +177,25 @@ describe('rows that contradict one another', () => {
     const after = fed(still('HT'), ...begun, still('HT'), still('HT'), later)
     expect(after.bases()).toEqual(fed(still('HT'), ...begun, at(51), at(51), later).bases())
   })
+
+  const FULL = { ...SECOND, minutes: 94, ticking: false }
+  const ended = (state: string, ...periods: readonly object[]): Said => ({ over: { state: { state }, periods } })
+  const extra = (minutes: number, ticking = true) => ({ id: 3, type_id: 3, counts_from: 90, minutes, ticking })
+  const inExtra = (minutes: number): Said => ended('INPLAY_ET', FIRST, FULL, extra(minutes))
+  const often = (said: Said): readonly Said[] => Array.from({ length: 8 }, () => said)
+
+  it('[T23] full time that is told again in extra time settles nothing, however often', () => {
+    const begun = [ended('FT', FIRST, FULL), inExtra(91), inExtra(92)]
+    const match = fed(...begun, ...often(ended('FT', FIRST, FULL)))
+    expect(match.bases()).toEqual(fed(...begun).bases())
+    expect(match.state.info).toMatchObject({ phase: 'live', minute: 92, settling: null })
+  })
+
+  it.each([
+    ['that a poll has begun by mistake', [inExtra(90), ...often(ended('FT', FIRST, FULL))]],
+    ['that is over', [inExtra(92), ...often(ended('AET', FIRST, FULL))]],
+    ['that is listed', [inExtra(92), ...often(ended('FT', FIRST, FULL, extra(92, false)))]],
+  ])('[T23] an end settles after extra time %s', (_, polls) => {
+    expect(fed(...polls).state.info.settling).toBe('full_time')
+  })
 })
