@@ -244,6 +244,55 @@ describe('statistics of two players that are exchanged', () => {
   })
 })
 
+describe('statistics of several players', () => {
+  const rows = {
+    1: { 80: 40, 78: 3, 118: 7.4 },
+    2: { 80: 52, 117: 2, 118: 7.1 },
+    5: { 80: 26, 56: 1, 118: 6.4 },
+    11: { 80: 48, 86: 1, 118: 6.8 },
+  }
+  const said = (of: Readonly<Record<number, Record<number, number>>>) => ({
+    players: SQUAD.map((one) => ({ ...one, details: of[one.playerId] ?? null })),
+  })
+  const detailsOf = ({ snapshot }: ReturnType<typeof believe>) =>
+    Object.fromEntries(
+      snapshot.players.flatMap(({ playerId: id, details }) => (details === null ? [] : [[id, details]])),
+    )
+  const known = { ...at(0), squad: said(rows).players, events: [] }
+  const times = (n: number) =>
+    Object.fromEntries(
+      Object.entries(rows).map(([id, of]) => [
+        id,
+        Object.fromEntries(Object.entries(of).map(([type, count]) => [type, type === '118' ? count : count * n])),
+      ]),
+    )
+
+  it.each([
+    ['pass from one to the next', { 1: rows[2], 2: rows[5], 5: rows[11], 11: rows[1] }],
+    ['pass among three', { 1: rows[5], 2: rows[1], 5: rows[2] }],
+    ['are twice as many', times(2)],
+    ['are three times as many, after a pass', { ...times(3), 1: { ...rows[1], 80: 123, 78: 9 } }],
+  ])('[P22] that %s in one update move no price, and count in a second', (_, wrong: Record<number, object>) => {
+    const update = at(10, said(wrong as Record<number, Record<number, number>>))
+    const once = believe(update, known, NO_BELIEFS)
+    expect(detailsOf(once)).toEqual(rows)
+    const after = { ...known, squad: once.snapshot.players }
+    expect(detailsOf(believe(at(20, said(rows)), after, once.beliefs))).toEqual(rows)
+    expect(detailsOf(believe(update, after, once.beliefs))).toMatchObject(wrong)
+  })
+
+  it('[P21] are none where those of everybody are zero, however often', () => {
+    const reset = at(10, said(times(0)))
+    const once = believe(reset, known, NO_BELIEFS)
+    const twice = believe(reset, { ...known, squad: once.snapshot.players }, once.beliefs)
+    expect(detailsOf(believe(reset, { ...known, squad: twice.snapshot.players }, twice.beliefs))).toEqual(rows)
+    const one = at(10, said({ ...rows, 2: { ...rows[2], 80: 0, 117: 0 } }))
+    const first = believe(one, known, NO_BELIEFS)
+    const second = believe(one, { ...known, squad: first.snapshot.players }, first.beliefs)
+    expect(detailsOf(second)).toEqual({ ...rows, 2: { ...rows[2], 80: 0, 117: 0 } })
+  })
+})
+
 describe('a rating', () => {
   it('[P22] waits for the fall of goals it goes with, and counts then without being said again', () => {
     const told = (details: Record<number, number>) => ({ players: [player(1, { details }), ...SQUAD.slice(1)] })

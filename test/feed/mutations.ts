@@ -62,6 +62,12 @@ export const MUTATIONS: readonly Mutation[] = [
     `const EXCHANGED_AHEAD = -1`,
   ),
   mutation(
+    'multiplied statistics count at once',
+    'actors/market/belief/exchanged.ts',
+    `const TIMES = [2, 3]`,
+    `const TIMES = [-2, -3]`,
+  ),
+  mutation(
     'an opponent may be taken off',
     SPELLS,
     `return side === null ? { on, off }`,

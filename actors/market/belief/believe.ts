@@ -14,7 +14,7 @@ import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
-import { withoutOld } from './old-answers.ts'
+import { withoutOld, withoutReset } from './old-answers.ts'
 import {
   canFollow,
   clockCanFollow,
@@ -63,7 +63,7 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before }: Beliefs) {
-  const said = withoutOld(onTheirSides(payload, known), before)
+  const said = withoutReset(withoutOld(onTheirSides(payload, known), before), known.squad)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
   const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)

@@ -1,30 +1,62 @@
-/** Statistics of players that a provider has exchanged. */
+/** Statistics of players that a provider has exchanged, or counted several times. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
 import { type Details, isCount } from './plausible.ts'
 
-/** The most that both may have done meanwhile. */
+/** The most that a player may have done meanwhile. */
 const EXCHANGED_AHEAD = 2
+const TIMES = [2, 3]
+/** Smaller counts may double in one poll. */
+const MULTIPLIED_FROM = 40
 
-/** Pairs of players each of whose rows goes on from what was known of the other. */
+interface Told {
+  readonly playerId: PlayerId
+  readonly before: Details
+  readonly now: Details
+}
+
+/** Players in a ring, each of whose rows goes on from what was known of another; and those whose counts multiply. */
 export function exchangedIn(
   rows: SaidFixture['players'],
   squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
 ): ReadonlySet<PlayerId> {
   const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
-  const told = rows.flatMap(({ playerId, details: now }) => {
+  const told = rows.flatMap(({ playerId, details: now }): Told[] => {
     const before = known.get(playerId) ?? null
     return now === null || before === null ? [] : [{ playerId, before, now }]
   })
-  const found = new Set<PlayerId>()
+  const found = new Set(told.filter(isMultiplied))
   for (const one of told) {
-    if (aheadOf(one.before, one.now) < Infinity) continue
-    for (const other of told) {
-      const ahead = aheadOf(one.before, other.now) + aheadOf(other.before, one.now)
-      if (other !== one && ahead <= EXCHANGED_AHEAD) found.add(one.playerId).add(other.playerId)
-    }
+    if (found.has(one) || aheadOf(one.before, one.now) < Infinity) continue
+    const giving = reachedFrom(one, (to) => told.filter((from) => from !== to && goesOn(from, to)))
+    const taking = reachedFrom(one, (from) => told.filter((to) => from !== to && goesOn(from, to)))
+    for (const other of giving) if (taking.has(other)) found.add(other)
+  }
+  return new Set([...found].map(({ playerId }) => playerId))
+}
+
+/** Whether the row of one player goes on from what was known of another, rather than from what was known of them. */
+function goesOn({ before }: Told, { before: own, now }: Told): boolean {
+  const ahead = aheadOf(before, now)
+  return ahead <= EXCHANGED_AHEAD && ahead <= aheadOf(own, now)
+}
+
+function reachedFrom(first: Told, next: (one: Told) => readonly Told[]): ReadonlySet<Told> {
+  const found = new Set<Told>()
+  const left = [first]
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    const fresh = next(one).filter((other) => !found.has(other))
+    for (const other of fresh) left.push((found.add(other), other))
   }
   return found
+}
+
+/** Whether all counts are several times what they may be by now: their rows were joined twice. */
+function isMultiplied({ before, now }: Told): boolean {
+  const parted = (times: number): Details =>
+    Object.fromEntries(Object.entries(now).map(([type, value]) => [type, value / times]))
+  const isMany = aheadOf({}, now) >= MULTIPLIED_FROM
+  return isMany && TIMES.some((times) => aheadOf(before, parted(times)) <= EXCHANGED_AHEAD)
 }
 
 /** How far the counts of a row are from what was known; infinitely far where one has fallen. */

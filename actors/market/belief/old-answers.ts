@@ -1,6 +1,7 @@
-/** Answers that are shown again long after they were true. */
-import type { FixturePeriod, SaidFixture } from '../fixture.ts'
+/** Answers that say nothing: those that were true long ago, and statistics that have been reset. */
+import type { FixturePeriod, FixturePlayer, SaidFixture } from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
+import { type Details, isCount } from './plausible.ts'
 
 /** A half that a provider begins by mistake is taken back sooner, and extra time too. */
 const BEGUN_SECS = 300
@@ -26,3 +27,24 @@ export function withoutOld(said: SaidFixture, before: readonly FixturePeriod[]):
 
 /** The halves of 90 minutes. */
 const REGULAR = 2
+
+/** So many actions of both teams are never all taken back. */
+const RESET_FROM = 20
+
+/** An answer without its counts where each is zero and many were known: a provider has reset them. */
+export function withoutReset(said: SaidFixture, squad: readonly Pick<FixturePlayer, 'details'>[]): SaidFixture {
+  if (countsIn(said.players) !== 0 || (countsIn(squad) ?? 0) < RESET_FROM) return said
+  const players = said.players.map((player) => ({ ...player, details: player.details && uncounted(player.details) }))
+  return { ...said, players }
+}
+
+/** The sum of all counts; null where there is none. */
+function countsIn(players: readonly Pick<FixturePlayer, 'details'>[]): number | null {
+  const counts = players.flatMap(({ details }) =>
+    Object.entries(details ?? {}).filter(([type]) => isCount(Number(type))),
+  )
+  return counts.length === 0 ? null : counts.reduce((sum, [, value]) => sum + value, 0)
+}
+
+const uncounted = (details: Details): Details =>
+  Object.fromEntries(Object.entries(details).filter(([type]) => !isCount(Number(type))))

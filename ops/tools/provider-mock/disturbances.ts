@@ -50,6 +50,12 @@ function inQuietRow(
   }
 }
 
+/** So many actions are never doubled, nor all taken back. */
+const MANY = 20
+
+const countsIn = (row: Payload): number =>
+  detailsOf(row).reduce((sum, detail) => sum + (typeOf(detail) === RATING ? 0 : Number(valueOf(detail))), 0)
+
 const withValue = (detail: Payload, value: unknown): Payload => ({ ...detail, data: { value } })
 
 /** The last poll in which an event is new, and from which on it has been listed to the end. */
@@ -151,9 +157,11 @@ const KINDS = {
     inQuietRow(draft, chance, (details) => details.map((detail) => withValue(detail, 0)))
   },
   'all counters at zero': (draft, chance) => {
-    const n = draft.quietPoll(chance, 'lineups', lineupsOf)
-    if (n === null) return
-    draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map((detail) => withValue(detail, 0)) }))
+    const isMany = (frame: Payload): boolean => lineupsOf(frame).reduce((sum, row) => sum + countsIn(row), 0) >= MANY
+    const nothingNew = (frame: Payload): unknown => (isMany(frame) ? lineupsOf(frame) : Symbol('little told'))
+    for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 1 + chance.below(3))) {
+      draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map((detail) => withValue(detail, 0)) }))
+    }
   },
   'a counter falls': (draft, chance) => {
     inQuietRow(draft, chance, (details) => {
@@ -163,24 +171,37 @@ const KINDS = {
     })
   },
   'statistics exchanged': (draft, chance) => {
-    const [a, b] = [one(chance, idsOf(draft)), one(chance, idsOf(draft))]
-    if (a === null || b === null || a === b) return
-    const detailsIn = (frame: Payload, player: number): readonly Payload[] => detailsOf(rowOf(frame, player) ?? {})
+    const keyed = idsOf(draft).map((id) => [chance.uniform(), id] as const)
+    const ring = keyed.toSorted(([a], [b]) => a - b).map(([, id]) => id)
+    ring.length = Math.min(ring.length, 2 + chance.below(3))
+    const detailsIn = (frame: Payload): readonly (readonly Payload[])[] =>
+      ring.map((player) => detailsOf(rowOf(frame, player) ?? {}))
     const nothingNew = (frame: Payload): unknown => {
-      const rows = [a, b].map((player) => detailsIn(frame, player))
-      // Nothing tells two apart who have done the same.
-      const [first, second] = rows.map((details) => details.filter((detail) => typeOf(detail) !== RATING))
-      const isAlike = isDeepStrictEqual(first, second)
+      const rows = detailsIn(frame)
+      // Nothing tells players apart who have done the same.
+      const counts = rows.map((details) => details.filter((detail) => typeOf(detail) !== RATING))
+      const isAlike = counts.some((row, n) => counts.slice(0, n).some((other) => isDeepStrictEqual(row, other)))
       return isAlike || rows.some((details) => details.length === 0) ? Symbol('nothing told') : rows
     }
     // A first row is believed, whatever it says.
     const [, n] = draft.quietPolls(chance, 'lineups', nothingNew, 2)
     if (n === undefined) return
-    const other = new Map([
-      [a, detailsIn(draft.truth[n] ?? {}, b)],
-      [b, detailsIn(draft.truth[n] ?? {}, a)],
-    ])
-    draft.rows(n, 'lineups', (row) => ({ ...row, details: other.get(playerOf(row)) ?? detailsOf(row) }))
+    const rows = detailsIn(draft.truth[n] ?? {})
+    draft.rows(n, 'lineups', (row) => {
+      const at = ring.indexOf(playerOf(row))
+      return at < 0 ? row : { ...row, details: rows[(at + 1) % ring.length] }
+    })
+  },
+  'statistics multiplied': (draft, chance) => {
+    const times = 2 + chance.below(2)
+    const [, n] = draft.quietPolls(chance, 'lineups', lineupsOf, 2)
+    if (n === undefined) return
+    draft.rows(n, 'lineups', (row) => {
+      const multiplied = (detail: Payload): Payload => withValue(detail, times * Number(valueOf(detail)))
+      const details = detailsOf(row).map((detail) => (typeOf(detail) === RATING ? detail : multiplied(detail)))
+      // Of a few actions there may be twice as many.
+      return countsIn(row) < MANY ? row : { ...row, details }
+    })
   },
   'rating out of range': (draft, chance) => {
     const wrong = one(chance, [0, '0.00', 69, 690, -6.9, '', null, 'n/a', 0.5])
