@@ -4,6 +4,7 @@ import type { FixturePeriod, FixtureSnapshot } from './fixture.ts'
 import { bringsNewEvents } from './belief/reconcile.ts'
 import type { Incident } from './incidents.ts'
 import { isOver, phaseOf } from './phase.ts'
+import { playedSecs } from './play-time.ts'
 
 /** A reading of the match clock: a period, and the seconds played in it. */
 export interface MatchClock {
@@ -45,13 +46,22 @@ export interface ClockMemory {
 const CORRECTED_AFTER = 6
 const CORRECTED_AT_THE_END = 2
 
+interface Remembered extends ClockMemory {
+  /** Seconds of play so far. */
+  readonly clockSecs: number
+  readonly incidents: readonly Incident[]
+}
+
+/** A period that has run for so long was not begun by mistake. */
+const BEGUN_SECS = 300
+
 /**
  * Takes an update or refuses it, and remembers its clock. One that is behind is an old payload, unless it shows what no
  * old payload could: the end of the match, a clock that stands, or an event that is new.
  */
 export function judgeClock(
   snapshot: FixtureSnapshot,
-  { clock: last, behind: before, incidents }: ClockMemory & { readonly incidents: readonly Incident[] },
+  { clock: last, behind: before, clockSecs, incidents }: Remembered,
 ): ClockMemory & { readonly refused: RefusedUpdate | null } {
   const phase = phaseOf(snapshot)
   const now = clockOf(snapshot.periods)
@@ -64,8 +74,16 @@ export function judgeClock(
   const movesForward = before !== null && isBefore(before.clock, now)
   const stands = before !== null && !movesForward && !isBefore(now, before.clock)
   const behind = stands ? before : { clock: now, updates: movesForward ? before.updates + 1 : 1 }
-  const enough = isOver(phase) ? CORRECTED_AT_THE_END : CORRECTED_AFTER
-  if (behind.updates >= enough) return { refused: null, clock: now, behind: null }
+  const isEarlier = now.period < last.period
+  // It shows play that no payload before the later period has shown: that one was told too early.
+  const playsOn = playedSecs(snapshot.periods) > clockSecs - last.elapsedSecs
+  const enough = isOver(phase)
+    ? CORRECTED_AT_THE_END
+    : isEarlier && last.elapsedSecs <= BEGUN_SECS
+      ? 1
+      : CORRECTED_AFTER
+  const isPossible = !isEarlier || playsOn || isOver(phase)
+  if (isPossible && behind.updates >= enough) return { refused: null, clock: now, behind: null }
   const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)
   const refused = isRunning && !bringsNewEvents(snapshot, incidents) ? 'clock_behind' : null
   return { refused, clock: last, behind }

@@ -55,6 +55,7 @@ export const MUTATIONS: readonly Mutation[] = [
     `const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)`,
     `const isRunning = snapshot.periods.length > 0 || isOver(phase)`,
   ),
+  mutation('a half that was told too early goes on', CLOCK, `const BEGUN_SECS = 300`, `const BEGUN_SECS = -1`),
   mutation(
     'exchanged statistics count at once',
     'actors/market/belief/exchanged.ts',

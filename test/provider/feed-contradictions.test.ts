@@ -198,4 +198,27 @@ describe('rows that contradict one another', () => {
   ])('[T23] an end settles after extra time %s', (_, polls) => {
     expect(fed(...polls).state.info.settling).toBe('full_time')
   })
+
+  it.each([
+    [
+      'beside the one that goes on',
+      [
+        { ...FIRST, minutes: 40, seconds: 3, ticking: false },
+        { ...SECOND, minutes: 46 },
+      ],
+    ],
+    ['alone', [{ ...SECOND, minutes: 46 }]],
+  ])('[P7] a half that one poll tells too early is taken back by the next: %s', (_, periods) => {
+    const match = fed({}, { over: { periods } }, {})
+    expect(match.bases()).toEqual(fed({}, {}, {}).bases())
+    expect(match.state.info.minute).toBe(40)
+  })
+
+  it('[P7] a feed that tells the match from its beginning once more takes nothing back, however often', () => {
+    const right = [still('HT'), secondHalf(FIRST, { ...SECOND, minutes: 46 }), secondHalf(FIRST, SECOND)]
+    const again = Array.from({ length: 10 }, (_, n): Said => ({ over: { events: [] }, minute: n }))
+    const match = fed(...right, ...again)
+    expect(match.bases()).toEqual(fed(...right).bases())
+    expect(match.state.info.minute).toBe(47)
+  })
 })

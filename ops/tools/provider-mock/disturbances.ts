@@ -455,6 +455,14 @@ const KINDS = {
       draft.set(n, { state: { ...state, ...said } })
     }
   },
+  'the next half too early': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    const [first, ...others] = rowsOf(draft.at(n ?? -1), 'periods')
+    if (n === null || first === undefined || others.length > 0) return
+    draft.hide(0, n, n + 1)
+    const second = { ...first, id: Number(first['id']) + 1, type_id: 2, counts_from: 45, sort_order: 2, minutes: 46 }
+    draft.set(n, { periods: [{ ...first, ticking: false }, second] })
+  },
   'the clock a second behind': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
     if (n === null) return
