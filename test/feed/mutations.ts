@@ -29,6 +29,13 @@ export const MUTATIONS: readonly Mutation[] = [
     `believed: { ...believed }, doubts`,
   ),
   mutation('the score may fall for a poll', BELIEVE, `      goalsCanFollow(before, now) ||`, `      now >= 0 ||`),
+  mutation('list and statistics hold no score', BELIEVE, `if (isHeld && !isExplained)`, `if (isHeld && isExplained)`),
+  mutation(
+    'the counts of all may fall to zero',
+    'actors/market/belief/old-answers.ts',
+    `const RESET_FROM = 20`,
+    `const RESET_FROM = 20_000`,
+  ),
   mutation(
     'the score vouches for no goal',
     RECONCILE,

@@ -221,4 +221,30 @@ describe('rows that contradict one another', () => {
     expect(match.bases()).toEqual(fed(...right).bases())
     expect(match.state.info.minute).toBe(47)
   })
+
+  it.each([
+    ['has no goals', [0, 0]],
+    ['is that of the other side', [0, 1]],
+  ] as const)('[P22] a score that %s says nothing while list and statistics have the goal', (_, score) => {
+    const wrong: Said = { ...scored, score }
+    const match = fed(scored, wrong, wrong, wrong)
+    expect(match.bases()).toEqual(fed(scored, scored, scored, scored).bases())
+    expect([match.state.info.home.goals, match.state.info.away.goals]).toEqual([1, 0])
+    // Once the list has lost it, too, two polls take it back.
+    const gone: Said = { score, over: { events: [] } }
+    expect(fed(scored, wrong, gone, gone).state.info.home.goals).toBe(0)
+  })
+
+  it('[P9] a goal that is called something else stands while the score has it', () => {
+    const called = (type_id: number, score: Said['score'] = [1, 0]): Said => ({
+      ...scored,
+      score,
+      over: { ...scored.over, events: [{ ...goal, type_id }] },
+    })
+    const right = fed(scored, scored, scored)
+    expect(fed(scored, called(15), called(15)).bases()).toEqual(right.bases())
+    expect(fed(scored, called(19), called(19)).base(11)).toBe(right.base(11))
+    const own = fed(scored, called(15, [0, 1]), called(15, [0, 1]), called(15, [0, 1]))
+    expect(own.base(11)).toBeGreaterThan(right.base(11) ?? 0)
+  })
 })

@@ -12,7 +12,7 @@ import { hasShootout, isOver, type Phase, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
-import { type Evidence, evidenceIn } from './evidence.ts'
+import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
 import { withoutOld, withoutReset } from './old-answers.ts'
 import {
@@ -194,9 +194,11 @@ function scoreAfter(
   const doubts: Record<Side, number | null> = { home: null, away: null }
   let hasFallen = false
   const isLevel = known.home.goals === known.away.goals
-  if (isShootout && isLevel && known.home.goals !== null && !isScoreListed(said)) {
-    return { goals: { home: known.home.goals, away: known.away.goals }, doubts, hasFallen }
-  }
+  const kept = { home: known.home.goals, away: known.away.goals }
+  const told = { home: said.home.goals, away: said.away.goals }
+  if (isShootout && isLevel && kept.home !== null && !isScoreListed(said)) return { goals: kept, doubts, hasFallen }
+  const isHeld = SIDES.some((side) => isHeldAgainst(said, known, side))
+  if (isHeld && !isExplained) return { goals: kept, doubts: told, hasFallen }
   for (const side of SIDES) {
     const [now, before, first] = [said[side].goals, known[side].goals, waiting[side]]
     const isBelieved =

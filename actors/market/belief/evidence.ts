@@ -1,6 +1,6 @@
 /** What a list of events says about counts that fall: it explains them, or vouches for what they were. */
 import type { PlayerId } from '../../kernel/ids.ts'
-import type { FixtureEvent, SaidFixture } from '../fixture.ts'
+import type { FixtureEvent, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isGoal, isTakenBack, near } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { STATISTIC } from '../scoring.ts'
@@ -63,10 +63,33 @@ function isStatedBy({ kind, playerId, relatedPlayerId }: ReportedEvent, player: 
   if (isGoal(kind)) {
     if (type === STATISTIC.conceded) return true
     if (type === STATISTIC.assists) return relatedPlayerId === player
-    const own = kind === 'own_goal' ? [STATISTIC.ownGoals] : [STATISTIC.goals, STATISTIC.penaltyGoals]
-    return playerId === player && own.some((one) => one === type)
+    return playerId === player && statedBy(kind).includes(type)
   }
   if (playerId !== player) return false
   if (kind === 'yellow') return type === STATISTIC.yellow
   return (kind === 'red' || kind === 'second_yellow') && (type === STATISTIC.red || type === STATISTIC.secondYellow)
 }
+
+/** Whether a score has fallen although the list has its goals, and the statistics those of their scorers. */
+export function isHeldAgainst(
+  { events, players, ...said }: SaidFixture,
+  { squad, ...known }: Pick<FixtureSnapshot, Side> & { readonly squad: FixtureSnapshot['players'] },
+  side: Side,
+): boolean {
+  const [now, before] = [said[side].goals, known[side].goals]
+  if (now === null || before === null || now >= before) return false
+  const statedOf = ({ kind, playerId: scorer }: FixtureEvent): number => {
+    const of = (row: { readonly playerId: PlayerId }): boolean => row.playerId === scorer
+    const details = players.find(of)?.details ?? squad.find(of)?.details ?? {}
+    return Math.max(...statedBy(kind).map((type) => details[type] ?? 0))
+  }
+  const goals = events?.filter((row) => isGoal(row.kind) && row.side === side && !row.rescinded) ?? []
+  // A row that is listed twice is one goal of its scorer.
+  const isStated = (row: FixtureEvent, n: number): boolean =>
+    goals.slice(0, n).filter(({ playerId }) => playerId === row.playerId).length < statedOf(row)
+  return goals.filter(isStated).length >= before
+}
+
+/** The statistics of its scorer that count a goal. */
+const statedBy = (kind: FixtureEvent['kind']): readonly number[] =>
+  kind === 'own_goal' ? [STATISTIC.ownGoals] : [STATISTIC.goals, STATISTIC.penaltyGoals]

@@ -5,7 +5,7 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, Side } from '../fixture.ts'
 import { minuteEnd } from '../play-time.ts'
-import { counts, type Incident, type IncidentKind, isGoal, isVar, near, within } from '../incidents.ts'
+import { counts, type Incident, type IncidentKind, isGoal, isVar, near, scoringSide, within } from '../incidents.ts'
 
 /** A fact that the list tells of, or that is remembered. */
 export interface Candidate {
@@ -52,10 +52,11 @@ export function pairRows(
     // A row that is corrected to another player is as old as it was.
     const known = before ?? remembered.find((r) => r.id === row.id && family(r.kind) === family(row.kind))
     const since = known?.listedAt ?? Math.min(secs, minuteEnd(row, snapshot.periods, secs))
-    return { row: carried(row, before, since), before, present: true, rescinded, isCorrected: false }
+    const kind = kindOf(row, before, { snapshot, remembered })
+    return { row: { ...carried(row, before, since), kind }, before, present: true, rescinded, isCorrected: false }
   })
   const paired = new Set(here.map(({ before }) => before))
-  const told = new Set(list.map(({ id }) => id))
+  const told = new Map(list.map(({ id, kind }) => [id, kind]))
   const gone = remembered.filter((row) => !paired.has(row) && !isReplaced(row, here))
   return [...here, ...gone.map((row) => ({ ...UNLISTED, row, before: row, isCorrected: isCorrected(row, here, told) }))]
 }
@@ -234,13 +235,29 @@ function carried(row: Candidate['row'], before: Incident | null, since: number):
   }
 }
 
+/** A goal that would count for the other side is what it was, while that side has no more goals than it had. */
+function kindOf(
+  row: Candidate['row'],
+  before: Incident | null,
+  { snapshot, remembered }: { readonly snapshot: FixtureSnapshot; readonly remembered: readonly Incident[] },
+): IncidentKind {
+  const side = scoringSide(row)
+  if (before === null || !counts(before) || !isGoal(row.kind) || side === null) return row.kind
+  const of = remembered.filter((goal) => counts(goal) && isGoal(goal.kind) && scoringSide(goal) === side)
+  return (snapshot[side].goals ?? Infinity) > of.length || of.includes(before) ? row.kind : before.kind
+}
+
 /** A row that only waited beside the one that goes on as its fact. */
 const isReplaced = (row: Incident, here: readonly Candidate[]): boolean =>
   row.standing === 'seen' && isGoal(row.kind) && here.some((c) => c.row.id === row.id && isGoal(c.row.kind))
 
-/** Whether its id now tells another fact, or another player of its side has got the card instead. */
-function isCorrected(row: Incident, here: readonly Candidate[], told: ReadonlySet<number>): boolean {
-  if (told.has(row.id)) return true
+/**
+ * Whether its id now tells another fact, or another player of its side has got the card instead. Of a goal that is no
+ * longer called one the score decides.
+ */
+function isCorrected(row: Incident, here: readonly Candidate[], told: ReadonlyMap<number, IncidentKind>): boolean {
+  const now = told.get(row.id)
+  if (now !== undefined) return isGoal(now) || !isGoal(row.kind)
   if (!isOnce(row.kind)) return false
   return here.some((c) => c.before === null && c.row.kind === row.kind && c.row.side === row.side && near(c.row, row))
 }

@@ -263,6 +263,15 @@ const KINDS = {
       return goals > 0 ? { ...row, score: { ...(isPayload(row['score']) ? row['score'] : {}), goals: goals - 1 } } : row
     })
   },
+  'the score is another': (draft, chance) => {
+    const isReset = chance.happens(0.5)
+    for (const n of draft.quietPolls(chance, 'whole', allButTheClock, 1 + chance.below(3))) {
+      const goals = rowsOf(draft.at(n), 'scores').map(({ score }) => (isPayload(score) ? score['goals'] : null))
+      draft.list(n, 'scores', (rows) =>
+        rows.map((row, side) => ({ ...row, score: { goals: isReset ? 0 : goals[goals.length - 1 - side] } })),
+      )
+    }
+  },
   'scores that are none': (draft, chance) => {
     const n = draft.quietPoll(chance, 'scores', (frame) => rowsOf(frame, 'scores'))
     const goals = one(chance, [1.5, -1, null, 'x', '1,5'])
