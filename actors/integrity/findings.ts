@@ -1,7 +1,7 @@
 /**
- * What points to a cheat in the openings of many accounts. Pure: the same openings give the same findings. Each test
- * asks how probable it is that honest users did this, and compares with what all others did at the same time, so that
- * news which everybody trades on accuses no one. A finding is a reason to look, never a verdict.
+ * Signs of cheating in the openings of many accounts. Pure: the same openings give the same findings. Each test asks
+ * how probable it is that honest users did this, and compares with what all others did at the same time, so that news
+ * which all trade on accuses no user. A finding is a reason to look, never a verdict.
  */
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -43,7 +43,7 @@ export interface Finding {
 
 /** A move that the rules of late trades call news, in ppm (`trading.late_move_pct`). */
 const FAR_PPM = 5_000
-/** Openings within a minute of another are one bet: one goal moves seven players. */
+/** Openings within a minute of a bet's first belong to it: one goal moves seven players. */
 const BET_MS = 60_000
 /** Few honest bets meet news within ten seconds. A prior, for hours in which few trade. */
 const NEWS_SHARE_MIN = 0.03
@@ -53,7 +53,7 @@ const AHEAD_CHANCE = 2e-6
 const COPY_MS = 20_000
 /** 500 accounts make half a million ordered pairs of two kinds: one run in two hundred names a pair by chance. */
 const PAIR_CHANCE = 1e-8
-/** Fewer coincidences are none, and so are those of an account that mostly does other things. */
+/** A pair needs this many coincidences, and they must be this share of the openings of the account that follows. */
 const COPIES_MIN = 6
 const COPIES_SHARE = 0.5
 /** A referrer with this many friends in one place has more than a household. */
@@ -62,7 +62,7 @@ const FARM_MIN = 10
 const FARM_OPENINGS_MAX = 12
 const FARM_LOTS_MAX = 50_000
 
-/** All findings in these openings, of which each account should bring its latest few hundred. */
+/** All findings in these openings: the latest of all accounts. */
 export function findingsIn(openings: readonly Opening[], connections: readonly Connections[]): readonly Finding[] {
   const inOrder = openings.toSorted((a, b) => a.at - b.at)
   const byUser = Map.groupBy(inOrder, ({ userId }) => userId)
@@ -84,7 +84,7 @@ function aheadOfNews(byUser: ReadonlyMap<UserId, readonly Opening[]>): readonly 
   })
 }
 
-/** Bets, and those that news rewarded: errors within a bet are one error. */
+/** The number of bets, and of those that news rewarded. */
 function betsOf(own: readonly Opening[]): { readonly count: number; readonly hits: number } {
   let [count, hits] = [0, 0]
   let last: Instant | null = null

@@ -1,5 +1,4 @@
 /** Probabilities of at least as many successes by chance. Sums of products: equal on every machine. */
-import { exp } from '../kernel/exact-math.ts'
 
 /** The chance of at least `successes` in `trials`, each with chance `p`. */
 export function binomialTail(successes: number, trials: number, p: number): number {
@@ -15,14 +14,20 @@ export function binomialTail(successes: number, trials: number, p: number): numb
   return Math.min(1, tail / (below + tail))
 }
 
-/** The chance of at least `count` where `mean` are expected. */
+/**
+ * The chance of at least `count` where `mean` are expected. In units of the chance of exactly `count`: a sum that
+ * begins at e^−mean is zero from a mean of 746 on, and would call anything impossible.
+ */
 export function poissonTail(count: number, mean: number): number {
-  let term = exp(-mean)
-  for (let k = 1; k <= count; k += 1) term *= mean / k
+  let below = 0
+  for (let [k, term] = [count, 1]; k > 0; k -= 1) {
+    term *= k / mean
+    below += term
+  }
   let tail = 0
-  for (let k = count; term > tail * 1e-12; k += 1) {
+  for (let [k, term] = [count, 1]; term > tail * 1e-12; k += 1) {
     tail += term
     term *= mean / (k + 1)
   }
-  return Math.min(1, tail)
+  return 1 / (1 + below / tail)
 }

@@ -40,12 +40,20 @@ describe('chances', () => {
     expect(poissonTail(0, 2)).toBeCloseTo(1, 9)
     expect(poissonTail(3, 2)).toBeCloseTo(0.3233235838, 9)
     expect(poissonTail(20, 1) / 1.5e-19).toBeCloseTo(1.06, 1)
+    expect(poissonTail(800, 800)).toBeCloseTo(0.5047, 4)
+    expect(poissonTail(10, 5_000)).toBe(1)
+    expect(poissonTail(5_000, 1)).toBe(0)
   })
 })
 
 describe('findings', () => {
   it('[C5] a crowd of honest users is accused of nothing', () => {
     for (let seed = 1; seed <= 20; seed += 1) expect(kindsOf(crowd(seed))).toEqual([])
+  })
+
+  it('[C5] two busy accounts with the market to themselves are accused of nothing', () => {
+    const openings = Array.from({ length: 1_600 }, (_, n) => opening(n % 2 === 0 ? 'a' : 'b', 6 * n))
+    expect(kindsOf(openings)).toEqual([])
   })
 
   it('[C5] news that everybody trades on accuses no one', () => {
