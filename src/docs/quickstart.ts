@@ -116,22 +116,25 @@ const REFUSALS: readonly (readonly [codes: readonly string[], advice: string])[]
   [['MARKET_CLOSED'], 'The match has not begun or is over. Choose a player whose `tradingStatus` is `OPEN`.'],
   [['COOLDOWN_ACTIVE'], 'Too early to close: wait `retry_after_secs`. A stop-loss or take-profit closes at any time.'],
   [['INSUFFICIENT_MARGIN'], 'Order at most `maxLotSize`, or close something.'],
-  [['LOT_SIZE_INVALID', 'LEVELS_INVALID'], 'Change the order; the facts say how far.'],
+  [['LOT_SIZE_INVALID', 'LEVELS_INVALID'], 'Change the order; the answer contains the limits, or the current price.'],
   [['POSITION_LIMIT'], 'Close something first.'],
-  [['PURSE_MISMATCH', 'LEAGUE_NOT_RUNNING'], 'Trade another match, or leave out `purse`.'],
+  [['PURSE_MISMATCH', 'LEAGUE_NOT_RUNNING'], 'Leave out `purse`, or trade a match of that league while it runs.'],
   [['POSITION_NOT_OPEN'], 'It is closed already, maybe by its stop-loss. The answer contains it.'],
   [['UNAUTHORIZED'], 'The key is wrong, expired or deleted. Stop, and create another.'],
   [['SCOPE_MISSING'], 'The key lacks the scope `trade`. Stop, and create one that has it.'],
-  [['ACCOUNT_FROZEN', 'SELF_EXCLUDED', 'LIMIT_REACHED'], 'Stop: an operator, or the limits of the account, say no.'],
+  [
+    ['ACCOUNT_FROZEN', 'SELF_EXCLUDED', 'LIMIT_REACHED'],
+    'Stop: an operator has frozen the account, or its own limits are reached.',
+  ],
   [
     ['VALIDATION_FAILED', 'MALFORMED_JSON', 'NOT_FOUND', 'KEY_REUSED', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
-    'A mistake in the bot: repeating changes nothing. `issues` names the field.',
+    'A mistake in the bot: repeating the request does not help. `issues` names the field.',
   ],
-  [['ORIGIN_NOT_ALLOWED'], 'For pages of other sites only. A bot sends no `Origin`.'],
+  [['ORIGIN_NOT_ALLOWED'], 'Only pages of other sites get it. A bot sends no `Origin`.'],
   [['POSITION_CORRUPT', 'INTERNAL'], 'A fault of the server. Tell the operators the `requestId`.'],
 ]
 
-/** `isDemo`: anybody may sign in by a name, so that a key needs no page. */
+/** `isDemo`: any name can sign in, so that a key needs no page. */
 export function quickstartSection({ isDemo }: { readonly isDemo: boolean }): string {
   const key = isDemo
     ? `<p>This is a demo: any name is an account. Elsewhere, sign in on <a href="/">the page</a> and create a key with the
@@ -160,9 +163,9 @@ export function quickstartSection({ isDemo }: { readonly isDemo: boolean }): str
   <h2 class="part">4. What to do when the answer is no</h2>
   ${table(['code', 'what a bot does'], rows)}
   <h2 class="part">5. Live</h2>
-  <p>A bot that asks for prices is late. <a href="#socket">The WebSocket</a> sends them as they move, and what you missed
-  after a break. The clients for TypeScript and Python (<code>src/clients</code> of the source) do this for you, and
-  call every operation on this page.</p>
+  <p>A bot that asks for prices is late. <a href="#socket">The WebSocket</a> sends them as they move, and after a
+  break those that you missed. The clients for TypeScript and Python (<code>src/clients</code> of the source) do this
+  for you, and call every operation on this page.</p>
 </section>`
 }
 

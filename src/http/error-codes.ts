@@ -36,8 +36,8 @@ export const ERROR_CODES = {
     status: 401,
     error: 'unauthorized',
     when:
-      'The cookie has no valid token of the right type, or its session has ended: refresh, or sign in again. Or the key ' +
-      'is unknown, expired or deleted; a key that is sent counts, whatever the cookie says.',
+      'The cookie has no valid token of the right type, or its session has ended: refresh, or sign in again. Or the ' +
+      'personal key is unknown, expired or deleted: create another. A request with a key is judged by the key alone.',
   },
   INVALID_IDENTITY_TOKEN: {
     status: 401,
@@ -63,19 +63,19 @@ export const ERROR_CODES = {
   SCOPE_MISSING: {
     status: 403,
     error: 'the key does not allow this',
-    when: 'The key lacks the scope `required`; null where no key is accepted, so that a browser must be used.',
+    when: 'The personal key lacks the scope `required`. Null: no key is accepted here; use a browser.',
   },
   SIGN_IN_AGAIN: {
     status: 403,
     error: 'sign in again',
     when:
-      'What the caller wants needs a proof of who they are that is at most `maxAgeSecs` old: sign in with the identity ' +
-      'provider again, with `prompt=login` and `max_age`, and repeat it.',
+      'This needs a sign-in at most `maxAgeSecs` old. Sign in with the identity provider again, with `prompt=login` ' +
+      'and `max_age`, and repeat the request.',
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     error: 'origin not allowed',
-    when: 'A page on an origin that is not in `CORS_ORIGINS` sent a request that changes something.',
+    when: 'A page on an origin that is not in `CORS_ORIGINS` sent a request that changes something. Operators can add it.',
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
@@ -97,7 +97,9 @@ export const ERROR_CODES = {
   PRICE_MOVED: {
     status: 409,
     error: 'PRICE_MOVED',
-    when: '`clientPrice` differs from the last published price by more than 2.5 %. Show the new price and ask again.',
+    when:
+      '`clientPrice` differs from the last published price by more than `trading.price_guard_pct` (2.5) per cent. Show ' +
+      'the user `currentPrice` and ask again.',
   },
   MARKET_CLOSED: {
     status: 409,
@@ -146,20 +148,24 @@ export const ERROR_CODES = {
   LEAGUE_NOT_RUNNING: {
     status: 409,
     error: 'the league takes no orders now',
-    when: 'A position is opened in a league between `startsAt` and `endsAt`. It can be closed later.',
+    when: 'The league takes new positions only between `startsAt` and `endsAt`. Open ones can be closed later.',
   },
   PURSE_MISMATCH: {
     status: 409,
     error: 'this match is not traded with that purse',
-    when: 'Recordings are traded with `practice`, other matches with `main`, and a league chooses its matches.',
+    when: 'A practice match is traded with `practice`, any other with `main`, and a league chooses its matches.',
   },
   POSITIONS_OPEN: {
     status: 409,
     error: 'positions of this purse are open',
-    when: 'A wallet is refilled only while none of its positions is open. `openPositions` counts them.',
+    when: 'A wallet is refilled only while it has no open position. Close `openPositions` positions first.',
   },
-  NOT_RUINED: { status: 409, error: 'the wallet has enough to go on', when: '`balance` is not below `below` units.' },
-  REFILLED_LATELY: { status: 409, error: 'refilled less than a week ago', when: 'Ask again at `nextAt`.' },
+  NOT_RUINED: {
+    status: 409,
+    error: 'the wallet has enough to go on',
+    when: 'A main wallet is refilled only below `below` units, and has `balance`.',
+  },
+  REFILLED_LATELY: { status: 409, error: 'refilled less than a week ago', when: 'The next refill is at `nextAt`.' },
   REBUILD_UNDER_WAY: {
     status: 409,
     error: 'another process is rebuilding the leaderboards',
@@ -170,7 +176,7 @@ export const ERROR_CODES = {
     error: 'this setting would move running prices further than rules.max_move_pct',
     when:
       'The change would move a price of a running match by more than `rules.max_move_pct` per cent, or a running match ' +
-      'cannot say yet. `dryRun=true` lists the moves; `force: true` makes the change all the same.',
+      'has not answered. `dryRun=true` lists the moves; `force: true` makes the change anyway.',
   },
   MATCH_OVER: {
     status: 409,
@@ -190,7 +196,7 @@ export const ERROR_CODES = {
   FLAG_LIMIT: {
     status: 409,
     error: 'too many flags; delete one first',
-    when: 'There are already `max` flags besides the built-in one.',
+    when: 'There are already `max` flags, without the built-in one.',
   },
   FLAG_BUILT_IN: {
     status: 409,
@@ -200,18 +206,18 @@ export const ERROR_CODES = {
   REPLAY_LIMIT: {
     status: 409,
     error: 'too many replays are running; stop one first',
-    when: '`max` replays are already running.',
+    when: '`max` replays are already running. Stop one first.',
   },
 
   LENGTH_REQUIRED: {
     status: 411,
     error: 'length required',
-    when: 'The body has no `Content-Length`, which a route for large bodies demands.',
+    when: 'The body has no `Content-Length`, which this route needs. Send it.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     error: 'body too large',
-    when: 'The declared or received body exceeds 64 KiB, or what its route allows.',
+    when: 'The declared or received body exceeds 64 KiB, or the larger limit that its route names.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -241,7 +247,7 @@ export const ERROR_CODES = {
   INSUFFICIENT_MARGIN: {
     status: 422,
     error: 'insufficient margin',
-    when: 'The margin costs `required`, but only `available` is free. `maxLotSize` would fit.',
+    when: 'The order needs a margin of `required`, but only `available` is free. `maxLotSize` lots would fit.',
   },
   ACCOUNT_FROZEN: {
     status: 403,
@@ -257,8 +263,8 @@ export const ERROR_CODES = {
     status: 422,
     error: 'your own limit for a day is reached',
     when:
-      "The caller's own limit of a day's losses leaves no room for the margin `required`: `lostToday` is lost and " +
-      "`atStake` could still be. Today's losses stop counting at `freeAt` (midnight UTC).",
+      "The margin `required` does not fit the caller's own limit `dailyLoss`: `lostToday` is lost and `atStake` could " +
+      "still be. Today's losses stop counting at `freeAt` (midnight UTC).",
   },
   NEEDS_PROFILE: {
     status: 422,
@@ -269,13 +275,15 @@ export const ERROR_CODES = {
   REGISTRATIONS_FULL: {
     status: 429,
     error: 'too many registrations from your network today',
-    when: 'As many users have registered from this network today as may. Try again tomorrow (UTC), or from elsewhere.',
+    when:
+      '`auth.registrations_per_network_day` users have registered from this network today. Try again tomorrow (UTC), or ' +
+      'from another network.',
     retry: true,
   },
   RATE_LIMITED: {
     status: 429,
     error: 'too many requests',
-    when: 'A rate limit is exceeded; `limit` names it. The `RateLimit` headers say how much of each limit is left.',
+    when: 'The rate limit `limit` is exceeded. Wait as long as `Retry-After` says; `RateLimit` shows what is left.',
     retry: true,
   },
   TOO_MANY_ATTEMPTS: {
@@ -287,14 +295,14 @@ export const ERROR_CODES = {
   RESEND_TOO_SOON: {
     status: 429,
     error: 'a code was sent less than a minute ago',
-    when: 'A code was sent within the last minute. Wait until `Retry-After`.',
+    when: 'A code was sent within the last minute. Ask again after `Retry-After`.',
     retry: true,
   },
 
   INTERNAL: {
     status: 500,
     error: 'internal error',
-    when: 'A fault in the server. The log has the details under `requestId`.',
+    when: 'A fault in the server. Send the operators the `requestId`: the log has the details under it.',
   },
 
   UNAVAILABLE: {
@@ -312,13 +320,13 @@ export const ERROR_CODES = {
   BUSY: {
     status: 503,
     error: 'too busy; please retry',
-    when: 'The match is overloaded or moving, or too many pictures are drawn or documents sent. Nothing was done; retry.',
+    when: 'The match is overloaded or changing its process, or too many downloads are running. Nothing was done; retry.',
     retry: true,
   },
   UNKNOWN_OUTCOME: {
     status: 503,
     error: 'outcome not known yet; please retry with the same idempotency key',
-    when: 'No answer in time; it may have happened. Retry with the same key to find out.',
+    when: 'The match did not answer in time. The order may have happened: retry with the same key to find out.',
     retry: true,
   },
   NOT_READY: {
