@@ -24,7 +24,7 @@ export function docsPage({ rest, feed, errors, address }: DocsOptions): string {
     .map((tag) => ({ ...tag, routes: operations.filter(({ operation }) => operation.tags?.includes(tag.name)) }))
     .filter(({ routes }) => routes.length > 0)
 
-  // Where anybody signs in by a name, anybody may try out.
+  // Where any name can sign in, the page may send requests.
   const isDemo = rest.paths['/api/auth/dev'] !== undefined
 
   return `<!doctype html>
@@ -93,8 +93,8 @@ const startSection = ({ info }: RestDocument): string => `<section id="start">
   for the WebSocket.</p>
   <p>Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code>. By default they last 15 minutes
   and 7 days; <code>POST /api/auth/refresh</code> renews both. Each route shows the cookie it needs.</p>
-  <p>Requests are limited per address, orders included; some routes have a limit of their own besides. Of orders a user may
-  send 60 of a kind in any minute. The <code>RateLimit</code> headers show what is left.</p>
+  <p>Requests are limited per address, orders included; some routes also have a limit of their own. A user may send 60
+  orders of a kind in any minute. The <code>RateLimit</code> headers show what is left.</p>
 </section>`
 
 function schemasSection({ components }: RestDocument): string {

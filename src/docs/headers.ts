@@ -6,23 +6,20 @@ const text = (description: string, example: string) => ({ description, schema: {
 
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Names the request in the log of the server. Errors carry it as `requestId`, too.',
+    description: 'Identifies the request in the log. Errors also carry it as `requestId`.',
     schema: { type: 'string', format: 'uuid' },
     example: '019dd98d-6ba0-7000-8000-0000000000c9',
   },
   'X-Api-Version': text('The version of the API.', '1'),
   RateLimit: text(
-    'What is left of the limit that is nearest to its end: its name, requests left (`r`), and seconds until it begins ' +
-      'anew (`t`). Absent where limits are off.',
+    'The state of each limit that the request counts against: its name, requests left (`r`), and seconds until more ' +
+      'are allowed (`t`). Absent where limits are off.',
     '"global";r=199;t=60',
   ),
-  'RateLimit-Policy': text('The same limit: its name, requests (`q`) and seconds (`w`).', '"global";q=200;w=60'),
-  'WWW-Authenticate': text(
-    'That a personal key would be taken, where the operation takes one.',
-    'Bearer realm="touchline"',
-  ),
+  'RateLimit-Policy': text('The same limits: name, requests (`q`) and seconds (`w`).', '"global";q=200;w=60'),
+  'WWW-Authenticate': text('Present where the operation accepts a personal key.', 'Bearer realm="touchline"'),
   'Idempotent-Replayed': {
-    description: '`true` if an earlier request with the same key was answered so.',
+    description: '`true` if the answer is that of an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
@@ -32,7 +29,7 @@ const HEADERS = {
     '@1767225600',
   ),
   Sunset: text(
-    'The day on which the operation goes (RFC 8594); absent until it is known.',
+    'The day on which the operation is removed (RFC 8594); absent until it is known.',
     'Fri, 01 Jan 2027 00:00:00 GMT',
   ),
 } as const

@@ -1,4 +1,4 @@
-/** Matches as they stood a while ago, for people who are not signed in: what they see is too old to trade on. */
+/** Matches as they stood `watch.delay_secs` ago, for visitors who are not signed in: too old to trade on. */
 import type { z } from '@hono/zod-openapi'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { decimal, type Price } from '../../actors/kernel/micros.ts'
@@ -12,7 +12,7 @@ import type { WatchedMatchBody } from './watched-match-schema.ts'
 
 export type WatchedMatch = z.output<typeof WatchedMatchBody>
 
-/** How they stood at an instant. */
+/** The live matches at one instant. */
 export interface Standing {
   readonly at: Instant
   readonly matches: ReadonlyMap<FixtureId, WatchedMatch>
@@ -40,7 +40,7 @@ export class DelayedMatches {
     return this.#options.delayMs()
   }
 
-  /** How they stood `watch.delay_secs` ago. Null while this process has not kept them for so long. */
+  /** How they stood `watch.delay_secs` ago. Null while this process has not kept them for that long. */
   get shown(): Standing | null {
     const until = this.#options.world.now() - this.delayMs
     return this.#kept.findLast(({ at }) => at <= until) ?? null

@@ -103,10 +103,10 @@ export const stretchInput = {
   to: timeInput.optional().openapi({ description: 'Before this time.' }),
 }
 
-/** The purse that is asked about: one that everybody has. */
+/** A purse that every user has. */
 export const commonPurseInput = commonPurse.default('main')
 
-/** A purse: one that everybody has, or that of a league. */
+/** A purse that every user has, or that of a league. */
 export const purseText = z
   .string()
   .transform((name, ctx): Purse => {

@@ -49,7 +49,7 @@ const route = createRoute({
   summary: 'The actions of operators, newest first',
   description:
     'Every write of an admin leaves an entry with its outcome, in the same transaction if the write has one. Entries are ' +
-    'never removed. What is left out of the query does not matter.',
+    'never removed. A filter that is left out matches everything.',
   security: ADMIN_READ_SECURITY,
   request: {
     query: z.object({

@@ -27,7 +27,7 @@ const events = createRoute({
   description:
     `Lines of JSON, in order within each match: ${Object.values(EVENT_TYPES)
       .map((type) => `\`${type}\``)
-      .join(', ')}. Every line has an \`id\`, and the \`cursor\` after it: sent as \`after\`, the stream goes on ` +
+      .join(', ')}. Every line has an \`id\`, and the \`cursor\` after it: sent as \`after\`, the stream continues ` +
     'there, without a gap or a repetition. Without `follow` the answer ends at the newest event; with it, new lines ' +
     'come as they happen, and an empty line when nothing has for 15 seconds, until `limit` lines or five minutes are ' +
     'over, or the session, the key or the role of the caller has ended. An admin may have 2 answers open at a time.',

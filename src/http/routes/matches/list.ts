@@ -16,13 +16,12 @@ const route = createRoute({
   path: '/api/matches',
   tags: ['Market'],
   summary: 'All fixtures, with their trade windows',
-  description:
-    'Matches in play, upcoming and recently finished, in this order. `from` and `to` ask for the time of kick-off.',
+  description: 'Matches in play, upcoming and recently finished, in this order. `from` and `to` bound the kick-off.',
   security: READ_SECURITY,
   request: {
     query: z.object({
       state: z.enum(STAGES).optional().openapi({
-        description: '`live`: has begun and is not settled. By default all.',
+        description: '`live`: has begun and is not settled. Default: all.',
         example: 'upcoming',
       }),
       ...stretchInput,

@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'The players of one team of a match',
   description:
-    "Starters first, then the bench, each with their statistics so far under the provider's names. What is held of a " +
+    "Starters first, then the bench, each with their statistics so far under the provider's names. A position in a " +
     'player who is not on the pitch can be closed; to open it is 409 `market closed` with the reason `not_on_pitch`.',
   security: READ_SECURITY,
   request: {

@@ -19,7 +19,7 @@ const change = createRoute({
   summary: 'Leave the boards, or come back',
   description:
     'Hidden users are on no board, in no activity and no draw, count in no district, and have no rank themselves. ' +
-    'Everything goes on counting for them, and is there again when they come back.',
+    'Their results continue to count, and show again when they come back.',
   security: BROWSER_SECURITY,
   request: { body: jsonBody(strictBody({ hiddenFromBoards: hidden })) },
   responses: {
@@ -47,7 +47,7 @@ const remove = createRoute({
   responses: {
     200: json(
       z.object({ deletionDue: z.string().openapi({ format: 'date-time', example: '2026-05-09T14:30:00.000Z' }) }),
-      'Signed out. A repetition does not put it off.',
+      'Signed out. Repeating the request does not postpone the deletion.',
     ),
     ...errors(...SIGNED_IN, ...BODY, ...CHANGE),
   },
@@ -67,7 +67,7 @@ export function ownAccount({ accounts, personal, sessions, cookies }: Deps, gate
       const user = await accounts.find(userId)
       if (user === null) return fail(c, UNAUTHORIZED)
       if (c.req.valid('json').confirm !== user.username) return fail(c, invalid('confirm', 'must be your username'))
-      // Sessions end first: whatever happens next, nobody is left signed in to an account that is due.
+      // Sessions end first: whatever happens next, no session outlives an account that is due.
       await sessions.endAll(userId)
       const due = await personal.requestDeletion(userId)
       clearSession(c, cookies)

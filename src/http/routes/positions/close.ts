@@ -25,12 +25,12 @@ const route = createRoute({
   tags: ['Trading'],
   summary: 'Close a position',
   description:
-    'Possible after the hold. Fills at the published price and pays back the margin plus the realised PnL, never ' +
-    'less than 0. With `lotSize` a part is closed: it becomes a closed position of its own (`partOf`), the rest keeps ' +
-    'its id, entry, hold and levels, and the margin is shared to the micro, rounded down for the part. Boards, careers ' +
-    'and the draw count the position once, when its last part closes, with all parts. The hold binds only the owner: ' +
-    'stop-loss, take-profit, washout and full time close at any time. A retry with the same key gets the first answer ' +
-    'again. At most 60 in any minute per user.',
+    'Possible after the hold. Fills at `exitPrice`, the mean of the price over the way that the close moves it, and ' +
+    'pays back the margin plus the realised PnL, never less than 0. With `lotSize` a part is closed: it becomes a ' +
+    'closed position of its own (`partOf`), the rest keeps its id, entry, hold and levels, and the margin is shared ' +
+    'to the micro, rounded down for the part. Boards, careers and the draw count the position once, when its last ' +
+    'part closes, with all parts. The hold binds only the owner: stop-loss, take-profit, washout and full time close ' +
+    'at any time. A retry with the same key gets the first answer again. At most 60 in any minute per user.',
   security: TRADE_SECURITY,
   request: {
     params: IdPath,

@@ -12,8 +12,8 @@ export type OrderPurse =
   | { readonly ok: false; readonly answer: Answer<404 | 409> }
 
 /**
- * Checks the purse that an order names. The match decides again: it knows of no league, and without a wallet in it
- * nobody can pay.
+ * Checks the purse that an order names. The match decides again: it knows no league, but a user without a wallet in
+ * the purse cannot pay.
  */ // G4
 export async function purseForOrder(
   { catalogue, purses }: PurseDeps,

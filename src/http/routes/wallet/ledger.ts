@@ -55,7 +55,7 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "The ledger entries of the caller's wallet in a purse, newest first",
   description:
-    'All entries of a wallet add up to its balance. `matchId` and `instrumentId` ask for the entries of positions.',
+    'All entries of a wallet add up to its balance. `matchId` and `instrumentId` select entries of positions.',
   security: READ_SECURITY,
   request: {
     query: z.object({
