@@ -89,7 +89,7 @@ export const SETTINGS = {
     'off',
     'Protection against users who see the pitch before the feed does. `off`: every fill is immediate and final, and ' +
       `${AHEAD_EARNS}. \`on\`: a fill shortly before news of its player moves with it, what is cancelled later is ` +
-      'taken back, and trading of the player waits until list of events and statistics agree.',
+      'taken back, and trading of the player waits until the list of events and the statistics agree.',
   ),
   'trading.late_secs': numberSetting(
     secs(DEFAULT_PROTECTION.lateMs),
@@ -100,8 +100,8 @@ export const SETTINGS = {
   'trading.news_hold_secs': numberSetting(
     secs(DEFAULT_PROTECTION.newsHoldMs),
     [0, 300, WHOLE],
-    'With protection: how long closes wait after news while list of events and statistics differ, in seconds. Opens ' +
-      'wait up to 300. Replays count match time.',
+    'With protection: how long closes wait after news while the list of events and the statistics differ, in seconds. ' +
+      'Opens wait up to 300. Replays count match time.',
   ),
   'trading.late_move_pct': numberSetting(
     percent(DEFAULT_PROTECTION.movePpm),
@@ -111,12 +111,12 @@ export const SETTINGS = {
   'feed.stale_secs': numberSetting(
     secs(DEFAULT_RULES.feedStaleMs),
     [5, 600, WHOLE],
-    'A match in play is suspended when no poll of the provider has told of it for so long, in seconds.',
+    'A match in play is suspended when no poll of the provider has shown it for this long, in seconds.',
   ),
   'feed.frozen_secs': numberSetting(
     secs(DEFAULT_RULES.feedFrozenMs),
     [5, 3_600, WHOLE],
-    'A match in play is suspended when its clock has stood still for so long, in seconds. Breaks and shoot-outs have ' +
+    'A match in play is suspended when its clock has stood still for this long, in seconds. Breaks and shoot-outs have ' +
       'no clock.',
   ),
   'settlement.confirm_secs': numberSetting(
@@ -126,9 +126,9 @@ export const SETTINGS = {
   ),
   'replays.practice': booleanSetting(
     false,
-    'Whether replays are practice unless their starter says otherwise: users trade them with a purse of its own, and what ' +
-      'they win counts on the practice boards alone. Turn this on where there is a live provider: who knows a recording ' +
-      'knows its outcome. A replay that was started before keeps its purse.',
+    'Whether replays are practice unless the operator who starts one says otherwise: users trade them with practice ' +
+      'money, which counts on the practice boards alone. Turn this on where there is a live provider: a user who knows a ' +
+      'recording knows its outcome. A replay that was started before keeps its purse.',
   ),
   'trading.adoption_max': numberSetting(
     decimal(ADOPTION_MAX),
@@ -157,17 +157,17 @@ export const SETTINGS = {
     decimal(ROI_FLOOR),
     [0, 1_000_000, WHOLE],
     'The least margin that a return is measured against on the ROI boards and in the weekly draw, in units. A change ' +
-      're-ranks everybody.',
+      're-ranks all users.',
   ),
   'boards.bots': booleanSetting(
     false,
     'Whether bots, accounts that have sent an order by a key, are ranked on the boards and in the weekly draw. Their ' +
-      'entries are marked. A change re-ranks everybody.',
+      'entries are marked. A change re-ranks all users.',
   ),
   'referrals.closes_min': numberSetting(
     0,
     [0, 100, WHOLE],
-    'How many positions a referred user must have closed, besides the first trade, before the referrer is credited.',
+    'How many positions a referred user, who has traded, must also have closed before the referrer is credited.',
   ),
   'referrals.days_min': numberSetting(
     0,
@@ -203,7 +203,7 @@ export const SETTINGS = {
   'privacy.deletion_grace_days': numberSetting(
     7,
     [0, 30, WHOLE],
-    'Days between a user deleting their account and its erasing, in which signing in cancels it. Counts for later wishes.',
+    'Days between a user deleting their account and its erasing, in which signing in cancels it. Applies to later requests.',
   ),
   'retention.archive_days': numberSetting(
     35,
@@ -249,11 +249,11 @@ export const FLAGS = {
 } as const satisfies Record<string, BooleanSetting>
 
 export type FlagKey = keyof typeof FLAGS
-/** Those of the operators besides. */
+/** The built-in flags, and those that operators have created. */
 export type Flags = Readonly<Record<FlagKey, boolean>> & Readonly<Record<string, boolean>>
 
 /** A flag that an operator has created. The server itself does nothing with it. */
-export const OWN_FLAG = booleanSetting(false, 'A flag of your own, for what shows the game: the server only keeps it.')
+export const OWN_FLAG = booleanSetting(false, 'A flag of your own, for clients: the server only keeps it.')
 /** How many of these there may be. */
 export const FLAGS_MAX = 200
 

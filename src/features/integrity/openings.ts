@@ -12,7 +12,7 @@ const APART = '25 seconds'
 /** A match with its breaks, and the openings of a busy one: looking at them takes some 50 ms. */
 const SPAN = '3 hours'
 const OPENINGS_MAX = 10_000
-/** A user is reported once a day for the same, as far as the last alerts tell. */
+/** A user is reported once a day for each kind of finding, among the last `ALERTS_MAX` alerts. */
 const SILENT = '1 day'
 const ALERTS_MAX = 1_000
 

@@ -18,7 +18,7 @@ import type { WalletCache } from '../../../db/wallet-cache.ts'
 
 const DAY_MS = 24 * HOUR_MS
 
-/** Longer than a match takes to answer. A note that is older, of a position that is not void, came to nothing. */
+/** Longer than a match takes to answer. A request whose note is older, and whose position is not void, has failed. */
 const UNDER_WAY_MS = 30_000
 
 export interface VoidRequest {
@@ -39,7 +39,7 @@ export interface VoidDone {
   readonly reason: string
 }
 
-/** Where a position is that is to be voided. */
+/** The state of a position that an operator wants to void. */
 export type VoidStart =
   | { readonly kind: 'unknown' }
   /** It is void already, and not by a request under this key. */
@@ -97,7 +97,7 @@ export class PositionVoids {
     return { kind: close === null ? 'open' : 'closed', matchId, userId }
   }
 
-  /** Of two requests at once one keeps its note, so that its key and its reason are those of the void. */
+  /** Only one of two concurrent requests keeps its note, so that its key and its reason are those of the void. */
   async #note(note: Insertable<PositionVoidsTable>): Promise<'ours' | 'under_way' | 'key_reused'> {
     const { position_id: id, ...noted } = note
     // Two constraints may find another request of this moment, so neither is named.
@@ -109,7 +109,7 @@ export class PositionVoids {
     const { by_id: by, command_id: key } = note
     const over = new Date(this.#world.now() - UNDER_WAY_MS)
     try {
-      // A request that came to nothing left its note: the position is not void, and the new reason counts.
+      // A failed request left its note: the position is not void, and the new reason replaces the old.
       const { numUpdatedRows } = await this.#db
         .updateTable('position_voids')
         .set(noted)
@@ -153,7 +153,7 @@ export class PositionVoids {
       const { reason } = present(await this.#noted(positionId, tx), 'void')
       const position = positionFrom(row) as ClosedPosition
       const paid = await this.#pay(tx, position, at)
-      // No news moves it any more, so what it leaves to its owner is free. The archive has none that may move.
+      // News no longer moves it, so what it leaves to its owner is free. No position in the archive may move.
       const final = table === 'positions' ? sql`, movable_until = null` : sql``
       await sql`
         update ${sql.table(table)}
@@ -226,7 +226,7 @@ export class PositionVoids {
     await sql`
       update wallets
          set balance_micros = ${balance}::bigint, version = version + 1,
-             -- Of the day on which it was closed: it is no loss of that day any more, and no win.
+             -- It no longer counts as a loss or win of the day on which it was closed.
              day_result_micros = day_result_micros
                + case when day = ${Math.floor(close.at / DAY_MS)}::integer then ${balance - held}::bigint else 0 end
        where user_id = ${userId}::uuid and purse = ${purse}`.execute(tx)
@@ -250,7 +250,7 @@ export class PositionVoids {
     return { balance, version: wallet.version + 1, shortfall: money(shortfall) }
   }
 
-  /** Leaves the event to which careers, boards, weeks and notifications react, also long after the match. */
+  /** Writes the event to which careers, boards, weeks and notifications react, also long after the match. */
   async #tell(tx: Transaction<Database>, position: ClosedPosition, at: Instant): Promise<void> {
     const { openedAt, close } = position
     const { others, closedAt } = await othersOf(tx, position)

@@ -23,10 +23,11 @@ const VoidBody = z
     realizedPnl: z
       .number()
       .nullable()
-      .openapi({ description: 'What it had realised, and counts no more; null if it was open.', example: 41.25 }),
-    shortfall: z
-      .number()
-      .openapi({ description: 'What of a profit the wallet could not give back; the house bears it.', example: 0 }),
+      .openapi({ description: 'What it had realised, which no longer counts; null if it was open.', example: 41.25 }),
+    shortfall: z.number().openapi({
+      description: 'The part of a profit that the wallet could not give back; the house bears it.',
+      example: 0,
+    }),
   })
   .openapi('PositionVoid')
 
@@ -38,10 +39,11 @@ const route = createRoute({
   summary: 'Void a position',
   description:
     'An open position is closed at its open price: the margin is given back and nothing else. A closed one, however ' +
-    'old, is rebooked to a profit of 0: a profit is taken back as far as the wallet has it, a loss is given back. ' +
-    'A position that was closed in parts is voided part by part, and a part only once the rest is closed; a void rest ' +
-    'leaves closed parts booked. Either way it counts in no career, board or draw that is not decided yet, and its owner is told the reason. It ' +
-    'cannot be undone. A retry with the same `Idempotency-Key` gets the first answer. Writes an audit entry.',
+    'old, is rebooked to a profit of 0: a profit is taken back as far as the wallet has it, a loss is given back. A ' +
+    'position that was closed in parts is voided part by part, and a part only once the rest is closed; a void rest ' +
+    'leaves closed parts booked. Either way it counts in no career, board or draw that is not decided yet, and its ' +
+    'owner is told the reason. It cannot be undone. A retry with the same `Idempotency-Key` gets the first answer. ' +
+    'Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     headers: KeyHeader,

@@ -1,4 +1,4 @@
-/** Takes a user who is erased out of what leagues keep in words. */
+/** Erases a user from the texts that leagues keep. */
 import { sql, type Transaction } from 'kysely'
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
@@ -6,7 +6,7 @@ import type { Database } from '../../../db/postgres/schema.ts'
 /** The name of a league whose founder was erased. */
 const NAMELESS = 'League'
 
-/** The names that they gave to their leagues, and their own name where other members were told who came first. */
+/** Replaces the names that they gave their leagues, and their own name in notifications of who came first. */
 export async function eraseFromLeagues(tx: Transaction<Database>, user: UserId): Promise<void> {
   await sql`
     update notifications n

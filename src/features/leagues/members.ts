@@ -1,4 +1,4 @@
-/** Membership of a league: a wallet that the house fills, once and for good. */
+/** Membership of a league: a wallet that the house fills once. */
 import type { Transaction } from 'kysely'
 import type { LeagueId, UserId } from '../../../actors/kernel/ids.ts'
 import type { Money } from '../../../actors/kernel/micros.ts'

@@ -48,7 +48,7 @@ const found = createRoute({
   summary: 'Found a private league and join it',
   description:
     'A league has a purse of its own, named by its id: `purse` in `POST /api/positions/open` trades with it, at the base ' +
-    'price and without moving any price. What happens there counts nowhere else. Who knows the `code` can join. A user ' +
+    'price and without moving any price. What happens there counts nowhere else. Anyone with the `code` can join. A user ' +
     `takes part in at most ${LEAGUES_MAX} leagues at a time.`,
   security: TRADE_SECURITY,
   request: { body: jsonBody(NewLeague) },
@@ -65,7 +65,7 @@ const join = createRoute({
   tags: ['Leagues'],
   summary: 'Join the league of a code',
   description:
-    'Gives the caller a wallet with the starting balance of the league, once and for good: who has left and joins again ' +
+    'Gives the caller a wallet with the starting balance of the league, once: a user who left and joins again ' +
     'continues with the wallet they had. A repetition changes nothing.',
   security: TRADE_SECURITY,
   request: {
@@ -88,8 +88,8 @@ const leave = createRoute({
   tags: ['Leagues'],
   summary: 'Leave a league',
   description:
-    'Its table goes on without the caller. What they hold there stays open until they or the match close it; nothing ' +
-    'new can be opened. The results of a decided league stay.',
+    'Its table continues without the caller. Their positions stay open until they or the match close them; no new ' +
+    'one can be opened. The results of a decided league stay.',
   security: TRADE_SECURITY,
   request: { params: z.object({ id: LeagueIdInput }) },
   responses: {

@@ -15,12 +15,12 @@ export const divisionNumber = z.int().openapi({ description: 'From 1, the highes
 const outline = {
   name: z.string().openapi({ example: 'Harbour Friends' }),
   kind: z.enum(['private', 'season', 'tournament']).openapi({
-    description: 'The house runs seasons and tournaments. Only a private league is joined by a code, and can be left.',
+    description: 'The server runs seasons and tournaments. Only a private league is joined by a code, and can be left.',
     example: 'private',
   }),
   founder: usernameText
     .nullable()
-    .openapi({ description: 'Who invites; null if the house runs it.', example: 'grace_h' }),
+    .openapi({ description: 'The user who invites; null for a season or tournament.', example: 'grace_h' }),
   season: z
     .object({
       id: seasonIdText,
@@ -41,7 +41,7 @@ const outline = {
   matchIds: z.array(z.int()).openapi({ description: 'Empty unless `matches` is `chosen`.', example: [] }),
   members: z.int().openapi({ description: 'Who takes part now.', example: 8 }),
   state: z.enum(['upcoming', 'running', 'ended', 'decided']).openapi({
-    description: '`ended`: nothing can be opened any more; the table is final once it is `decided`.',
+    description: '`ended`: nothing can be opened; the table is final once it is `decided`.',
     example: 'running',
   }),
 }

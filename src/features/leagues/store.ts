@@ -42,7 +42,7 @@ export interface League extends NewLeague {
   readonly kind: 'private' | 'season' | 'tournament'
   /** What members of a private league join with. */
   readonly code: string
-  /** Null if the house runs it. */
+  /** Null for a season or tournament. */
   readonly founder: string | null
   /** Which group of which season it is; null unless it is one. */
   readonly season: SeasonGroup | null
@@ -163,8 +163,8 @@ export class Leagues {
   }
 
   /**
-   * Leaves a private league: its table goes on without the user. False if they take no part, it is decided, or the
-   * house runs it.
+   * Leaves a private league: its table continues without the user. False if they take no part, it is decided, or it
+   * is a season or tournament.
    */ // G2
   async leave(user: UserId, league: LeagueId): Promise<boolean> {
     const { numUpdatedRows } = await this.#db

@@ -24,7 +24,7 @@ const route = createRoute({
   summary: 'The table of a match, with the place of the caller',
   description:
     'Ranks what was closed in the match in its own purse, as `GET /api/leaderboard/roi/global` ranks all of it: seconds ' +
-    'after a close, from the first one on, and kept after full time. `group` is everybody, the district of the ' +
+    'after a close, from the first one on, and kept after full time. `group` is all users, the district of the ' +
     'caller, the caller with the users they referred and the user who referred them, or with the members of their ' +
     `private leagues that have not ended, ${MEMBERS_MAX} of them. A league has its own table, ` +
     '`GET /api/leagues/{id}/matches/{matchId}`.',

@@ -16,7 +16,7 @@ import { DISTRICT_TABLE, MATCH_TABLE } from '../../../db/postgres/match-table.ts
 import type { Database } from '../../../db/postgres/schema.ts'
 import { type BoardRules, STEP } from './keeper.ts'
 
-/** Whom a table ranks: everybody or a district, or these users. */
+/** Whom a table ranks: all users, a district, or these users. */
 export type Group =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'district'; readonly districtId: DistrictId }

@@ -1,4 +1,4 @@
-/** What networks show beside the link to a player: the last settled match, which is no news to anybody. */
+/** What networks show beside the link to a player: the last settled match, whose result is public. */
 import { type InstrumentId, instrumentId } from '../../../actors/kernel/ids.ts'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import type { World } from '../../../actors/kernel/world.ts'

@@ -52,7 +52,7 @@ const show = createRoute({
   path: '/api/push',
   operationId: 'listPushSubscriptions',
   tags: ['Notifications'],
-  summary: "The caller's browsers that are told what happens",
+  summary: "The caller's browsers that get push messages",
   description: 'At most 10. A browser registers with `publicKey` (`applicationServerKey` of the Push API).',
   security: BROWSER_SECURITY,
   responses: {
@@ -72,11 +72,11 @@ const subscribe = createRoute({
   path: '/api/push',
   operationId: 'subscribePush',
   tags: ['Notifications'],
-  summary: 'Tell a browser what happens',
+  summary: 'Send push messages to a browser',
   description:
-    'What the Push API of the browser gave, and what it is to be told when. The same endpoint again changes that; one ' +
-    'that another user had registered is theirs no more. Of more than 10 browsers the oldest goes. Messages are ' +
-    'encrypted for the browser and are at most 15 minutes old.',
+    'Takes the subscription of the Push API of the browser, and what to send it and when. The same endpoint again ' +
+    'changes that, and takes it over from another user. With more than 10 browsers the oldest is removed. Messages ' +
+    'are encrypted for the browser and are at most 15 minutes old.',
   security: BROWSER_SECURITY,
   request: {
     body: jsonBody(
@@ -101,8 +101,8 @@ const unsubscribe = createRoute({
   path: '/api/push/{id}',
   operationId: 'unsubscribePush',
   tags: ['Notifications'],
-  summary: 'Tell a browser nothing more',
-  description: 'What is on its way to it is dropped, too.',
+  summary: 'Stop push messages to a browser',
+  description: 'Messages that have not been sent yet are dropped.',
   security: BROWSER_SECURITY,
   request: { params: z.object({ id: z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }) }) },
   responses: {

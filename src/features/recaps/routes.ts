@@ -55,7 +55,7 @@ const ofMatch = createRoute({
   operationId: 'getMatchRecap',
   summary: "What a match made of the caller's positions",
   description:
-    'Also while it is played, as far as it has come. `best` is null without a trade, and `worst` with fewer than two.',
+    'Also during play, of what has happened so far. `best` is null without a trade, and `worst` with fewer than two.',
   request: { params: z.object({ matchId: FixtureIdInput }), query },
   responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
 })
@@ -66,8 +66,8 @@ const ofWeek = createRoute({
   operationId: 'getWeekRecap',
   summary: "What a week made of the caller's positions",
   description:
-    'Of the closes from Monday to Monday. `rank` is from before the first match settled in it to after the last. 404 ' +
-    'where the caller has opened more than 20,000 positions since.',
+    'Counts the closes from Monday to Monday. `rank` is from before the first match that settled in the week to ' +
+    'after the last. 404 if the caller has opened more than 20,000 positions since.',
   request: { params: z.object({ week: WeekInput }), query },
   responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
 })

@@ -35,7 +35,7 @@ export const RecapTradeBody = z
         sentence: z.string().openapi({ example: 'Scored in the 34th minute: +2.9 %.' }),
       })
       .nullable()
-      .openapi({ description: 'The largest move of its price while it was open; null if it is not stored any more.' }),
+      .openapi({ description: 'The largest move of its price while it was open; null if it is no longer stored.' }),
   })
   .openapi('RecapTrade')
 

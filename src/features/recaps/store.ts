@@ -63,7 +63,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const LASTS_MS = 8 * 24 * HOUR_MS
 /** After a settlement: reactions have arrived by then, and late news has found what it corrects. */
 const REST_MS = 2 * MINUTE_MS
-/** Matches settled longer ago are not ranked any more. */
+/** Matches settled longer ago are no longer ranked. */
 const RANKED_MS = 7 * 24 * HOUR_MS
 const MATCHES_A_LOOK = 10
 
@@ -206,7 +206,7 @@ export class Recaps {
   }
 
   /**
-   * Notes, for everybody who has closed a position in a match that was settled lately, their rank without that match
+   * Notes, for each user who has closed a position in a match that was settled lately, their rank without that match
    * and with it. Of several processes one does each match. Returns how many matches.
    */ // R23
   async rankMatches(): Promise<number> {

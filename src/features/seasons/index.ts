@@ -1,4 +1,4 @@
-/** Seasons: leagues that the house runs for everybody, one a month, in groups of a division. */
+/** Seasons: leagues that the server runs for all users, one a month, in groups of a division. */
 import { ownRows } from '../../../db/data-export.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { deciding } from '../leagues/index.ts'

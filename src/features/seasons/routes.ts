@@ -21,9 +21,10 @@ const current = createRoute({
   tags: ['Leagues'],
   summary: 'The season of this month',
   description:
-    'A season is a league that the house runs for everybody, from the first of a month to the next in UTC, over all ' +
-    'matches that are no recordings. It has five divisions of groups of at most 50. The best fifth of a group that has ' +
-    'gained something goes up, the last fifth goes down. `mine` is null before the caller has entered. Its table is `GET /api/leagues/{id}`, and its purse the id.',
+    'A season is a league that the server runs for all users, from the first of a month to the next in UTC, over all ' +
+    'matches but recordings. It has five divisions of groups of at most 50. The best fifth of a group that has ' +
+    'gained something goes up, the last fifth goes down. `mine` is null before the caller has entered. Its table is ' +
+    '`GET /api/leagues/{id}`, and its purse the id.',
   security: READ_SECURITY,
   responses: { 200: json(SeasonBody, 'As of now.'), ...errors(...SIGNED_IN) },
 })
@@ -35,9 +36,9 @@ const enter = createRoute({
   tags: ['Leagues'],
   summary: 'Enter the season of this month',
   description:
-    'Makes the caller a member of a group, with a wallet of 10,000 units: in the division that their last season has led ' +
-    'to, or else in the last one. A user who has traded in a season is entered in the next when that is decided. A ' +
-    'repetition changes nothing.',
+    'Makes the caller a member of a group, with a wallet of 10,000 units: in the division that their last season has ' +
+    'led to, or else in the last one. A user who has traded in a season is entered in the next when that is decided. ' +
+    'A repetition changes nothing.',
   security: TRADE_SECURITY,
   responses: {
     200: json(LeagueBody, 'The caller plays in it.'),
@@ -51,7 +52,7 @@ const past = createRoute({
   operationId: 'listPastSeasons',
   tags: ['Leagues'],
   summary: 'The seasons that the caller has finished',
-  description: 'The latest first; at most 24.',
+  description: 'Newest first; at most 24.',
   security: READ_SECURITY,
   responses: { 200: json(z.object({ seasons: z.array(PastSeasonBody) }), 'Final tables.'), ...errors(...SIGNED_IN) },
 })

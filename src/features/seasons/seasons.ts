@@ -1,4 +1,4 @@
-/** Seasons: one a month for everybody, in divisions whose groups promote their best and relegate their last. */
+/** Seasons: one a month for all users, in divisions whose groups promote their best and relegate their last. */
 import { dateAt, startOfDate } from '../../../actors/kernel/calendar.ts'
 import type { Money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
@@ -53,7 +53,7 @@ export interface SeasonResult {
   /** Of the group. */
   readonly members: number
   readonly value: Money
-  /** What everybody began with. */
+  /** The balance that every member started with. */
   readonly starting: Money
 }
 

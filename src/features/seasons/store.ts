@@ -1,5 +1,5 @@
 /**
- * Seasons: leagues that the house runs for everybody, one a month, in groups of a division. A user enters once a
+ * Seasons: leagues that the server runs for all users, one a month, in groups of a division. A user enters once a
  * season; a user who has traded in one is placed in the next by its result, when it is decided.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
@@ -99,7 +99,7 @@ export class Seasons {
     })
   }
 
-  /** The seasons that a user has finished, the latest first. At most `limit`. */
+  /** The seasons that a user has finished, newest first. At most `limit`. */
   async past(user: UserId, limit: number): Promise<readonly PastSeason[]> {
     const rows = await withSeasons(this.#db)
       .selectFrom('season_entries as e')

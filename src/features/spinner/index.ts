@@ -1,4 +1,4 @@
-/** The spinner: the winner of a week, in a draw among tied leaders that anybody can verify. */
+/** The spinner: the winner of a week, in a draw among tied leaders that anyone can verify. */
 import { sql } from 'kysely'
 import { SHARED } from '../../http/caching.ts'
 import type { Feature, Opened } from '../feature.ts'

@@ -1,4 +1,4 @@
-/** The tapes of matches, public and signed, so that anybody can check what a match did. */
+/** The tapes of matches, public and signed, so that anyone can check what a match did. */
 import { booleanSetting } from '../../../actors/kernel/setting.ts'
 import { PublicTape } from '../../../db/public-tape.ts'
 import type { Feature, Opened } from '../feature.ts'
@@ -13,7 +13,7 @@ export const tapeApi = (ports: TapePorts): Opened => ({
 const SETTINGS = {
   'tape.recordings': booleanSetting(
     false,
-    'Whether anybody may download what ended live matches heard, the payloads of the provider included, to derive ' +
+    'Whether anyone may download what ended live matches heard, the payloads of the provider included, to derive ' +
       'their prices again. Ask your provider first. Replays are always open.',
   ),
 } as const

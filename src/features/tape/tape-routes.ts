@@ -1,4 +1,4 @@
-/** `/api/public/tape`: what matches have made public of themselves, for anybody to check. */
+/** `/api/public/tape`: what matches have made public of themselves, for anyone to check. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
@@ -16,7 +16,7 @@ import { json } from '../../http/schemas.ts'
 /** Downloads of one process at a time, and of one address. */
 const [TOGETHER_MAX, PER_ADDRESS_MAX] = [16, 4]
 const BUSY = answerWith('BUSY', { retryAfterSecs: 2 })
-/** Nothing of an ended match changes any more. */
+/** Nothing of an ended match changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 /** Until the next checkpoint. */
 const A_WHILE = 'public, max-age=10'
@@ -77,10 +77,10 @@ const tape = createRoute({
   tags: ['Public'],
   summary: 'The tape of a match',
   description:
-    'Lines of JSON up to a checkpoint, one of which is made each minute: what the match was asked, and what followed. ' +
-    'Up to the newest one that is at least `watch.delay_secs` old; of a match that settled so long ago, all. Each has ' +
-    'the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; `npm run verify` ' +
-    'checks them. The tape of an ended match never changes.',
+    'Lines of JSON up to a checkpoint, one of which is made each minute: what the match was asked, and what ' +
+    'followed. Up to the newest one that is at least `watch.delay_secs` old; of a match that settled so long ago, ' +
+    'all. Each has the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; ' +
+    '`npm run verify` checks them. The tape of an ended match never changes.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -114,8 +114,9 @@ const recording = createRoute({
   tags: ['Public'],
   summary: 'What an ended match heard',
   description:
-    'The payloads behind the digests on its tape, as lines of JSON. With them anybody can derive every price again. ' +
-    'It can be had `watch.delay_secs` after the settlement. Replays of recordings are open; live matches are if the setting `tape.recordings` says so.',
+    'The payloads behind the digests on its tape, as lines of JSON. With them anyone can derive every price again. ' +
+    'Available `watch.delay_secs` after the settlement: of replays always, of live matches if the setting ' +
+    '`tape.recordings` is on.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -127,7 +128,7 @@ const recording = createRoute({
 
 export interface TapePorts {
   readonly tapes: Pick<PublicTape, 'last' | 'lines' | 'checkpoints' | 'keys' | 'proofOf'>
-  /** Whether anybody may download what live matches heard. */
+  /** Whether anyone may download what live matches heard. */
   readonly areRecordingsOpen: () => boolean
 }
 

@@ -13,6 +13,6 @@ export const tournamentErrors = ownErrors({
   TOURNAMENT_BEGUN: {
     status: 409,
     error: 'the tournament has begun or is over',
-    when: 'It cannot be changed or cancelled any more. To end it, stop its replay.',
+    when: 'It can no longer be changed or cancelled. To end it, stop its replay.',
   },
 })

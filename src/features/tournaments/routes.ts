@@ -18,9 +18,9 @@ const list = createRoute({
   tags: ['Leagues'],
   summary: 'Tournaments: matches from secret seeds, played once',
   description:
-    'Those to come and under way, the next first, then the latest that have ended; at most 50. Everybody begins with the ' +
-    'same purse. The match is made from a secret seed and plays once, every update of it. `commitment` is known before, ' +
-    'and `seed` afterwards. The table is `GET /api/leagues/{id}`.',
+    'Upcoming ones and those in play, the next first, then those that ended last; at most 50. All users start with the ' +
+    'same balance. The match is made from a secret seed and plays once, every update of it. `commitment` is published ' +
+    'before, `seed` afterwards. The table is `GET /api/leagues/{id}`.',
   security: READ_SECURITY,
   responses: {
     200: json(z.object({ tournaments: z.array(TournamentBody) }), 'As of now.'),
@@ -34,7 +34,8 @@ const enter = createRoute({
   operationId: 'enterTournament',
   tags: ['Leagues'],
   summary: 'Enter a tournament',
-  description: 'Gives the caller its purse, which is named by its id. Until it ends. A repetition changes nothing.',
+  description:
+    'Gives the caller a wallet in its purse, which has its id. Possible until it ends. A repetition changes nothing.',
   security: TRADE_SECURITY,
   request: { params: z.object({ id: LeagueIdInput }) },
   responses: {

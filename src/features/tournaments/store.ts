@@ -1,5 +1,5 @@
 /**
- * Tournaments: matches that are made from a secret seed, and played once. Everybody begins with the same purse. The
+ * Tournaments: matches that are made from a secret seed, and played once. All users start with the same balance. The
  * seed is told when the table is final and the match is over; until then a hash commits the house to it.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
@@ -15,7 +15,7 @@ import type { Database } from '../../../db/postgres/schema.ts'
 import type { ReplayRuns } from '../../../db/replays.ts'
 
 const CODE_BYTES = 16
-/** All of them matter: nobody can try all seeds. */
+/** 256 bits, all of which matter: too many seeds to try. */
 const SEED_BYTES = 32
 
 export interface NewTournament {

@@ -24,6 +24,6 @@ export const watchlistErrors = ownErrors({
   MATCH_BEGUN: {
     status: 409,
     error: 'the match has begun or is over; there is nothing to be reminded of',
-    when: 'The match is not upcoming any more. Follow its players instead.',
+    when: 'The match is no longer upcoming. Follow its players instead.',
   },
 })

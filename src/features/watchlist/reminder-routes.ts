@@ -18,12 +18,12 @@ const remind = createRoute({
   path: '/api/me/reminders/{matchId}',
   operationId: 'remindOfMatch',
   tags: ['Notifications'],
-  summary: 'Be told when a match begins',
-  description: 'Of at most 20 upcoming matches, once each; again changes nothing. `GET /api/me/follows` lists them.',
+  summary: 'Set a reminder for the start of a match',
+  description: 'For at most 20 upcoming matches. A repetition changes nothing. `GET /api/me/follows` lists them.',
   security: BROWSER_SECURITY,
   request: { params: MatchPath },
   responses: {
-    200: json(reminded(true), 'The caller will be told.'),
+    200: json(reminded(true), 'The caller will be reminded.'),
     ...watchlistErrors.responses(...SIGNED_IN, ...INPUT, ...CHANGE, 'NOT_FOUND', 'REMINDER_LIMIT', 'MATCH_BEGUN'),
   },
 })
@@ -33,12 +33,12 @@ const forget = createRoute({
   path: '/api/me/reminders/{matchId}',
   operationId: 'forgetMatch',
   tags: ['Notifications'],
-  summary: 'Be told of a match no more',
-  description: 'No error without a reminder.',
+  summary: 'Delete the reminder of a match',
+  description: 'No error if there is none.',
   security: BROWSER_SECURITY,
   request: { params: MatchPath },
   responses: {
-    200: json(reminded(false), 'The caller will not be told.'),
+    200: json(reminded(false), 'The caller will not be reminded.'),
     ...errors(...SIGNED_IN, ...INPUT, ...CHANGE),
   },
 })

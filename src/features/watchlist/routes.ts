@@ -23,7 +23,7 @@ const list = createRoute({
   operationId: 'listFollows',
   tags: TAGS,
   summary: 'The players that the caller follows, and the prices that they wait for',
-  description: 'With what the caller is told of the players, by notification.',
+  description: 'Also the kinds of news about players that the caller is notified of.',
   security: BROWSER_SECURITY,
   responses: { 200: json(WatchlistBody, 'As of now.'), ...errors(...SIGNED_IN) },
 })
@@ -33,9 +33,8 @@ const choose = createRoute({
   path: '/api/me/follows',
   operationId: 'chooseFollowKinds',
   tags: TAGS,
-  summary: 'Choose what followed players are notified of',
-  description:
-    'Of all players. What happens to several at once is one notification. Price alerts are told in any case.',
+  summary: 'Choose which news of followed players the caller is notified of',
+  description: 'For all players. News of several at once is one notification. Price alerts are always sent.',
   security: BROWSER_SECURITY,
   request: { body: jsonBody(strictBody({ kinds: followKinds.max(KINDS.length) })) },
   responses: { 200: json(WatchlistBody, 'As it is now.'), ...errors(...SIGNED_IN, ...BODY, ...CHANGE) },
@@ -48,8 +47,8 @@ const follow = createRoute({
   tags: TAGS,
   summary: 'Follow a player',
   description:
-    'From now on the caller is told of line-ups, kick-offs, goals, cards and substitutions of the player, within 30 ' +
-    'seconds. At most 50 players; again changes nothing.',
+    'The caller is then notified of line-ups, kick-offs, goals, cards and substitutions of the player, within 30 ' +
+    'seconds. At most 50 players. A repetition changes nothing.',
   security: BROWSER_SECURITY,
   request: { params: PlayerPath },
   responses: {
@@ -103,7 +102,7 @@ const removeAlert = createRoute({
   operationId: 'removePriceAlert',
   tags: TAGS,
   summary: 'Delete a price alert',
-  description: 'One that has fired does not exist any more.',
+  description: 'An alert that has fired no longer exists.',
   security: BROWSER_SECURITY,
   request: {
     params: z.object({

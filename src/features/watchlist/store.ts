@@ -103,7 +103,7 @@ export class Watchlists {
     })
   }
 
-  /** Whom the user does not follow is followed no more all the same. */
+  /** Does nothing if the user does not follow the player. */
   async unfollow(user: UserId, player: InstrumentId): Promise<void> {
     await sql`
       delete from watchlist_players where user_id = ${user}::uuid and instrument_id = ${player}::uuid`.execute(this.#db)

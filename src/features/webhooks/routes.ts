@@ -89,7 +89,8 @@ const change = createRoute({
   operationId: 'changeWebhook',
   tags: ['Admin'],
   summary: 'Pause or resume a webhook',
-  description: 'It goes on where it was, at once: what happened meanwhile is sent then. Writes an audit entry.',
+  description:
+    'A resumed webhook continues where it was: the events since then are sent at once. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     params,

@@ -61,9 +61,9 @@ const route = createRoute({
   summary: 'Try settings on recordings before setting them',
   description:
     'Plays each recording twice with the same 60 simulated traders: under the settings in force, and with the draft in ' +
-    'their place. Nothing is set. Trading modes are not tried. One question at a time and process, in a thread of its ' +
-    'own and for at most a minute; a client that leaves ends it. `UNAVAILABLE` if another is being answered, or the ' +
-    'minute is over.',
+    'their place. Nothing is set. Trading modes are not tried. One request at a time and process, in a thread of its ' +
+    'own and for at most a minute; it ends when its client leaves. `UNAVAILABLE` if another is running, or the minute ' +
+    'is over.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     body: jsonBody(
@@ -82,8 +82,7 @@ const route = createRoute({
             example: ['goal-feast'],
           }),
         seed: z.int().min(0).max(SEEDS_MAX).default(0).openapi({
-          description:
-            'Of the chance of the traders. Ask with several: how far their answers differ is what chance does.',
+          description: 'Seeds the chance of the traders. Try several: what differs between their answers is chance.',
         }),
       }),
     ),

@@ -70,11 +70,11 @@ const feedRoute = createRoute({
   method: 'get',
   path: '/api/admin/feed',
   tags: ['Admin'],
-  summary: 'What came to nothing of the live feed, and matches that cannot be read',
+  summary: 'Faults of the live feed, and matches that cannot be read',
   description:
     'The faults of the last seven days by reason and fixture, newest first, at most 100; live matches that are not ' +
-    'settled, by kick-off, at most 50; and unsettled matches whose stored state cannot be read. Such a match takes neither orders nor updates: ' +
-    '`POST /api/admin/matches/{id}/end` settles it at its last prices or voids it.',
+    'settled, by kick-off, at most 50; and unsettled matches whose stored state cannot be read. Such a match takes ' +
+    'neither orders nor updates: `POST /api/admin/matches/{id}/end` settles it at its last prices or voids it.',
   security: ADMIN_READ_SECURITY,
   responses: {
     200: json(
