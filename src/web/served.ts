@@ -1,4 +1,4 @@
-/** What the server tells in English sentences, in the language of the page: from the data that comes with them. */
+/** Texts that the server sends in English, in the language of the page: from the data that comes with them. */
 import type { ActivityEvent, Move, Notification, PositionWhy } from './client/wire.ts'
 import { percent, signed, units } from './format.ts'
 import { nameOf } from './names.ts'

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Void' }).click()
     await answer(page, 'Void', 'beside the pitch')
-    await page.getByText('Void: an operator took it out. beside the pitch').waitFor()
+    await page.getByText('Voided by an operator. beside the pitch').waitFor()
     expect(await fan.positions('open')).toEqual([])
 
     await page.getByRole('button', { name: 'Note something' }).click()

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     await page.getByLabel('How long').selectOption('7')
     page.once('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Start' }).click()
-    await page.getByText(/^You open nothing until/).waitFor()
+    await page.getByText(/^You cannot open positions until/).waitFor()
     expect(complaints).toEqual([])
   })
 

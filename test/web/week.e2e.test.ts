@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     expect(await accessProblems(page)).toEqual([])
     await site.shoot(page, 'follows-390')
     await card.getByRole('button', { name: /^Delete the alert of / }).click()
-    await card.getByText('You wait for no price.').waitFor()
+    await card.getByText('You have no price alerts.').waitFor()
     await card.getByRole('button', { name: /^Stop following / }).click()
     await card.getByText('You follow no players yet.').waitFor()
     expect(complaints).toEqual([])

@@ -42,7 +42,7 @@ const SUBPROTOCOL = 'feed.v1'
 const SILENCE_MS = 25_000
 /** How soon it answers a ping. */
 const CHECK_MS = 3_000
-/** A server that loses everybody gets them back at random moments within this, and then within twice as long. */
+/** Clients of a lost server reconnect at random moments within this, and then within twice as long. */
 const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 15_000
 /** The same after a restart that was not announced, and when there was no room. */

@@ -47,7 +47,7 @@ export const setMode = (scope: { readonly key: string; readonly name: string }, 
     effects: async () => [
       MEANING[mode],
       await held(scope.key, scope.name),
-      'Stops, targets, washouts and full time go on.',
+      'Stop-losses, take-profits, washouts and full time still close positions.',
     ],
     reason: 'asked',
     run: (reason) => operations.setSetting(scope.key, mode, { reason }),
@@ -87,7 +87,7 @@ export function setSetting(key: string, was: SettingValue, value: SettingValue) 
         matches.length === 0
           ? 'No running price moves.'
           : `Prices of ${plural(matches.length, { one: '{n} match', other: '{n} matches' })} move, by ${percent(maxMovePct).replace('+', '')} at most; ${plural(closes, COUNT)} close.`,
-        ...(unknown === 0 ? [] : [`${unknown} of them cannot say how far.`]),
+        ...(unknown === 0 ? [] : [`${unknown} of them did not answer how far.`]),
         ...(needsForce
           ? ['That is more than rules.max_move_pct allows without a question: this is the question.']
           : []),

@@ -84,7 +84,7 @@ function providerWords(metrics: Metrics): string {
   return [
     age === null ? 'The provider has not answered yet.' : `The provider answered ${durationWords(age * 1_000)} ago.`,
     `${failed} of ${total(metrics, 'touchline_provider_polls_total')} polls failed since the start.`,
-    quota === null ? 'It tells no quota.' : `${quota} requests of its quota are left.`,
+    quota === null ? 'It reports no quota.' : `${quota} requests of its quota are left.`,
   ].join(' ')
 }
 

@@ -20,7 +20,7 @@ export function Person({ id }: { id: string }) {
   const { answer, trouble, again } = useRequest(() => operations.user(id), [id])
   const tournaments = useRequest(() => api.tournaments()).answer?.tournaments ?? []
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
-  // The leagues of others are named by their ids: their names are not for everybody.
+  // The leagues of others are named by their ids: their names are for members only.
   const names = new Map([...leagues.value, ...tournaments].map((one) => [one.id, one.name]))
   return html`
     <${Head} file=${answer} again=${again} />

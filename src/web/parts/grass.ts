@@ -33,7 +33,7 @@ function colours({ home, away }: Teams) {
 
 type Teams = Pick<Match, 'home' | 'away'>
 
-/** Everybody who is on the pitch, by side. `draw` makes a shirt. */
+/** All players on the pitch, by side. `draw` makes a shirt. */
 export const grass = <Player extends Listed>(
   match: Teams,
   playing: Readonly<Record<'home' | 'away', readonly Player[]>>,

@@ -52,7 +52,7 @@ export const es: Words = {
     which: 'Con qué dinero operas',
     myWallet: 'Mi cartera',
     leagueBanner:
-      'Operas con el dinero de esta liga, al precio que marca el partido. No mueve ningún precio, cuenta solo en esta liga y tu cartera sigue como está.',
+      'Operas con el dinero de esta liga, al precio que marca solo el partido. No mueve ningún precio, cuenta solo en esta liga y tu cartera sigue como está.',
     backPractice: 'Volver a la práctica',
     backWallet: 'Volver a mi cartera',
     refill: 'Recarga',
@@ -82,7 +82,7 @@ export const es: Words = {
     on: 'Entró {minute}′',
     noPrice: 'sin precio',
     notOn: 'Fuera del campo',
-    notOnHint: 'Ahora no se pueden comprar, y sus precios apenas se mueven.',
+    notOnHint: 'Ahora no puedes abrir posiciones en ellos, y sus precios apenas se mueven.',
     goneOff: 'Han salido',
     takenOff: 'sustituido',
     sentOff: 'expulsado',
@@ -468,12 +468,12 @@ export const es: Words = {
     set: 'Poner',
     removed: 'Límite quitado',
     remove: 'Quitar',
-    sure: '¿Tomarte un descanso hasta el {when}? Hasta entonces no abres ninguna posición. No puede terminar enseguida: acortarlo tarda 24 horas.',
+    sure: '¿Tomarte un descanso hasta el {when}? Hasta entonces no puedes abrir posiciones. Acortarlo tarda 24 horas.',
     onBreak: 'Te has tomado una pausa',
     endsEarly: 'La pausa terminará antes',
     break: 'Tómate una pausa',
-    breakHint: 'Hasta que termine no abres ninguna posición, ni siquiera de práctica.',
-    until: 'No abres nada hasta el {when}.',
+    breakHint: 'Hasta que termine no puedes abrir posiciones, ni siquiera de práctica.',
+    until: 'No puedes abrir posiciones hasta el {when}.',
     early: 'Termina antes, el {when}.',
     howLong: 'Cuánto tiempo',
     start: 'Empezar',
@@ -613,7 +613,7 @@ export const es: Words = {
     void: 'Posición anulada',
     void_shortfall: 'Parte de una anulación que la cartera no podía pagar',
   },
-  // What the server tells, too: by its own keys.
+  // Texts that the server also sends, under its own keys.
   windows: {
     'an in-game event is being priced': 'se está valorando un suceso del partido',
     'the statistics after an in-game event are late: positions can be closed, not opened':

@@ -8,7 +8,7 @@ export const said = {
     start: 'Start price',
     startFrom: '{price} at the start: 0.6 × {last}, the last price, + 0.4 × {anchor}, the value over a season.',
     startAlone: '{price} at the start: the value over a season.',
-    expects: 'The odds expected {n} goals of the team.',
+    expects: 'The odds expected {n} goals from the team.',
     form: 'Last matches',
     next: 'Next match',
     noNext: 'None is announced.',

@@ -5,7 +5,7 @@ export const said = {
     title: 'Season: {name}',
     ends: 'ends {when}',
     about:
-      'A month, everybody, the same money: 10,000 units of the season. The best fifth of your group goes up a division.',
+      'One month, all users, the same money: 10,000 units of the season. The best fifth of your group goes up a division.',
     enter: 'Enter the season',
     place: 'You play in {division}, group {group}, {others}.',
     division: 'division {n}',

@@ -3,8 +3,8 @@ export const said = {
   en: {
     title: 'Tournaments',
     about:
-      'A match from a secret seed. The hash of the seed is known before, the seed afterwards: anybody can make the ' +
-      'match again and compare. Everybody begins with the same money.',
+      'A match from a secret seed. The hash of the seed is published before, the seed afterwards: anyone can make ' +
+      'the match again and compare. All start with the same money.',
     begins: 'begins {when}',
     running: 'being played',
     over: 'over',
