@@ -25,7 +25,7 @@ export interface Earned {
   readonly baseMove: Money
 }
 
-/** How a position that was closed in parts is told. */
+/** How the close of a position in parts is described. */
 interface InParts {
   /** The position that it is a part of; absent for the last part, and for a position that had none. */
   readonly partOf?: PositionId
@@ -40,7 +40,7 @@ interface Closing extends Earned {
 }
 
 export type CommittedEvent =
-  /** Who opened a position is all that follows from it, and every trade pays for what is kept. */
+  /** Only the owner, which is all that reactions need: every trade pays for what is kept here. */
   | ({ readonly kind: 'opened' } & Owned)
   /** This share of the margin is lost. */
   | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & PositionFacts)
@@ -54,7 +54,7 @@ export type CommittedEvent =
         /** Of a part whose rest is open: the last close will count it. */
         readonly waits?: true
       })
-  /** An operator has voided a closed position: what it had counted for. It follows the end of its match, too. */
+  /** An operator has voided a closed position: what it had counted for. It may come after the end of the match. */
   | ({ readonly kind: 'voided'; readonly before: Earned; readonly closedAt: Instant } & PositionFacts &
       Pick<Closing, 'openedAt' | 'by'> &
       Pick<InParts, 'partOf'> & {

@@ -3,7 +3,7 @@ import { REFERRALS_WEEKLY_MAX } from '../kernel/limits.ts'
 import type { Career } from './career.ts'
 
 export interface ReferralTerms {
-  /** The number of positions that the friend must have closed besides, voids excluded. */
+  /** The number of positions that the friend must also have closed, voids excluded. */
   readonly closesMin: number
   /** The least number of different days (UTC). */
   readonly daysMin: number

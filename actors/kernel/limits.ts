@@ -35,7 +35,7 @@ export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 export const BATCH_MAX = 500
 /** After a larger batch than this, other matches of the process have their turn before the next. */
 export const LARGE_BATCH = 50
-/** The most attempts to commit one batch: the first tells who cannot pay, and the others are decided within that. */
+/** The most attempts to commit one batch: one may find who cannot pay, and one that a wallet has changed meanwhile. */
 export const ROUNDS_MAX = 3
 /** The longest idempotency key. */
 export const KEY_LENGTH_MAX = 255
@@ -73,13 +73,13 @@ export interface TradingRules {
   readonly priceGuardPpm: number
   /** How far the imbalance may move a price from its base, in parts per million. */
   readonly impactCapPpm: number
-  /** A feed that has told nothing of a match in play for so long suspends it. */
+  /** A match in play is suspended when the feed has not shown it for this long. */
   readonly feedStaleMs: number
-  /** The same for a match clock that stands still in play. */
+  /** A match in play is suspended when its clock has stood still for this long. */
   readonly feedFrozenMs: number
   /** How long full time must hold before a match settles. */
   readonly settlementConfirmMs: number
-  /** Against those who see the pitch before the feed does; null when it is off. */
+  /** Protection against users who see the pitch before the feed does; null when it is off. */
   readonly protection: ProtectionRules | null
   /** Whether positions may be opened before kick-off. */
   readonly preMatch: boolean
@@ -93,7 +93,7 @@ export interface ProtectionRules {
   readonly lateMs: number
   /** How long closes wait for list and statistics to agree about a player. */
   readonly newsHoldMs: number
-  /** An update that moves a base so far is news without a hold, in parts per million. */
+  /** An update that moves a base this far is news without a hold, in parts per million. */
   readonly movePpm: number
 }
 
@@ -125,13 +125,13 @@ export const DEFAULT_RULES: TradingRules = {
 
 /** Protection: how long opens wait, at most, for list and statistics to agree about a player. */
 export const NEWS_OPENS_HOLD_MS = 300 * SECOND_MS
-/** Protection: a penalty is seen this long before the feed tells how it ended. */
+/** Protection: users see a penalty up to this long before the feed shows how it ended. */
 export const PENALTY_LATE_MS = 180 * SECOND_MS
 /** Protection: the longest after a fill that news without a cancellation reaches it. */
 export const LATE_REACH_MS = PENALTY_LATE_MS
 /** Protection: how long after trading reopened a cancellation still moves what the event has moved. */
 export const NEWS_CANCELLED_WITHIN_MS = 300 * SECOND_MS
-/** Protection: the most closes that a match remembers. With more the earliest are forgotten, and stand. */
+/** Protection: the most closes that a match remembers. With more the earliest are forgotten, and become final. */
 export const MOVABLE_CLOSES_MAX = 50_000
 /** The interval between two price frames of an instrument: at most 20 a second. */
 export const PUBLISH_INTERVAL_MS = 50
@@ -156,7 +156,7 @@ export const XP_FIRST_TRADE_OF_DAY = 50
 export const REFERRAL_REWARD: Money = money(units(100))
 /** The most credits to one referrer in a week, by default. */
 export const REFERRALS_WEEKLY_MAX = 10
-/** So long ago may an admin have signed in who does what cannot be undone. */
+/** An admin who does what cannot be undone must have signed in at most this long ago. */
 export const FRESH_MS = 15 * MINUTE_MS
 /** The most that a balance changed from outside in the fast store adds to a wallet at once, by default: no bound. */
 export const ADOPTION_MAX: Money = money(MICROS_MAX)
@@ -164,7 +164,7 @@ export const ADOPTION_MAX: Money = money(MICROS_MAX)
 export const ADOPTION_ALERT: Money = money(units(10_000))
 /** Returns are measured against at least this much margin, by default. */
 export const ROI_FLOOR: Money = money(units(10_000))
-/** The most players a draw may ask for: of a user's week no more are kept. */
+/** The most players that a draw may require: no more are stored of a user's week. */
 export const DRAW_PLAYERS_MAX = 20
 /** A win of this size, like every washout, appears in the activity feed. */
 export const BIG_WIN: Money = money(units(500))
@@ -177,11 +177,11 @@ assert(DEFAULT_RULES.lotMin >= DEFAULT_RULES.lotStep, 'the smallest lot must be 
 assert(DEFAULT_RULES.lotMin % DEFAULT_RULES.lotStep === 0, 'the smallest lot must be a whole number of steps')
 assert(DEFAULT_RULES.impactCapPpm < 1_000_000 / LEVERAGE, 'the impact alone must never wash out a position')
 
-/** The private leagues under way or to come in which a user takes part at a time. */
+/** The most private leagues, running or upcoming, that a user takes part in at a time. */
 export const LEAGUES_MAX = 25
-/** The users who ever joined a private league. */
+/** The most users who ever join a private league. */
 export const MEMBERS_MAX = 1_000
-/** The users who can enter a tournament. Its table is read as a whole. */
+/** The most users who can enter a tournament. Its table is read as a whole. */
 export const ENTRANTS_MAX = 10_000
-/** The tournaments that have not been decided. */
+/** The most tournaments that are not decided yet. */
 export const TOURNAMENTS_MAX = 20

@@ -34,7 +34,7 @@ export const NO_LIMITS: OwnLimits = { dailyLoss: NONE, coolOffUntil: NONE, exclu
 export const inForce = ({ now, next = null, at }: StoredLimit, time: Instant): number | null =>
   at !== undefined && at <= time ? next : now
 
-/** The value that waits, and until when; null for none. */
+/** The looser value that waits, and when it takes effect; null for none. */
 export function pendingOf(
   { next = null, at }: StoredLimit,
   time: Instant,
@@ -42,7 +42,7 @@ export function pendingOf(
   return at === undefined || at <= time ? null : { value: next, at }
 }
 
-/** Limits after a user's wish. Repeating a wish changes nothing: what waits already does not wait longer. */
+/** Limits after a user's request. Repeating it changes nothing: a value that waits already does not wait longer. */
 export function changeLimits(limits: OwnLimits, wanted: WantedLimits, time: Instant): OwnLimits {
   const changed = { ...limits }
   for (const name of LIMIT_NAMES) {
@@ -60,7 +60,7 @@ function limitAfter(name: LimitName, limit: StoredLimit, value: number | null, t
   return { now, next: value, at }
 }
 
-/** A smaller loss and a later end are stricter. An end that has passed is none. */
+/** A smaller loss and a later end are stricter. An end that has passed counts as no end. */
 function isLooser(name: LimitName, now: number | null, value: number | null, time: Instant): boolean {
   if (name === 'dailyLoss') return now !== null && (value === null || value > now)
   return now !== null && now > time && (value === null || value < now)
@@ -81,7 +81,7 @@ export const readLimits: Reader<OwnLimits> = (value, path) => {
   return { dailyLoss: limit('dailyLoss'), coolOffUntil: limit('coolOffUntil'), excludedUntil: limit('excludedUntil') }
 }
 
-/** What a wallet's owner allows themselves at an instant. */
+/** A user's own limits as one wallet meets them at an instant. */
 export interface OwnBounds {
   /** Until when they open nothing; null for now. */
   readonly until: Instant | null
@@ -93,7 +93,7 @@ export interface OwnBounds {
   readonly atStake: Money
 }
 
-/** What openings may still cost within the limit of the day, below zero when it is passed; infinite without one. */
+/** The margin that openings may still take within the day's limit, below zero beyond it; infinite without one. */
 export const leftToLose = (bounds: OwnBounds | undefined): number =>
   bounds === undefined || bounds.dailyLoss === null ? Infinity : bounds.dailyLoss - bounds.lostToday - bounds.atStake
 

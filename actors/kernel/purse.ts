@@ -4,7 +4,7 @@
  */
 import { type LeagueId, leagueId } from './ids.ts'
 
-/** `main`: the game. `practice`: recordings, whose outcome anybody may know. Every user has both. */
+/** `main`: the game. `practice`: recordings, whose outcome users may know. Every user has both. */
 export const PURSES = ['main', 'practice'] as const
 export type CommonPurse = (typeof PURSES)[number]
 
@@ -13,7 +13,7 @@ export type Purse = CommonPurse | LeagueId
 
 export const isCommon = (purse: Purse): purse is CommonPurse => purse === 'main' || purse === 'practice'
 
-/** A purse by its name: one that all have, or the UUID of a league in lower case; null for anything else. */
+/** A purse by its name: `main`, `practice`, or the UUID of a league in lower case; null for anything else. */
 export function purseNamed(name: string): Purse | null {
   const common = PURSES.find((one) => one === name)
   if (common !== undefined) return common

@@ -1,4 +1,4 @@
-/** How a match ends, by the goals that both sides are expected to score: independent Poisson counts. */
+/** The chances of a match's results from the expected goals of both sides: independent Poisson counts. */
 import { exp } from '../kernel/exact-math.ts'
 
 interface Result {
@@ -7,7 +7,7 @@ interface Result {
   readonly losses: number
 }
 
-/** Goals of one side that are told apart; more are as good as never scored. */
+/** Goals of one side are counted from 0 to 13; the chance of more is neglected. */
 const COUNTS = 14
 
 /** How often a side that scores `own` on average wins, draws and loses against one that scores `other`. */

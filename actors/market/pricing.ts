@@ -217,7 +217,7 @@ function sceneOf(
   return { moment, incidents, pitch, tally: tallyOf(moment, incidents, pitch, model) }
 }
 
-/** Everybody whom the update can move. */
+/** The players whose prices the update can move. */
 function castOf(
   { moment: { snapshot }, pitch, tally }: Scene,
   players: readonly PricedPlayer[],

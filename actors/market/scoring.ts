@@ -98,7 +98,7 @@ export type FollowedAction = (typeof FOLLOWED)[number]
 
 /**
  * What usually follows an action. It is in the price with the action, until the statistics state what did follow:
- * otherwise late statistics would be a second step that everybody can see coming.
+ * otherwise late statistics would be a second step that every user can see coming.
  */
 export interface Follows {
   /** The change of the player's rating. */

@@ -256,7 +256,7 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
  * match, silence does not: a feed that fails after the whistle settles nothing.
  */ // T23
 function isConfirmed(info: MatchInfo, terms: Terms): boolean {
-  // A single poll that shows a match as put off or abandoned must not cost anybody a position.
+  // A single poll that shows a match as put off or abandoned must not cost a user their position.
   if (info.phase === 'off') return info.replay || info.feedSeq > (info.endedSeq ?? info.feedSeq)
   const knownAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
   const heldMs = knownAt - (info.endedAt ?? knownAt)

@@ -1,5 +1,5 @@
 /**
- * The prices at which a purse trades. The purses that everybody has move prices and pay for it. A league trades at the
+ * The prices at which a purse trades. The purses that all users have move prices and pay for it. A league trades at the
  * base and moves nothing: otherwise its money would push the price of every other purse (contests are free to join, so
  * that money costs nothing), and theirs would decide the league.
  */ // T37

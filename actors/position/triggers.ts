@@ -166,7 +166,7 @@ export class TriggerBook {
 }
 
 /**
- * Names a trigger book. An instrument has two: leagues trade at its base and everybody else at its price, so their
+ * Names a trigger book. An instrument has two: leagues trade at its base, the other purses at its price, so their
  * triggers are sorted by different prices.
  */
 export type TriggerBookId = InstrumentId | `league ${InstrumentId}`

@@ -1,4 +1,4 @@
-/** The text of the tables of a match, of everybody and of a district, for `migrate`. */
+/** The SQL of the tables of a match, of all users and of a district, for `migrate`. */
 import { readFileSync } from 'node:fs'
 import { repeatable } from './repeatable.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Prints new secrets for a server's environment: `npm run ops -s -- keygen >> .env` (without `-s` npm prints what it
- * runs, too). With `--rotate` it prints a new signing key and the two steps in which it replaces the one in the
+ * Prints new secrets for a server's environment: `npm run ops -s -- keygen >> .env` (without `-s` npm also prints
+ * the command). With `--rotate` it prints a new signing key and the two steps in which it replaces the one in the
  * environment, so that no user is signed out and processes of both steps accept each other's tokens.
  */
 import { randomBytes } from 'node:crypto'

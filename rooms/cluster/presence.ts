@@ -53,11 +53,11 @@ const CUT_OFF_AFTER = 8
 const PROBE_MS = 250
 /** Another process is gone if this many probes in a row had no receiver. Its connection may be coming back. */
 const MISSES = 2
-/** A process that nobody else can confirm to be gone is missed for a second. */
+/** If no other process can confirm that one is gone, it must be missed for a second. */
 const MISSES_ALONE = 5
 /**
  * A process that was found gone is passed over by the one that watches it, for there may be another behind it that is
- * gone. It is asked again if it still seems to run: nobody may have confirmed, or it was a mistake.
+ * gone. It is asked again if it still seems to run: no process may have confirmed, or it was a mistake.
  */
 const PASSED_OVER_MS = { missed: SECOND_MS, orphaned: 5 * SECOND_MS } as const
 /**
@@ -118,10 +118,10 @@ export class Presence {
   async look(): Promise<void> {
     const { registry, matches, report } = this.#options
     const isDeaf = this.#unheard >= CUT_OFF_AFTER
-    // Says so long before it acts: when all lose the bus, nobody may seem to hear.
+    // Says so long before it acts: when all lose the bus, no process may seem to hear.
     this.#others = await registry.seen(this.#unheard < RECONNECT_AFTER)
     const wasCutOff = this.#isCutOff
-    // Where nobody hears, the bus is away: trades go on whose client and match are in one process.
+    // No process hears: the bus is unavailable. Trades continue whose client and match are in one process.
     this.#isCutOff = isDeaf && this.#others.length > 0
     if (this.#isCutOff && !wasCutOff) report('bus_unheard', new Error('cut off from the other processes'), {})
     if (isDeaf && this.#others.some(({ runsMatches }) => runsMatches)) await matches.giveBack()

@@ -49,7 +49,7 @@ async function reachRedis(url: string): Promise<FastStore> {
   }
 }
 
-/** Redis cannot be reached at the start. A running process continues without it for a while. */
+/** Redis cannot be reached at the start, which ends it. A process that has started continues without Redis. */
 class FastStoreUnavailable extends Error {
   override name = 'FastStoreUnavailable'
 

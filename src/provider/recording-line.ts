@@ -1,5 +1,6 @@
 /**
- * A line of a recording or a journal: something that a match has heard. Anything else in a line is refused or ignored.
+ * A line of a recording or a journal: something that a match has heard. Unknown kinds are refused, unknown members
+ * ignored.
  */
 import { z } from 'zod'
 import { FixtureId, Instant, InstrumentId, Snapshot } from '../../actors/codec/fixture.ts'
@@ -39,7 +40,7 @@ export type Payload = z.output<typeof Payload>
 const mode = z.enum(TRADING_MODES)
 const Modes = z.object({ platform: mode, matches: z.record(z.string(), mode), instruments: z.record(z.string(), mode) })
 
-/** The operator's restrictions in such rules. Throws when they cannot be read. */
+/** The operator's restrictions in the rules of a line. Throws when they cannot be read. */
 export function modesOf(plain: unknown): TradingModes {
   const { platform, matches, instruments } = Modes.parse(plain)
   return {

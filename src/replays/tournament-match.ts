@@ -1,6 +1,6 @@
 /**
  * The match of a tournament. It follows from a secret seed and the time at which it begins, so another process can
- * continue it, and anybody can make it again once the seed is published.
+ * continue it, and anyone can make it again once the seed is published.
  */
 import { createHmac } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** What is remembered of a fixture to judge its next update by. Plain JSON. */
+/** What is remembered of a fixture to judge its next update. Plain JSON. */
 import { type PlayerId, playerId } from '../../kernel/ids.ts'
 import {
   as,
@@ -17,7 +17,7 @@ import { type FixturePeriod, PERIOD_KINDS, type Side } from '../fixture.ts'
 import type { Details } from './plausible.ts'
 
 export interface Beliefs {
-  /** What the last update has said that is not believed before another one says it too. */
+  /** What the last update said, but is not believed before another one repeats it. */
   readonly doubts: Doubts
   /** As last believed. */
   readonly periods: readonly FixturePeriod[]

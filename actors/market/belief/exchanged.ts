@@ -1,9 +1,9 @@
-/** Statistics of players that a provider has exchanged, or counted several times. */
+/** Finds players whose statistics a provider has exchanged, or counted several times. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
 import { type Details, isCount } from './plausible.ts'
 
-/** The most that a player may have done meanwhile. */
+/** The most counts that a player may have gained since the last update. */
 const EXCHANGED_AHEAD = 2
 const TIMES = [2, 3]
 /** Smaller counts may double in one poll. */
@@ -15,7 +15,7 @@ interface Told {
   readonly now: Details
 }
 
-/** Players in a ring, each of whose rows goes on from what was known of another; and those whose counts multiply. */
+/** The players in a ring, each of whose rows continues what was known of another, and those whose counts multiply. */
 export function exchangedIn(
   rows: SaidFixture['players'],
   squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],

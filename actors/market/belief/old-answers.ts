@@ -1,16 +1,16 @@
-/** Answers that say nothing: those that were true long ago, and statistics that have been reset. */
+/** Empties answers that were true long ago, and statistics that a provider has reset. */
 import type { FixturePeriod, FixturePlayer, SaidFixture } from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
 import { type Details, isCount } from './plausible.ts'
 
-/** A half that a provider begins by mistake is taken back sooner, and extra time too. */
+/** A half, or extra time, that a provider began by mistake is taken back before this. */
 const BEGUN_SECS = 300
 const EXTRA_SECS = 60
 
 /**
- * What an answer says: nothing, where it shows a break, or the end of 90 minutes, and lacks what has been played since.
- * Its clock stands, so it cannot tell how old it is, and a second one would confirm what it lacks: goals, cards,
- * statistics. A minute of them would settle the match.
+ * The answer, emptied if it is old: if it shows a break, or the end of 90 minutes, and lacks a period that has been
+ * played since. Its clock stands still, so it does not show its age, and a second such answer would confirm what the
+ * first one lacks: goals, cards, statistics. A minute of them would settle the match.
  */
 export function withoutOld(said: SaidFixture, before: readonly FixturePeriod[]): SaidFixture {
   const { home, away, periods } = said

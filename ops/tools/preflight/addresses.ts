@@ -1,4 +1,4 @@
-/** Whether processes answer at their addresses and accept a token signed with our key. */
+/** Checks that processes answer at their addresses and accept a token signed with our key. */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
