@@ -53,7 +53,7 @@ export function standingFor(
   }
 }
 
-/** Discrete actions: those of the list, and what the statistics tell before it as far as the score bears it out. */
+/** Discrete actions: those of the list, and those that the statistics show first and the score confirms. */
 function countsFor({ role, side, tally, differences }: Told, around: Around, model: ScoringModel): Counts {
   const { isStated, unlisted, standsUnlisted, missed } = around
   const sum: Partial<Record<DiscreteAction, number>> = { ...tally.weighed }

@@ -34,7 +34,7 @@ export interface Incident {
   readonly addition: string | null
   /** Seconds of play when it was first listed, or when the minute ended that it had then: whichever came first. */
   readonly listedAt: number
-  /** The last list named no assist or substitute any more. They count until another list says so. */
+  /** The last list no longer named the assist or substitute. They count until another list says so. */
   readonly isRelatedLost: boolean
   /**
    * `seen`: listed, but without effect (no player named yet, or ahead of the score). `missing`: counts, but was not in

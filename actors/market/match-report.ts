@@ -82,7 +82,7 @@ const isAbout = (incident: Incident, event: FixtureEvent): boolean =>
 const isTold = (event: FixtureEvent, incidents: readonly Incident[]): boolean =>
   !event.rescinded && incidents.some((incident) => counts(incident) && isSame(incident, event))
 
-/** A goal that is listed once more beside the one that counts, and was never shown. */
+/** A goal that is listed again beside the one that counts, and was never shown. */
 const isRepeated = (incident: Incident, incidents: readonly Incident[], before: readonly ReportedEvent[]): boolean =>
   !counts(incident) &&
   isGoal(incident.kind) &&

@@ -111,7 +111,7 @@ export interface Follows {
   readonly annulled: number
   /** How many of the penalties that are missed the keeper has saved. */
   readonly saved: number
-  /** Statistics are waited for so long, in seconds of play. */
+  /** How long late statistics are waited for, in seconds of play. */
   readonly waitSecs: number
 }
 
@@ -333,8 +333,8 @@ export interface Rated {
 }
 
 /**
- * The points of what a rating has gained since the first one beyond what is usual. A rating first appears at a minute
- * that everybody knows, and says of the time before it what the statistics have said already: so it counts from there.
+ * The points of what a rating has gained beyond the usual since the first one. Every user knows at which minute the
+ * first one appears, and it repeats what the statistics have shown until then: so gains count from there.
  */
 export function ratingPoints(
   { rating: { weight, start, end } }: ScoringModel,

@@ -22,7 +22,7 @@ export interface Moment {
   readonly snapshot: FixtureSnapshot
   /** Seconds of play. */
   readonly secs: number
-  /** The final whistle has gone: no goal is taken back any more. */
+  /** The final whistle has gone: goals are no longer taken back. */
   readonly isOver: boolean
 }
 

@@ -31,7 +31,7 @@ export type Decision =
   | { readonly kind: 'repeated'; readonly stored: StoredResult }
   /**
    * A system entry. `news` is true if the feed update was new, or the ending had not begun; `effect` is true if any
-   * event followed, `after` so many of the batch.
+   * event followed; `after` events of the batch came before it.
    */
   | { readonly kind: 'proceeded'; readonly news: boolean; readonly effect: boolean; readonly after: number }
 

@@ -182,7 +182,7 @@ export function close(draft: Draft, command: ClosePosition | ClosePart, terms: T
   const position = size === whole.lots ? emitClose(draft, whole, how, terms) : closePart(draft, whole, size, how, terms)
   afterTrade(draft, instrument, terms)
   const after = draft.listed(instrument.id)
-  // What was set off may have closed it, too.
+  // A trigger that this set off may also have closed it.
   const rest = draft.position(whole.id)
   const left = rest === undefined ? {} : { rest: { position: rest, exitPrice: closingFill(after, rest) } }
   return done({ position, price: standingPrice(after, position.purse), exitPrice: position.close.price, ...left })

@@ -42,7 +42,7 @@ export class Shard {
     this.#redis.on('error', () => {})
     this.#redis.on('smessageBuffer', (channel: Buffer, message: Buffer) => onMessage(channel.toString(), message))
     this.#redis.on('end', () => this.end())
-    // A slot has left the node, or the node is no master any more: it unsubscribes its clients.
+    // A slot has left the node, or the node is no longer a master: it unsubscribes its clients.
     this.#redis.on('moved', () => this.end())
     this.#opened = this.#open()
     this.#opened.catch(() => this.end())

@@ -129,7 +129,7 @@ export class Pools<Name extends string> {
     return pool
   }
 
-  /** Of these processes of the server those that work on a query, as far as it says. */
+  /** Which of these server processes are running a query, as far as the server says. */
   async #atWork(pids: readonly number[]): Promise<ReadonlySet<number>> {
     const [options] = Object.values<pg.PoolConfig>(this.#options)
     const client = new Client({ ...options, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS })

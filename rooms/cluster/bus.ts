@@ -31,7 +31,7 @@ export interface PubSub {
   unsubscribe(channel: string): Promise<void>
   /** Calls the listener whenever messages may have been missed. */
   onGap(listener: () => void): void
-  /** Ends the connection, which is silent, and connects anew. */
+  /** Ends the silent connection and reconnects. */
   reconnect(): void
   close(): Promise<void>
 }

@@ -13,8 +13,8 @@ export interface Registry {
   /** Says that this process runs, and whether it hears the bus. Returns the others that run and hear, by id. */
   seen(hears: boolean): Promise<readonly OtherProcess[]>
   /**
-   * Says that this process found another gone. Returns how many do, 0 if it has left, and the matches that are released
-   * since so many do.
+   * Says that this process found another gone. Returns how many processes did, 0 if it has left, and the matches that
+   * are released if they are enough.
    */
   missed(
     process: ProcessId,
@@ -46,7 +46,7 @@ export interface PresenceOptions {
 }
 
 const BEAT_MS = SECOND_MS
-/** Beats unheard until the connection is made anew, and again after as many. */
+/** Reconnects after this many beats unheard, and again after as many. */
 const RECONNECT_AFTER = 3
 /** Beats unheard until a process that can be replaced is. */
 const CUT_OFF_AFTER = 8

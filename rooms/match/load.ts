@@ -8,7 +8,7 @@ import type { MatchContext } from './match-host.ts'
 
 /**
  * The match as last committed, or null when it is unknown. One whose stored state cannot be read is quarantined: an
- * operator can end it all the same. Rejects with a fault of the database.
+ * operator can still end it. Rejects with a fault of the database.
  */
 export async function loadOrQuarantine(
   { store, quarantine, report }: Pick<MatchContext, 'store' | 'quarantine' | 'report'>,

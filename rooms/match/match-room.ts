@@ -65,7 +65,7 @@ export interface HostedMatch {
   readonly actor: MatchActor
   /** Set once the match is being retired; resolves when another incarnation may start. */
   readonly leaving: Promise<void> | null
-  /** Resolves when it has let go of everything: its lease, too. */
+  /** Resolves when everything is released, including its lease. */
   readonly closed: Promise<void>
   /** The source of its prices. */
   readonly source: MatchHost

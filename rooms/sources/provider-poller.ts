@@ -195,7 +195,7 @@ export class ProviderPoller {
       this.#updates.keepOnly(running)
       const answer = await provider.inPlay()
       answered = await this.#take(answer, running)
-      // What could be read has been taken; the rest is a failure all the same.
+      // What could be read has been taken; the rest is still a failure.
       if (answer.incomplete !== undefined) throw answer.incomplete
     })
     if (!isAnswered) return

@@ -116,7 +116,7 @@ function sharedSchemas(schemas: Schemas): Schemas {
   return Object.fromEntries(found)
 }
 
-/** What the description says besides the routes. */
+/** What the description needs in addition to the routes. */
 interface Described {
   /** Of features. */
   readonly topics: readonly Topic[]
@@ -187,7 +187,7 @@ function once<T>(make: () => T): () => T {
 /** The error form, the two cookies and the keys. */
 function registerComponents(registry: OpenAPIHono['openAPIRegistry'], { body }: ApiErrors): void {
   registry.register('Error', body)
-  // Of the account stream; its REST counterpart has a cursor besides.
+  // Of the account stream; its REST counterpart also has a cursor.
   registry.register('AccountChanges', AccountChangesBody)
   registry.registerComponent('securitySchemes', 'accessCookie', {
     type: 'apiKey',
@@ -242,7 +242,7 @@ function nameOperations({ paths }: RestDocument, { deprecated }: Described): voi
   }
 }
 
-/** The files of the API description are cached, too. */
+/** The files of the API description are cached as well. */
 const FILES = ['/api/openapi.json', '/api/asyncapi.json', '/api/docs']
 
 /** Routes with an ETag answer 304 to a client that has the answer. */

@@ -17,7 +17,7 @@ const HEADERS = {
     '"global";r=199;t=60',
   ),
   'RateLimit-Policy': text('The same limits: name, requests (`q`) and seconds (`w`).', '"global";q=200;w=60'),
-  'WWW-Authenticate': text('Present where the operation accepts a personal key.', 'Bearer realm="touchline"'),
+  'WWW-Authenticate': text('The challenge that HTTP demands with every 401.', 'Bearer realm="touchline"'),
   'Idempotent-Replayed': {
     description: '`true` if the answer is that of an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },

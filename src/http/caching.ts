@@ -10,7 +10,7 @@ import type { HttpEnv } from './answers.ts'
 export const PUBLIC = 'public, max-age=60, must-revalidate'
 /** Open to all, and must not be a minute old. */
 const PUBLIC_NOW = 'public, no-cache'
-/** Open to all, and kept anew every five seconds. */
+/** Open to all, and renewed every five seconds. */
 const PUBLIC_SOON = 'public, max-age=5'
 /** The same for every user who is signed in: kept by their browser alone, and asked about each time. */
 export const SHARED = 'private, no-cache'

@@ -17,7 +17,7 @@ const SIGN_INS: Readonly<Record<'ok' | SignInFailure, true>> = {
   EMAIL_NOT_VERIFIED: true,
 }
 
-/** Counted besides `wallet.adopt`: what adds more than `trading.adoption_alert`. */
+/** Counted in addition to `wallet.adopt`: what adds more than `trading.adoption_alert`. */
 const LARGE_ADOPTION = 'wallet.adopt_large'
 
 /** What alerts count. A series that begins with its first event would not show an increase, so these begin at zero. */

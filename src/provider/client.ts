@@ -140,7 +140,7 @@ export function createProvider(options: ProviderOptions): Provider {
   let isWhole = true
   let hasOdds = true
   /**
-   * A plan without odds refuses the whole request: it is asked once more without them, and then never again with them.
+   * A plan without odds refuses the whole request: it is repeated without them, and they are never asked for again.
    */
   const askWithOdds = async (path: string, query: Readonly<Record<string, string>>): Promise<Envelope> => {
     if (!hasOdds) return ask(path, { include: OUTLINE, ...query })

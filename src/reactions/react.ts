@@ -115,7 +115,7 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
   const voided = events.flatMap(({ event }) => (event.kind === 'voided' ? [event] : []))
   const records = await effects.voids.records(voided.map(({ userId }) => userId))
   for (const [user, left] of records) change(user, (career) => withRecords(career, left))
-  // What is taken back was a first trade all the same, in whichever way commits are grouped.
+  // A trade that is taken back was still a first trade, however commits are grouped.
   const reached = (user: UserId): Career[] => [...(peaks.get(user) ?? []), careers.get(user) ?? NEW_CAREER]
   const earned = referrals.filter(({ refereeId }) => reached(refereeId).some((career) => isEarned(career, terms)))
   const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)

@@ -114,7 +114,7 @@ export class GameplayBot {
     this.#options = options
   }
 
-  /** The bundled recordings, then those added. Every ended match can be played besides, as `match-<id>`. */
+  /** The bundled recordings, then those added. Every ended match can also be played, as `match-<id>`. */
   async fixtures(): Promise<readonly PlayableFixture[]> {
     const { library } = this.#options
     const bundled = await Promise.all(

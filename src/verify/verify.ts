@@ -45,7 +45,7 @@ export interface Proven {
   readonly checkpoints: number
   /** Whether the match has settled by the end of the tape. */
   readonly isWhole: boolean
-  /** Whether what follows from what was proved, too. */
+  /** Whether a recording was given, so that the match was run again and every line compared. */
   readonly isRerun: boolean
   /** Lines by kind. */
   readonly counts: Readonly<Record<string, number>>

@@ -214,7 +214,7 @@ export function refreshWallet(): Promise<void> {
 async function askWallet(of: Purse): Promise<void> {
   const found = await api.wallet(of)
   takeWallet(found)
-  // What closes have paid is locked for a while, and no event says when it is not any more.
+  // What closes have paid is locked for a while, and no event says when it is free.
   if (found.freeMargin >= found.balance) return
   if (history.peek() !== null) void refreshHistory().catch(() => undefined)
   setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
@@ -295,7 +295,7 @@ export async function close(id: string, lotSize?: number): Promise<boolean> {
   }
 }
 
-/** What closing so many lots of a position would pay now: their share of the margin and their PnL. */
+/** What closing this many lots of a position would pay now: their share of the margin and their PnL. */
 export function livePay(position: Position, size: number): number {
   const { lotSize, margin, exitPrice, currentPrice, instrumentId, purse: of } = position
   // A part moves the price less than the whole.

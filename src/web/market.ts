@@ -142,7 +142,7 @@ export function refreshSoon(): void {
   }, 1_500)
 }
 
-/** Players are asked for, too, if there are new ones. */
+/** Also asks for players if there are new ones. */
 export async function refreshMatches(): Promise<void> {
   const known = new Set(matches.peek().map(({ id }) => id))
   const shown = selectedMatchId.peek()

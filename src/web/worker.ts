@@ -39,7 +39,7 @@ interface Scope {
 
 const scope = globalThis as unknown as Scope
 const CACHE = `page-${scope.SHELL.version}`
-/** After this the kept page is shown; its files are kept, too. */
+/** After this the kept page is shown, with its kept files. */
 const SLOW_MS = 2_000
 
 scope.addEventListener('install', (event) => {

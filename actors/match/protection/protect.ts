@@ -107,7 +107,7 @@ export function untilOf(
   return until > at ? until : null
 }
 
-/** An operator voids a closed position: no news moves it any more. */
+/** An operator voids a closed position: news no longer moves it. */
 export function forgetClose(draft: Draft, positionId: PositionId): void {
   for (const { position } of draft.movableCloses()) {
     if (position.id === positionId) return draft.emit({ kind: 'close_forgotten', positionId })

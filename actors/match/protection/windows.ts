@@ -110,7 +110,7 @@ const PPM = 1_000_000
 
 const earliest = (instants: readonly Instant[]): Instant => instant(Math.min(...instants))
 
-/** After this nothing that happened in the window is taken back any more. */
+/** After this nothing that happened in the window can be taken back. */
 function isForgotten({ endedAt }: NewsWindow, view: MatchView, now: Instant): boolean {
   return endedAt !== null && now >= endedAt + lasting(NEWS_CANCELLED_WITHIN_MS, view)
 }

@@ -22,7 +22,7 @@ export interface Decided {
   readonly places: readonly LeaguePlace[]
 }
 
-/** What a member is told besides the place. */
+/** What a member is told in addition to their rank. */
 export interface Ahead {
   readonly words: string
   readonly data: Readonly<Record<string, unknown>>

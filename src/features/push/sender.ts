@@ -32,7 +32,7 @@ export interface PushSenderOptions {
 
 /** Messages under way: all browsers of ten users, as many as may hang before their push service is left alone. */
 export const TOGETHER = 100
-/** Push services keep a message for a browser that is offline for so long. */
+/** How long push services keep a message for a browser that is offline. */
 const TTL_SECS = 15 * 60
 const GONE: ReadonlySet<number> = new Set([404, 410])
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403])

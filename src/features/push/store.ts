@@ -43,7 +43,7 @@ export interface Push {
 
 /** Browsers of one user; beyond it the oldest goes. */
 const SUBSCRIPTIONS_MAX = 10
-/** What is older is of no interest any more. */
+/** Older messages are not sent: they are of no interest. */
 const FRESH_MS = 15 * MINUTE_MS
 /** Longer than any delivery. */
 const CLAIM_MS = 30 * SECOND_MS
@@ -196,7 +196,7 @@ export class Pushes {
       or o.claimed_until > ${latest}::timestamptz)`
   }
 
-  /** Tries nothing for a browser again for so long, in ms. */
+  /** Pauses the messages to a browser for this long, in ms. */
   async putOff(subscription: string, ms: number): Promise<void> {
     await this.#db
       .updateTable('push_outbox')
@@ -215,7 +215,7 @@ export class Pushes {
        where o.notification_id = d.notification_id and o.subscription_id = d.subscription_id`.execute(this.#db)
   }
 
-  /** Forgets browsers that do not want messages any more. */
+  /** Forgets browsers that no longer want messages. */
   async forgetBrowsers(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     await this.#db

@@ -1,4 +1,4 @@
-/** Recaps: what a match, a week or a year made of a user's positions, of the first two as a picture to share, too. */
+/** Recaps: what a match, a week or a year made of a user's positions; the first two also as a picture to share. */
 import { ownRows } from '../../../db/data-export.ts'
 import { FairQueue, Queue } from '../../http/queue.ts'
 import type { Feature, Opened } from '../feature.ts'

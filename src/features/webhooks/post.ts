@@ -31,7 +31,7 @@ type AnyPost = Omit<Post, 'body'> & { readonly body: string | Uint8Array }
 
 export interface PosterOptions {
   readonly targets: WebhookTargets
-  /** From the first byte to the end of the answer. A post that waits for a connection spends this, too. */
+  /** From the first byte to the end of the answer. Waiting for a connection counts. */
   readonly timeoutMs: number
   /** Connections to one host; two if left out. */
   readonly sockets?: number

@@ -41,7 +41,7 @@ export interface NewWebhook {
   readonly types: readonly string[]
   /** Where it begins. */
   readonly place: StreamPlace
-  /** A digest of its secret, which tells when that is not the same any more. */
+  /** A digest of its secret, which shows when the secret has changed. */
   readonly secretDigest: string
 }
 

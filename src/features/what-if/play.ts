@@ -33,7 +33,7 @@ export interface MovedPrice {
   /** The base at the end of the match. */
   readonly was: Price
   readonly would: Price
-  /** Where the two bases were farthest apart: by so many parts per million of the first. */
+  /** The largest distance of the two bases, in parts per million of the first. */
   readonly farthestPpm: number
 }
 

@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../../actors/kernel/world.ts'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
 
-/** The file says until when it can be relied on. It is made anew for each request, so a quarter of a year is honest. */
+/** How long the file can be relied on. It is made for each request, so a quarter of a year is honest. */
 const VALID_MS = 90 * 24 * HOUR_MS
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
 

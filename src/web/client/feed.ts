@@ -170,7 +170,7 @@ export class Feed {
 
   #receive(data: unknown): void {
     this.#failures = 0
-    // Not when the connection opens: one that is refused is opened, too, and then closed with the reason.
+    // Not when the connection opens: the server also opens a refused one, and then closes it with the reason.
     this.#enter('live')
     this.#expectMessage()
     if (data instanceof ArrayBuffer) return this.#receivePrice(data)

@@ -11,7 +11,7 @@ import { say, words } from '../words.ts'
 import { isResting, pressOnce, rest } from './rest.ts'
 import { lotsOf, type Portion, PORTIONS } from './portion.ts'
 
-/** Where a player is not listed any more. */
+/** Where a player is no longer listed. */
 const LOT_STEP = 0.01
 
 /** Whether its match takes a close: not while it is halted, nor after the end. */

@@ -46,7 +46,7 @@ type Tone = ChartLevel['tone'] | ChartMark['tone'] | 'line' | 'fill' | 'grid' | 
 /** The smallest price range of the scale, as a fraction of the price. */
 const LEAST_RANGE = 0.005
 
-/** In so short a window the axis names seconds, too. */
+/** In a window this short the axis also shows seconds. */
 const CLOSE_SECS = 300
 
 const MARKS = {

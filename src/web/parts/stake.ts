@@ -7,7 +7,7 @@ import { draft } from './order-draft.ts'
 
 type Contract = Pick<Instrument, 'contractSize' | 'leverage' | 'lotStep' | 'minLot' | 'maxLot'>
 
-/** The stake that so many lots need at this price. */
+/** The stake that this many lots need at this price. */
 export const stakeOf = (lots: number, price: number, { contractSize, leverage }: Contract): number =>
   (lots * price * contractSize) / leverage
 
@@ -41,6 +41,6 @@ export function stepLots(price: number, contract: Contract, by: 1 | -1): void {
   setLots(String(Math.round(next * 100) / 100), price, contract)
 }
 
-/** An order for more than a quarter of the wallet is shown once more before it is sent. */
+/** An order for more than a quarter of the wallet is shown again before it is sent. */
 const REVIEWED = 0.25
 export const needsReview = (margin: number, balance: number): boolean => margin > balance * REVIEWED

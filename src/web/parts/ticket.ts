@@ -287,7 +287,7 @@ interface ReviewProps {
   readonly onBack: () => void
 }
 
-/** What a large order means, once more before it is sent. */
+/** What a large order means, shown again before it is sent. */
 function Review({ who, preview, balance, holdSecs, onBack }: ReviewProps) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => box.current?.focus(), [])

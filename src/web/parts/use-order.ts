@@ -1,4 +1,4 @@
-/** Sending the order of the ticket. A large one is shown once more before it is sent. */
+/** Sending the order of the ticket. A large one is shown again before it is sent. */
 import { useEffect, useState } from 'preact/hooks'
 import { open, tradePrice } from '../account.ts'
 import type { Instrument } from '../client/wire.ts'
@@ -15,7 +15,7 @@ interface Sending {
   readonly isReviewing: boolean
   /** Back from the review to the ticket. */
   readonly back: () => void
-  /** Sends the order, or shows it once more if it must be reviewed. `onDone`: it was carried out. */
+  /** Sends the order, or shows it again if it must be reviewed. `onDone`: it was carried out. */
   readonly submit: (mustReview: boolean, onDone: () => void) => void
 }
 

@@ -6,7 +6,7 @@ import { messageFor } from '../error-messages.ts'
 import { words } from '../words.ts'
 
 const AGAIN_MS = 5_000
-/** The wait doubles so often at most, to more than a minute: a server that fails has a crowd of pages before it. */
+/** The wait doubles at most this often, to more than a minute: a server that fails has a crowd of pages before it. */
 const DOUBLED_MAX = 4
 /** Failures that pass: of the network, of the server, and too many requests in a minute. */
 const mayPass = (error: unknown): boolean =>
