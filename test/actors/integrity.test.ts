@@ -37,6 +37,7 @@ describe('chances', () => {
     expect(binomialTail(0, 10, 0.3)).toBeCloseTo(1, 12)
     expect(binomialTail(5, 10, 0.5)).toBeCloseTo(0.623046875, 9)
     expect(binomialTail(10, 10, 0.1)).toBeCloseTo(1e-10, 20)
+    expect(binomialTail(1_000, 2_000, 0.5)).toBeCloseTo(0.50892, 5)
     expect(poissonTail(0, 2)).toBeCloseTo(1, 9)
     expect(poissonTail(3, 2)).toBeCloseTo(0.3233235838, 9)
     expect(poissonTail(20, 1) / 1.5e-19).toBeCloseTo(1.06, 1)
