@@ -1,8 +1,8 @@
 /** Probabilities of at least as many successes by chance. Sums of products: equal on every machine. */
 
 /**
- * The chance of at least `successes` in `trials`, each with chance `p`. In units of the chance of exactly `successes`: a
- * sum that begins at (1 − p)^trials is zero from about 1,075 trials of an even chance on.
+ * The chance of at least `successes` in `trials`, each with chance `p`. In units of the chance of exactly `successes`:
+ * a sum that begins at (1 − p)^trials is zero from about 1,075 trials of an even chance on.
  */
 export function binomialTail(successes: number, trials: number, p: number): number {
   const odds = p / (1 - p)

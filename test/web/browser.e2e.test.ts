@@ -76,6 +76,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('a press on a shirt counts, though its price moves meanwhile', async () => {
+    const { page } = await visit('Ada U111')
+    await page.goto(`${site.server.url}/#/match`)
+    const price = page.locator('button.shirt .at').nth(5)
+    const before = await price.textContent()
+    await price.hover()
+    await page.mouse.down()
+    for (let plays = 0; plays < 20 && (await price.textContent()) === before; plays++) await site.server.play(5)
+    expect(await price.textContent()).not.toBe(before)
+    await page.mouse.up()
+    await page.getByRole('dialog').waitFor()
+  })
+
   it('a stop-loss that fires shows a toast, and the position moves to the closed list', async () => {
     const { page, complaints } = await visit('Ada U12')
     const { instruments } = z

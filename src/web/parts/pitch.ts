@@ -34,7 +34,12 @@ export function Pitch() {
 }
 
 const Shirt = ({ player }: { player: Player }) => html`
-  <button class="shirt ${player.side}" aria-haspopup="dialog" onClick=${() => openSheet(player.instrumentId)}>
+  <button
+    class="shirt ${player.side}"
+    title=${player.name}
+    aria-haspopup="dialog"
+    onClick=${() => openSheet(player.instrumentId)}
+  >
     ${shirtOf(player, matchEvents.value?.events ?? [])}
     <${Price} id=${player.instrumentId} />
     <${Held} id=${player.instrumentId} />
