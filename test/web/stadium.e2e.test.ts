@@ -238,6 +238,26 @@ describe.skipIf(!hasBrowser)('while a match runs thirty times as fast', () => {
       expect(sum, `${view}: ${JSON.stringify(shifts)}`).toBeLessThanOrEqual(SHIFT_MAX)
     }
   })
+
+  it('what is typed into a level stays while prices move', async () => {
+    const { page } = await site.visit({ viewport: { width: 1440, height: 900 } })
+    await site.enter(page, 'Ivy Types')
+    await (await site.tradable(page)).click()
+    const held = page.locator('.held > li')
+    await held.waitFor()
+    await page.getByRole('checkbox', { name: 'Stop-loss' }).check()
+    for (const field of [held.getByLabel(/^Stop-loss/), page.locator('.ticket').getByLabel(/^Stop-loss price/)]) {
+      await field.fill('12.3')
+      const pnl = await held.locator('.pnl').innerText()
+      await expect
+        .poll(async () => {
+          await site.server.play(2)
+          return held.locator('.pnl').innerText()
+        })
+        .not.toBe(pnl)
+      expect(await field.inputValue()).toBe('12.3')
+    }
+  })
 })
 
 /** Counts what goes over the wire, also what the service worker asks for. */

@@ -4,6 +4,7 @@ import { percent, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { Explained, Help } from './help.ts'
 import { draft } from './order-draft.ts'
+import { useTyped } from './use-typed.ts'
 import { say, words } from '../words.ts'
 
 /** Where a level starts when it is switched on, as a fraction of the price. */
@@ -19,6 +20,7 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
   const { label, side, away } = LEVELS[kind]
   const level = draft[kind]
   const value = level.value
+  const field = useTyped(value, (typed) => (level.value = Number(typed) || null))
   const offered = Math.round(price * (1 + side * signOf(draft.direction.value) * away) * 100) / 100
   return html`
     <div class="field level">
@@ -40,8 +42,7 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
                 type="number"
                 step="0.01"
                 aria-label=${say(words.ticket.levelPrice, { level: label })}
-                value=${value}
-                onChange=${(event: Event) => (level.value = Number(valueOf(event)) || null)}
+                ...${field}
               />
               <span class="num outcome ${way(pnl ?? 0)}">
                 ${pnl === null ? percent((value / price - 1) * 100) : signed(pnl)}
@@ -52,5 +53,3 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
     </div>
   `
 }
-
-const valueOf = (event: Event): string => (event.target as HTMLInputElement).value

@@ -28,6 +28,7 @@ import { CloseButton } from './close-button.ts'
 import { PositionTools, shownPositions } from './position-tools.ts'
 import { PurseBadge } from './purse.ts'
 import { PositionReasons } from './reasons.ts'
+import { useTyped } from './use-typed.ts'
 import { messageFor } from '../error-messages.ts'
 import { say, words } from '../words.ts'
 
@@ -212,24 +213,23 @@ interface LevelInputProps {
 }
 
 /** Sent on Enter or blur; empty removes the level. */
-const LevelInput = ({ label, name, meaning, value, isBusy, onSet }: LevelInputProps) => html`
-  <label title="${name}: ${meaning}">
-    <abbr>${label}</abbr><span>${name}</span>
-    <input
-      class="num"
-      type="number"
-      step="0.01"
-      placeholder=${words.positions.none}
-      aria-label=${say(words.ticket.levelPrice, { level: name })}
-      readonly=${isBusy}
-      value=${value ?? ''}
-      onChange=${(event: Event) => {
-        const { value: typed } = event.target as HTMLInputElement
-        onSet(typed === '' ? null : Number(typed))
-      }}
-    />
-  </label>
-`
+function LevelInput({ label, name, meaning, value, isBusy, onSet }: LevelInputProps) {
+  const field = useTyped(value, (typed) => onSet(typed === '' ? null : Number(typed)))
+  return html`
+    <label title="${name}: ${meaning}">
+      <abbr>${label}</abbr><span>${name}</span>
+      <input
+        class="num"
+        type="number"
+        step="0.01"
+        placeholder=${words.positions.none}
+        aria-label=${say(words.ticket.levelPrice, { level: name })}
+        readonly=${isBusy}
+        ...${field}
+      />
+    </label>
+  `
+}
 
 function ClosedList() {
   const closed = history.value
