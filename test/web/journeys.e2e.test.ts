@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.getByLabel('Your name').fill('Stan Stadium')
     await press(page.getByRole('button', { name: 'Kick off' }))
     await page.getByText('Choose a player').waitFor()
-    await press(page.locator('.shirt').nth(5))
+    await press(page.locator('button.shirt').nth(5))
     // The button is within reach of a thumb, whatever is above it.
     const send = await site.tradable(page, /^Hold to go long/)
     const box = present((await send.boundingBox()) ?? undefined, 'box')

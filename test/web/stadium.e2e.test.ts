@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     await page.goto(`${site.server.url}/#/trade`)
     await page.getByText('1 of 4').waitFor()
     await page.goto(`${site.server.url}/#/match`)
-    await page.locator('.shirt').nth(5).tap()
+    await page.locator('button.shirt').nth(5).tap()
     await page.getByText('2 of 4').waitFor()
     await page.getByLabel('Stake in units').fill('6000')
     const send = page.locator('.send:enabled')

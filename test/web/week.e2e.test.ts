@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     const { page, complaints } = await site.visit({ viewport: PHONE })
     await site.enter(page, 'Dot Pitch')
     await page.goto(`${site.server.url}/#/match`)
-    await page.locator('.shirt').first().click()
+    await page.locator('button.shirt').first().click()
     const follow = page.getByRole('dialog').getByRole('button', { name: /^Follow / })
     // Which shirt is the first changes with the line-up.
     const name = present((await follow.getAttribute('aria-label'))?.replace('Follow ', ''), 'a name')
