@@ -260,7 +260,7 @@ export const Environment = z.object({
     { meaning: 'users with these addresses are admins while they are listed' },
   ),
   TRUSTED_PROXIES: variable(integer(0, 16), '0', {
-    meaning: "how many of your proxies stand in front; with 0 a client's address is that of its socket",
+    meaning: "how many of your proxies are in front; with 0 a client's address is that of its socket",
   }),
   RATE_LIMIT_PER_MIN: variable(integer(0, 1_000_000), '200', {
     meaning:

@@ -110,7 +110,7 @@ it('[H33] a cursor of the right form with a content that cannot be is refused on
     'positions',
     'open-positions',
   ]
-  const lists = [...names, 'recent-trades', 'recordings', 'set-aside', 'trades', 'users', 'weeks']
+  const lists = [...names, 'match-table', 'recent-trades', 'recordings', 'set-aside', 'trades', 'users', 'weeks']
   const seen = new Set<string>()
   for (const { name, method, path } of operations.filter((each) => each.method === 'GET')) {
     const parameters = paths[name.slice('GET '.length)]?.['get']?.parameters ?? []

@@ -14,7 +14,7 @@ import { type Group, type MatchBoards, MEMBERS_MAX, type TableRow } from './stor
 
 /** A table moves while it is read, so its cursor is a place on it, with its rank. */
 const place = z.int().min(1).max(100_000_000)
-const cursors = cursorsOf('match table', z.tuple([place, place]), [10, 9])
+const cursors = cursorsOf('match-table', z.tuple([place, place]), [10, 9])
 
 const route = createRoute({
   method: 'get',
