@@ -133,6 +133,18 @@ describe.skipIf(!hasBrowser)('journeys', () => {
       expect(beyond, 'the washout price has its room').toBe(0)
       expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900)
     }
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 1440, height: 900 },
+    ]) {
+      await page.setViewportSize(viewport)
+      const isInReach = await page.evaluate<boolean>(`(() => {
+        const send = document.querySelector('.send')
+        const { x, width, top, bottom } = send.getBoundingClientRect()
+        return [top + 1, bottom - 1].every((y) => document.elementFromPoint(x + width / 2, y) === send)
+      })()`)
+      expect(isInReach, `the order above the positions at ${viewport.width} px`).toBe(true)
+    }
 
     // Keys lead to players, whom the address names, and back.
     const first = page.url()
