@@ -32,6 +32,11 @@ describe('a recap', () => {
     expect(recap.worst?.close.pnl).toBe(u(-5))
   })
 
+  it('[R23] names no worst where all won', () => {
+    const recap = recapOf(START, [closed(1_000_000, u(20)), closed(2_000_000, u(1))])
+    expect(recap).toMatchObject({ wins: 2, worst: null })
+  })
+
   it('[R23] a void position is booked, and is neither a trade nor the best', () => {
     const recap = recapOf(START, [closed(1_000_000, u(50), 'void'), closed(2_000_000, u(1))])
     expect(recap).toMatchObject({ result: u(51), trades: 1, wins: 1, worst: null })

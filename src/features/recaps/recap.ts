@@ -14,7 +14,7 @@ export interface Recap {
   readonly wins: number
   /** The worth of the purse by these positions alone: at the beginning and after each close, or at each mark. */
   readonly curve: readonly CurvePoint[]
-  /** Null without a close that counts; `worst` is null as well if there is only one. */
+  /** Null without a close that counts; `worst` is null as well if there is only one, or if all won. */
   readonly best: ClosedPosition | null
   readonly worst: ClosedPosition | null
 }
@@ -50,7 +50,7 @@ export function recapOf(start: Money, closes: readonly ClosedPosition[], marks: 
     wins: counted.filter(({ close }) => close.pnl > 0).length,
     curve: thinned(marks.length === 0 ? points : marked({ start, closes: inOrder, marks, ends: points })),
     best: ranked[0] ?? null,
-    worst: ranked.length < 2 ? null : (ranked.at(-1) ?? null),
+    worst: ranked.slice(1).findLast(({ close }) => close.pnl <= 0) ?? null,
   }
 }
 

@@ -55,7 +55,8 @@ const ofMatch = createRoute({
   operationId: 'getMatchRecap',
   summary: "What a match made of the caller's positions",
   description:
-    'Also during play, of what has happened so far. `best` is null without a trade, and `worst` with fewer than two.',
+    'Also during play, of what has happened so far. `best` is null without a trade, and `worst` with fewer than two, ' +
+    'or where all won.',
   request: { params: z.object({ matchId: FixtureIdInput }), query },
   responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
 })
