@@ -29,8 +29,9 @@ interface CloseProps {
 
 export function CloseButton({ position, isBusy, onClose }: CloseProps) {
   const [portion, setPortion] = useState<Portion>(1)
-  const wait = Date.parse(position.closableAt) - now.value
   const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
+  // The clock, which moves once a second, may be behind the opening.
+  const wait = Math.min(whole, Date.parse(position.closableAt) - now.value)
   if (wait > 0) {
     return html`
       <button class="close held" disabled title=${words.positions.holdHint}>
