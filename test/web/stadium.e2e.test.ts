@@ -258,6 +258,35 @@ describe.skipIf(!hasBrowser)('while a match runs thirty times as fast', () => {
       expect(await field.inputValue()).toBe('12.3')
     }
   })
+
+  it.each([
+    ['trade', '.players', '.player .who b'],
+    ['match', '.movers ol', '.movers:has(#movers-title) .link'],
+  ])(
+    'on the page %s the rows of a list stay where they are under a mouse, and move without one',
+    async (...[view, list, names]) => {
+      const { page } = await site.visit({ viewport: { width: 1440, height: 900 } })
+      await site.enter(page, `Ivy ${view}`)
+      await page.getByRole('link', { name: /^Account of/ }).waitFor()
+      await page.goto(`${site.server.url}/#/${view}`)
+      await page.locator(names).first().waitFor()
+      if (view === 'trade') await page.getByLabel('Sort by').selectOption('change')
+      const shown = () => page.locator(names).allTextContents()
+      const play = async () => {
+        await site.server.play(5)
+        return shown()
+      }
+      await page.locator(list).first().hover()
+      const before = await shown()
+      // A substitution takes players from the list.
+      for (let n = 0; n < 8; n++) {
+        const now = await play()
+        expect(now.filter((name) => before.includes(name))).toEqual(before.filter((name) => now.includes(name)))
+      }
+      await page.mouse.move(700, 5)
+      await expect.poll(play, { timeout: 20_000 }).not.toEqual(before)
+    },
+  )
 })
 
 /** Counts what goes over the wire, also what the service worker asks for. */

@@ -8,6 +8,7 @@ import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch } from '../market.ts'
 import { Icon } from './icons.ts'
+import { still } from './still.ts'
 import { words } from '../words.ts'
 
 const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.player ?? [])
@@ -28,19 +29,27 @@ const ORDERS: Readonly<Record<Order, (a: Instrument, b: Instrument) => number>> 
 
 const changeNow = (instrument: Instrument): number => changePct(instrument, quoteOf(instrument.id).peek().price)
 
-/** A mouse or a finger is over the list. */
-const isPointed = signal(false)
+/** The ids of all players in order: sorted again when the matches are refreshed. */
+const ranks = still(
+  () => {
+    void matches.value
+    return matchInstruments.value
+      .toSorted(
+        (a, b) => Number(isOff(a)) - Number(isOff(b)) || ORDERS[order.value](a, b) || a.name.localeCompare(b.name),
+      )
+      .map(({ id }) => id)
+  },
+  () => order.value,
+)
 
 const shown = computed(() => {
-  // Sorted again when the matches are refreshed; rows do not move under a pointer.
-  if (!isPointed.value) void matches.value
   const part = sought.value.trim().toLowerCase()
+  const places = new Map(ranks.shown.value.map((id, place) => [id, place]))
+  const placeOf = ({ id }: Instrument): number => places.get(id) ?? places.size
   return matchInstruments.value
     .filter(({ team }) => side.value === 'all' || team.side === side.value)
     .filter(({ name }) => name.toLowerCase().includes(part))
-    .toSorted(
-      (a, b) => Number(isOff(a)) - Number(isOff(b)) || ORDERS[order.value](a, b) || a.name.localeCompare(b.name),
-    )
+    .toSorted((a, b) => placeOf(a) - placeOf(b))
 })
 
 /** On the bench, taken off or sent off in a traded match: the price hardly moves, and new positions are refused. */
@@ -94,12 +103,7 @@ export function MarketList() {
             html`<button aria-pressed=${side.value === key} onClick=${() => (side.value = key)}>${label}</button>`,
         )}
       </div>
-      <ul
-        class="players"
-        onKeyDown=${walk}
-        onPointerEnter=${() => (isPointed.value = true)}
-        onPointerLeave=${() => (isPointed.value = false)}
-      >
+      <ul class="players" onKeyDown=${walk} ...${ranks.handlers}>
         ${shown.value.map((instrument) => html`<${Row} key=${instrument.id} instrument=${instrument} />`)}
         ${shown.value.length === 0 ? html`<li class="empty">${words.market.none}</li>` : null}
       </ul>

@@ -1,24 +1,29 @@
 /** What the market makes of the match on the screen: its movers, and the latest orders. */
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { pick } from '../address.ts'
 import { FLAG, type PriceFrame } from '../client/price-frame.ts'
+import type { Instrument } from '../client/wire.ts'
 import { arrow, percent, timeOfDay, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { changePct, instruments, matchInstruments, onMove, quoteOf, selectedMatchId } from '../market.ts'
+import { still } from './still.ts'
 import { words } from '../words.ts'
 
 const MOVERS = 5
 const TRADES = 8
 
-const movers = computed(() =>
+const withPrice = (instrument: Instrument) => {
+  const { price } = quoteOf(instrument.id).value
+  return { instrument, price, changed: changePct(instrument, price) }
+}
+
+const movers = still(() =>
   matchInstruments.value
-    .map((instrument) => {
-      const { price } = quoteOf(instrument.id).value
-      return { instrument, price, changed: changePct(instrument, price) }
-    })
+    .map(withPrice)
     .filter(({ changed }) => Math.abs(changed) >= 0.005)
     .toSorted((a, b) => Math.abs(b.changed) - Math.abs(a.changed))
-    .slice(0, MOVERS),
+    .slice(0, MOVERS)
+    .map(({ instrument }) => instrument),
 )
 
 export function MatchMovers() {
@@ -26,10 +31,10 @@ export function MatchMovers() {
     <section class="card movers" aria-labelledby="movers-title">
       <header><h2 id="movers-title">${words.matchMarket.onPitch}</h2></header>
       ${
-        movers.value.length === 0
+        movers.shown.value.length === 0
           ? html`<p class="empty">${words.matchMarket.noMovers}</p>`
-          : html`<ol>
-              ${movers.value.map(
+          : html`<ol ...${movers.handlers}>
+              ${movers.shown.value.map(withPrice).map(
                 ({ instrument: { id, name }, price, changed }) => html`
                   <li key=${id}>
                     <button class="link" onClick=${() => pick(id)}>${name}</button>
@@ -54,15 +59,17 @@ onMove((frame) => {
   trades.value = [frame, ...trades.peek().filter(({ fixtureId }) => fixtureId === frame.fixtureId)].slice(0, TRADES)
 })
 
+const latest = still(() => trades.value.filter(({ fixtureId }) => fixtureId === selectedMatchId.value))
+
 export function MatchTrades() {
-  const shown = trades.value.filter(({ fixtureId }) => fixtureId === selectedMatchId.value)
+  const shown = latest.shown.value
   return html`
     <section class="card movers" aria-labelledby="trades-title">
       <header><h2 id="trades-title">${words.matchMarket.orders}</h2></header>
       ${
         shown.length === 0
           ? html`<p class="empty">${words.matchMarket.noOrders}</p>`
-          : html`<ol>
+          : html`<ol ...${latest.handlers}>
               ${shown.map(
                 ({ epoch, seq, instrumentId, at, price, previousPrice }) => html`
                   <li key=${`${epoch}/${seq}`}>
