@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { accessProblems, hasBrowser, holdUntil } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
+import { orderOf } from '../support/orders.ts'
 
 const REQUESTS_MAX = 20
 const BYTES_MAX = 200_000
@@ -287,6 +288,17 @@ describe.skipIf(!hasBrowser)('while a match runs thirty times as fast', () => {
       await expect.poll(play, { timeout: 20_000 }).not.toEqual(before)
     },
   )
+
+  it('a small screen shows one message at a time', async () => {
+    const { page } = await site.visit({ viewport: { width: 320, height: 640 } }, '/#/positions')
+    await site.enter(page, 'Ivy Small')
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
+    await page.goto(`${site.server.url}/#/positions`)
+    const ivy = await site.server.user('Ivy Small')
+    for (let n = 0; n < 2; n++) await ivy.opens(await orderOf(ivy))
+    await page.locator('.toast').nth(1).waitFor({ state: 'attached' })
+    expect(await page.locator('.toast:visible').count()).toBe(1)
+  })
 })
 
 /** Counts what goes over the wire, also what the service worker asks for. */
