@@ -17,13 +17,15 @@ const withPrice = (instrument: Instrument) => {
   return { instrument, price, changed: changePct(instrument, price) }
 }
 
-const movers = still(() =>
-  matchInstruments.value
-    .map(withPrice)
-    .filter(({ changed }) => Math.abs(changed) >= 0.005)
-    .toSorted((a, b) => Math.abs(b.changed) - Math.abs(a.changed))
-    .slice(0, MOVERS)
-    .map(({ instrument }) => instrument),
+const movers = still(
+  () =>
+    matchInstruments.value
+      .map(withPrice)
+      .filter(({ changed }) => Math.abs(changed) >= 0.005)
+      .toSorted((a, b) => Math.abs(b.changed) - Math.abs(a.changed))
+      .slice(0, MOVERS)
+      .map(({ instrument }) => instrument),
+  () => selectedMatchId.value,
 )
 
 export function MatchMovers() {
@@ -59,7 +61,10 @@ onMove((frame) => {
   trades.value = [frame, ...trades.peek().filter(({ fixtureId }) => fixtureId === frame.fixtureId)].slice(0, TRADES)
 })
 
-const latest = still(() => trades.value.filter(({ fixtureId }) => fixtureId === selectedMatchId.value))
+const latest = still(
+  () => trades.value.filter(({ fixtureId }) => fixtureId === selectedMatchId.value),
+  () => selectedMatchId.value,
+)
 
 export function MatchTrades() {
   const shown = latest.shown.value

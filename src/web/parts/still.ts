@@ -7,8 +7,8 @@ import { computed, signal } from '@preact/signals'
 /** The click of a tap comes after the finger has left. */
 const LEAVE_MS = 400
 
-/** `list` is computed anew when `by` changes, which the user chooses, or while nobody is on it. */
-export function still<T>(list: () => T, by: () => unknown = () => null) {
+/** `list` is computed anew when `by` changes, the order or the match, or while it is not under one of these. */
+export function still<T>(list: () => T, by: () => unknown) {
   const isHeld = signal(false)
   let kept: { readonly of: unknown; readonly list: T } | undefined
   let leaving: ReturnType<typeof setTimeout> | undefined
