@@ -28,7 +28,7 @@ export function withoutOld(said: SaidFixture, before: readonly FixturePeriod[]):
 /** The halves of 90 minutes. */
 const REGULAR = 2
 
-/** So many actions of both teams are never all taken back. */
+/** Both teams together: from this many actions on, a statistic that is zero for all is a reset. */
 const RESET_FROM = 20
 
 /** An answer without its counts where each is zero and many were known: a provider has reset them. */

@@ -50,7 +50,7 @@ function inQuietRow(
   }
 }
 
-/** So many actions are never doubled, nor all taken back. */
+/** The mistake needs this many counts: fewer may double in play within a poll, or all be taken back. */
 const MANY = 20
 
 const countsIn = (row: Payload): number =>
