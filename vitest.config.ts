@@ -92,6 +92,8 @@ export default defineConfig({
     // An embedded database takes some 500 MB of each. On two cores the third computes while others wait, as most tests
     // of the whole program do.
     maxWorkers: 3,
+    // Tests at once in a file: more would wait for each other longer than the server lets a commit take.
+    maxConcurrency: 3,
     // With isolation, each of 250 files loads the server again, which takes a third of the time. So a file must undo
     // what it changes.
     isolate: false,

@@ -1,5 +1,6 @@
 /** The tools of a check: visitors, users, an admin, matches and players of its own, sockets. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Room } from '@colyseus/sdk'
 import { DOES_NOT_APPLY, Skip } from './check.ts'
@@ -76,13 +77,15 @@ export class User extends Visitor {
   }
 
   async opens(player: Player, order: object = {}): Promise<TradeSeen> {
-    return read(await this.order(player, order), Trade)
+    return read(await this.order(player, order, newKey()), Trade)
   }
 
   async closes(positionId: string): Promise<TradeSeen> {
-    return read(await this.post(`/api/positions/${positionId}/close`, {}), Trade)
+    return read(await this.post(`/api/positions/${positionId}/close`, {}, newKey()), Trade)
   }
 }
+
+const newKey = () => ({ 'idempotency-key': randomUUID() })
 
 /** At a time. */
 const REGISTRATIONS = 4

@@ -22,7 +22,7 @@ export interface Ask {
 
 /** The longest time that any answer may take. */
 const PATIENCE_MS = 60_000
-const LIMITED_TRIES = 3
+const TRIES_MAX = 3
 
 let visits = Math.floor(Math.random() * 0xff_ffff)
 /** An unused address of this run, out of 10.0.0.0/8, in another network than the last one. */
@@ -48,9 +48,12 @@ export class Visitor {
   async ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<Reply> {
     for (let tries = 1; ; tries++) {
       const reply = await this.#ask(method, path, { body, headers })
-      const limited = reply.status === 429 && this.address === null && tries < LIMITED_TRIES
+      const { code, limit } = (reply.body ?? {}) as { code?: unknown; limit?: unknown }
       // A deployment that ignores forwarded addresses sees all of this as one visitor.
-      if (!limited || (reply.body as { limit?: string } | null)?.limit !== 'global') return reply
+      const isLimited = reply.status === 429 && this.address === null && limit === 'global'
+      // On a busy machine an outcome may not be known in time. The same key tells it.
+      const isUnknown = code === 'UNKNOWN_OUTCOME' && hasKey(body, headers)
+      if (!(isLimited || isUnknown) || tries === TRIES_MAX) return reply
       await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1_000))
     }
   }
@@ -100,6 +103,9 @@ export class Visitor {
     else this.cookies.set(name, value)
   }
 }
+
+const hasKey = (body: unknown, headers: Readonly<Record<string, string>>): boolean =>
+  headers['idempotency-key'] !== undefined || (typeof body === 'object' && body !== null && 'clientRequestId' in body)
 
 const TOLD_HEADERS = ['retry-after', 'idempotent-replayed', 'access-control-allow-origin'] as const
 
