@@ -14,6 +14,7 @@ const STEPS_MAX = 150
 const STEP_SECS = 2
 /** A refused close leaves the button for the next press. */
 const ANSWER_MS = 3_000
+const PRESSES_MAX = 20
 /** Where to keep screenshots, for people to look at. */
 const SHOTS = process.env['TEST_SCREENSHOTS']
 
@@ -93,11 +94,13 @@ export function browsedServer(admin?: string) {
           () => true,
           () => false,
         )
-      do {
+      for (let presses = 0; presses < PRESSES_MAX; presses++) {
         await playUntilOpen()
         // The button may go between a look and a press, as the position closes.
         await press(close.or(none).first())
-      } while (!(await isClosed()))
+        if (await isClosed()) return
+      }
+      throw new Error(`it cannot be closed: ${await page.locator('body').innerText()}`)
     },
     async shoot(page: Page, name: string, fullPage = true): Promise<void> {
       if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage })

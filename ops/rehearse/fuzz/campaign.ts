@@ -17,7 +17,7 @@ const ROUND = 3_000
 const FOLLOWED_MS = 1_000
 const SILENCE_MS = 20_000
 /** A busy match recovers: one that is still busy after these pauses is stuck. */
-const RETRIES = [200, 1_000, 3_000, 15_000]
+const RETRIES = [200, 1_000, 3_000]
 /** The run ends after this many failures. */
 const FAILURES_MAX = 50
 /** Allowed heap growth after the warm-up: caches that fill, and garbage that collections leave. */

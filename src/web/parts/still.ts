@@ -7,7 +7,7 @@ import { computed, signal } from '@preact/signals'
 /** The click of a tap comes after the finger has left. */
 const LEAVE_MS = 400
 
-/** `list` is computed anew when `by` changes, the order or the match, or while it is not under one of these. */
+/** `list` follows prices, except while one of these is on it. A change of `by` (order or match) always counts. */
 export function still<T>(list: () => T, by: () => unknown) {
   const isHeld = signal(false)
   let kept: { readonly of: unknown; readonly list: T } | undefined

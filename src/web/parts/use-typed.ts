@@ -1,4 +1,4 @@
-/** A field that is sent on Enter or blur. What is typed stays until then, though each price draws the field anew. */
+/** A field that is sent on Enter or blur. It keeps what the user types until then, although each tick redraws it. */
 import { useState } from 'preact/hooks'
 
 export function useTyped(value: number | null, onSend: (typed: string) => void) {
