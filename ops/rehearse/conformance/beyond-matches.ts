@@ -108,7 +108,7 @@ check(
     assert.deepEqual([tradeWindow.status, tradeWindow.open], ['SUSPENDED', false])
     const suspended = { error: 'market suspended', tradeWindow: { status: 'SUSPENDED' } }
     refuses(await user.order(player), 409, suspended)
-    refuses(await user.post(`/api/positions/${position.id}/close`, {}), 409, suspended)
+    refuses(await user.close(position.id), 409, suspended)
   },
 )
 

@@ -67,10 +67,10 @@ check('10.4.5', 'A position of another user cannot be seen, changed or closed: 4
   const [owner, other, player] = [await t.user(), await t.user(), await t.player()]
   const { id } = (await owner.opens(player)).position
   refuses(await other.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss: null } }), 404)
-  refuses(await other.post(`/api/positions/${id}/close`, {}), 404)
+  refuses(await other.close(id), 404)
   assert.deepEqual((await other.get('/api/positions?status=all', Positions)).positions, [])
-  refuses(await owner.post(`/api/positions/${NOBODY}/close`, {}), 404)
-  refuses(await owner.post('/api/positions/1/close', {}), 400)
+  refuses(await owner.close(NOBODY), 404)
+  refuses(await owner.close('1'), 400)
 })
 
 check(
@@ -80,7 +80,7 @@ check(
   async (t) => {
     const user = await t.user()
     const { id } = (await user.opens(await t.player())).position
-    const close = () => user.post(`/api/positions/${id}/close`, {}, { 'idempotency-key': 'one key' })
+    const close = () => user.close(id, {}, { 'idempotency-key': 'one key' })
     refuses(await close(), 409, { error: 'cooldown_active' })
     await t.wait(6)
     says(await close(), 200, { position: { id, status: 'closed' } })

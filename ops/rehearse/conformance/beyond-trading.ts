@@ -109,7 +109,7 @@ check(
     const { id } = (await user.opens(player)).position
     await user.closes(id)
     const facts = { error: 'position is not open', position: { id, status: 'closed' } }
-    refuses(await user.post(`/api/positions/${id}/close`, {}), 409, facts)
+    refuses(await user.close(id), 409, facts)
     refuses(await user.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss: null } }), 409, facts)
   },
 )
@@ -128,7 +128,7 @@ check(
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const whole = (await user.opens(player, { lotSize: 1 })).position
-    const reply = await user.post(`/api/positions/${whole.id}/close`, { lotSize: 0.25 })
+    const reply = await user.close(whole.id, { lotSize: 0.25 })
     const { position: part } = read(reply, Trade)
     assert.partialDeepStrictEqual(part, { lotSize: 0.25, status: 'closed', openPrice: whole.openPrice })
     const { positions } = await user.get('/api/positions', Positions)

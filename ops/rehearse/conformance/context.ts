@@ -69,19 +69,23 @@ export class User extends Visitor {
     return this.profile.userId
   }
 
-  /** Sends an order. By default: half a lot, long, at the current price. */
-  async order(player: Player, order: object = {}, headers: Ask['headers'] = {}): Promise<Reply> {
+  /** Sends an order. By default: half a lot, long, at the current price, with a new key. */
+  async order(player: Player, order: object = {}, headers: Ask['headers'] = newKey()): Promise<Reply> {
     const { currentPrice } = await this.get(`/api/instruments/${player.id}`, Instrument)
     const body = { instrumentId: player.id, direction: 'long', lotSize: 0.5, clientPrice: currentPrice, ...order }
     return this.ask('POST', '/api/positions/open', { body, headers })
   }
 
   async opens(player: Player, order: object = {}): Promise<TradeSeen> {
-    return read(await this.order(player, order, newKey()), Trade)
+    return read(await this.order(player, order), Trade)
+  }
+
+  close(positionId: string, body: object = {}, headers: Ask['headers'] = newKey()): Promise<Reply> {
+    return this.post(`/api/positions/${positionId}/close`, body, headers)
   }
 
   async closes(positionId: string): Promise<TradeSeen> {
-    return read(await this.post(`/api/positions/${positionId}/close`, {}, newKey()), Trade)
+    return read(await this.close(positionId), Trade)
   }
 }
 

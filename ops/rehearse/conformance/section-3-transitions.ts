@@ -294,7 +294,7 @@ check(
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const { position, wallet } = await user.opens(player)
-    const reply = await user.post(`/api/positions/${position.id}/close`, {})
+    const reply = await user.close(position.id)
     refuses(reply, 409, { error: 'cooldown_active', closableAt: position.closableAt })
     const { retry_after_secs: secs } = reply.body as { retry_after_secs?: number }
     assert(secs !== undefined && secs > 170 && secs <= 180, `retry_after_secs is ${secs}`)
@@ -314,7 +314,7 @@ check(
     if (Date.parse(position.closableAt) - Date.parse(position.openedAt) !== 180_000)
       t.skip('another hold was set meanwhile')
     await t.wait(176)
-    refuses(await user.post(`/api/positions/${position.id}/close`, {}), 409, { error: 'cooldown_active' })
+    refuses(await user.close(position.id), 409, { error: 'cooldown_active' })
     await t.wait(6)
     assert.equal((await user.closes(position.id)).position.closedBy, 'user')
   },
@@ -336,7 +336,7 @@ check(
       const { position } = await user.opens(player, { lotSize: 0.01 })
       return position.closableAt > position.openedAt ? position : undefined
     })
-    refuses(await user.post(`/api/positions/${newer.id}/close`, {}), 409, { error: 'cooldown_active' })
+    refuses(await user.close(newer.id), 409, { error: 'cooldown_active' })
     assert.equal((await user.closes(older.id)).position.closedBy, 'user')
   },
 )

@@ -40,7 +40,7 @@ check(
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const levels = { stopLoss: Math.floor(player.currentPrice - 9), takeProfit: Math.ceil(player.currentPrice + 9) }
-    const reply = await user.order(player, { lotSize: 0.25, ...levels })
+    const reply = await user.order(player, { lotSize: 0.25, ...levels }, {})
     const { position, wallet } = read(reply, Trade)
     assert.equal(reply.status, 201)
     assert.partialDeepStrictEqual(position, {
@@ -142,7 +142,7 @@ check(
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const { id } = (await user.opens(player)).position
-    const close = (key: string) => user.post(`/api/positions/${id}/close`, {}, { 'idempotency-key': key })
+    const close = (key: string) => user.close(id, {}, { 'idempotency-key': key })
     const key = t.newName()
     const first = await close(key)
     says(first, 200, { position: { id, status: 'closed' } })
@@ -161,8 +161,8 @@ check(
     const [user, player] = [await t.user(), await t.player()]
     const { id } = (await user.opens(player)).position
     const body = { clientRequestId: t.newName() }
-    const first = await user.post(`/api/positions/${id}/close`, body)
-    const again = await user.post(`/api/positions/${id}/close`, body)
+    const first = await user.close(id, body, {})
+    const again = await user.close(id, body, {})
     says(first, 200)
     assert.deepEqual([again.status, again.body, again.headers.get('idempotent-replayed')], [200, first.body, 'true'])
   },

@@ -51,8 +51,8 @@ export class Visitor {
       const { code, limit } = (reply.body ?? {}) as { code?: unknown; limit?: unknown }
       // A deployment that ignores forwarded addresses sees all of this as one visitor.
       const isLimited = reply.status === 429 && this.address === null && limit === 'global'
-      // On a busy machine an outcome may not be known in time. The same key tells it.
-      const isUnknown = code === 'UNKNOWN_OUTCOME' && hasKey(body, headers)
+      // On a busy machine an outcome may not be known in time. The same key tells it; levels may be set twice.
+      const isUnknown = code === 'UNKNOWN_OUTCOME' && (method === 'PATCH' || hasKey(body, headers))
       if (!(isLimited || isUnknown) || tries === TRIES_MAX) return reply
       await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1_000))
     }
