@@ -21,6 +21,7 @@ import { whole } from '../rehearse/rig/options.ts'
 import { Program, START_OPTIONS } from '../rehearse/rig/program.ts'
 import { type InstrumentSeen, Instruments, SimulatedClient } from '../rehearse/rig/simulated-client.ts'
 import { Watcher } from '../rehearse/rig/watcher.ts'
+import { processorSeconds } from './processor-time.ts'
 import { spreadOf, table, withSpread } from './report.ts'
 
 const LOOK_EVERY_MS = 20
@@ -50,6 +51,8 @@ interface Start {
   readonly tradeableMs: number
   readonly peakMB: number
   readonly minuteMB: number
+  /** Of the processor, in the minute. */
+  readonly minuteSecs: number
   readonly endMB: number
 }
 
@@ -72,8 +75,9 @@ async function started(env: Readonly<Record<string, string>>): Promise<Start> {
   }
   const tradeableMs = performance.now() - program.startedAt
   const watchers = await watched(url, players)
+  const before = processorSeconds(program.pid)
   await pause(MINUTE_MS)
-  const minuteMB = memory(program.pid, 'VmRSS')
+  const [minuteMB, minuteSecs] = [memory(program.pid, 'VmRSS'), processorSeconds(program.pid) - before]
   await pause((minutes - 1) * MINUTE_MS)
   const [peakMB, endMB] = [memory(program.pid, 'VmHWM'), memory(program.pid, 'VmRSS')]
   for (const watcher of watchers) {
@@ -86,7 +90,7 @@ async function started(env: Readonly<Record<string, string>>): Promise<Start> {
   } else {
     await program.stop()
   }
-  return { tradeableMs, peakMB, minuteMB, endMB }
+  return { tradeableMs, peakMB, minuteMB, minuteSecs, endMB }
 }
 
 async function playersOf(client: SimulatedClient, url: string): Promise<readonly InstrumentSeen[]> {
@@ -127,10 +131,11 @@ const row = (name: string, starts: readonly Start[]): readonly string[] => [
   withSpread(spreadOf(starts.map((one) => one.tradeableMs / 1_000))),
   withSpread(spreadOf(starts.map((one) => one.peakMB))),
   withSpread(spreadOf(starts.map((one) => one.minuteMB))),
+  withSpread(spreadOf(starts.map((one) => one.minuteSecs))),
   ...(minutes === 1 ? [] : [withSpread(spreadOf(starts.map((one) => one.endMB)))]),
 ]
 const later = minutes === 1 ? [] : [`after ${minutes} MB`]
-const head = [`median of ${rounds}`, 'tradeable s', 'peak MB', 'after a minute MB', ...later]
+const head = [`median of ${rounds}`, 'tradeable s', 'peak MB', 'after a minute MB', 'processor s', ...later]
 console.log(
   given.json
     ? JSON.stringify({ options, first, again })
