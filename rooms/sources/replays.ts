@@ -30,8 +30,15 @@ export class Replays {
     const { report } = this.#options
     const player = new ReplayPlayer({ ...this.#options, order, onEnded: () => void this.#onEnded(id, onEnded) })
     const room: ReplayRoomOptions = { id, player, report }
-    await matchMaker.createRoom(REPLAY_ROOM, room)
     this.#players.set(id, player)
+    try {
+      await matchMaker.createRoom(REPLAY_ROOM, room)
+    } catch (error) {
+      this.#players.delete(id)
+      throw error
+    }
+    // It may have ended, or have been stopped, before its room was there.
+    if (!this.#players.has(id)) await this.#leave(id)
     return player.status()
   }
 
@@ -71,7 +78,11 @@ export class Replays {
     if (player === undefined) return null
     this.#players.delete(id)
     const status = player.status()
-    await matchMaker.getLocalRoomById(replayRoomId(id))?.disconnect()
+    await this.#leave(id)
     return status
+  }
+
+  async #leave(id: string): Promise<void> {
+    await matchMaker.getLocalRoomById(replayRoomId(id))?.disconnect()
   }
 }

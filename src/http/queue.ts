@@ -89,7 +89,7 @@ export class FairQueue {
     this.#all = new Queue(options)
   }
 
-  /** As in a queue. */
+  /** As in a queue; the time in both lines counts. */
   async run<T>(owner: string, gone: AbortSignal, work: () => Promise<T>): Promise<T | null> {
     const { waitingOfOne, withinMs } = this.#options
     const own = this.#lines.get(owner) ?? {
@@ -98,8 +98,9 @@ export class FairQueue {
     }
     this.#lines.set(owner, own)
     own.callers++
+    const over = AbortSignal.any([gone, AbortSignal.timeout(withinMs)])
     try {
-      return await own.line.run(gone, () => this.#all.run(gone, work))
+      return await own.line.run(over, () => this.#all.run(over, work))
     } finally {
       if (--own.callers === 0) this.#lines.delete(owner)
     }

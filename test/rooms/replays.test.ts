@@ -1,7 +1,9 @@
+import { matchMaker } from '@colyseus/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayStatus } from '../../rooms/sources/replay-player.ts'
+import { replayRoomId } from '../../rooms/sources/replay-room.ts'
 import { MATCH } from '../support/fixtures.ts'
 import { RealtimeRig, until } from './realtime-rig.ts'
 
@@ -133,5 +135,14 @@ describe('a replay', () => {
     await start({ recording: recording(500) })
     expect(await rig.realTime.replays.stop()).toBe(1)
     expect(rig.realTime.replays.status()).toEqual([])
+  })
+
+  it('that is stopped while it starts does not play', async () => {
+    rig = await RealtimeRig.open()
+    const starting = start({ recording: recording(500) })
+    expect(await rig.realTime.replays.stop()).toBe(1)
+    const { id } = await starting
+    expect(rig.realTime.replays.status()).toEqual([])
+    expect(matchMaker.getLocalRoomById(replayRoomId(id))).toBeUndefined()
   })
 })
