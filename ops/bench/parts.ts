@@ -4,7 +4,8 @@
  *   npm run ops -- bench-parts [--underway 1000] [--matches 2] [--seconds 5] [--json]
  *
  * Openings with journal, tape and ledger, as `bench:trade` makes them, on a PostgreSQL server of its own with
- * pg_stat_statements. The profiler and the statistics cost something themselves: read shares, and rates elsewhere.
+ * pg_stat_statements, without the full pages after a checkpoint. The profiler and the statistics cost something
+ * themselves: read shares, and rates elsewhere.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
@@ -31,6 +32,8 @@ const { values: options } = parseArgs({
 const USERS = 100_000
 const ROOT = join(import.meta.dirname, '../..')
 const STATISTICS = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' }
+/** A page is logged whole once after each checkpoint, five minutes apart: five seconds would show it sixty times over. */
+const STEADY = { full_page_writes: 'off' }
 const SAMPLE_MICROS = 500
 
 /** The first that fits a place in the code, its file or its function. */
@@ -72,7 +75,7 @@ if (programs === null)
   throw new Error('no PostgreSQL is installed on this machine: install it with its contrib modules')
 const data = join(folder, 'postgres')
 await programs.initialise(data)
-const postgres = new OwnPostgres(programs, data, await freePort(), STATISTICS)
+const postgres = new OwnPostgres(programs, data, await freePort(), { ...STATISTICS, ...STEADY })
 await postgres.run()
 try {
   const database = await createOnServer(postgres.url, USERS)
