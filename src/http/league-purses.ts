@@ -10,8 +10,8 @@ export type LeagueTrading =
   | { readonly kind: 'not_running'; readonly startsAt: Instant; readonly endsAt: Instant }
 
 export interface LeaguePurses {
-  /** Those of a user, of the league that ends last first. At most `limit`. */
-  own(user: UserId, limit: number): Promise<readonly LeagueId[]>
+  /** Those of a user, of the league that ends last first, with the names of the leagues. At most `limit`. */
+  own(user: UserId, limit: number): Promise<readonly { readonly id: LeagueId; readonly name: string }[]>
   /** Whether a user may open a position in a match with the purse of a league now. */
   trading(
     user: UserId,

@@ -167,6 +167,7 @@ describe('admin routes', () => {
         user: { userId: ALICE, status: 'active' },
         hiddenFromBoards: false,
         deletionDue: null,
+        purses: [{ league: null }, { league: null }, { league: 'Harbour Friends' }],
         connections: [{ kind: 'invited', username: 'bob' }],
         alerts: [{ id: 7, finding: 'lockstep' }],
         deeds: [{ id: 8, action: 'user.note', by: 'alice', text: 'asked for a refund' }],

@@ -37,7 +37,7 @@ export const leagueApi = (leagues: LeaguesPort) =>
     }),
     shares: [leagueShare(leagues)],
     purses: {
-      own: async (user, limit) => (await leagues.list(user, limit)).map(({ id }) => id),
+      own: (user, limit) => leagues.list(user, limit),
       trading: (user, league, match) => leagues.trading(user, league, match),
     },
   }) satisfies Opened

@@ -106,6 +106,7 @@ export interface UserFile {
   readonly deletionDue: string | null
   readonly purses: readonly {
     readonly wallet: { readonly purse: string; readonly balance: number; readonly marginUsed: number }
+    readonly league: string | null
     readonly positions: readonly Holding[]
     readonly ledger: readonly {
       readonly kind: string

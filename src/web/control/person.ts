@@ -3,9 +3,7 @@ import { closedByWords } from '../account.ts'
 import { nameOf } from '../names.ts'
 import { dayTime, signed, units } from '../format.ts'
 import { html } from '../html.ts'
-import { leagues } from '../leagues.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
-import { api } from '../session.ts'
 import { note, revokeKey, setStatus, voidPosition } from './acts.ts'
 import { type Holding, operations, type UserFile } from './operations.ts'
 import { Table } from './table.ts'
@@ -18,16 +16,10 @@ const CONNECTION: Readonly<Record<string, string>> = {
 
 export function Person({ id }: { id: string }) {
   const { answer, trouble, again } = useRequest(() => operations.user(id), [id])
-  const tournaments = useRequest(() => api.tournaments()).answer?.tournaments ?? []
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
-  // The leagues of others are named by their ids: their names are for members only.
-  const names = new Map([...leagues.value, ...tournaments].map((one) => [one.id, one.name]))
   return html`
     <${Head} file=${answer} again=${again} />
-    ${answer.purses.map((own) => {
-      const { purse } = own.wallet
-      return html`<${PurseCard} key=${purse} name=${names.get(purse) ?? purse} purse=${own} again=${again} />`
-    })}
+    ${answer.purses.map((own) => html`<${PurseCard} key=${own.wallet.purse} purse=${own} again=${again} />`)}
     <${Access} file=${answer} again=${again} />
   `
 }
@@ -94,13 +86,13 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
 }
 
 interface PurseProps {
-  readonly name: string
   readonly purse: UserFile['purses'][number]
   readonly again: () => void
 }
 
-function PurseCard({ name, purse, again }: PurseProps) {
-  const { wallet, positions, ledger } = purse
+function PurseCard({ purse, again }: PurseProps) {
+  const { wallet, league, positions, ledger } = purse
+  const name = league ?? wallet.purse
   const title = `purse-${wallet.purse}`
   const takeOut = async (position: Holding): Promise<void> => {
     if (await voidPosition(position)) again()

@@ -21,6 +21,7 @@ const LEAGUES_SHOWN = 10
 const PurseBody = z
   .object({
     wallet: WalletBody,
+    league: z.string().nullable().openapi({ description: 'Its name; null unless it is of a league.', example: null }),
     positions: z.array(PositionBody).openapi({ description: `Open and closed, the ${NEWEST} opened last.` }),
     ledger: z.array(LedgerEntryBody).openapi({ description: `The last ${NEWEST} entries.` }),
   })
@@ -118,24 +119,26 @@ export function adminUser(deps: Deps, gates: Gates) {
     const { id } = c.req.valid('param')
     const [listed, user] = await Promise.all([userList.find(id), accounts.find(id)])
     if (listed === null || user === null) return fail(c, notFound('user'))
-    const inPurse = async (purse: Purse) => {
+    const inPurse = async (purse: Purse, league: string | null = null) => {
       const newest = { purse, limit: NEWEST, offset: 0 }
       const wallet = await wallets.find(id, purse)
       if (wallet === null) return []
       return [
         {
           wallet: walletJson(wallet, purse),
+          league,
           positions: (await positions.list(id, { ...newest, status: 'all' })).map(positionJson),
           ledger: (await wallets.ledger(id, newest)).map(ledgerEntryJson),
         },
       ]
     }
-    const ids = await purses.own(id, LEAGUES_SHOWN)
+    const leagues = await purses.own(id, LEAGUES_SHOWN)
+    const inPurses = [...PURSES.map((purse) => inPurse(purse)), ...leagues.map((own) => inPurse(own.id, own.name))]
     const body: z.output<typeof UserFileBody> = {
       user: listedUserJson(listed),
       hiddenFromBoards: user.hiddenFromBoards,
       deletionDue: user.deletionDue === null ? null : timestamp(user.deletionDue),
-      purses: (await Promise.all([...PURSES, ...ids].map(inPurse))).flat(),
+      purses: (await Promise.all(inPurses)).flat(),
       sessions: (await sessions.list(id)).map(sessionJson),
       keys: (await keys.list(id)).map(keyJson),
       connections: [...(await connections.of(id))],
