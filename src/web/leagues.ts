@@ -1,6 +1,7 @@
 /** The user's private leagues, and the purse they have chosen to trade with. */
 import { computed, signal } from '@preact/signals'
 import type { League, Match, Purse } from './client/wire.ts'
+import { monthName } from './format.ts'
 import { matches, selectedMatch } from './market.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
@@ -19,8 +20,14 @@ const tournamentOf = signal<ReadonlyMap<number, string>>(new Map())
 export async function refreshLeagues(): Promise<void> {
   const [own, { tournaments }] = await Promise.all([api.leagues(), api.tournaments()])
   tournamentOf.value = new Map(tournaments.flatMap(({ id, matchId }) => (matchId === null ? [] : [[matchId, id]])))
-  leagues.value = own.leagues
+  leagues.value = own.leagues.map(inWords)
 }
+
+/** With a name in the language of the page: only people name a league in their own. */
+export const inWords = (league: League): League =>
+  league.season === null
+    ? league
+    : { ...league, name: say(words.leagues.season, { ...league.season, month: monthName(league.season.id) }) }
 
 /** Learns which leagues take new matches, and says that a tournament has begun which the user has entered. */
 export async function takeNewMatches(ids: readonly number[]): Promise<void> {

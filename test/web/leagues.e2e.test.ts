@@ -90,4 +90,19 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     expect(bob.complaints.filter((text) => !text.includes('status of 409'))).toEqual([])
     expect(ada.complaints).toEqual([])
   })
+
+  it('the league of a season is named in the language of the page', async () => {
+    const { page } = await site.visit({ viewport: { width: 1280, height: 900 }, locale: 'es-ES' })
+    await page.getByLabel('Tu nombre').fill('Pilar')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Cuenta de Pilar' }).waitFor()
+    await page.goto(`${site.server.url}/#/league`)
+    await page.getByRole('button', { name: 'Entrar en la temporada' }).click()
+    await page.getByRole('link', { name: 'La tabla de tu grupo' }).click()
+    const month = new Intl.DateTimeFormat('es', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+    const name = `${month.format(site.server.now)}, división 5, grupo 1`
+    await page.getByRole('heading', { name }).waitFor()
+    await page.getByRole('link', { name: 'Operar' }).click()
+    await page.getByRole('button', { name }).waitFor()
+  })
 })

@@ -551,6 +551,7 @@ export const en = {
     ranked: '{n} ranked',
   },
   leagues: {
+    season: '{month}, division {division}, group {group}',
     begun: '{name} has kicked off',
     begunHint: 'Orders in its match are paid from the money of the tournament.',
   },

@@ -559,6 +559,7 @@ export const es: Words = {
     ranked: '{n} con puesto',
   },
   leagues: {
+    season: '{month}, división {division}, grupo {group}',
     begun: 'Ha empezado {name}',
     begunHint: 'Las órdenes en su partido se pagan con el dinero del torneo.',
   },

@@ -4,7 +4,7 @@ import type { League, LeaguePlace } from '../../client/wire.ts'
 import { messageFor } from '../../error-messages.ts'
 import { dayTime, percent, signed, units, way } from '../../format.ts'
 import { html } from '../../html.ts'
-import { choosePurse, forgetLeagueCode, leagueCode, leagues, matchOf, refreshLeagues } from '../../leagues.ts'
+import { choosePurse, forgetLeagueCode, inWords, leagueCode, leagues, matchOf, refreshLeagues } from '../../leagues.ts'
 import { matches, showMatch } from '../../market.ts'
 import { go } from '../../route.ts'
 import { now } from '../../server-clock.ts'
@@ -170,7 +170,8 @@ export function LeagueTable({ id }: { id: string }) {
   const { answer, trouble, again } = useRequest(() => api.league(id), [id])
   useRepeated(again, EVERY_MS)
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
-  const { league, entries, me, total } = answer
+  const { entries, me, total } = answer
+  const league = inWords(answer.league)
   const isBelow = entries.every(({ isMe }) => !isMe)
   return html`
     <section class="card" aria-labelledby="table-title">
