@@ -20,10 +20,6 @@ const FAR = 0.02
 
 export const isFar = ({ at }: Asked, price: number): boolean => Math.abs(price - at) > at * FAR
 
-/** Whether it is about this order, and not about the one before the last edit. */
-export const isAbout = (asked: Asked, order: Pick<Asked, 'instrumentId' | 'direction' | 'lots'>): boolean =>
-  asked.instrumentId === order.instrumentId && asked.direction === order.direction && asked.lots === order.lots
-
 /** The quote as it is at another price. */
 export function previewAt({ quote, at, direction, lots, contractSize }: Asked, price: number): Quote {
   const moved = price - at

@@ -12,7 +12,7 @@ import { instruments, selectedMatch } from '../market.ts'
 import { isUnsure, type UnsureOrder, unsureOrder } from '../orders.ts'
 import { refusalMessage, messageFor } from '../error-messages.ts'
 import { toast } from '../toasts.ts'
-import { mostLots, passesGate } from './confirm-gate.ts'
+import { passesGate } from './confirm-gate.ts'
 import { Explained, Help } from './help.ts'
 import { LevelField } from './level-field.ts'
 import { draft, FIRST_STAKE } from './order-draft.ts'
@@ -36,19 +36,19 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
   const lots = Number(draft.lots.value)
   const isSized = Number.isFinite(lots) && lots > 0
   const { trouble, setTrouble, isBusy, isReviewing, back, submit } = useOrder(instrument)
-  const { preview, again } = useQuote(instrument, setTrouble)
+  const { preview, most, again } = useQuote(instrument, setTrouble)
   const balance = wallet.value?.balance ?? null
   const holdSecs = selectedMatch.value?.tradeWindow.holdSecs ?? null
   useDraftOf(instrument)
   // A stake of a large part of the wallet is not what the next order is about.
   const afresh = (): void => setStake(FIRST_STAKE, tradePrice(instrument.id), instrument)
 
-  const most = preview === null ? 0 : mostLots(preview, instrument)
   const doubt = doubtAbout(preview, most)
   const isLarge = preview !== null && balance !== null && needsReview(preview.margin, balance)
   const unsure = isBusy ? null : unsureOrder.value
   const isBlocked = !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
-  const order = (mustReview: boolean): void => submit(mustReview, isLarge ? afresh : again)
+  // A hold may end after the order was blocked.
+  const order = (mustReview: boolean): void => (isBlocked ? undefined : submit(mustReview, isLarge ? afresh : again))
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
       <header>

@@ -8,8 +8,9 @@ import { isLeague, purse } from '../leagues.ts'
 import { connection } from '../live.ts'
 import { quoteOf, selectedMatch } from '../market.ts'
 import { api } from '../session.ts'
+import { mostLots } from './confirm-gate.ts'
 import { draft } from './order-draft.ts'
-import { type Asked, isAbout, isFar, previewAt } from './preview.ts'
+import { type Asked, isFar, previewAt } from './preview.ts'
 
 /** Pause after typing before a quote is requested. */
 const TYPING_MS = 250
@@ -19,15 +20,20 @@ const REPEAT_MS = 20_000
 interface QuoteOfDraft {
   /** Null while none is about what is written. */
   readonly preview: Quote | null
+  /** The most lots that the user can order; 0 while that is not known. */
+  readonly most: number
   /** Requests it again. */
   readonly again: () => void
 }
 
 /** `onTrouble` is told why no quote came. */
 export function useQuote(instrument: Instrument, onTrouble: (trouble: string) => void): QuoteOfDraft {
-  const { id, contractSize } = instrument
+  const { id, contractSize, minLot } = instrument
   const direction = draft.direction.value
-  const lots = Number(draft.lots.value)
+  const written = Number(draft.lots.value)
+  const isSized = Number.isFinite(written) && written > 0
+  // The smallest order, too, says what the largest is.
+  const lots = isSized ? written : minLot
   const [stopLoss, takeProfit] = [draft.stopLoss.value, draft.takeProfit.value]
   const [asked, setAsked] = useState<Asked | null>(null)
   const [turn, setTurn] = useState(0)
@@ -35,7 +41,7 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
   const asOf = [connection.value, quoteOf(id).value.status, selectedMatch.value?.tradeWindow.status, purse.value]
 
   useEffect(() => {
-    if (!Number.isFinite(lots) || lots <= 0 || connection.value !== 'live') return setAsked(null)
+    if (connection.value !== 'live') return setAsked(null)
     let isWanted = true
     const asking = setTimeout(() => {
       api
@@ -63,8 +69,13 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
     return () => clearInterval(repeating)
   }, [asked])
 
-  const isCurrent = asked !== null && isAbout(asked, { instrumentId: id, direction, lots })
-  return { preview: isCurrent ? previewAt(asked, tradePrice(id)) : null, again }
+  // Another size leaves the largest as it is.
+  const own = asked?.instrumentId === id && asked.direction === direction ? asked : null
+  return {
+    preview: isSized && own?.lots === lots ? previewAt(own, tradePrice(id)) : null,
+    most: own === null ? 0 : mostLots(own.quote, instrument),
+    again,
+  }
 }
 
 /** Only an order in a league names its purse. */
