@@ -49,9 +49,9 @@ const pnlAt = (position: Position, price: number): number =>
  * What closing it alone would fill at: as far from the price on the screen as the server last said, since that is half
  * of what the position itself moves it.
  */
-export function liveExit({ instrumentId, exitPrice, currentPrice, purse: of }: Position): number {
+export function liveExit({ instrumentId, exitPrice, currentPrice, closePrice, purse: of }: Position): number {
   const { price, base } = quoteOf(instrumentId).value
-  return isLeague(of) ? base : price + exitPrice - currentPrice
+  return closePrice ?? (isLeague(of) ? base : price + exitPrice - currentPrice)
 }
 
 /** The price that the purse on the screen trades at: leagues leave the crowd out. */
@@ -60,7 +60,7 @@ export function tradePrice(instrumentId: string): number {
   return isLeague(purse.value) ? base : price
 }
 
-export const livePnl = (position: Position): number => pnlAt(position, liveExit(position))
+export const livePnl = (position: Position): number => position.realizedPnl ?? pnlAt(position, liveExit(position))
 
 /** The open positions of the purse on the screen. */
 export const inPurse = computed(() => [...positions.value.values()].filter((held) => held.purse === purse.value))
@@ -81,11 +81,12 @@ export const marginUsed = computed(() =>
 export const accountValue = computed(() => (wallet.value?.balance ?? 0) + marginUsed.value + unrealized.value)
 
 /** A position that has closed stays closed, in whatever order its events arrive. */
-const closed = new Set<string>()
+const closed = new Map<string, Position>()
+export const positionOf = (id: string): Position | undefined => positions.value.get(id) ?? closed.get(id)
 
 function keep(position: Position): void {
   if (position.status === 'closed') {
-    closed.add(position.id)
+    closed.set(position.id, position)
     const shown = history.peek()
     if (shown !== null) {
       // A close that news has moved takes its own place.

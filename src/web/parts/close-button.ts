@@ -32,7 +32,7 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
   const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
   // The clock, which moves once a second, may be behind the opening.
   const wait = Math.min(whole, Date.parse(position.closableAt) - now.value)
-  if (wait > 0) {
+  if (wait > 0 && position.status === 'open') {
     return html`
       <button class="close held" disabled title=${words.positions.holdHint}>
         <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
@@ -40,6 +40,8 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
       </button>
     `
   }
+  // Not `disabled`: it keeps the focus.
+  const isOff = isBusy || position.status === 'closed' || connection.value !== 'live' || !isTraded(position)
   const { lotSize } = position
   const step = instruments.value.get(position.instrumentId)?.lotStep ?? LOT_STEP
   const sizes = PORTIONS.flatMap((each) => {
@@ -67,11 +69,10 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
       }
       <button
         class="close"
-        disabled=${connection.value !== 'live' || !isTraded(position)}
-        aria-disabled=${isBusy || isResting.value}
+        aria-disabled=${isOff || isResting.value}
         onKeyDown=${pressOnce}
         onClick=${() => {
-          if (isBusy || isResting.peek()) return
+          if (isOff || isResting.peek()) return
           rest()
           onClose(each === 1 ? undefined : size)
         }}

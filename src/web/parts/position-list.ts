@@ -1,6 +1,6 @@
 /** Open positions at live prices, and closed positions. */
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import {
   accountValue,
   change,
@@ -13,6 +13,7 @@ import {
   locked,
   lockedMs,
   marginUsed,
+  positionOf,
   positions,
   refreshHistory,
   wallet,
@@ -25,9 +26,10 @@ import { arrow, countdown, dayTime, lots, percent, share, signed, units, way } f
 import { html } from '../html.ts'
 import { selectedId } from '../market.ts'
 import { CloseButton } from './close-button.ts'
-import { PositionTools, shownPositions } from './position-tools.ts'
+import { PositionTools, shownIds, sorting } from './position-tools.ts'
 import { PurseBadge } from './purse.ts'
 import { PositionReasons } from './reasons.ts'
+import { aimed, still } from './still.ts'
 import { useTyped } from './use-typed.ts'
 import { messageFor } from '../error-messages.ts'
 import { say, words } from '../words.ts'
@@ -36,8 +38,6 @@ const tab = signal<'open' | 'closed'>('open')
 
 export function PositionList() {
   const open = positions.value.size
-  // The dock is as high as its rows.
-  useEffect(() => document.documentElement.style.setProperty('--held', String(Math.max(1, open))), [open])
   useEffect(() => {
     if (tab.value === 'closed') refreshHistory().catch(() => undefined)
   }, [tab.value])
@@ -97,10 +97,22 @@ const Worth = () =>
 const FreeIn = () =>
   lockedMs.value > 0 ? html`<small>${say(words.nav.freeIn, { time: countdown(lockedMs.value) })}</small>` : null
 
+/** Under a finger, a mouse or the focus no row goes: what has closed says so, and new rows come last. */
 function OpenList() {
-  if (positions.value.size === 0) return html`<p class="empty">${words.positions.noneOpen}</p>`
-  return html`<ul class="held">
-    ${shownPositions.value.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
+  const [{ shown, handlers }] = useState(() => still(() => shownIds.value, sorting))
+  const [aim] = useState(aimed)
+  const rows = [...new Set([...shown.value, ...shownIds.value])].flatMap((id) => positionOf(id) ?? [])
+  const places = rows.map(({ id }) => id).join(' ')
+  const drawn = useRef(places)
+  useLayoutEffect(() => {
+    // The dock is as high as its rows.
+    document.documentElement.style.setProperty('--held', String(Math.max(1, rows.length)))
+    if (drawn.current !== places) aim.moved()
+    drawn.current = places
+  }, [places])
+  if (rows.length === 0) return html`<p class="empty">${words.positions.noneOpen}</p>`
+  return html`<ul class="held" ...${handlers} ...${aim.handlers}>
+    ${rows.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
   </ul>`
 }
 
@@ -121,7 +133,7 @@ function Held({ position }: { position: Position }) {
   const closeIt = async (lotSize?: number): Promise<void> => {
     if (await close(position.id, lotSize)) return
     // The button goes with its position: the focus goes to what stays.
-    document.querySelector<HTMLElement>('.positions header button')?.focus()
+    document.querySelector<HTMLElement>('.positions header button')?.focus({ preventScroll: true })
   }
   return html`
     <li aria-current=${selectedId.value === position.instrumentId ? 'true' : undefined}>
@@ -144,8 +156,8 @@ function Held({ position }: { position: Position }) {
         >
       </div>
       <${Moves} position=${position} />
-      <${Health} lost=${Math.max(0, -pnl / position.margin)} washoutPrice=${position.washoutPrice} />
-      <${LevelsOf} position=${position} isBusy=${isBusy} attempt=${attempt} />
+      <${Health} position=${position} lost=${Math.max(0, -pnl / position.margin)} />
+      <${LevelsOf} position=${position} isBusy=${isBusy || position.status === 'closed'} attempt=${attempt} />
       <${CloseButton}
         position=${position}
         isBusy=${isBusy}
@@ -163,15 +175,18 @@ function Moves({ position }: { position: Position }) {
   return told === '' ? null : html`<small class="why moves">${told}</small>`
 }
 
-/** A meter of the lost part of the margin. */
-const Health = ({ lost, washoutPrice }: { lost: number; washoutPrice: number | null }) => html`
-  <div class="health ${lost >= 0.8 ? 'late' : lost >= 0.5 ? 'warn' : ''}">
-    <meter min="0" max="1" value=${lost} aria-label=${words.positions.lost}>${share(lost)}</meter>
-    <small class="num"
-      >${say(words.positions.washout, { price: washoutPrice === null ? '–' : units(washoutPrice) })}</small
-    >
-  </div>
-`
+/** A meter of the lost part of the margin; of a closed position what closed it. */
+const Health = ({ position, lost }: { position: Position; lost: number }) =>
+  position.status === 'closed'
+    ? html`<small class="health">${closedByWords(position)}</small>`
+    : html`
+        <div class="health ${lost >= 0.8 ? 'late' : lost >= 0.5 ? 'warn' : ''}">
+          <meter min="0" max="1" value=${lost} aria-label=${words.positions.lost}>${share(lost)}</meter>
+          <small class="num"
+            >${say(words.positions.washout, { price: position.washoutPrice === null ? '–' : units(position.washoutPrice) })}</small
+          >
+        </div>
+      `
 
 interface LevelsProps {
   readonly position: Position

@@ -28,12 +28,15 @@ const ORDERS: Readonly<Record<Order, (a: Position, b: Position) => number>> = {
 }
 
 /** The open positions that are looked for. Prices do not reorder them: rows that jump about cannot be clicked. */
-export const shownPositions = computed<readonly Position[]>(() => {
+const shownPositions = computed<readonly Position[]>(() => {
   const part = sought.value.trim().toLowerCase()
   const found = [...positions.value.values()].filter((one) => nameOf(one.instrumentId).toLowerCase().includes(part))
   const compare = ORDERS[order.value]
   return untracked(() => found.toSorted(compare))
 })
+export const shownIds = computed(() => shownPositions.value.map(({ id }) => id))
+/** What the user has asked for. */
+export const sorting = (): string => `${order.value} ${sought.value}`
 
 export function PositionTools() {
   const all = positions.value.size

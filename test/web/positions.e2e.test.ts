@@ -1,0 +1,139 @@
+/** The list of open positions while positions open and close on another device. */
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { hasBrowser } from '../support/browser.ts'
+import { browsedServer } from '../support/browsed-server.ts'
+import { orderOf } from '../support/orders.ts'
+
+const HOLD_SECS = 181
+const SIZES = [0.07, 0.06, 0.05] as const
+
+describe.skipIf(!hasBrowser)('open positions', () => {
+  const site = browsedServer()
+
+  /** A user who may close three positions, of 0.05, 0.06 and 0.07 lots, the largest first; and their other device. */
+  async function holder(name: string, viewport = { width: 1440, height: 900 }) {
+    const { page } = await site.visit({ viewport })
+    await site.enter(page, name)
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
+    const device = await site.server.user(name)
+    for (const lotSize of SIZES.toReversed()) {
+      await device.opens({ ...(await orderOf(device)), lotSize })
+      site.server.jump(1)
+    }
+    site.server.jump(HOLD_SECS)
+    await page.goto(`${site.server.url}/#/positions`)
+    await page.reload()
+    await page.locator('.held .leave').nth(2).waitFor()
+    return { page, device }
+  }
+  const sizes = async (device: HttpClient): Promise<readonly number[]> =>
+    (await device.positions('open')).map(({ lotSize }) => lotSize).toSorted((a, b) => a - b)
+  const closeElsewhere = async (device: HttpClient, lotSize: number): Promise<void> => {
+    const { id } = present(
+      (await device.positions('open')).find((one) => one.lotSize === lotSize),
+      'position',
+    )
+    expect((await device.close(id, id)).status).toBe(200)
+  }
+  const row = (page: Page, lotSize: number) =>
+    page.locator('.held > li').filter({ has: page.locator('.what', { hasText: `${lotSize} lots` }) })
+  const closeOf = (page: Page, lotSize: number) => row(page, lotSize).locator('.leave > .close')
+  /** Presses what comes to the place of a row in the moment in which it does. */
+  const pressAsItGoes = (page: Page) =>
+    page.evaluate(`void (() => {
+      const list = document.querySelector('.held')
+      new MutationObserver((_, observer) => {
+        observer.disconnect()
+        const next = list.querySelector('.leave > .close')
+        next.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, button: 0 }))
+        next.dispatchEvent(new MouseEvent('click', { bubbles: true, detail: 1 }))
+        document.body.dataset.pressed = ''
+      }).observe(list, { childList: true })
+    })()`)
+
+  it('a press that meets the row after the one which has just gone closes nothing', async () => {
+    const { page, device } = await holder('Tessa Touch')
+    await pressAsItGoes(page)
+    await closeElsewhere(device, 0.07)
+    await page.locator('body[data-pressed]').waitFor()
+    await closeOf(page, 0.05).press('Enter')
+    await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
+    expect(await sizes(device)).toEqual([0.06])
+  })
+
+  it('a row under the mouse stays when its position closes elsewhere, says so, and cannot be pressed', async () => {
+    const { page, device } = await holder('Moe Mouse')
+    await closeOf(page, 0.07).hover()
+    await closeElsewhere(device, 0.07)
+    await row(page, 0.07).getByText('Closed', { exact: true }).waitFor()
+    expect(await closeOf(page, 0.07).isEnabled()).toBe(false)
+    expect(await page.locator('.held > li').count()).toBe(3)
+    await device.opens({ ...(await orderOf(device)), lotSize: 0.08 })
+    await row(page, 0.08).waitFor()
+    expect(await row(page, 0.08).evaluate((one) => one.nextSibling), 'a new row comes last').toBeNull()
+    await page.mouse.move(700, 5)
+    await row(page, 0.07).waitFor({ state: 'detached' })
+    expect(await sizes(device)).toEqual([0.05, 0.06, 0.08])
+  })
+
+  it('the focus stays in a row that closes elsewhere, and goes on from there', async () => {
+    const { page, device } = await holder('Kay Keys', { width: 390, height: 844 })
+    await page.locator('body').press('Tab') // keys are used
+    await closeOf(page, 0.06).focus()
+    await closeElsewhere(device, 0.06)
+    await row(page, 0.06).getByText('Closed', { exact: true }).waitFor()
+    await row(page, 0.06).locator('.leave > .close:focus').waitFor()
+    await page.keyboard.press('Tab')
+    await row(page, 0.06).getByRole('button', { name: 'What moved it?' }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Tab')
+    await row(page, 0.05).locator('.what > button:focus').waitFor()
+    await row(page, 0.05).locator('.leave > .close').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
+    expect(await sizes(device)).toEqual([0.07])
+  })
+
+  it('a message covers neither the players nor the order, and Max needs no stake', async () => {
+    const { page } = await site.visit({ viewport: { width: 1280, height: 800 } })
+    await site.enter(page, 'Max Most')
+    const send = await site.tradable(page)
+    await page.getByLabel('Stake in units').fill('')
+    await page.getByText(/at least/).waitFor()
+    await page.locator('.chips button:enabled', { hasText: 'Max' }).press('Enter')
+    await send.waitFor()
+    expect(Number(await page.getByLabel('Stake in units').inputValue())).toBeGreaterThan(9_000)
+    await page.locator('.chips button:focus').getByText('Max').waitFor()
+    const max = await site.server.user('Max Most')
+    await max.opens(await orderOf(max))
+    const edges = async (selector: string) => {
+      const box = present((await page.locator(selector).boundingBox()) ?? undefined, selector)
+      return { left: box.x, right: box.x + box.width }
+    }
+    await page.locator('.toast').first().waitFor()
+    const [message, players, order] = [await edges('.toasts'), await edges('.market'), await edges('.ticket')]
+    expect(message.left).toBeGreaterThan(players.right)
+    expect(message.right).toBeLessThan(order.left)
+  })
+
+  it('a hold sends no order that was blocked after it began', async () => {
+    const { page } = await site.visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+    await site.enter(page, 'Holly Hold')
+    await page.locator('button.shirt').nth(5).tap()
+    await site.tradable(page, /^Hold to go long/)
+    let sent = 0
+    await page.route('**/api/positions/open', (route) => (sent++, route.abort()))
+    await page.evaluate(`(() => {
+      const [send, stake] = [document.querySelector('.send'), document.querySelector('#stake')]
+      send.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, button: 0 }))
+      stake.value = ''
+      stake.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    })()`)
+    await page.locator('.send[data-holding]').waitFor()
+    await page.locator('.send:not([data-holding])').waitFor()
+    await page.getByText(/at least/).waitFor()
+    expect(sent).toBe(0)
+  })
+})
