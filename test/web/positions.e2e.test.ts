@@ -55,7 +55,11 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     })()`)
 
   it('a press that meets the row after the one which has just gone closes nothing', async () => {
-    const { page, device } = await holder('Tessa Touch')
+    const { page, device } = await holder('Tessa Touch', { width: 1280, height: 800 })
+    const cut = await page
+      .locator('.held .what small')
+      .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth))
+    expect(cut, 'the prices have their room').toEqual([0, 0, 0])
     await pressAsItGoes(page)
     await closeElsewhere(device, 0.07)
     await page.locator('body[data-pressed]').waitFor()
@@ -116,6 +120,22 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     const [message, players, order] = [await edges('.toasts'), await edges('.market'), await edges('.ticket')]
     expect(message.left).toBeGreaterThan(players.right)
     expect(message.right).toBeLessThan(order.left)
+  })
+
+  it('a user whose session has ended sees that they are signed out, wherever they were', async () => {
+    const { page, context } = await site.visit({ viewport: { width: 390, height: 844 } })
+    await site.enter(page, 'Cut Off')
+    await page.getByRole('link', { name: /^Account of/ }).waitFor()
+    await page.goto(`${site.server.url}/#/league`)
+    await page.getByRole('region', { name: 'Districts' }).scrollIntoViewIfNeeded()
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    await context.clearCookies()
+    await page.locator('.choice button', { hasText: 'Friends' }).dispatchEvent('click')
+    const told = page.getByText('You have been signed out.')
+    await told.waitFor()
+    const { y } = present((await told.boundingBox()) ?? undefined, 'box')
+    expect(y).toBeGreaterThan(0)
+    expect(y).toBeLessThan(844)
   })
 
   it('a hold sends no order that was blocked after it began', async () => {

@@ -19,6 +19,8 @@ export function SignIn({ facts }: { facts: PageFacts }) {
   const [trouble, setTrouble] = useState<string | null>(null)
   useEffect(() => {
     const token = takeToken()
+    // Cut off, the user may have been far down another page.
+    scrollTo(0, 0)
     if (token === null) return
     api
       .signInWithToken(token.idToken, token.nonce)
