@@ -49,7 +49,8 @@ export function unlisted<T extends Pick<FixturePlayer, 'instrumentId'>>(
  */
 export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boolean {
   const former = beginAnew(draft, command)
-  const { snapshot, beliefs } = believe(command.snapshot, draft.info, draft.pricing.beliefs)
+  const { incidents, beliefs: before } = draft.pricing
+  const { snapshot, beliefs } = believe(command.snapshot, { ...draft.info, incidents }, before)
   return take(draft, { ...command, snapshot, beliefs, former }, terms)
 }
 

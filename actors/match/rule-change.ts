@@ -107,7 +107,8 @@ export function effectOf(
 ): RuleEffect {
   const { matchId, settling } = view.info
   if (settling !== null) return { matchId, known: true, moves: [], closes: 0 }
-  const snapshot = said === null ? null : believe(said, view.info, view.pricing.beliefs).snapshot
+  const { incidents, beliefs } = view.pricing
+  const snapshot = said === null ? null : believe(said, { ...view.info, incidents }, beliefs).snapshot
   const isRepriced = !isSameModel(now.model, next.model)
   const draft = new Draft(view)
   const listed = [...view.instruments()]

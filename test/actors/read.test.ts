@@ -116,6 +116,7 @@ describe('a stored memory of the price model', () => {
         starters: { home: [4, 5], away: null },
         details: { '4': { '86': 0 } },
         clocks: { '1': 5_400 },
+        rows: { '1': 'goal 5  38 false' },
       },
       periods: [{ id: 71, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 61.5, ticking: true }],
     },

@@ -68,7 +68,10 @@ describe('rows that contradict one another', () => {
 
   it.each([
     ['a substitution that is taken back', [listing(change), listing(), listing()]],
-    ['one that is corrected', [listing(change), listing({ ...change, player_id: 5 })]],
+    [
+      'one that is corrected',
+      [listing(change), listing({ ...change, player_id: 5 }), listing({ ...change, player_id: 5 })],
+    ],
     [
       'a line-up that is taken back',
       [11, 11, 12, 12].map((type_id) => ({

@@ -132,15 +132,63 @@ describe('an update that errs', () => {
     }
   })
 
-  it('[P24] a row that is corrected under its id counts for the other player, or as the other kind', () => {
+  it('[P24] a row that two lists correct under its id counts for the other player, or as the other kind', () => {
     const corrected = { ...scored, over: { ...scored.over, events: [event(1, 14, 3, 38)] } }
-    expect(fed(scored, corrected).events()).toEqual([[1, 3, false]])
+    expect(fed(scored, corrected).events()).toEqual([[1, 4, false]])
+    expect(fed(scored, corrected, corrected).events()).toEqual([[1, 3, false]])
     const red = (player: number): Said => ({ over: { events: [event(1, 20, player, 38)] } })
-    const match = fed(red(3), red(2))
+    const match = fed(red(3), red(2), red(2))
     expect(match.events()).toEqual([[1, 2, false]])
     expect(match.playing()).toEqual([1, 3, 4, 11, 12, 13, 14])
     const yellow: Said = { over: { events: [event(1, 19, 3, 38)] } }
-    expect(fed(yellow, red(3)).bases()).toEqual(fed({}, red(3)).bases())
+    expect(fed(yellow, red(3), red(3)).bases()).toEqual(fed({}, red(3), red(3)).bases())
+  })
+
+  const assisted = event(1, 14, 4, 38, { related_player_id: 3 })
+  const booked = event(2, 19, 12, 30)
+  const change = event(3, 18, 6, 20, { related_player_id: 2 })
+  const told = (rows: object[], over: Readonly<Record<number, object>> = {}): Said => ({
+    score: [1, 0],
+    over: {
+      events: rows,
+      lineups: lineups({
+        3: { details: details({ ...STATS, 79: 1 }) },
+        4: { details: details({ ...STATS, 52: 1 }) },
+        12: { details: details({ ...STATS, 84: 1 }) },
+        ...over,
+      }),
+    },
+  })
+
+  it.each([
+    ['its scorer and assist are exchanged', 0, { player_id: 3, related_player_id: 4 }],
+    ['a goal has another assist', 0, { related_player_id: 2 }],
+    ['a goal is a penalty', 0, { type_id: 16 }],
+    ['a goal is a booking', 0, { type_id: 19 }],
+    ['a goal is taken back while its scorer has it', 0, { rescinded: true }],
+    ['a booking is a dismissal', 1, { type_id: 20 }],
+    ['a booking is a teammate’s, under a new id', 1, { id: 9, player_id: 13 }],
+    ['a substitution is a goal', 2, { type_id: 14 }],
+    ['a substitution names another who leaves', 2, { related_player_id: 3 }],
+    ['a substitution is of another minute', 2, { minute: 2 }],
+  ])('[P24] what one poll says of a row moves no price: %s', (_, nth, over) => {
+    const rows = [assisted, booked, change]
+    const wrong = rows.map((row, n) => (n === nth ? { ...row, ...over } : row))
+    const [right, once] = [fed(told(rows), told(rows)), fed(told(rows), told(wrong))]
+    expect(once.bases()).toEqual(right.bases())
+    expect(once.playing()).toEqual(right.playing())
+    const after = [told(rows), told(rows)] as const
+    expect(fed(told(rows), told(wrong), ...after).bases()).toEqual(fed(told(rows), told(rows), ...after).bases())
+    expect(fed(told(rows), told(wrong), told(wrong), told(wrong)).bases()).not.toEqual(
+      fed(told(rows), told(rows), ...after).bases(),
+    )
+  })
+
+  it('[P24] a correction counts at once where the statistics tell it too', () => {
+    const rows = [assisted, booked, change]
+    const red = rows.map((row) => (row === booked ? { ...row, type_id: 20 } : row))
+    const match = fed(told(rows), told(red, { 12: { details: details({ ...STATS, 83: 1 }) } }))
+    expect(match.playing()).toEqual([1, 3, 4, 6, 11, 13, 14])
   })
 
   it('[P24] a player is booked and sent off once, however many rows say so', () => {

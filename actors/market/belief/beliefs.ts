@@ -12,6 +12,7 @@ import {
   or,
   type Reader,
   recordOf,
+  text,
 } from '../../kernel/read.ts'
 import { type FixturePeriod, PERIOD_KINDS, type Side } from '../fixture.ts'
 import type { Details } from './plausible.ts'
@@ -32,10 +33,18 @@ export interface Doubts {
   readonly details: Readonly<Record<string, Details>>
   /** Seconds played of a period, by its order, that cannot follow those believed. */
   readonly clocks: Readonly<Record<string, number>>
+  /** What rows of the list tell, by id, that contradicts what they told before. */
+  readonly rows: Readonly<Record<string, string>>
 }
 
 export const NO_BELIEFS: Beliefs = {
-  doubts: { goals: { home: null, away: null }, starters: { home: null, away: null }, details: {}, clocks: {} },
+  doubts: {
+    goals: { home: null, away: null },
+    starters: { home: null, away: null },
+    details: {},
+    clocks: {},
+    rows: {},
+  },
   periods: [],
 }
 
@@ -53,6 +62,7 @@ const readDoubts: Reader<Doubts> = (value, path) => {
     starters: field('starters', bySide(nullable(listOf(as(integer, playerId))))),
     details: field('details', recordOf(recordOf(number))),
     clocks: field('clocks', or(recordOf(number), {})),
+    rows: field('rows', or(recordOf(text), {})),
   }
 }
 

@@ -4,27 +4,20 @@
  * poll moves no price. Pure.
  */
 import type { PlayerId } from '../../kernel/ids.ts'
-import { type Instant, SECOND_MS } from '../../kernel/world.ts'
-import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
-import { isGoal } from '../incidents.ts'
+import type { Instant } from '../../kernel/world.ts'
+import type { FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import { type Incident, isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
-import { hasShootout, isOver, type Phase, phaseOf } from '../phase.ts'
+import { hasShootout, isOver, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
+import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
 import { withoutOld, withoutReset } from './old-answers.ts'
-import {
-  canFollow,
-  clockCanFollow,
-  type Details,
-  DISCRETE,
-  goalsCanFollow,
-  hasNews,
-  saidIn,
-  withoutKicks,
-} from './plausible.ts'
+import { periodsAfter, secsIn } from './periods.ts'
+import { canFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn, withoutKicks } from './plausible.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -33,6 +26,8 @@ export interface Known extends Pick<
 > {
   readonly squad: readonly FixturePlayer[]
   readonly events: readonly ReportedEvent[]
+  /** The facts that count, or have counted. */
+  readonly incidents?: readonly Incident[]
   /** When the last update was. */
   readonly sourceAt?: Instant | null
   /** Of a recording, which may tell of a match at any speed and with any gap. */
@@ -63,7 +58,11 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before }: Beliefs) {
-  const said = withoutReset(withoutOld(onTheirSides(payload, known), before), known.squad)
+  const { said, doubts: rows } = withoutCorrections(
+    withoutReset(withoutOld(onTheirSides(payload, known), before), known.squad),
+    known,
+    doubts.rows,
+  )
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
   const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)
@@ -89,7 +88,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
     teamStats: teamStatsAfter(said, known, players.squad),
   }
   const beliefs: Beliefs = {
-    doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks },
+    doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks, rows },
     periods,
   }
   return { snapshot, beliefs }
@@ -124,63 +123,6 @@ function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | 
     goals,
     ...(shootout === undefined ? {} : { shootout }),
   }
-}
-
-/**
- * A period without a clock keeps the last one, and so does one whose clock runs in a break or beside a later period;
- * one that is no longer listed is over. A clock that leaps in play further than time has passed waits for a second
- * update; at the end of a match there may be none.
- */
-function periodsAfter(
-  said: SaidFixture,
-  { replay = false, sourceAt = null }: Known,
-  before: readonly FixturePeriod[],
-  { clocks: waiting }: Doubts,
-) {
-  const phase = phaseOf({ ...said, periods: [] })
-  const passedSecs = sourceAt === null ? 0 : Math.max(0, said.sourceAt - sourceAt) / SECOND_MS
-  const isFree = replay || before.length === 0 || isOver(phase)
-  const doubts: Record<string, number> = {}
-  const clockOf = ({ order, elapsedSecs: now, ticking }: SaidFixture['periods'][number]): number => {
-    const known = before.find((period) => period.order === order)
-    const last = known?.elapsedSecs ?? 0
-    const isPast = isFollowed(order, said.periods)
-    const stands = ticking ? phase === 'break' || isPast : isPast && isFollowed(order, before)
-    if (now === null || (known !== undefined && stands)) return last
-    const first = waiting[order]
-    if (isFree || clockCanFollow(last, now, passedSecs, ticking) || (first !== undefined && now >= first)) return now
-    doubts[order] = now
-    return last
-  }
-  const listed = said.periods.map((period): FixturePeriod => ({ ...period, elapsedSecs: clockOf(period) }))
-  if (phase === 'scheduled') return { periods: listed, doubts }
-  const goesOn = listed.length === 0 && phase === 'live'
-  // A later one than the one that ticks has not begun.
-  const isListed = (order: number): boolean =>
-    listed.some((one) => one.order === order || (one.ticking && one.order < order))
-  const missing = before.filter(({ order }) => !isListed(order))
-  const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
-  return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
-}
-
-/** Whether a later period has been played. */
-const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
-  periods.some((later) => later.order > order && (later.elapsedSecs ?? 0) > 0)
-
-const secsIn = (periods: readonly FixturePeriod[]): number =>
-  periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
-
-/** A period ends at most this many seconds after its length. */
-const ADDED_MAX_SECS = 1_200
-const SHOOTOUT_MAX_SECS = 3_600
-
-/** A period that is still said to tick although a later one has been played, or long after the match has ended. */
-function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase: Phase): FixturePeriod {
-  const { kind, order, length, elapsedSecs, ticking } = period
-  const most = kind === 'penalties' ? SHOOTOUT_MAX_SECS : length * 60 + ADDED_MAX_SECS
-  return ticking && (isFollowed(order, listed) || (isOver(phase) && elapsedSecs > most))
-    ? { ...period, ticking: false }
-    : period
 }
 
 /** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */

@@ -200,7 +200,7 @@ const agrees = (r: Incident, row: Candidate['row']): boolean => {
 }
 
 /** Whether two rows tell of the same two players the other way round. */
-const isExchanged = (a: Row, b: Row): boolean =>
+export const isExchanged = (a: Row, b: Row): boolean =>
   a.playerId !== null && a.playerId === b.relatedPlayerId && b.playerId === a.relatedPlayerId
 
 /** A goal of a side whose scorer one of two rows does not name, or neither. */

@@ -325,6 +325,26 @@ const KINDS = {
       draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...player } : now))
     }
   },
+  'a row wrong for a poll': (draft, chance) => {
+    const isKnown = (row: Payload): boolean =>
+      [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW].includes(Number(typeOf(row)))
+    const n = draft.quietPoll(chance, 'events', eventsOf)
+    const row = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}).filter(isKnown))
+    if (n === null || row === null) return
+    const isFree = ({ player_id: id, team_id: team }: Payload): boolean =>
+      team === row['participant_id'] && !eventsOf(draft.truth.at(-1) ?? {}).some((e) => namesOf(e).includes(Number(id)))
+    const wrong = one(chance, lineupsOf(draft.truth[n] ?? {}).filter(isFree))
+    const player = wrong === null ? {} : { player_id: playerOf(wrong), player_name: wrong['player_name'] }
+    const type = one(chance, [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW])
+    const over = one(chance, [
+      player,
+      { ...player, id: freshId(draft, chance) },
+      { type_id: type },
+      swapped(row),
+      { minute: 1 },
+    ])
+    draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...over } : now))
+  },
   'dismissed in three rows': (draft, chance) => {
     const listed = one(chance, listedFor(draft, [SECOND_YELLOW]))
     if (listed === null) return

@@ -1,0 +1,115 @@
+/** Rows of a list that no longer tell what they told. They wait for a second list, or for statistics that agree. */
+import type { PlayerId } from '../../kernel/ids.ts'
+import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import { counts, type Incident, isGoal, near, scoringSide } from '../incidents.ts'
+import type { DiscreteAction } from '../scoring.ts'
+import { countsIn } from '../stated-counts.ts'
+import type { Doubts } from './beliefs.ts'
+import { family, isExchanged, isSame } from './rows.ts'
+
+type Known = Pick<FixtureSnapshot, Side> & { readonly incidents?: readonly Incident[] }
+
+/**
+ * The answer in which a row that tells another fact than the one that counts still tells that one, for one list. A row
+ * that one poll gets wrong would move prices there and back.
+ */
+export function withoutCorrections(said: SaidFixture, known: Known, waiting: Doubts['rows']) {
+  const { events } = said
+  if (events === null) return { said, doubts: waiting }
+  const told: Told = { said, known, events, facts: known.incidents ?? [] }
+  const doubts: Record<string, string> = {}
+  const believed = events.map((row): FixtureEvent => {
+    const fact = replacedBy(row, told)
+    if (fact === undefined) return row
+    const text = [row.kind, row.playerId, row.relatedPlayerId, row.minute, row.rescinded].join(' ')
+    if (waiting[row.id] === text || isAgreed(row, fact, told)) return row
+    doubts[row.id] = text
+    const { id, kind, minute, extraMinute, period, playerId, relatedPlayerId } = fact
+    const names = { playerName: null, relatedPlayerName: null }
+    return { ...row, ...names, id, kind, minute, extraMinute, period, playerId, relatedPlayerId, rescinded: false }
+  })
+  return { said: { ...said, events: believed }, doubts }
+}
+
+interface Told {
+  readonly said: SaidFixture
+  readonly known: Known
+  readonly events: readonly FixtureEvent[]
+  readonly facts: readonly Incident[]
+}
+
+/** The fact that counts, that a row tells no longer, and that no other row tells instead. */
+function replacedBy(row: FixtureEvent, told: Told): Incident | undefined {
+  const counting = told.facts.filter((fact) => counts(fact) && isMoving(fact))
+  const own = counting.filter(({ id }) => id === row.id)
+  const before = own.length > 0 ? own : counting.filter((fact) => isInPlaceOf(row, fact, told))
+  if (before.some((fact) => !isChanged(row, fact, told))) return undefined
+  const isNew = (other: FixtureEvent): boolean =>
+    !told.facts.some((fact) => fact.id === other.id && isSame(fact, other))
+  return before.find((fact) => !told.events.some((other) => other !== row && isSame(fact, other) && isNew(other)))
+}
+
+/** Whether a row names whom it moves. Reviews only say more about something else. */
+const isMoving = ({ kind, playerId }: Incident): boolean =>
+  kind === 'substitution' || (playerId !== null && statedAs(kind).length > 0)
+
+/** Whether a row came under a new id for a fact that is gone: of its side and minute, no goal that the score adds. */
+function isInPlaceOf(row: FixtureEvent, fact: Incident, { said, known, events, facts }: Told): boolean {
+  const isKnown = facts.some(({ id }) => id === row.id) || events.some(({ id }) => id === fact.id)
+  const side = isGoal(fact.kind) ? scoringSide(fact) : fact.side
+  if (isKnown || family(row.kind) !== family(fact.kind) || row.side !== side || !near(row, fact)) return false
+  if (row.kind !== 'substitution') return !isGoal(row.kind) || goalsIn(said) <= goalsIn(known)
+  const names = [fact.playerId, fact.relatedPlayerId].filter((id) => id !== null)
+  return names.some((id) => id === row.playerId || id === row.relatedPlayerId)
+}
+
+const goalsIn = ({ home, away }: Pick<SaidFixture, Side>): number => (home.goals ?? 0) + (away.goals ?? 0)
+
+/** Whether a row contradicts a fact. One that names a player for the first time, or no longer, does not. */
+function isChanged(row: FixtureEvent, fact: Incident, { said }: Told): boolean {
+  const { kind, playerId, relatedPlayerId } = row
+  if (row.rescinded || kind !== fact.kind || !near(row, fact)) return true
+  const isOwnAssist = kind === 'goal' && relatedPlayerId !== null && relatedPlayerId === fact.playerId
+  if (isOther(playerId, fact.playerId) || isOwnAssist) return kind !== 'substitution' || !isExchanged(row, fact)
+  // An opponent is taken off by mistake: who left is not known.
+  const related = said.players.find((player) => player.playerId === fact.relatedPlayerId)
+  const isOpponent = related !== undefined && fact.side !== null && related.side !== fact.side
+  return isOther(relatedPlayerId, fact.relatedPlayerId) && !isOpponent
+}
+
+const isOther = (a: PlayerId | null, b: PlayerId | null): boolean => a !== null && b !== null && a !== b
+
+/** Whether the statistics of the same answer, or its score, tell what a corrected row does. */
+function isAgreed(row: FixtureEvent, fact: Incident, { said, known, events }: Told): boolean {
+  const isStated = (
+    id: PlayerId | null,
+    by: keyof FixtureEvent,
+    actions: readonly DiscreteAction[],
+    of = actions,
+  ): boolean => {
+    const player = said.players.find(({ playerId }) => playerId === id)
+    const stated = countsIn(player?.details ?? {}, player?.role ?? 'MID')
+    const listed = events.filter((one) => one[by] === id && of.some((action) => action === one.kind)).length
+    return listed > 0 && actions.reduce((sum, action) => sum + (stated[action] ?? 0), 0) >= listed
+  }
+  if (row.rescinded) {
+    const hasFallen = isGoal(fact.kind) && goalsIn(said) < goalsIn(known)
+    return hasFallen || !isStated(fact.playerId, 'playerId', statedAs(fact.kind))
+  }
+  if (!near(row, fact) || row.kind === 'substitution') return false
+  const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
+  const isOtherAssist = row.kind === 'goal' && isOther(row.relatedPlayerId, fact.relatedPlayerId)
+  return (
+    (isOtherDeed || isOtherAssist) &&
+    (!isOtherDeed || isStated(row.playerId, 'playerId', statedAs(row.kind))) &&
+    (!isOtherAssist || isStated(row.relatedPlayerId, 'relatedPlayerId', ['assist'], ['goal']))
+  )
+}
+
+/** The statistics that count what rows of a kind tell. */
+function statedAs(kind: FixtureEventKind): readonly DiscreteAction[] {
+  if (kind === 'red' || kind === 'second_yellow') return ['red', 'second_yellow']
+  return COUNTED.filter((action) => action === kind)
+}
+
+const COUNTED = ['goal', 'own_goal', 'penalty_goal', 'penalty_missed', 'yellow'] as const

@@ -1,0 +1,69 @@
+/** Which periods are believed, and how far their clocks have run. Pure. */
+import { type Instant, SECOND_MS } from '../../kernel/world.ts'
+import type { FixturePeriod, SaidFixture } from '../fixture.ts'
+import { isOver, type Phase, phaseOf } from '../phase.ts'
+import type { Doubts } from './beliefs.ts'
+import { clockCanFollow } from './plausible.ts'
+
+/** What matters of the update before. */
+interface Updated {
+  readonly sourceAt?: Instant | null
+  readonly replay?: boolean
+}
+
+/**
+ * A period without a clock keeps the last one, and so does one whose clock runs in a break or beside a later period;
+ * one that is no longer listed is over. A clock that leaps in play further than time has passed waits for a second
+ * update; at the end of a match there may be none.
+ */
+export function periodsAfter(
+  said: SaidFixture,
+  { replay = false, sourceAt = null }: Updated,
+  before: readonly FixturePeriod[],
+  { clocks: waiting }: Doubts,
+) {
+  const phase = phaseOf({ ...said, periods: [] })
+  const passedSecs = sourceAt === null ? 0 : Math.max(0, said.sourceAt - sourceAt) / SECOND_MS
+  const isFree = replay || before.length === 0 || isOver(phase)
+  const doubts: Record<string, number> = {}
+  const clockOf = ({ order, elapsedSecs: now, ticking }: SaidFixture['periods'][number]): number => {
+    const known = before.find((period) => period.order === order)
+    const last = known?.elapsedSecs ?? 0
+    const isPast = isFollowed(order, said.periods)
+    const stands = ticking ? phase === 'break' || isPast : isPast && isFollowed(order, before)
+    if (now === null || (known !== undefined && stands)) return last
+    const first = waiting[order]
+    if (isFree || clockCanFollow(last, now, passedSecs, ticking) || (first !== undefined && now >= first)) return now
+    doubts[order] = now
+    return last
+  }
+  const listed = said.periods.map((period): FixturePeriod => ({ ...period, elapsedSecs: clockOf(period) }))
+  if (phase === 'scheduled') return { periods: listed, doubts }
+  const goesOn = listed.length === 0 && phase === 'live'
+  // A later one than the one that ticks has not begun.
+  const isListed = (order: number): boolean =>
+    listed.some((one) => one.order === order || (one.ticking && one.order < order))
+  const missing = before.filter(({ order }) => !isListed(order))
+  const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
+  return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
+}
+
+/** Whether a later period has been played. */
+const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
+  periods.some((later) => later.order > order && (later.elapsedSecs ?? 0) > 0)
+
+export const secsIn = (periods: readonly FixturePeriod[]): number =>
+  periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
+
+/** A period ends at most this many seconds after its length. */
+const ADDED_MAX_SECS = 1_200
+const SHOOTOUT_MAX_SECS = 3_600
+
+/** A period that is still said to tick although a later one has been played, or long after the match has ended. */
+function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase: Phase): FixturePeriod {
+  const { kind, order, length, elapsedSecs, ticking } = period
+  const most = kind === 'penalties' ? SHOOTOUT_MAX_SECS : length * 60 + ADDED_MAX_SECS
+  return ticking && (isFollowed(order, listed) || (isOver(phase) && elapsedSecs > most))
+    ? { ...period, ticking: false }
+    : period
+}
