@@ -270,7 +270,9 @@ describe('statistics of several players', () => {
   it.each([
     ['pass from one to the next', { 1: rows[2], 2: rows[5], 5: rows[11], 11: rows[1] }],
     ['pass among three', { 1: rows[5], 2: rows[1], 5: rows[2] }],
+    ['are half as many again', { ...times(1.5), 5: rows[5] }],
     ['are twice as many', times(2)],
+    ['are four times as many', times(4)],
     ['are three times as many, after a pass', { ...times(3), 1: { ...rows[1], 80: 123, 78: 9 } }],
   ])('[P22] that %s in one update move no price, and count in a second', (_, wrong: Record<number, object>) => {
     const update = at(10, said(wrong as Record<number, Record<number, number>>))

@@ -72,8 +72,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'multiplied statistics count at once',
     'actors/market/belief/exchanged.ts',
-    `const TIMES = [2, 3]`,
-    `const TIMES = [-2, -3]`,
+    `const TIMES_MIN = 1.4`,
+    `const TIMES_MIN = 140`,
   ),
   mutation(
     'an opponent may be taken off',

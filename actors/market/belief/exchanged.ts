@@ -5,9 +5,11 @@ import { type Details, isCount } from './plausible.ts'
 
 /** The most counts that a player may have gained since the last update. */
 const EXCHANGED_AHEAD = 2
-const TIMES = [2, 3]
-/** Smaller counts may double in one poll. */
-const MULTIPLIED_FROM = 40
+const TIMES_MIN = 1.4
+/** Fewer counts, or fewer more, may rise in one poll in whatever shares. */
+const MULTIPLIED_FROM = 20
+/** Of each count: a provider that multiplies rounds. */
+const ROUNDED_BY = 1 / 3
 
 interface Told {
   readonly playerId: PlayerId
@@ -51,12 +53,14 @@ function reachedFrom(first: Told, next: (one: Told) => readonly Told[]): Readonl
   return found
 }
 
-/** Whether all counts are several times what they may be by now: their rows were joined twice. */
+/** Whether all counts are the same times what they were: their rows were joined more than once. */
 function isMultiplied({ before, now }: Told): boolean {
-  const parted = (times: number): Details =>
-    Object.fromEntries(Object.entries(now).map(([type, value]) => [type, value / times]))
-  const isMany = aheadOf({}, now) >= MULTIPLIED_FROM
-  return isMany && TIMES.some((times) => aheadOf(before, parted(times)) <= EXCHANGED_AHEAD)
+  const [was, is] = [aheadOf({}, before), aheadOf({}, now)]
+  const times = is / was
+  if (times < TIMES_MIN || Math.min(was, is - was) < MULTIPLIED_FROM) return false
+  const types = [...new Set([...Object.keys(before), ...Object.keys(now)].map(Number))].filter(isCount)
+  const apart = types.reduce((sum, type) => sum + Math.abs((now[type] ?? 0) / times - (before[type] ?? 0)), 0)
+  return apart <= EXCHANGED_AHEAD + ROUNDED_BY * types.length
 }
 
 /** How far the counts of a row are from what was known; infinitely far where one has fallen. */

@@ -193,14 +193,14 @@ const KINDS = {
     })
   },
   'statistics multiplied': (draft, chance) => {
-    const times = 2 + chance.below(2)
+    const times = one(chance, [1.5, 2, 2.5, 3, 4]) ?? 2
     const [, n] = draft.quietPolls(chance, 'lineups', lineupsOf, 2)
     if (n === undefined) return
     draft.rows(n, 'lineups', (row) => {
-      const multiplied = (detail: Payload): Payload => withValue(detail, times * Number(valueOf(detail)))
+      const multiplied = (detail: Payload): Payload => withValue(detail, Math.round(times * Number(valueOf(detail))))
       const details = detailsOf(row).map((detail) => (typeOf(detail) === RATING ? detail : multiplied(detail)))
       // Of a few actions there may be twice as many.
-      return countsIn(row) < MANY ? row : { ...row, details }
+      return Math.min(1, times - 1) * countsIn(row) < MANY ? row : { ...row, details }
     })
   },
   'rating out of range': (draft, chance) => {
