@@ -1,6 +1,6 @@
 /** Open positions at live prices, and closed positions. */
 import { signal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import {
   accountValue,
   change,
@@ -35,6 +35,8 @@ import { messageFor } from '../error-messages.ts'
 import { say, words } from '../words.ts'
 
 const tab = signal<'open' | 'closed'>('open')
+/** How many positions the user has closed in this list. */
+const closedHere = signal(0)
 
 export function PositionList() {
   const open = positions.value.size
@@ -97,19 +99,22 @@ const Worth = () =>
 const FreeIn = () =>
   lockedMs.value > 0 ? html`<small>${say(words.nav.freeIn, { time: countdown(lockedMs.value) })}</small>` : null
 
-/** Under a finger, a mouse or the focus no row goes: what has closed says so, and new rows come last. */
+/** Under a finger, a mouse or the focus no row goes but one that was closed here: another that has closed says so. */
 function OpenList() {
-  const [{ shown, handlers }] = useState(() => still(() => shownIds.value, sorting))
+  const [{ shown, handlers }] = useState(() =>
+    still(
+      () => shownIds.value,
+      () => `${sorting()} ${closedHere.value}`,
+    ),
+  )
   const [aim] = useState(aimed)
   const rows = [...new Set([...shown.value, ...shownIds.value])].flatMap((id) => positionOf(id) ?? [])
-  const places = rows.map(({ id }) => id).join(' ')
-  const drawn = useRef(places)
+  const ids = rows.map(({ id }) => id)
   useLayoutEffect(() => {
     // The dock is as high as its rows.
-    document.documentElement.style.setProperty('--held', String(Math.max(1, rows.length)))
-    if (drawn.current !== places) aim.moved()
-    drawn.current = places
-  }, [places])
+    document.documentElement.style.setProperty('--held', String(Math.max(1, ids.length)))
+    aim.drawn(ids)
+  }, [ids.join()])
   if (rows.length === 0) return html`<p class="empty">${words.positions.noneOpen}</p>`
   return html`<ul class="held" ...${handlers} ...${aim.handlers}>
     ${rows.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
@@ -132,6 +137,7 @@ function Held({ position }: { position: Position }) {
   }
   const closeIt = async (lotSize?: number): Promise<void> => {
     if (await close(position.id, lotSize)) return
+    closedHere.value++
     // The button goes with its position: the focus goes to what stays.
     document.querySelector<HTMLElement>('.positions header button')?.focus({ preventScroll: true })
   }

@@ -46,16 +46,24 @@ export function still<T>(list: () => T, by: () => unknown) {
   }
 }
 
-/** A list of what costs money. A press counts for the row that it began on, and that had not just come to its place. */
+/** A list of what costs money. A press counts for the row that it began on, if that had not just come to its place. */
 export function aimed() {
-  let movedAt = -AIM_MS
+  let drawn: readonly string[] = []
+  /** When a place of the list got another row than it had. */
+  const movedAt: number[] = []
   let row: Element | null = null
   return {
-    /** To be called when rows have come, gone or changed places. */
-    moved: () => (movedAt = performance.now()),
+    /** To be called with the rows of the list whenever they are drawn. */
+    drawn(rows: readonly string[]) {
+      for (const [place, before] of drawn.entries()) if (rows[place] !== before) movedAt[place] = performance.now()
+      drawn = rows
+    },
     handlers: {
-      onPointerDownCapture: ({ target, timeStamp }: PointerEvent) =>
-        (row = timeStamp < movedAt + AIM_MS ? null : (target as Element).closest('li')),
+      onPointerDownCapture: ({ target, timeStamp, currentTarget }: PointerEvent) => {
+        row = (target as Element).closest('li')
+        const place = [...(currentTarget as Element).children].findIndex((one) => one === row)
+        if (timeStamp < (movedAt[place] ?? -AIM_MS) + AIM_MS) row = null
+      },
       // A key or a screen reader presses what it is on, wherever that is.
       onClickCapture: (event: MouseEvent) => {
         if (event.detail > 0 && (event.target as Element).closest('li') !== row) event.stopPropagation()
