@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
 const USERS = 100_000
 const ROOT = join(import.meta.dirname, '../..')
 const STATISTICS = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' }
-/** A page is logged whole once after each checkpoint, five minutes apart: five seconds would show it sixty times over. */
+/** A page is logged whole once after each checkpoint, five minutes apart: five seconds show it sixty times over. */
 const STEADY = { full_page_writes: 'off' }
 const SAMPLE_MICROS = 500
 
