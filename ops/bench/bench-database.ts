@@ -53,10 +53,10 @@ export async function reset({ connection: { db } }: BenchDatabase): Promise<void
             replays, tournaments, season_entries, league_members, league_matches, leagues, closed_balances`.execute(db)
   await sql`update ledger_closed set until = '-infinity', entries = 0, unbalanced = 0, main_micros = 0, practice_micros = 0,
               leagues_micros = 0`.execute(db)
-  // Both wallets of a user side by side, as a registration writes them; who trades at a moment are no neighbours.
+  // Both wallets of a user side by side, as a registration writes them.
   await sql`insert into wallets (user_id, purse, balance_micros)
               select id, purse, ${STARTING_BALANCE}::bigint from users, unnest(${texts(PURSES)}::text[]) purse
-               order by id`.execute(db)
+               order by length(username), username`.execute(db)
   const tx = randomUUID()
   await sql`
     insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
