@@ -76,6 +76,12 @@ export const MUTATIONS: readonly Mutation[] = [
     `const TIMES_MIN = 140`,
   ),
   mutation(
+    'a corrected row counts at once',
+    'actors/market/belief/corrections.ts',
+    `if (waiting[row.id] === text ||`,
+    `if (waiting[row.id] !== '' ||`,
+  ),
+  mutation(
     'an opponent may be taken off',
     SPELLS,
     `return side === null ? { on, off }`,
