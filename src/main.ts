@@ -2,7 +2,6 @@
  * The program: reads the configuration, composes the server, and runs it until a signal, or until a newer version has
  * migrated the database so that this one must not continue.
  */
-import { setFlagsFromString } from 'node:v8'
 import { compose } from './compose/index.ts'
 import { environment, readConfig } from './config.ts'
 import { createLog, type Log } from './observe/log.ts'
@@ -36,10 +35,7 @@ async function main(): Promise<void> {
   const { processId, url, wsUrl } = await server.start()
   if (end.isAsked) return
   log.info('listening', { processId, roles: config.roles, url, wsUrl })
-  if (config.production) return
-  // On a fan's own machine memory is dearer than 2% of a core. Until it listens, collecting garbage costs a start.
-  setFlagsFromString('--optimize-for-size')
-  process.stdout.write(welcome({ url, wsUrl, replay: config.demo.replay }))
+  if (!config.production) process.stdout.write(welcome({ url, wsUrl, replay: config.demo.replay }))
 }
 
 interface End {
