@@ -4,6 +4,7 @@ import { ApiError } from './client/ask.ts'
 import { Feed, type FeedState } from './client/feed.ts'
 import { leagues, refreshLeagues, takeNewMatches } from './leagues.ts'
 import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } from './account.ts'
+import { forgetToasts } from './toasts.ts'
 import { now, setClock } from './server-clock.ts'
 import {
   isLoaded,
@@ -127,7 +128,7 @@ export function startLive(more: readonly LivePart[]): void {
     current = id
     feed.stop()
     forgetAccount()
-    if (id === null) return
+    if (id === null) return forgetToasts()
     void begin()
   })
   effect(() => feed.follow(followed.value))

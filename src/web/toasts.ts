@@ -24,6 +24,11 @@ export function toast(news: Omit<Toast, 'id'>): void {
   if (news.action === undefined) setTimeout(() => dismiss(id), STAY_MS)
 }
 
+/** They are about the user who was signed in. */
+export function forgetToasts(): void {
+  toasts.value = []
+}
+
 export function dismiss(id: number): void {
   toasts.value = toasts.peek().filter((shown) => shown.id !== id)
 }

@@ -323,7 +323,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('a stake of more than a quarter of the wallet is shown once more before it is sent', async () => {
     const { page } = await visit('Ada U35')
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    await page.route('**/api/positions/quote', async (route) => (await held, route.continue()))
     await page.getByLabel('Stake in units').fill('2600')
+    await page.locator('button.send:disabled').waitFor()
+    expect(await page.getByRole('alert').allTextContents(), 'it only waits for the quote').not.toContainEqual(/./)
+    letGo()
     await page.locator('button.send:enabled').getByText(/units/).waitFor()
     await goLong(page)
     await page.getByRole('heading', { name: /^Look again: 26% of your wallet on / }).waitFor()

@@ -69,6 +69,17 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     await pressed('last').waitFor()
     expect(bob.page.url()).toBe(later)
 
+    // A review is about the money of one purse.
+    await bob.page.getByLabel('Stake in units').fill('2600')
+    await (await site.tradable(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)).click()
+    const review = bob.page.getByRole('heading', { name: /^Look again/ })
+    await review.waitFor()
+    await money.getByRole('button').first().click()
+    await review.waitFor({ state: 'detached' })
+    await money.getByRole('button').last().click()
+    await pressed('last').waitFor()
+    await bob.page.getByLabel('Stake in units').fill('50')
+
     const send = await site.tradable(bob.page, /^Go long.*of Harbour <b>Friends<\/b> money/s)
     expect(await accessProblems(bob.page)).toEqual([])
     await send.click()

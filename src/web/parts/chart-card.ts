@@ -46,7 +46,10 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
       <header>
         <div>
           <h2 id="player-name">${instrument.name}</h2>
-          <p><span class="post ${instrument.team.side}">${instrument.position}</span> ${instrument.team.name}</p>
+          <p>
+            <span class="post ${instrument.team.side}">${words.common.roles[instrument.position]}</span>
+            ${instrument.team.name}
+          </p>
         </div>
         <div class="big">
           <b class="num flash-${way(price - previous)}" key=${seq}>${units(price)}</b>

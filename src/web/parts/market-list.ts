@@ -123,7 +123,7 @@ function Row({ instrument }: { instrument: Instrument }) {
         aria-current=${selectedId.value === instrument.id ? 'true' : undefined}
         onClick=${() => pick(instrument.id)}
       >
-        <span class="post ${instrument.team.side}">${instrument.position}</span>
+        <span class="post ${instrument.team.side}">${words.common.roles[instrument.position]}</span>
         <span class="who">
           <b>${instrument.name}</b>
           <small

@@ -3,11 +3,12 @@
  * that the server said moves with it.
  */
 import { signOf } from '../account.ts'
-import type { Direction, Quote } from '../client/wire.ts'
+import type { Direction, Purse, Quote } from '../client/wire.ts'
 
 export interface Asked {
   readonly quote: Quote
   readonly instrumentId: string
+  readonly purse: Purse
   /** The price on the screen when the quote came. */
   readonly at: number
   readonly direction: Direction

@@ -66,7 +66,11 @@ export function aimed() {
       },
       // A key or a screen reader presses what it is on, wherever that is.
       onClickCapture: (event: MouseEvent) => {
-        if (event.detail > 0 && (event.target as Element).closest('li') !== row) event.stopPropagation()
+        const pressed = (event.target as Element).closest('li')
+        if (event.detail === 0 || pressed === row) return
+        event.stopPropagation()
+        // Nothing was done, and that shows.
+        pressed?.animate({ opacity: [0.4, 1] }, AIM_MS)
       },
     },
   }

@@ -44,9 +44,13 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
   const afresh = (): void => setStake(FIRST_STAKE, tradePrice(instrument.id), instrument)
 
   const doubt = doubtAbout(preview, most)
-  const isLarge = preview !== null && balance !== null && needsReview(preview.margin, balance)
+  const margin = preview?.margin ?? stakeOf(lots, price, instrument)
+  const isLarge = isSized && (balance === null || needsReview(margin, balance))
+  // Only what is known can be shown again.
+  const isUnknown = preview === null || balance === null
   const unsure = isBusy ? null : unsureOrder.value
-  const isBlocked = !isSized || connection.value !== 'live' || doubt !== null || unsure !== null
+  const isBlocked =
+    !isSized || connection.value !== 'live' || doubt !== null || unsure !== null || (isLarge && isUnknown)
   // A hold may end after the order was blocked.
   const order = (mustReview: boolean): void => (isBlocked ? undefined : submit(mustReview, isLarge ? afresh : again))
   return html`

@@ -4,6 +4,7 @@ import { open, tradePrice } from '../account.ts'
 import type { Instrument } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { isUnsure } from '../orders.ts'
+import { purse } from '../leagues.ts'
 import { draft } from './order-draft.ts'
 import { isResting, rest } from './rest.ts'
 import { leaguePurse } from './use-quote.ts'
@@ -29,7 +30,7 @@ export function useOrder(instrument: Instrument): Sending {
   useEffect(() => {
     setTrouble(null)
     setReviewing(false)
-  }, [direction, lots, stopLoss, takeProfit])
+  }, [direction, lots, stopLoss, takeProfit, purse.value])
 
   const send = async (onDone: () => void): Promise<void> => {
     setReviewing(false)

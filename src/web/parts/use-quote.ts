@@ -43,12 +43,13 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
   useEffect(() => {
     if (connection.value !== 'live') return setAsked(null)
     let isWanted = true
+    const of = purse.peek()
     const asking = setTimeout(() => {
       api
         .quote({ instrumentId: id, direction, lotSize: lots, stopLoss, takeProfit, ...leaguePurse() })
         .then((found) => {
           const at = untracked(() => tradePrice(id))
-          if (isWanted) setAsked({ quote: found, at, instrumentId: id, direction, lots, contractSize })
+          if (isWanted) setAsked({ quote: found, at, instrumentId: id, purse: of, direction, lots, contractSize })
         })
         .catch((error: unknown) => {
           if (isWanted) onTrouble(messageFor(error))
@@ -63,14 +64,15 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
   useEffect(() => {
     const repeating = setInterval(() => {
       const at = untracked(() => tradePrice(id))
-      const isOld = asked !== null && (asked.quote.refusal !== null || isFar(asked, at))
+      const isOld = asked === null || asked.quote.refusal !== null || isFar(asked, at)
       if (document.visibilityState === 'visible' && isOld) again()
     }, REPEAT_MS)
     return () => clearInterval(repeating)
   }, [asked])
 
   // Another size leaves the largest as it is.
-  const own = asked?.instrumentId === id && asked.direction === direction ? asked : null
+  const isOwn = asked?.instrumentId === id && asked.direction === direction && asked.purse === purse.value
+  const own = isOwn ? asked : null
   return {
     preview: isSized && own?.lots === lots ? previewAt(own, tradePrice(id)) : null,
     most: own === null ? 0 : mostLots(own.quote, instrument),

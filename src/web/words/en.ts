@@ -9,6 +9,7 @@ export const en = {
     notChanged: 'Not changed',
     aPlayer: 'a player',
     player: 'Player',
+    roles: { GK: 'GK', DEF: 'DEF', MID: 'MID', FWD: 'FWD' },
     at: '{what} at {price}',
   },
   app: {

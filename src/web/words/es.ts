@@ -11,6 +11,7 @@ export const es: Words = {
     notChanged: 'Sin cambios',
     aPlayer: 'un jugador',
     player: 'Jugador',
+    roles: { GK: 'POR', DEF: 'DEF', MID: 'MED', FWD: 'DEL' },
     at: '{what} a {price}',
   },
   app: {

@@ -9,7 +9,7 @@ import { useRequest, Waiting } from '../../parts/use-request.ts'
 import { section } from '../../route.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../toasts.ts'
-import { plural, say, wordsOf } from '../../words.ts'
+import { plural, say, words, wordsOf } from '../../words.ts'
 import type { PlayerProps } from '../feature.ts'
 import { startWords } from './beforehand.ts'
 import { said } from './words.ts'
@@ -37,7 +37,7 @@ function Profile({ id }: { id: string }) {
       <header>
         <div>
           <h1>${name}</h1>
-          <p>${position} · ${team}</p>
+          <p>${words.common.roles[position]} · ${team}</p>
         </div>
         <b class="num">${units(currentPrice)}</b>
       </header>
