@@ -175,6 +175,12 @@ const BODY_ANSWERS: readonly Answer[] = [
   answerWith('UNSUPPORTED_MEDIA_TYPE'),
 ]
 
+/**
+ * Node's error about a client that goes before its body has arrived. Its code is also that of a database whose
+ * connection breaks, which operators are alarmed by.
+ */
+const isCutOff = ({ message }: Error): boolean => message === 'aborted'
+
 /** When a retry may help if a dependency is unavailable. */
 const UNAVAILABLE_RETRY_SECS = 2
 
@@ -190,6 +196,7 @@ export function answerToThrown(error: Error, faultOf: FaultOf): Answer {
     const found = BODY_ANSWERS.find(({ status }) => status === error.status)
     if (found !== undefined) return found
   }
+  if (isCutOff(error)) return invalid('body', 'was cut off')
   const fault = faultOf(error)
   if (fault === 'gone') return UNAUTHORIZED
   return fault === 'away'

@@ -2,11 +2,13 @@
  * The one order in which every route spends something on a request: the limit of its address, the size of its body, who
  * asks, the limit of the user, the body. It is tried on every operation of the description.
  */
+import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
+import { HttpServer } from '../../src/http-server.ts'
 import { SITE_FACTOR } from '../../src/http/rate-limits.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { alice, ALICE, type HttpRigOptions, NOW, openHttpRig, SESSION } from './http-rig.ts'
@@ -111,6 +113,26 @@ it('[H31] nothing of a body is read before it is known who sends it, and that th
     }
   }
   expect(counted).toBeGreaterThan(60)
+})
+
+it('[H1] a client that goes before its body has arrived is no fault of the server', async () => {
+  const rig = await openLimited(0, { role: 'admin' })
+  const server = new HttpServer({ isBehindProxy: false })
+  await server.listen(rig.app, { port: 0, host: '127.0.0.1' })
+  const cookie = `game_access=${await rig.tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
+  const withBody = unsafe.filter((each) => each.refusals.includes('UNSUPPORTED_MEDIA_TYPE') || larger(each))
+  for (const { method, path } of withBody) {
+    const head = Object.entries({ host: 'here', cookie, ...sized(9) }).map(([name, value]) => `${name}: ${value}\r\n`)
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n{`)
+    setTimeout(() => socket.destroy(), 20)
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+  await server.close(0)
+  const answered = rig.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request_completed')
+  expect(answered.length).toBe(withBody.length)
+  expect(rig.log.filter((line) => line.includes('request_failed'))).toEqual([])
+  expect(answered.filter(({ status }) => status !== 400)).toEqual([])
 })
 
 it('[H31] a user who orders too often is refused before the body', async () => {
