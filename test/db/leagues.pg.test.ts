@@ -200,12 +200,40 @@ eachDatabase((open) => {
       ])
       const own = present(await wallets().find(holder, id), 'wallet')
       expect(own.balance + own.marginUsed + own.unrealizedPnl, 'the wallet says the same').toBe(u(1_020))
-      const places = await leagues().matchTable(id, match.id)
+      const places = await leagues().matchTable(id, match.id, holder)
       expect(places.map(({ rank, userId, pnl }) => [rank, userId, pnl])).toEqual([
         [1, winner, u(50)],
         [2, loser, u(-50)],
       ])
       await isBalanced()
+    })
+
+    it('[C2] a frozen member comes last, and who is on no board is named to nobody', async () => {
+      const { founder, id, code } = await founded()
+      const [cheat, shy] = [await joined(code), await joined(code)]
+      const match = await season.match()
+      await match.close(await match.open(cheat, { league: id }), 220)
+      await match.close(await match.open(shy, { league: id }), 210)
+      await sql`update users set status = 'frozen' where id = ${cheat}`.execute(open().db)
+      await sql`update users set hidden_from_boards = true where id = ${shy}`.execute(open().db)
+      const table = async () => (await leagues().table(id)).map(({ rank, userId, isOff }) => [rank, userId, isOff])
+      const places = [
+        [1, shy, true],
+        [2, founder, false],
+        [3, cheat, true],
+      ]
+      expect(await table()).toEqual(places)
+      const ofMatch = async (user: UserId) =>
+        (await leagues().matchTable(id, match.id, user)).map(({ userId }) => userId)
+      expect([await ofMatch(founder), await ofMatch(shy)]).toEqual([[], [shy]])
+      ahead += HOUR_MS + 2 * MINUTE_MS
+      let told = await results().decide()
+      while (told.every(({ data }) => data['league'] !== id)) told = await results().decide()
+      const [shyName] = (await leagues().table(id)).map(({ username }) => username)
+      expect(told.find(({ userId, data }) => userId === founder && data['league'] === id)?.body).not.toContain(shyName)
+      await sql`update users set status = 'active' where id = ${cheat}`.execute(open().db)
+      await sql`update users set status = 'frozen' where id = ${shy}`.execute(open().db)
+      expect(await table(), 'final').toEqual(places.map(([rank, user]) => [rank, user, user === shy]))
     })
 
     it('[G3] is final once the league is over and nothing is open, decided by one process, and told once', async () => {

@@ -14,6 +14,7 @@ export const ELSEWHERE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e8')
 
 export const CODE = '9f2c4b7d01ae'
 const BOB = userId('0197f2a0-0000-7000-8000-00000000000b')
+const LEAVING = userId('0197f2a0-0000-7000-8000-00000000000c')
 
 const ownLeague = (now: number): OwnLeague => ({
   id: LEAGUE,
@@ -46,8 +47,9 @@ export const leaguesPort = (alice: UserId, fixture: FixtureId, now: number): Fea
   find: async (_user, id) => (id === LEAGUE ? ownLeague(now) : null),
   byCode: async (code) => (code === CODE ? { ...ownLeague(now), matches: [fixture] } : null),
   table: async () => [
-    { rank: 1, userId: BOB, username: 'bob', value: money(1_100_000_000), openPositions: 0 },
-    { rank: 2, userId: alice, username: 'alice', value: money(987_654_321), openPositions: 1 },
+    { rank: 1, userId: BOB, username: 'bob', value: money(1_100_000_000), openPositions: 0, isOff: false },
+    { rank: 2, userId: alice, username: 'alice', value: money(987_654_321), openPositions: 1, isOff: false },
+    { rank: 3, userId: LEAVING, username: 'carol', value: money(987_000_000), openPositions: 0, isOff: true },
   ],
   matchTable: async () => [{ rank: 1, userId: BOB, username: 'bob', pnl: money(100_000_000), closed: 2 }],
   trading: async (_user, id, match) => {

@@ -112,9 +112,9 @@ export class LeagueResults {
   /** What each member is told. */
   #notices(name: string, decided: Decided) {
     const { league, places } = decided
-    const first = places.filter(({ rank }) => rank === 1).map(({ username }) => username)
-    const winner = first.length === 1 ? first[0] : undefined
-    const winners = winner ?? `${first.length} members`
+    const first = places.filter(({ rank }) => rank === 1)
+    const winner = first.length === 1 && first[0]?.isOff === false ? first[0].username : undefined
+    const winners = winner ?? (first.length === 1 ? 'Another member' : `${first.length} members`)
     return places.map((place) => {
       const { userId, rank, value } = place
       const ahead = this.#kind.ahead?.(decided, place)

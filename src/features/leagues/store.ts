@@ -69,6 +69,8 @@ export interface LeaguePlace {
   /** What leaving everything now would leave them with; their result once the league is decided. */
   readonly value: Money
   readonly openPositions: number
+  /** They are on no board: shown to themselves alone. */
+  readonly isOff: boolean
 }
 
 /** A line of the table of one match. */
@@ -223,8 +225,8 @@ export class Leagues {
     return hasJoinedSince && this.#reads !== this.#db ? tableOf(this.#db, league) : table
   }
 
-  /** The table of one match: who has made what there. Members without a closed position in it are left out. */
-  async matchTable(league: LeagueId, match: FixtureId): Promise<readonly LeagueMatchPlace[]> {
+  /** The table of one match for a member: who has made what there. Those without a closed position are left out. */
+  async matchTable(league: LeagueId, match: FixtureId, member: UserId): Promise<readonly LeagueMatchPlace[]> {
     const { rows } = await sql<{ rank: number; user_id: string; username: string; pnl: number; closed: number }>`
       select rank() over (order by sum(p.pnl_micros) desc)::integer as rank, m.user_id, u.username,
              sum(p.pnl_micros)::bigint as pnl, count(distinct coalesce(p.part_of, p.id))::integer as closed
@@ -232,7 +234,7 @@ export class Leagues {
         join users u on u.id = m.user_id
         join all_positions p on p.user_id = m.user_id and p.match_id = ${match}::bigint and p.purse = ${league}
                         and p.purse not in ('main', 'practice') and p.closed_at is not null and p.closed_by <> 'void'
-       where m.league_id = ${league}::uuid and m.left_at is null
+       where m.league_id = ${league}::uuid and m.left_at is null and (m.user_id = ${member}::uuid or not u.off_boards)
        group by m.user_id, u.username order by rank, u.username`.execute(this.#reads)
     return rows.map((row) => ({
       rank: row.rank,
@@ -321,7 +323,14 @@ export class Leagues {
 
 /** Ranks by value; equals share a rank, as in football. A member whose wallet was lost has nothing. */
 export async function tableOf(db: Kysely<Database>, league: LeagueId): Promise<readonly LeaguePlace[]> {
-  const { rows } = await sql<{ place: number; member: string; member_name: string; value: number; open: number }>`
+  const { rows } = await sql<{
+    place: number
+    member: string
+    member_name: string
+    value: number
+    open: number
+    hidden: boolean
+  }>`
     select * from ${sql.ref(LEAGUE_TABLE.installedAs)}(${league}::uuid, ${ENTRANTS_MAX}::integer)`.execute(db)
   return rows.map((row) => ({
     rank: row.place,
@@ -329,6 +338,7 @@ export async function tableOf(db: Kysely<Database>, league: LeagueId): Promise<r
     username: row.member_name,
     value: money(row.value),
     openPositions: row.open,
+    isOff: row.hidden,
   }))
 }
 

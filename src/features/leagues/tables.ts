@@ -44,7 +44,8 @@ const one = createRoute({
   summary: 'A league and its table',
   description:
     'For its members. Ranked by what leaving everything now would leave, which moves no price there; final once the ' +
-    'league is decided: it is over, nothing is open, and no news can correct a close.',
+    'league is decided: it is over, nothing is open, and no news can correct a close. Who is on no board is shown to ' +
+    'themselves alone; a frozen user comes last.',
   request: {
     params: z.object({ id: LeagueIdInput }),
     query: z.object({ limit: limitInput(50), cursor: cursors.input, offset: offsetInput(1_000) }),
@@ -89,16 +90,17 @@ export function leagueTables({ leagues, corsOrigins, world }: Deps, gates: Gates
       if (me === undefined) return fail(c, notFound('league'))
       const entry = (place: LeaguePlace) => placeJson(place, league, place === me)
       const from = (cursor?.[0] ?? 0) + offset
-      const entries = table.slice(from, from + limit).map(entry)
-      const next = from + limit < table.length ? cursors.write([from + limit]) : null
+      const listed = table.filter((place) => place === me || !place.isOff) // C2, Y2, Y6
+      const entries = listed.slice(from, from + limit).map(entry)
+      const next = from + limit < listed.length ? cursors.write([from + limit]) : null
       const shown = leagueJson(league, world.now(), corsOrigins)
-      return c.json({ league: shown, total: table.length, entries, me: entry(me), nextCursor: next }, 200)
+      return c.json({ league: shown, total: listed.length, entries, me: entry(me), nextCursor: next }, 200)
     })
     .openapi({ ...ofMatch, middleware: gates.signedIn }, async (c) => {
       const { userId } = c.var.caller
       const { id, matchId } = c.req.valid('param')
       if ((await leagues.find(userId, id)) === null) return fail(c, notFound('league'))
-      const places = await leagues.matchTable(id, matchId)
+      const places = await leagues.matchTable(id, matchId, userId)
       const entries = places.map((place) => ({
         rank: place.rank,
         userId: place.userId,
