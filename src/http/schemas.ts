@@ -22,7 +22,8 @@ export const positionIdText = z.uuid().openapi({ example: '0197f2a0-5d5b-7cc4-8f
 export const instrumentIdText = z.uuid().openapi({ example: '0198f3a2-7c1d-8e00-8f00-0123456789ab' })
 export const fixtureNumber = z.int().openapi({ example: 19_155_071 })
 const replay = z.boolean().openapi({ description: 'True if the match replays a recording.', example: false })
-const COMMON_TEXT = '`main`: the game. `practice`: recordings; what is won there counts on the practice boards alone.'
+const COMMON_TEXT =
+  '`main`: the game. `practice`: replays for practice; what is won there counts on the practice boards alone.'
 export const commonPurse = z.enum(PURSES).openapi({ description: COMMON_TEXT, example: 'main' })
 export const PURSE_TEXT = `${COMMON_TEXT} The id of a league: its own, which no other purse ever notices.`
 export const purseName = z.string().openapi({ description: PURSE_TEXT, example: 'main' })

@@ -34,8 +34,7 @@ const NewLeague = strictBody({
   matches: z
     .union([z.enum(['all', 'practice', 'tournaments']), z.array(FixtureNumberInput).min(1).max(MATCHES_MAX)])
     .openapi({
-      description:
-        'Every match that is no recording, every recording, the matches of tournaments, or the ids of these.',
+      description: 'Every match of the main game, every one for practice, those of tournaments, or these, by id.',
       example: 'all',
     }),
 })

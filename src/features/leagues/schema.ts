@@ -34,7 +34,7 @@ const outline = {
   startingBalance: z.number().openapi({ description: 'Units.', example: 10_000 }),
   matches: z.enum(['all', 'practice', 'tournaments', 'chosen']).openapi({
     description:
-      '`all`: every match that is no recording. `practice`: recordings. `tournaments`: those of tournaments, which ' +
+      '`all`: every match of the main game. `practice`: those for practice. `tournaments`: those of tournaments, which ' +
       'nobody can know. `chosen`: those of `matchIds`.',
     example: 'all',
   }),

@@ -26,7 +26,7 @@ export interface NewLeague {
   readonly endsAt: Instant
   /** What each member begins with. */
   readonly startingBalance: Money
-  /** Every match that is no recording, every recording, those of tournaments, or these. */
+  /** Every match of the main game, every one for practice, those of tournaments, or these. */
   readonly matches: 'all' | 'practice' | 'tournaments' | readonly FixtureId[]
 }
 
