@@ -1,7 +1,7 @@
 /** A database on a PostgreSQL server. */
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { safeInteger } from './arrays.ts'
+import { bigintsFrom, safeInteger } from './arrays.ts'
 import { BINARY } from './binary-arrays.ts'
 import { CallLimit } from './call-limit.ts'
 import { type Call, Calls, type Connection, type ConnectOptions, ping } from './connection.ts'
@@ -113,6 +113,12 @@ const readsOf = (replica: Replica): Kysely<Database> =>
     dialect: new PostgresDialect({ pool: { connect: () => replica.connect(), end: () => replica.end(), options: {} } }),
   })
 
+/** By type, as the embedded database reads them. The driver has no name for 1016, an array of bigint. */
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.INT8, safeInteger],
+  [1016, bigintsFrom],
+])
+
 const poolOf = (connectionString: string, options: pg.PoolConfig): pg.PoolConfig => ({
   ...options,
   connectionString,
@@ -120,7 +126,6 @@ const poolOf = (connectionString: string, options: pg.PoolConfig): pg.PoolConfig
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
   types: {
-    getTypeParser: (oid, format) =>
-      oid === pg.types.builtins.INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
+    getTypeParser: (oid, format) => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format),
   },
 })

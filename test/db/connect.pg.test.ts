@@ -21,6 +21,9 @@ eachDatabase((open) => {
       from generate_series(1, 3) x`.execute(db)
     expect(rows).toEqual([{ max: Number.MAX_SAFE_INTEGER, less: -1, six: 6 }])
     await expect(sql`select 9007199254740993::bigint as x`.execute(db)).rejects.toThrow('not exact')
+    const arrays = await sql`select array[1, null, 2]::bigint[] as some, '{}'::bigint[] as none`.execute(db)
+    expect(arrays.rows).toEqual([{ some: [1, null, 2], none: [] }])
+    await expect(sql`select array[9007199254740993::bigint] as x`.execute(db)).rejects.toThrow('not exact')
   })
 
   it('takes and gives instants to the millisecond', async () => {

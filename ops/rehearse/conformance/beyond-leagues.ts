@@ -105,7 +105,10 @@ check('10.7.5', 'A league takes orders from its members, in its matches, until i
   const [founder, stranger, player] = [await t.user(), await t.user(), await t.player()]
   const elsewhere = await foundLeague(founder, { matches: 'practice' })
   const later = await foundLeague(founder, { startsAt: new Date(Date.now() + DAY_MS / 2).toISOString() })
+  const chosen = await foundLeague(founder, { matches: [player.fixtureId] })
+  assert.deepEqual(chosen.matchIds, [player.fixtureId])
   const { live_base_price: clientPrice } = await founder.get(`/api/instruments/${player.id}`, Instrument)
+  await founder.opens(player, { purse: chosen.id, clientPrice })
   refuses(await founder.order(player, { purse: elsewhere.id, clientPrice }), 409, { code: 'PURSE_MISMATCH' })
   refuses(await founder.order(player, { purse: later.id, clientPrice }), 409, { code: 'LEAGUE_NOT_RUNNING' })
   refuses(await stranger.order(player, { purse: later.id, clientPrice }), 404)

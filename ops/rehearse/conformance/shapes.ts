@@ -375,6 +375,7 @@ export const League = z.looseObject({
   kind: z.enum(['private', 'season', 'tournament']),
   code: z.string().nullable(),
   name: z.string(),
+  matchIds: z.array(z.int()),
 })
 
 const leaguePlace = z.looseObject({
