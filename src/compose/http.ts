@@ -177,7 +177,11 @@ function adminPorts({ world, lifecycle, stores, market, realTime, stream }: Host
 }
 
 /** Without leagues. */
-const NO_PURSES: HttpDeps['purses'] = { own: async () => [], trading: async () => ({ kind: 'not_member' }) }
+const NO_PURSES: HttpDeps['purses'] = {
+  own: async () => [],
+  unnamed: async () => null,
+  trading: async () => ({ kind: 'not_member' }),
+}
 
 function personalPort(
   { world, stores: { db }, accounts, market }: Host,

@@ -1,5 +1,5 @@
 /** The purses of leagues, which a feature brings. */
-import type { FixtureId, LeagueId, UserId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, InstrumentId, LeagueId, UserId } from '../../actors/kernel/ids.ts'
 import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 
@@ -12,6 +12,8 @@ export type LeagueTrading =
 export interface LeaguePurses {
   /** Those of a user, of the league that ends last first, with the names of the leagues. At most `limit`. */
   own(user: UserId, limit: number): Promise<readonly { readonly id: LeagueId; readonly name: string }[]>
+  /** The tournament whose match an instrument plays in, if the user may open positions there now; or null. */
+  unnamed(user: UserId, instrument: InstrumentId): Promise<LeagueId | null>
   /** Whether a user may open a position in a match with the purse of a league now. */
   trading(
     user: UserId,

@@ -8,6 +8,7 @@ import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { LeagueResults } from '../../src/features/leagues/results.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
+import { UnnamedPurses } from '../../src/features/leagues/unnamed.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { type NewTournament, tournamentKind, Tournaments } from '../../src/features/tournaments/store.ts'
@@ -116,7 +117,11 @@ eachDatabase((open) => {
     const played = await rig.match({ purse: 'practice' })
     // Its replay plays in the match of the rig.
     await sql`update replays set match_id = ${played.id}::bigint where match_id = ${match}::bigint`.execute(open().db)
-    await played.close(await played.open(winner, { league: id }), 210)
+    const position = await played.open(winner, { league: id })
+    const unnamed = (user: UserId) => new UnnamedPurses(open().db, world).of(user, position.instrumentId)
+    expect(await unnamed(winner), 'its entrants need not name it').toBe(id)
+    expect(await unnamed(await rig.user('Not entered'))).toBeNull()
+    await played.close(position, 210)
     const decide = () => new LeagueResults(open().db, world, tournamentKind).decide()
     await decide()
     expect((await found(id)).decidedAt, 'while it is played').toBeNull()

@@ -44,7 +44,7 @@ import { profilePort } from './profile-port.ts'
 import { pushPort } from './push-port.ts'
 import { watchlistPort } from './watchlist-port.ts'
 import { communityPorts } from './community-ports.ts'
-import { contestPorts, leaguesPort, tournamentsPort } from './league-ports.ts'
+import { contestPorts, leaguesPort, tournamentsPort, unnamedPurses } from './league-ports.ts'
 
 export interface FeaturePorts
   extends
@@ -95,7 +95,7 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
 })
 
 const fixedParts = (ports: FeaturePorts) => [
-  { ...leagues, ...leagueApi(ports.leagues) },
+  { ...leagues, ...leagueApi(ports.leagues, unnamedPurses) },
   { ...seasons, ...seasonApi(ports) },
   { ...tournaments, ...tournamentApi(ports) },
   { ...recaps, ...recapApi(ports) },

@@ -54,6 +54,7 @@ import { adminPorts } from './admin-ports.ts'
 import { leagueApi } from '../../src/features/leagues/index.ts'
 import { type FeaturePorts, featureParts, featurePorts } from './feature-parts.ts'
 import { communityPorts } from './community-ports.ts'
+import { unnamedPurses } from './league-ports.ts'
 import { keyPorts, type KeyRig } from './key-ports.ts'
 
 export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
@@ -382,7 +383,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       },
       auditLedger: async () => options.audit ?? BALANCED,
     },
-    purses: leagueApi(ports.leagues).purses,
+    purses: leagueApi(ports.leagues, unnamedPurses).purses,
     refills: {
       practice: async () => ({ kind: 'refilled', amount: money(12_500_000) }),
       main: async () => ({ kind: 'not_ruined', balance: money(312_500_000) }),

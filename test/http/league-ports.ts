@@ -1,14 +1,17 @@
 /** Leagues as the routes see them: one that Alice is a member of, and what becomes of codes. */
 import { seasonAt } from '../../src/features/seasons/seasons.ts'
-import { type FixtureId, leagueId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { type FixtureId, instrumentId, leagueId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { money, type Price } from '../../actors/kernel/micros.ts'
 import type { ClosedPosition, Position } from '../../actors/position/position.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import type { Joined, OwnLeague } from '../../src/features/leagues/store.ts'
+import type { UnnamedPurses } from '../../src/features/leagues/unnamed.ts'
 import type { Tournament } from '../../src/features/tournaments/store.ts'
 import type { FeaturePorts } from './feature-parts.ts'
 
 export const LEAGUE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7')
+/** One whose match is that of a tournament which Alice has entered. */
+export const CUP_PLAYER = instrumentId('0197f2a0-0000-8000-8000-0000000000c1')
 /** A league of which Alice is no member. */
 export const ELSEWHERE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e8')
 
@@ -57,6 +60,10 @@ export const leaguesPort = (alice: UserId, fixture: FixtureId, now: number): Fea
     return { kind: match.purse === 'main' ? 'open' : 'other_match' }
   },
 })
+
+export const unnamedPurses: Pick<UnnamedPurses, 'of'> = {
+  of: async (_user, instrument) => (instrument === CUP_PLAYER ? LEAGUE : null),
+}
 
 export const TOURNAMENT = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e9')
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { NOW, openHttpRig, PLAYER } from './http-rig.ts'
-import { ELSEWHERE, LEAGUE } from './league-ports.ts'
+import { CUP_PLAYER, ELSEWHERE, LEAGUE } from './league-ports.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const friends = { name: 'Friends', startsAt: iso(NOW), endsAt: iso(NOW + HOUR_MS), matches: 'all' }
@@ -52,6 +52,8 @@ describe('leagues', () => {
       return { status, code: body['code'], command: rig.commands[0] }
     }
     expect(await open()).toMatchObject({ status: 201, command: { league: undefined } })
+    const inCup = await ask('POST', '/api/positions/open', { ...order, instrumentId: CUP_PLAYER })
+    expect(inCup.rig.commands[0]).toMatchObject({ league: LEAGUE })
     expect(await open('main')).toMatchObject({ status: 201, command: { league: undefined } })
     expect(await open(LEAGUE)).toMatchObject({ status: 201, command: { league: LEAGUE } })
     expect(await open('practice')).toMatchObject({ status: 409, code: 'PURSE_MISMATCH', command: undefined })

@@ -11,6 +11,7 @@ import { type LeagueKind, LeagueResults, PRIVATE } from './results.ts'
 import { leagueShare } from './share.ts'
 import { Leagues } from './store.ts'
 import { leagueTables } from './tables.ts'
+import { UnnamedPurses } from './unnamed.ts'
 
 /** Decides the leagues of a kind, and tells their members. */
 export function deciding(
@@ -30,7 +31,7 @@ type LeaguesPort = Pick<
   'found' | 'join' | 'leave' | 'list' | 'find' | 'byCode' | 'table' | 'matchTable' | 'trading'
 >
 
-export const leagueApi = (leagues: LeaguesPort) =>
+export const leagueApi = (leagues: LeaguesPort, unnamed: Pick<UnnamedPurses, 'of'>) =>
   ({
     routes: [leagueMembership, leagueTables, publicLeague].map((routes): Routes => {
       return (deps, gates) => routes({ ...deps, leagues }, gates)
@@ -38,6 +39,7 @@ export const leagueApi = (leagues: LeaguesPort) =>
     shares: [leagueShare(leagues)],
     purses: {
       own: (user, limit) => leagues.list(user, limit),
+      unnamed: (user, instrument) => unnamed.of(user, instrument),
       trading: (user, league, match) => leagues.trading(user, league, match),
     },
   }) satisfies Opened
@@ -61,7 +63,7 @@ export const leagues: Feature = {
     const { stores, world } = host
     const store = new Leagues(stores.db, world, stores.connection.reads)
     return {
-      ...leagueApi(store),
+      ...leagueApi(store, new UnnamedPurses(stores.db, world)),
       // About seven seconds, beside the minute that a league rests once it is over.
       tasks: [deciding(host, { name: 'league-results', everyMs: 7_001, kind: PRIVATE })],
     }

@@ -7,7 +7,7 @@ import { isUnsure } from '../orders.ts'
 import { purse } from '../leagues.ts'
 import { draft } from './order-draft.ts'
 import { isResting, rest } from './rest.ts'
-import { leaguePurse } from './use-quote.ts'
+import { orderPurse } from './use-quote.ts'
 
 interface Sending {
   readonly trouble: string | null
@@ -39,7 +39,7 @@ export function useOrder(instrument: Instrument): Sending {
     try {
       const clientPrice = tradePrice(instrument.id)
       const order = { instrumentId: instrument.id, direction, lotSize: Number(lots), stopLoss, takeProfit }
-      await open({ ...order, clientPrice, ...leaguePurse() })
+      await open({ ...order, clientPrice, ...orderPurse() })
       draft.stopLoss.value = null
       draft.takeProfit.value = null
       rest()

@@ -4,7 +4,7 @@ import { untracked } from '@preact/signals'
 import { tradePrice, wallet } from '../account.ts'
 import type { Instrument, Quote } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
-import { isLeague, purse } from '../leagues.ts'
+import { purse } from '../leagues.ts'
 import { connection } from '../live.ts'
 import { quoteOf, selectedMatch } from '../market.ts'
 import { api } from '../session.ts'
@@ -46,7 +46,7 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
     const of = purse.peek()
     const asking = setTimeout(() => {
       api
-        .quote({ instrumentId: id, direction, lotSize: lots, stopLoss, takeProfit, ...leaguePurse() })
+        .quote({ instrumentId: id, direction, lotSize: lots, stopLoss, takeProfit, ...orderPurse() })
         .then((found) => {
           const at = untracked(() => tradePrice(id))
           if (isWanted) setAsked({ quote: found, at, instrumentId: id, purse: of, direction, lots, contractSize })
@@ -80,5 +80,5 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
   }
 }
 
-/** Only an order in a league names its purse. */
-export const leaguePurse = () => (isLeague(purse.value) ? { purse: purse.value } : {})
+/** An order for the main game need not name its purse. */
+export const orderPurse = () => (purse.value === 'main' ? {} : { purse: purse.value })

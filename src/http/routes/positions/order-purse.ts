@@ -1,4 +1,4 @@
-/** Which purse pays for an order: that of the match, or of a league that takes it. */
+/** Which purse pays for an order: that of the match, or of a league that takes it. A tournament need not be named. */
 import type { InstrumentId, LeagueId, UserId } from '../../../../actors/kernel/ids.ts'
 import { isCommon, type Purse } from '../../../../actors/kernel/purse.ts'
 import { type Answer, answerWith, notFound } from '../../answers.ts'
@@ -20,7 +20,10 @@ export async function purseForOrder(
   user: UserId,
   { instrumentId, purse }: { readonly instrumentId: InstrumentId; readonly purse?: Purse | undefined },
 ): Promise<OrderPurse> {
-  if (purse === undefined) return { ok: true }
+  if (purse === undefined) {
+    const league = await purses.unnamed(user, instrumentId)
+    return league === null ? { ok: true } : { ok: true, league }
+  }
   const listing = await catalogue.instrument(instrumentId)
   if (listing === null) return { ok: false, answer: notFound('instrument') }
   const { matchId: id, purse: own } = listing.match

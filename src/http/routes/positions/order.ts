@@ -42,9 +42,11 @@ export const takeProfitInput = level.openapi({ example: 220 }).optional()
 
 export const Order = strictBody({
   instrumentId: InstrumentIdInput,
-  purse: purseText
-    .optional()
-    .openapi({ description: 'Absent: that of the match. The id of a league: its own.', example: 'main' }),
+  purse: purseText.optional().openapi({
+    description:
+      'Absent: that of the match, or of its tournament if the caller has entered it. The id of a league: its own.',
+    example: 'main',
+  }),
   direction: z.enum(['long', 'short']),
   lotSize: lotsInput.openapi({ example: 0.5 }),
   stopLoss: stopLossInput,
