@@ -186,7 +186,13 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   app.route('/', metricsText(deps.metrics))
   app.use(limits.perAddress)
   app.use(limitBody())
-  app.post('/matchmake/:method/:target', (c) => deps.matchmake(c.req.raw))
+  app.post('/matchmake/:method/:target', async (c) => {
+    const answer = await deps.matchmake(c.req.raw)
+    const said: unknown = await answer.json()
+    const body = answer.ok ? said : Object.assign({}, said, { requestId: c.var.requestId }) // H1
+    // The answer itself would be without the fields of every answer: without CORS no browser could read it.
+    return c.newResponse(JSON.stringify(body), answer)
+  })
   return answerTheRest(app)
 }
 

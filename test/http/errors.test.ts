@@ -135,7 +135,16 @@ describe('health', () => {
       status: 'ready',
       checks: { database: 'ok', fastStore: 'ok' },
     })
-    expect(await (await app.request('/matchmake/join/match', { method: 'POST' })).json()).toEqual({ seat: 1 })
+    const ask = { method: 'POST', headers: { origin: ALLOWED_ORIGIN } }
+    const seat = await app.request('/matchmake/join/match', ask)
+    expect(await seat.json()).toEqual({ seat: 1 })
+    expect(Object.fromEntries(seat.headers)).toMatchObject({
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-origin': ALLOWED_ORIGIN,
+      'cache-control': 'no-store',
+      'content-type': 'application/json',
+      'x-request-id': expect.any(String),
+    })
     expect((await app.request('/api/me')).status).toBe(404)
     expect((await app.request('/health', { method: 'POST' })).status).toBe(405)
   })
@@ -144,12 +153,18 @@ describe('health', () => {
     const { deps } = await openHttpRig()
     const delay = vi.fn<() => Promise<void>>(async () => undefined)
     let status = 404
-    const app = createWsApp({ ...deps, delay, matchmake: async () => Response.json({}, { status }) })
-    const ask = async () => (await app.request('/matchmake/join/match', { method: 'POST' })).status
-    expect(await ask()).toBe(404)
+    const matchmake = async () => Response.json({ code: 'NO' }, { status, headers: { 'retry-after': '7' } })
+    const app = createWsApp({ ...deps, delay, matchmake })
+    const ask = async () => {
+      const answer = await app.request('/matchmake/join/match', { method: 'POST' })
+      const requestId = answer.headers.get('x-request-id')
+      expect(await answer.json(), '[H1]').toEqual({ code: 'NO', requestId })
+      return [answer.status, answer.headers.get('retry-after')]
+    }
+    expect(await ask()).toEqual([404, '7'])
     expect(delay).not.toHaveBeenCalled()
     status = 429
-    expect(await ask()).toBe(429)
+    expect(await ask()).toEqual([429, '7'])
     expect(delay).toHaveBeenCalledTimes(1)
   })
 })
