@@ -17,15 +17,23 @@ export const PositionIdInput = uuid('0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968').tran
 export const LeagueIdInput = uuid('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7').transform(leagueId)
 export const UserIdInput = uuid('0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f').transform(userId)
 
-/** A name or the like: a line of text without control characters. */
+/** Persian names and some emoji are written with joiners. */
+const LINE = /^[\P{C}\u200c\u200d]*$/u
+/** The blank of braille is a symbol, and fillers are letters. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/**
+ * A name or the like: a line of text without control characters, of which something is seen. The same letters are the
+ * same text, however they were composed.
+ */
 export const LineInput = z
   .string()
   .trim()
+  .normalize()
   .min(1)
   .max(64)
-  .regex(/^\P{C}*$/u, 'must not contain control characters')
-  // The library would put the flag of the expression into the pattern.
-  .openapi({ pattern: '^\\P{C}*$' })
+  .refine((text) => LINE.test(text), 'must not contain control characters')
+  .refine((text) => VISIBLE.test(text), 'must not be blank')
 
 /** Why an operator acts, in words for the user whom it concerns. */
 export const reasonInput = z

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { NOW, openHttpRig, PLAYER } from './http-rig.ts'
+import { LineInput } from '../../src/http/inputs.ts'
 import { CUP_PLAYER, ELSEWHERE, LEAGUE } from './league-ports.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -21,6 +22,8 @@ describe('leagues', () => {
     ['began last week', { startsAt: iso(NOW - 200 * HOUR_MS) }],
     ['has no name', { name: '  ' }],
     ['has a name with a line break', { name: 'a\nb' }],
+    ['has a name that turns the line', { name: 'a\u202eb' }],
+    ['has a name that nobody sees', { name: '\u3164\u200d\u2800' }],
     ['gives nothing', { startingBalance: 0 }],
     ['gives too much', { startingBalance: 1_000_001 }],
     ['chooses no match', { matches: [] }],
@@ -31,6 +34,15 @@ describe('leagues', () => {
       status: 400,
       body: { code: 'VALIDATION_FAILED' },
     })
+  })
+
+  it.each([
+    ['with the joiner of a Persian name', 'علی\u200cرضا', 'علی\u200cرضا'],
+    ['with an emoji of three', '👨\u200d👩\u200d👧', '👨\u200d👩\u200d👧'],
+    ['in decomposed letters', 'A\u0301da', '\u00c1da'],
+  ])('may have a name %s', async (_what, name, kept) => {
+    expect((await ask('POST', '/api/leagues', { ...friends, name })).status).toBe(201)
+    expect(LineInput.parse(name)).toBe(kept)
   })
 
   it('begin at once without a start', async () => {
