@@ -318,7 +318,9 @@ check(
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ matchId: player.fixtureId }),
       }
-      return (await fetch(`${base}/matchmake/${path}`, init)).status
+      const answer = await fetch(`${base}/matchmake/${path}`, init)
+      assert(answer.headers.has('x-request-id'), 'the answer lacks the fields of every answer')
+      return answer.status
     }
     assert.equal(await ask('join/match'), 401)
     assert.equal(await ask('join/match?token=x.y.z'), 401)
