@@ -45,10 +45,6 @@ describe('leagues', () => {
     expect(LineInput.parse(name)).toBe(kept)
   })
 
-  it('begin at once without a start', async () => {
-    expect((await ask('POST', '/api/leagues', { ...friends, startsAt: undefined })).status).toBe(201)
-  })
-
   it('a join link says what it leads to, and nothing about its members', async () => {
     const { app } = await openHttpRig()
     const answer = await app.request('/api/public/leagues/9F2C4B7D01AE')
@@ -83,9 +79,5 @@ describe('leagues', () => {
     expect(second).toMatchObject({ total: 2, me: first['me'], nextCursor: null })
     expect(second['entries']).not.toEqual(first['entries'])
     expect((await ask('GET', `/api/leagues/${LEAGUE}?cursor=x`)).status).toBe(400)
-  })
-
-  it('a wallet of a league is asked for by its id', async () => {
-    expect((await ask('GET', `/api/wallet?purse=${LEAGUE}`)).body).toMatchObject({ purse: LEAGUE })
   })
 })

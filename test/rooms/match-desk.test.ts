@@ -24,24 +24,17 @@ async function settles(): Promise<void> {
 
 describe('the desk', () => {
   it('finds the match of a command, and activates it if it does not run', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    rig = await RealtimeRig.playing()
+    await rig.restart()
     expect(rig.desk.view(MATCH)).toBeUndefined()
     const { position } = ok(await rig.desk.submit(openOrder()))
     expect(rig.desk.view(MATCH)?.position(position.id)).toEqual(position)
-    await rig.realTime.stop()
-    await rig.boot()
+    await rig.restart()
     expect(codeOf(await rig.desk.submit(closeOrder(position.id)))).toBe('cooldown_active')
   })
 
   it('answers not_found for unknown ids and other users’ positions', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    rig.grant(2)
-    await rig.plays()
+    rig = await RealtimeRig.playing({ users: 2 })
     const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
     expect(await rig.desk.submit(openOrder({ instrumentId: stranger }))).toMatchObject({
       refusal: { code: 'not_found', what: 'instrument' },
@@ -55,22 +48,17 @@ describe('the desk', () => {
   })
 
   it('starts a match once, however many callers ask for it', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    rig = await RealtimeRig.playing()
+    await rig.restart()
     const actors = await Promise.all(Array.from({ length: 20 }, () => rig.desk.activate(MATCH)))
     expect(new Set(actors).size).toBe(1)
     expect(actors[0]?.epoch).toBe(2)
   })
 
   it('[T27] a settled match takes no trade and is not started again, not even by its feed', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     await settles()
-    await rig.realTime.stop()
-    await rig.boot()
+    await rig.restart()
     expect(codeOf(await rig.desk.submit(openOrder()))).toBe('market_closed')
     expect(await rig.plays()).toBe('dropped')
     expect(await rig.desk.activate(MATCH)).toBeNull()
@@ -80,9 +68,7 @@ describe('the desk', () => {
   it.each(['full_time', 'void'] as const)(
     '[H16] an operator ends a match at the first call, however fast its feed is: %s',
     async (ending) => {
-      rig = await RealtimeRig.open()
-      rig.grant(1)
-      await rig.plays()
+      rig = await RealtimeRig.playing()
       const { position } = ok(await rig.desk.submit(openOrder()))
       // A feed that never waits: an update is always in the mailbox or on its way there.
       let isOver = false
@@ -97,22 +83,18 @@ describe('the desk', () => {
       await until('settled', () => rig.desk.view(MATCH)?.info.settledAt !== null)
       expect(rig.desk.view(MATCH)?.position(position.id)).toBeUndefined()
       expect(await rig.desk.ask('end', { matchId: MATCH, ending })).toBe('over')
-      await rig.realTime.stop()
-      await rig.boot()
+      await rig.restart()
       expect(await rig.desk.ask('end', { matchId: MATCH, ending })).toBe('over')
       expect(await rig.desk.ask('end', { matchId: fixtureId(99), ending })).toBe('unknown')
     },
   )
 
   it('[A5] a keyed command is answered with its stored result after its match is over', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const order = openOrder(keyed('a'))
     const { position } = ok(await rig.desk.submit(order))
     await settles()
-    await rig.realTime.stop()
-    await rig.boot()
+    await rig.restart()
     expect(ok(await rig.desk.submit(order))).toMatchObject({ position, repeated: true })
     expect(codeOf(await rig.desk.submit(openOrder(keyed('a', 'other'))))).toBe('key_reused')
     expect(codeOf(await rig.desk.submit(openOrder(keyed('b'))))).toBe('market_closed')
@@ -120,9 +102,7 @@ describe('the desk', () => {
   })
 
   it('[Q5] a command that is not answered in time has an unknown outcome', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const stuck = Promise.withResolvers<Verdict>()
     vi.spyOn(rig.store, 'commit').mockReturnValueOnce(stuck.promise)
@@ -133,9 +113,7 @@ describe('the desk', () => {
   })
 
   it('[A3] a fault of the database rejects, and the next command finds the match reloaded', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const acquire = vi.spyOn(rig.store, 'acquire')
     vi.spyOn(rig.store, 'commit').mockRejectedValueOnce(new Error('away'))
     await expect(rig.desk.submit(openOrder())).rejects.toThrow('away')
@@ -146,9 +124,7 @@ describe('the desk', () => {
   })
 
   it('[Q3] a match stopped by a fault is started again without a command, and finishes its settlement', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { position } = ok(await rig.desk.submit(openOrder()))
     const commit = rig.store.commit.bind(rig.store)
     vi.spyOn(rig.store, 'commit').mockImplementationOnce(commit).mockRejectedValueOnce(new Error('away'))
@@ -157,11 +133,8 @@ describe('the desk', () => {
   })
 
   it('[A7] the wait for activation counts: a command past its deadline by then is refused', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    rig = await RealtimeRig.playing()
+    await rig.restart()
     const load = rig.store.load.bind(rig.store)
     vi.spyOn(rig.store, 'load').mockImplementationOnce((matchId) => {
       rig.world.pass(COMMAND_DEADLINE_MS + 1)
@@ -173,10 +146,8 @@ describe('the desk', () => {
 
   it('a match with open positions is taken over as soon as its lease is released', async () => {
     const store = new MemoryMatchStore()
-    rig = await RealtimeRig.open({ store })
-    await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    rig = await RealtimeRig.playing({ store })
+    await rig.restart()
     const acquire = vi.spyOn(store, 'acquire').mockResolvedValueOnce(null)
     await rig.desk.lookForOrphans()
     expect(rig.desk.view(MATCH)).toBeUndefined()
@@ -192,21 +163,17 @@ describe('the desk', () => {
     rig = await RealtimeRig.open({ store })
     const user = rig.grant(1)
     await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    await rig.restart()
     // The last look before the lease is taken shows the match as it was; then the former owner commits once more.
     const before = await store.load(MATCH)
     const { position } = ok(await rig.desk.submit(openOrder()))
-    await rig.realTime.stop()
-    await rig.boot()
+    await rig.restart()
     vi.spyOn(store, 'load').mockResolvedValueOnce(before)
     expect((await rig.desk.activate(MATCH))?.view.position(position.id)?.userId).toBe(user)
   })
 
   it('after stop it starts no match and carries out no command', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     await rig.realTime.stop()
     expect(codeOf(await rig.desk.submit(openOrder()))).toBe('busy')
     expect(await rig.plays()).toBe('elsewhere')
@@ -217,9 +184,7 @@ describe('the desk', () => {
   it('stopping lets a match finish what it has, and releases its lease', async () => {
     const store = new MemoryMatchStore()
     const release = vi.spyOn(store, 'release')
-    rig = await RealtimeRig.open({ store })
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing({ store })
     const outcome = rig.desk.submit(openOrder())
     await rig.desk.activate(MATCH)
     await Promise.resolve()

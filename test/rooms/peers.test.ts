@@ -82,6 +82,16 @@ class Installation {
     return process
   }
 
+  /** One that asks, and one that runs matches, which owns this one where `owns`. */
+  async pair({ owns = false } = {}) {
+    const [here, there] = [await this.process('here', { runsMatches: false }), await this.process('there')] as const
+    if (owns) {
+      this.owner = 'there'
+      there.runs.add(MATCH)
+    }
+    return [here, there] as const
+  }
+
   async ownerOf(): Promise<string | null> {
     return this.owner
   }
@@ -106,12 +116,7 @@ const submit = (process: Process, leftMs = 2_000) =>
 
 describe('peers', () => {
   it('[Q4] a command is carried out by the owner of the lease, in what is left of its time', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
-    installation.owner = 'there'
-    there.runs.add(MATCH)
+    const [here, there] = await installation.pair({ owns: true })
     expect(await submit(here, 1_500)).toEqual(accepted)
     expect(there.asked).toEqual(['command within 1500'])
     expect(await ask(here, 'quote', { matchId: MATCH, query: { ...openOrder(), means: {} } })).toEqual(
@@ -120,12 +125,7 @@ describe('peers', () => {
   })
 
   it('[H17] what a setting would move is asked of the owner of the match; one that cannot be reached is not known', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
-    installation.owner = 'there'
-    there.runs.add(MATCH)
+    const [here, there] = await installation.pair({ owns: true })
     const setting = { key: 'trading.impact_cap_pct', value: 1 }
     expect(await ask(here, 'effect', { matchId: MATCH, setting })).toEqual({
       matchId: MATCH,
@@ -149,24 +149,14 @@ describe('peers', () => {
   })
 
   it('[Q5] a silent owner leaves the outcome unknown', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
-    installation.owner = 'there'
-    there.runs.add(MATCH)
+    const [here, there] = await installation.pair({ owns: true })
     there.answers.command = () => new Promise(() => undefined)
     expect(await submit(here, 1)).toMatchObject({ refusal: { code: 'unknown_outcome' } })
   })
 
   it('a remembered owner that no longer runs the match is asked only once', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
+    const [here, there] = await installation.pair({ owns: true })
     const next = await installation.process('next')
-    installation.owner = 'there'
-    there.runs.add(MATCH)
     await submit(here)
     there.runs.delete(MATCH)
     installation.owner = 'next'
@@ -177,10 +167,7 @@ describe('peers', () => {
   })
 
   it('[Q12] during a handover a command waits for the next owner, and is carried out once', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
+    const [here, there] = await installation.pair()
     const next = await installation.process('next')
     installation.owner = 'there'
     there.wakesAs = 'elsewhere'
@@ -192,7 +179,7 @@ describe('peers', () => {
   })
 
   it('[Q12] if a handover never ends, the command is refused as busy: nothing has happened', async () => {
-    const [here] = [await installation.process('here', { runsMatches: false }), await installation.process('there')]
+    const [here] = await installation.pair()
     installation.owner = 'there'
     expect(await submit(here)).toEqual(refused({ code: 'busy', retryAfterSecs: 1 }))
   })
@@ -210,10 +197,7 @@ describe('peers', () => {
   })
 
   it('a command for an unknown, settled or unreachable match is refused as such', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
+    const [here, there] = await installation.pair()
     there.wakesAs = 'unknown'
     expect(await submit(here)).toEqual(refused({ code: 'not_found', what: 'instrument' }))
     there.wakesAs = 'settled'
@@ -223,10 +207,7 @@ describe('peers', () => {
   })
 
   it('a feed update goes to the owner, or to the process that takes the match', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
+    const [here, there] = await installation.pair()
     const offer = (seq: number) => here.peers.offer({ kind: 'feed_update', seq, snapshot: snapshot() })
     expect(await offer(1)).toBe('applied')
     installation.owner = 'there'
@@ -239,10 +220,7 @@ describe('peers', () => {
   })
 
   it('an operator ends a match where it runs, after waking one that nobody runs', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
+    const [here, there] = await installation.pair()
     expect(await ask(here, 'end', { matchId: MATCH, ending: 'void' })).toBe('ending')
     expect(there.asked).toEqual(['wake', 'end'])
     there.runs.delete(MATCH)
@@ -255,12 +233,7 @@ describe('peers', () => {
   })
 
   it('a fault of the owner is a fault here', async () => {
-    const [here, there] = [
-      await installation.process('here', { runsMatches: false }),
-      await installation.process('there'),
-    ]
-    installation.owner = 'there'
-    there.runs.add(MATCH)
+    const [here, there] = await installation.pair({ owns: true })
     there.answers.command = () => Promise.reject(new Error('the database is away'))
     await expect(submit(here)).rejects.toThrow('the database is away')
   })

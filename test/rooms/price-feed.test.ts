@@ -21,6 +21,12 @@ async function openRealtimeRig(options: Parameters<typeof RealtimeRig.open>[0] =
   return rig
 }
 
+async function openPlaying(options: Parameters<typeof RealtimeRig.playing>[0] = {}): Promise<RealtimeRig> {
+  const rig = await RealtimeRig.playing(options)
+  closers.push(() => rig.close())
+  return rig
+}
+
 async function openStand(options: Parameters<typeof FeedStand.open>[0] = {}): Promise<FeedStand> {
   const stand = await FeedStand.open(options)
   closers.push(() => stand.close())
@@ -32,13 +38,6 @@ const buys = async (rig: RealtimeRig, n: number, player: number) =>
   ok(await rig.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
 
 describe('the endpoint of the price feed', () => {
-  it('[W2] a socket without a valid token is closed with 4001, before anything else is sent', async () => {
-    const rig = await openRealtimeRig()
-    expect(await rig.closedWith('/?token=nobody')).toBe(4001)
-    expect(await rig.closedWith('/')).toBe(4001)
-    expect(rig.realTime.feed.connections).toBe(0)
-  })
-
   it('[W2] when a token cannot be checked the socket is closed with 1013 and the fault reported', async () => {
     const rig = await openRealtimeRig()
     expect(await rig.closedWith('/?token=broken')).toBe(1013)
@@ -111,11 +110,6 @@ describe('the endpoint of the price feed', () => {
     expect(here.ws.readyState).toBe(here.ws.OPEN)
   })
 
-  it('the feed speaks feed.v1 when the client offers it', async () => {
-    const rig = await openRealtimeRig()
-    expect((await rig.feedClient()).ws.protocol).toBe('feed.v1')
-  })
-
   it('[W3] signing out closes the sockets of that user with 4001, and no others', async () => {
     const rig = await openRealtimeRig()
     const leaver = await rig.feedClient('1')
@@ -129,9 +123,7 @@ describe('the endpoint of the price feed', () => {
 
 describe('a subscription', () => {
   it('[W4] brings the current price at once, and from then on the moves of that instrument only', async () => {
-    const rig = await openRealtimeRig()
-    rig.grant(1)
-    await rig.plays()
+    const rig = await openPlaying()
     const client = await rig.feedClient()
     expect(await client.subscribe([P(1)])).toMatchObject({
       type: 'subscribed',
@@ -154,35 +146,6 @@ describe('a subscription', () => {
     })
   })
 
-  it('[W6] sequence numbers of a match run from 1 without a gap for a client that follows all of it', async () => {
-    const rig = await openRealtimeRig({ players: 4 })
-    for (let n = 1; n <= 4; n++) rig.grant(n)
-    await rig.plays()
-    const client = await rig.feedClient()
-    const ids = [P(1), P(2), P(3), P(4)]
-    await client.subscribe(ids)
-    await until('the snapshots', () => client.prices.length === 4)
-    const from = Math.max(...client.prices.map((price) => price.seq))
-    for (let round = 0; round < 5; round++) {
-      const seen = client.prices.length
-      await Promise.all([1, 2, 3, 4].map((n) => buys(rig, n, n)))
-      await until('four moves', () => client.prices.length === seen + 4)
-    }
-    const seqs = client.prices.slice(4).map((price) => price.seq)
-    expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => from + 1 + i))
-  })
-
-  it('[W7] unpublished ids are rejected by name, the others are accepted', async () => {
-    const rig = await openRealtimeRig()
-    await rig.plays()
-    const client = await rig.feedClient()
-    const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
-    expect(await client.subscribe([stranger, P(1)])).toMatchObject({
-      instrumentIds: [P(1)],
-      rejected: [{ instrumentId: stranger, code: 'not_found' }],
-    })
-  })
-
   it('[W7] a newly listed player can be followed before the next beat', async () => {
     const stand = await openStand({ players: 1 })
     const client = await stand.client()
@@ -194,24 +157,8 @@ describe('a subscription', () => {
     await until('the price, once', () => client.prices.length === 3)
   })
 
-  it('unsubscribing ends the moves', async () => {
-    const rig = await openRealtimeRig()
-    rig.grant(1)
-    await rig.plays()
-    const client = await rig.feedClient()
-    await client.subscribe([P(1), P(2)])
-    client.ask({ type: 'unsubscribe', id: 8, instrumentIds: [P(1)] })
-    await until('unsubscribed', () => client.said.some((said) => said.type === 'unsubscribed' && said['id'] === 8))
-    await buys(rig, 1, 1)
-    await buys(rig, 1, 2)
-    await until('the move of the other', () => client.prices.length === 3)
-    expect(client.prices[2]?.instrumentId).toBe(P(2))
-  })
-
   it('[W8] with `since` it sends the missed moves, flagged REPLAY; with another epoch a snapshot', async () => {
-    const rig = await openRealtimeRig()
-    rig.grant(1)
-    await rig.plays()
+    const rig = await openPlaying()
     const witness = await rig.feedClient()
     await witness.subscribe([P(1)])
     for (let n = 1; n <= 3; n++) {
@@ -232,11 +179,9 @@ describe('a subscription', () => {
   })
 
   it('[W9] a subscription activates a match that does not run', async () => {
-    const rig = await openRealtimeRig()
-    await rig.plays()
+    const rig = await openPlaying()
     const price = rig.desk.view(MATCH)?.instrument(P(1))?.base
-    await rig.realTime.stop()
-    await rig.boot()
+    await rig.restart()
     const client = await rig.feedClient()
     await client.subscribe([P(1)])
     await until('the snapshot', () => client.prices.length === 1)
@@ -244,10 +189,8 @@ describe('a subscription', () => {
   })
 
   it('a player is busy, not unknown, during a handover of the match; a later request gets the prices', async () => {
-    const rig = await openRealtimeRig()
-    await rig.plays()
-    await rig.realTime.stop()
-    await rig.boot()
+    const rig = await openPlaying()
+    await rig.restart()
     vi.spyOn(rig.store, 'acquire').mockResolvedValueOnce(null) // the lease of the dead owner has not run out
     const client = await rig.feedClient()
     expect(await client.subscribe([P(1)])).toMatchObject({
@@ -259,8 +202,7 @@ describe('a subscription', () => {
   })
 
   it('[W10] a change of trading status is published even if the price does not change', async () => {
-    const rig = await openRealtimeRig()
-    await rig.plays()
+    const rig = await openPlaying()
     const client = await rig.feedClient()
     await client.subscribe([P(1)])
     await rig.plays({ state: 'SUSPENDED' })
@@ -331,8 +273,7 @@ describe('the rules of a socket', () => {
 
 describe('what a socket may cost', () => {
   it('[W18] a user has at most ten connections; one more is closed with 4029', async () => {
-    const rig = await openRealtimeRig({ limits: { perUserMax: 2 } })
-    await rig.plays()
+    const rig = await openPlaying({ limits: { perUserMax: 2 } })
     const first = await rig.feedClient('1')
     await rig.feedClient('1')
     expect(await rig.closedWith('/?token=1')).toBe(4029)
@@ -346,8 +287,7 @@ describe('what a socket may cost', () => {
   })
 
   it('[W18] the limit of the process counts both endpoints; the room answers 503 when it is full', async () => {
-    const rig = await openRealtimeRig({ limits: { connectionsMax: 2 } })
-    await rig.plays()
+    const rig = await openPlaying({ limits: { connectionsMax: 2 } })
     await rig.feedClient('1')
     const seat = (n: number) =>
       fetch(`http://${rig.address}/matchmake/joinById/match-${MATCH}?token=${n}`, { method: 'POST' })

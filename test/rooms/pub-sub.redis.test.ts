@@ -19,16 +19,28 @@ onRedis((server) => {
     return { ends, close: async () => void (await Promise.all(ends.map((end) => end.close()))) }
   })
 
-  it('[Q10] a connection that broke comes back with its subscriptions, and reports that messages may have been missed', async () => {
+  /** Two ends, of which the first is connected through a relay. */
+  async function relayed(
+    work: (ends: { relay: Relay; ours: RedisPubSub; theirs: RedisPubSub }) => Promise<void>,
+  ): Promise<void> {
     const relay = await Relay.to(server.url)
     const prefix = server.newPrefix()
     const [ours, theirs] = [
       await RedisPubSub.connect({ url: relay.url, prefix }),
       await RedisPubSub.connect({ url: server.url, prefix }),
     ]
-    const received: string[] = []
-    const gap = vi.fn<() => void>()
     try {
+      await work({ relay, ours, theirs })
+    } finally {
+      await Promise.all([ours.close(), theirs.close()])
+      await relay.close()
+    }
+  }
+
+  it('[Q10] a connection that broke comes back with its subscriptions, and reports that messages may have been missed', () =>
+    relayed(async ({ relay, ours, theirs }) => {
+      const received: string[] = []
+      const gap = vi.fn<() => void>()
       ours.onGap(gap)
       await ours.subscribe('news', (message) => received.push(message.toString()))
       relay.cut()
@@ -39,21 +51,11 @@ onRedis((server) => {
       await vi.waitUntil(() => gap.mock.calls.length > 0, { timeout: 10_000 })
       expect(await theirs.send('news', Buffer.from('found'))).toBe(1)
       await expect.poll(() => received).toEqual(['found'])
-    } finally {
-      await Promise.all([ours.close(), theirs.close()])
-      await relay.close()
-    }
-  })
+    }))
 
-  it('[Q17] a connection that is silent is given up, and made anew', async () => {
-    const relay = await Relay.to(server.url)
-    const prefix = server.newPrefix()
-    const [ours, theirs] = [
-      await RedisPubSub.connect({ url: relay.url, prefix }),
-      await RedisPubSub.connect({ url: server.url, prefix }),
-    ]
-    const received: string[] = []
-    try {
+  it('[Q17] a connection that is silent is given up, and made anew', () =>
+    relayed(async ({ relay, ours, theirs }) => {
+      const received: string[] = []
       await ours.subscribe('news', (message) => received.push(message.toString()))
       relay.swallow()
       ours.reconnect()
@@ -65,21 +67,11 @@ onRedis((server) => {
         },
         { timeout: 10_000 },
       )
-    } finally {
-      await Promise.all([ours.close(), theirs.close()])
-      await relay.close()
-    }
-  })
+    }))
 
-  it('[Q6] a message that may have arrived is not sent again', async () => {
-    const relay = await Relay.to(server.url)
-    const prefix = server.newPrefix()
-    const [ours, theirs] = [
-      await RedisPubSub.connect({ url: relay.url, prefix }),
-      await RedisPubSub.connect({ url: server.url, prefix }),
-    ]
-    const received: string[] = []
-    try {
+  it('[Q6] a message that may have arrived is not sent again', () =>
+    relayed(async ({ relay, ours, theirs }) => {
+      const received: string[] = []
       await theirs.subscribe('orders', (message) => received.push(message.toString()))
       relay.deafen()
       const order = ours.send('orders', Buffer.from('open'))
@@ -89,9 +81,5 @@ onRedis((server) => {
       relay.mend()
       await expect.poll(() => ours.send('orders', Buffer.from('next')).catch(() => 0), { timeout: 10_000 }).toBe(1)
       await expect.poll(() => received).toEqual(['open', 'next'])
-    } finally {
-      await Promise.all([ours.close(), theirs.close()])
-      await relay.close()
-    }
-  })
+    }))
 })

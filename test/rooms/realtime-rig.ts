@@ -119,6 +119,20 @@ export class RealtimeRig {
     return rig
   }
 
+  /** One that runs the match, which is in play, for users with wallets. */
+  static async playing({ users = 1, ...options }: RealtimeRigOptions & { users?: number } = {}): Promise<RealtimeRig> {
+    const rig = await RealtimeRig.open(options)
+    for (let n = 1; n <= users; n++) rig.grant(n)
+    await rig.plays()
+    return rig
+  }
+
+  /** The process stops, and the next one begins with what is stored. */
+  async restart(): Promise<void> {
+    await this.realTime.stop()
+    await this.boot()
+  }
+
   async boot(leaseTtlMs = 30_000): Promise<void> {
     this.#realTime = await startRealTime({
       server: this.#server,

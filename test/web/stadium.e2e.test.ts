@@ -188,23 +188,6 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     await page.getByRole('link', { name: /^Long / }).tap()
     await page.locator('.held > li').waitFor()
   })
-
-  it('no view is wider than a screen of 320 px', async () => {
-    const { page } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
-    await signIn(page, 'Sam Small')
-    const widths: Record<string, number> = {}
-    for (const view of ['match', 'trade', 'league', 'club', 'inbox', 'account']) {
-      await page.goto(`${site.server.url}/#/${view}`)
-      await page.locator('main#main').waitFor()
-      await page.waitForLoadState('networkidle')
-      widths[view] = await page.evaluate<number>('document.documentElement.scrollWidth')
-    }
-    await page.goto(`${site.server.url}/api/docs`)
-    widths['docs'] = await page.evaluate<number>('document.documentElement.scrollWidth')
-    await page.goto(`${site.server.url}/verify`)
-    widths['verify'] = await page.evaluate<number>('document.documentElement.scrollWidth')
-    expect(Object.entries(widths).filter(([, width]) => width > 320)).toEqual([])
-  })
 })
 
 describe.skipIf(!hasBrowser)('while a match runs thirty times as fast', () => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { en } from '../../src/web/words/en.ts'
 import { es } from '../../src/web/words/es.ts'
-import { accessProblems, hasBrowser, overlaps } from '../support/browser.ts'
+import { accessProblems, complaintsOf, hasBrowser, overlaps } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 import { orderOf } from '../support/orders.ts'
 
@@ -59,6 +59,7 @@ describe.skipIf(!hasBrowser)('every view', () => {
     const context = await site.browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
+    const complaints = complaintsOf(page, [new URL(site.server.url).origin])
     await signIn(page)
     const problems: string[] = []
     for (const [address, drawn] of VIEWS) {
@@ -75,6 +76,7 @@ describe.skipIf(!hasBrowser)('every view', () => {
       problems.push(...(await overlaps(page)).map((pair) => `${address}: ${pair}`))
     }
     expect(problems).toEqual([])
+    expect(complaints).toEqual([])
     await context.close()
   })
 
@@ -113,6 +115,10 @@ describe.skipIf(!hasBrowser)('every view', () => {
     }
     expect(left).toEqual([])
     expect(await page.locator('html').getAttribute('lang')).toBe('es')
+    // The API page has no Spanish.
+    await page.goto(`${site.server.url}/api/docs`)
+    expect(await page.evaluate('document.documentElement.scrollWidth'), 'docs').toBeLessThanOrEqual(320)
+    await page.goBack()
 
     await page.getByLabel('Idioma').selectOption('en')
     await page.getByRole('heading', { name: 'Your limits' }).waitFor()
