@@ -34,7 +34,6 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   let season: Season
   let admin: UserId
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -97,7 +96,7 @@ eachDatabase((open) => {
   }
 
   it('[D18] what is history moves in any number of steps, and every reader sees the same between them', async () => {
-    const users = [await season.user(`Past ${++names}`), await season.user(`Past ${++names}`)]
+    const users = [await season.player(), await season.player()]
     const past = await played(users, 5)
     clock.now += (KEPT_DAYS - 1) * DAY_MS
     const recent = await played(users, 2, 2)
@@ -127,7 +126,7 @@ eachDatabase((open) => {
     '[D18] the positions of a crowd move once, whichever processes move them at the same time',
     { timeout: 240_000 },
     async () => {
-      const users = await Promise.all(Array.from({ length: 100 }, () => season.user(`Crowd ${++names}`)))
+      const users = await Promise.all(Array.from({ length: 100 }, (_, n) => season.user(`Crowd ${n}`)))
       const match = await season.match()
       const made = Array.from({ length: crowd(open(), 10_000) }, (_, n) =>
         match.position(present(users[n % users.length], 'user'), { lots: 0.01 }),
@@ -154,7 +153,7 @@ eachDatabase((open) => {
   )
 
   it('[D18] waits for reactions, for what was set aside, and for pay that waits for an operator', async () => {
-    const user = await season.user(`Waiting ${++names}`)
+    const user = await season.player()
     const match = await season.match()
     const [paid, unpaid] = [await match.open(user), await match.open(user)]
     await match.close(paid, 201)
@@ -175,7 +174,7 @@ eachDatabase((open) => {
   })
 
   it('[D18] an archived position can still be void, and a rebuild reads archived events', async () => {
-    const user = await season.user(`Void ${++names}`)
+    const user = await season.player()
     const match = await season.match()
     const [won, kept] = [await match.open(user), await match.open(user)]
     await match.close(won, 215)
@@ -202,7 +201,7 @@ eachDatabase((open) => {
   })
 
   it('[D18] a key that is used again after so long opens another position, and both are listed once', async () => {
-    const user = await season.user(`Key ${++names}`)
+    const user = await season.player()
     const id = positionId(world.newId())
     const opened: number[] = []
     for (const price of [210, 190]) {

@@ -28,8 +28,7 @@ eachDatabase((open) => {
     const user = await season.user(name)
     const match = await season.match()
     await match.close(await match.open(user), 230)
-    await season.reactor.drain()
-    await season.keeper.show()
+    await season.settle()
     return user
   }
   const placeOf = (user: UserId) => season.boards.main.place(ROI, user)
@@ -44,8 +43,7 @@ eachDatabase((open) => {
     await keys.markBot(bot)
     const match = await season.match()
     await match.close(await match.open(bot), 240)
-    await season.reactor.drain()
-    await season.keeper.show()
+    await season.settle()
     expect(await placeOf(bot)).toBeNull()
     await season.keeper.rebuild()
     expect(await placeOf(bot)).toBeNull()

@@ -78,10 +78,6 @@ eachDatabase((open) => {
   }
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const balance = async (user: UserId) => (await wallets().find(user))?.balance
-  const settle = async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
-  }
   const erasures = (submit: (id: string) => Promise<void>) =>
     new Erasures({
       deletions,
@@ -117,7 +113,7 @@ eachDatabase((open) => {
     const user = (await register('leaver')).id
     const match = await season.match()
     await match.close(await match.open(user), 230)
-    await settle()
+    await season.settle()
     const roi = { by: 'roi', districtId: null } as const
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
     await sql`insert into sessions (id, user_id, created_at, rotated_at, expires_at, address_prefix)
@@ -128,7 +124,7 @@ eachDatabase((open) => {
     expect(await deletions.request(user)).toBe(due)
     const { rows } = await sql`select 1 from sessions where user_id = ${user} and ended_at is null`.execute(open().db)
     expect(rows).toEqual([])
-    await settle()
+    await season.settle()
     expect(await season.boards.main.place(roi, user)).toBeNull()
     expect(await deletions.erase(user), 'before it is due').toBe(false)
 
@@ -141,7 +137,7 @@ eachDatabase((open) => {
     clock.now = due
     await nothingCloses().look()
     expect((await users.find(user))?.username).toBe('leaver')
-    await settle()
+    await season.settle()
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
   })
 
@@ -196,7 +192,7 @@ eachDatabase((open) => {
     for (let day = 0; day < 3; day++) {
       for (let n = 0; n < 3; n++) await match.close(await match.open(user, { lots: 3 }), 230)
       clock.now += DAY_MS
-      await settle()
+      await season.settle()
     }
     const { db } = open()
     await sql`update spinner_weeks set candidates = null`.execute(db)
@@ -306,17 +302,17 @@ eachDatabase((open) => {
     const user = (await register('hider')).id
     const match = await season.match()
     await match.close(await match.open(user), 230)
-    await settle()
+    await season.settle()
     const roi = { by: 'roi', districtId: DISTRICT } as const
     const members = async () =>
       season.boards.main.top(roi, 100, 0).then(({ entries }) => entries.map(({ standing }) => standing.userId))
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
     expect(await hideFromBoards(open().db, user, true)).toBe(true)
-    await settle()
+    await season.settle()
     expect(await season.boards.main.place(roi, user)).toBeNull()
     expect(await members()).not.toContain(user)
     await hideFromBoards(open().db, user, false)
-    await settle()
+    await season.settle()
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
   })
 

@@ -9,14 +9,12 @@ eachDatabase((open) => {
   const world = systemWorld()
   let season: Season
   let stream: EventStream
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
     stream = new EventStream(open().db, 0)
   })
 
-  const player = () => season.user(`Reader ${++names}`)
   const named = ({ matchId, seq, n, event: { kind } }: StreamEvent): string => `${matchId}/${seq}/${n} ${kind}`
   /** Everything after a place, in pages of this many events. */
   const readAll = async (from: StreamPlace, limit: number): Promise<readonly StreamEvent[]> => {
@@ -34,7 +32,7 @@ eachDatabase((open) => {
   it('[R18] has every fact once and in the order of its match, whatever the pages and the sweeps', async () => {
     const from = await stream.end()
     const [one, two] = [await season.match(), await season.match()]
-    const user = await player()
+    const user = await season.player()
     const held = await one.open(user)
     await stream.sweep()
     await two.open(user)
@@ -63,7 +61,7 @@ eachDatabase((open) => {
   it('[R18] goes on after any event, and finds what follows the end of a match', async () => {
     const from = await stream.end()
     const match = await season.match()
-    const user = await player()
+    const user = await season.player()
     await match.close(await match.open(user), 190)
     await match.settle()
     await season.reactor.drain()
@@ -83,7 +81,7 @@ eachDatabase((open) => {
 
   it('[R18] is numbered without gaps by readers that sweep together, and not more often than it must', async () => {
     const [match, other] = [await season.match(), await season.match()]
-    const user = await player()
+    const user = await season.player()
     const from = await stream.end()
     for (let n = 0; n < 5; n++) {
       await Promise.all([match.open(user), other.open(user), stream.sweep(), stream.sweep(), stream.sweep()])

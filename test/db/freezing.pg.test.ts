@@ -21,7 +21,6 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   let season: Season
   let admin: UserId
-  let names = 0
   let matches = 88_000
 
   beforeAll(async () => {
@@ -29,23 +28,17 @@ eachDatabase((open) => {
     admin = await season.user('Freezing admin')
   })
   beforeEach(async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
+    await season.settle()
   })
 
-  const someone = () => season.user(`Frozen ${++names}`)
   const audit = () => new AuditLog(open().db, world)
   const set = (id: UserId, status: 'active' | 'frozen') =>
     new UserList(open().db, audit(), world).setStatus({ id, status, reason: 'a test', by: admin })
-  const settle = async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
-  }
 
   const running = (before?: (batch: Batch) => Promise<void>) => runningMatch(open(), world, ++matches, { before })
 
   it('[C1] an erased account is nobody: its status and role stay, and its wallets stay shut', async () => {
-    const user = await someone()
+    const user = await season.player()
     await sql`update users set erased_at = now() where id = ${user}`.execute(open().db)
     await sql`update wallets set frozen = true where user_id = ${user}`.execute(open().db)
     expect(await set(user, 'active')).toEqual({ kind: 'unknown' })
@@ -59,7 +52,7 @@ eachDatabase((open) => {
   })
 
   it('[D5] a user for whom more is adopted on a day than may be is frozen, once', async () => {
-    const [user, other] = [await someone(), await someone()]
+    const [user, other] = [await season.player(), await season.player()]
     const adopts = (subject: UserId, micros: number, outcome = 'ok') => {
       const entry = { actor: null, action: 'wallet.adopt', subject, before: null, outcome }
       return audit().record({ ...entry, after: { purse: 'main', byMicros: micros } })
@@ -84,7 +77,7 @@ eachDatabase((open) => {
   })
 
   it('[C1] a frozen user closes and opens nothing, until made active again', async () => {
-    const [user, other] = [await someone(), await someone()]
+    const [user, other] = [await season.player(), await season.player()]
     const { actor, order } = await running()
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)
@@ -104,7 +97,7 @@ eachDatabase((open) => {
   })
 
   it('[C1] an order whose commit is under way when the freezing is committed does not pass', async () => {
-    const user = await someone()
+    const user = await season.player()
     const frozen = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
     const { actor, order } = await running(async ({ events }) => {
@@ -122,7 +115,7 @@ eachDatabase((open) => {
   })
 
   it('[C1] a wallet that is summed up again stays frozen', async () => {
-    const user = await someone()
+    const user = await season.player()
     const { actor, order } = await running()
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)
@@ -133,7 +126,7 @@ eachDatabase((open) => {
   })
 
   it('[C1] freezing ends the sessions, is audited with its reason, and is not for oneself', async () => {
-    const user = await someone()
+    const user = await season.player()
     await sql`insert into sessions (id, user_id, created_at, rotated_at, expires_at, address_prefix)
       values (${world.newId()}, ${user}, now(), now(), now() + interval '1 day', '192.0.2.0/24')`.execute(open().db)
     await set(user, 'frozen')
@@ -157,34 +150,33 @@ eachDatabase((open) => {
   })
 
   it('[C2] a frozen user leaves the boards and the activity, and comes back', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const [first, second] = [await match.open(user, { lots: 5 }), await match.open(user, { lots: 5 })]
     await match.close(first, 230)
-    await settle()
+    await season.settle()
     const roi = { by: 'roi', districtId: null } as const
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
     const feed = async () => (await new ActivityFeed(open().db).list(100, null)).filter((one) => one.userId === user)
     const before = await feed()
     expect(before.length).toBeGreaterThan(0)
     await set(user, 'frozen')
-    await settle()
+    await season.settle()
     expect([await season.boards.main.place(roi, user), await feed()]).toEqual([null, []])
     await match.close(second, 230)
-    await settle()
+    await season.settle()
     await season.keeper.rebuild()
     expect(await season.boards.main.place(roi, user)).toBeNull()
     await set(user, 'active')
-    await settle()
+    await season.settle()
     expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { closed: 2 } })
     expect(await feed(), 'what a frozen user did is no headline').toEqual(before)
   })
 
   it('[C2] the frozen earn no referral reward and cause none', async () => {
     for (const who of ['referrer', 'referee'] as const) {
-      const [referrer, referee] = [await someone(), await someone()]
-      await sql`insert into referrals (id, referrer_id, referee_id, created_at, registered_at)
-        values (${world.newId()}, ${referrer}, ${referee}, now(), now())`.execute(open().db)
+      const [referrer, referee] = [await season.player(), await season.player()]
+      await season.refer(referrer, referee)
       await set(who === 'referrer' ? referrer : referee, 'frozen')
       const match = await season.match()
       const closes = async () => {
@@ -193,7 +185,7 @@ eachDatabase((open) => {
           await match.commit([{ kind: 'position_opened', position }, match.closed(position, 201)])
         }
         clock.now += 24 * 3_600_000
-        await settle()
+        await season.settle()
       }
       if (who === 'referee') await sql`update wallets set frozen = false where user_id = ${referee}`.execute(open().db)
       for (let day = 0; day < 3; day++) await closes()

@@ -12,7 +12,6 @@ import { Leagues, type NewLeague } from '../../src/features/leagues/store.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { Tournaments } from '../../src/features/tournaments/store.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
-import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -27,14 +26,11 @@ eachDatabase((open) => {
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
   let season: Season
-  let names = 0
   const leagues = () => new Leagues(open().db, world)
   const results = () => new LeagueResults(open().db, world, PRIVATE)
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
-  const player = () => season.user(`Member ${++names}`)
 
   beforeAll(async () => {
-    await seedDistricts(open().db)
     season = await openSeason(open(), world)
   })
 
@@ -47,14 +43,14 @@ eachDatabase((open) => {
     ...over,
   })
   const founded = async (over: Partial<NewLeague> = {}) => {
-    const founder = await player()
+    const founder = await season.player()
     const made = await leagues().found(founder, terms(over))
     if (made.kind !== 'joined') throw new Error(made.kind)
     const { code } = present(await leagues().find(founder, made.league), 'league')
     return { founder, id: made.league, code }
   }
   const joined = async (code: string): Promise<UserId> => {
-    const user = await player()
+    const user = await season.player()
     expect((await leagues().join(user, code)).kind).toBe('joined')
     return user
   }
@@ -84,7 +80,7 @@ eachDatabase((open) => {
       })
       expect(await leagues().byCode(code)).toMatchObject({ id })
       expect((await leagues().list(ada, 10)).map((one) => one.id)).toEqual([id])
-      const stranger = await player()
+      const stranger = await season.player()
       expect(await leagues().find(stranger, id), 'for members only').toBeNull()
       expect(await leagues().join(stranger, 'unknown')).toEqual({ kind: 'unknown' })
       await isBalanced()
@@ -92,7 +88,7 @@ eachDatabase((open) => {
 
     it('[G1] joins of one user at once make one member with one wallet', async () => {
       const { id, code } = await founded()
-      const user = await player()
+      const user = await season.player()
       const answers = await Promise.all(Array.from({ length: 8 }, () => leagues().join(user, code)))
       expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['joined']))
       expect(await balance(user, id)).toBe(START)
@@ -116,7 +112,7 @@ eachDatabase((open) => {
     })
 
     it(`[G1] takes part in ${LEAGUES_MAX} leagues at a time, however many are joined at once`, async () => {
-      const user = await player()
+      const user = await season.player()
       const codes: string[] = []
       for (let n = 0; n < LEAGUES_MAX + 2; n++) codes.push((await founded()).code)
       const first = codes.slice(0, LEAGUES_MAX - 1)
@@ -129,14 +125,14 @@ eachDatabase((open) => {
     it(`[G1] has at most ${MEMBERS_MAX} members, also when the last come at once`, async () => {
       const { id, code } = await founded()
       await sql`update leagues set members = ${MEMBERS_MAX - 1}::integer where id = ${id}::uuid`.execute(open().db)
-      const late = await Promise.all([player(), player(), player()])
+      const late = await Promise.all([season.player(), season.player(), season.player()])
       const answers = await Promise.all(late.map((user) => leagues().join(user, code)))
       expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['full', 'full', 'joined'])
     })
 
     it('[G1] a frozen user has a frozen wallet there, and limits count there, too', async () => {
       const { id, code } = await founded()
-      const user = await player()
+      const user = await season.player()
       const limits = new OwnLimitsStore(open().db, world, new AuditLog(open().db, world))
       await limits.change(user, { excludedUntil: instant(world.now() + 48 * HOUR_MS) })
       await sql`update users set status = 'frozen' where id = ${user}::uuid`.execute(open().db)
@@ -166,7 +162,7 @@ eachDatabase((open) => {
     const tournaments = new Tournaments(open().db, { world, audit, runs })
     const at = { startsAt: instant(world.now() - 1), endsAt: instant(world.now() + HOUR_MS) }
     const cup = { ...at, name: 'Cup', speed: 10, startingBalance: START }
-    const cupId = present(await tournaments.schedule(cup, await player()), 'tournament')
+    const cupId = present(await tournaments.schedule(cup, await season.player()), 'tournament')
     await tournaments.begin()
     const { match } = present(await tournaments.find(cupId), 'tournament')
     expect(await seen({ matches: 'tournaments' }, { id: present(match, 'match'), purse: 'practice' })).toBe('open')
@@ -176,8 +172,8 @@ eachDatabase((open) => {
       'not_running',
     )
     const { id } = await founded()
-    expect(await leagues().trading(await player(), id, main)).toEqual({ kind: 'not_member' })
-    expect(await leagues().trading(await player(), leagueId(real.newId()), main)).toEqual({ kind: 'not_member' })
+    expect(await leagues().trading(await season.player(), id, main)).toEqual({ kind: 'not_member' })
+    expect(await leagues().trading(await season.player(), leagueId(real.newId()), main)).toEqual({ kind: 'not_member' })
   })
 
   describe('the table', () => {
@@ -242,7 +238,7 @@ eachDatabase((open) => {
       const match = await season.match()
       const position = await match.open(winner, { league: id })
       await leagues().leave(gone, id)
-      const late = await player()
+      const late = await season.player()
       ahead += HOUR_MS + 2 * MINUTE_MS
       expect(await leagues().join(late, code)).toEqual({ kind: 'over' })
       const isDecided = async () => present(await leagues().find(founder, id), 'league').decidedAt !== null

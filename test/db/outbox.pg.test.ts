@@ -10,7 +10,6 @@ import { openSeason, type Season } from '../support/season.ts'
 eachDatabase((open) => {
   const world = systemWorld()
   let season: Season
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -26,11 +25,10 @@ eachDatabase((open) => {
     open().db.selectFrom('outbox_cursors').selectAll().where('match_id', '=', match).executeTakeFirst()
   /** What is put off until later is due now. */
   const hurry = () => sql`update outbox_cursors set retry_at = '-infinity'`.execute(open().db)
-  const player = () => season.user(`Outbox ${++names}`)
 
   it('[R1] a commit leaves one row of events, numbered without gaps; price moves alone leave no row', async () => {
     const match = await season.match()
-    const [one, two] = [await match.open(await player()), await match.open(await player())]
+    const [one, two] = [await match.open(await season.player()), await match.open(await season.player())]
     await match.commit([])
     await match.commit([match.closed(one, 210), match.closed(two, 190)])
     await match.settle()
@@ -44,14 +42,14 @@ eachDatabase((open) => {
 
   it('[R1] a rejected batch leaves no row', async () => {
     const match = await season.match()
-    await match.open(await player())
-    await expect(match.open(await player(), { lots: 1_000 })).rejects.toThrow('rejected')
+    await match.open(await season.player())
+    await expect(match.open(await season.player(), { lots: 1_000 })).rejects.toThrow('rejected')
     expect(await rowsOf(match.id)).toEqual([[1, ['opened']]])
   })
 
   it('[R1] a commit of 1,200 trades leaves rows of 500 events, reacted to in bounded transactions', async () => {
     const match = await season.match()
-    const users = await Promise.all(Array.from({ length: 20 }, player))
+    const users = await Promise.all(Array.from({ length: 20 }, () => season.player()))
     const positions = users.flatMap((user) => Array.from({ length: 60 }, () => match.position(user, { lots: 0.01 })))
     await match.commit(positions.map((position) => ({ kind: 'position_opened', position })))
     expect((await rowsOf(match.id)).map(([, events]) => Array.isArray(events) && events.length)).toEqual([
@@ -70,7 +68,7 @@ eachDatabase((open) => {
 
   it('[R2] effects and cursor are one transaction: a reaction that dies half-way has done nothing', async () => {
     const match = await season.match()
-    const user = await player()
+    const user = await season.player()
     await match.open(user)
     const dying: Reaction = async (commits, effects) => {
       await react(commits, effects)
@@ -87,7 +85,7 @@ eachDatabase((open) => {
 
   it('a settled match without pending commits is not read again', async () => {
     const match = await season.match()
-    await match.close(await match.open(await player()), 210)
+    await match.close(await match.open(await season.player()), 210)
     await match.settle()
     await season.reactor.drain()
     expect(await cursorOf(match.id)).toMatchObject({ seq: 3, finished: true })
@@ -109,7 +107,7 @@ eachDatabase((open) => {
     }
 
     it('[R3] is tried a bounded number of times, set aside where admins see it, and does not stop the rest', async () => {
-      const [bad, good] = [await player(), await player()]
+      const [bad, good] = [await season.player(), await season.player()]
       const [match, other] = [await season.match(), await season.match()]
       await match.open(good)
       await match.open(bad)
@@ -124,7 +122,7 @@ eachDatabase((open) => {
     })
 
     it('[R3] waits before each retry, while other matches continue', async () => {
-      const [bad, good] = [await player(), await player()]
+      const [bad, good] = [await season.player(), await season.player()]
       const [match, other] = [await season.match(), await season.match()]
       await match.open(bad)
       expect(await season.outbox.react(poisoned(bad))).toMatchObject({ kind: 'failed', setAside: null })
@@ -142,7 +140,7 @@ eachDatabase((open) => {
       const codes = ['08P01', '08006', '22P05', '23514', '40001', '40P01', '53200', '55P03', '57014', '57P01', 'XX000']
       for (const code of codes) {
         const [match, other] = [await season.match(), await season.match()]
-        const user = await player()
+        const user = await season.player()
         await match.open(user)
         const refusing: Reaction = async (commits, effects) => {
           if (commits[0]?.matchId === match.id) throw Object.assign(new Error('refused'), { code })
@@ -170,7 +168,7 @@ eachDatabase((open) => {
 
     it('[R3] is set aside even when its error holds what PostgreSQL cannot store', async () => {
       const match = await season.match()
-      await match.open(await player())
+      await match.open(await season.player())
       await exhaust(async () => {
         throw new Error('a \0 in a name')
       })
@@ -178,7 +176,7 @@ eachDatabase((open) => {
     })
 
     it('[R3] can be retried manually, once', async () => {
-      const bad = await player()
+      const bad = await season.player()
       const match = await season.match()
       await match.open(bad)
       await exhaust(poisoned(bad))
@@ -191,7 +189,7 @@ eachDatabase((open) => {
   })
 
   it('[R2] several reactors share the work: each commit has its effects once, in the order of its match', async () => {
-    const user = await player()
+    const user = await season.player()
     const matches = await Promise.all(Array.from({ length: 4 }, () => season.match()))
     for (let n = 0; n < 6; n++) for (const match of matches) await match.open(user, { lots: 0.01 })
     const seen = new Map<number, number[]>()

@@ -18,14 +18,12 @@ eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
   let season: Season
-  let names = 0
   let matches = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
   })
 
-  const someone = () => season.user(`Careful ${++names}`)
   const limits = () => new OwnLimitsStore(open().db, world, new AuditLog(open().db, world))
   const set = (user: UserId, wanted: WantedLimits) => limits().change(user, wanted)
   const running = (before?: RunningMatchOptions['before']) =>
@@ -33,13 +31,13 @@ eachDatabase((open) => {
   const dayOf = async (user: UserId) => (await limits().find(user))?.bounds
 
   it('[L2] excluded users close and open nothing, on every purse, until the pause ends', async () => {
-    const user = await someone()
+    const user = await season.player()
     const { actor, order } = await running()
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)
     const until = clock.now + HOUR_MS
     await set(user, { coolOffUntil: until })
-    const [refused, other] = await Promise.all([actor.submit(order(user)), actor.submit(order(await someone()))])
+    const [refused, other] = await Promise.all([actor.submit(order(user)), actor.submit(order(await season.player()))])
     expect(refused).toMatchObject({ ok: false, refusal: { code: 'self_excluded', until } })
     expect(other.ok).toBe(true)
     expect((await actor.submit({ ...closeOrder(held.value.position.id), userId: user })).ok).toBe(true)
@@ -56,7 +54,7 @@ eachDatabase((open) => {
   })
 
   it('[L1] what is lost today and what is at stake stay within the limit; the next day is free again', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const position = await match.open(user, { lots: 1 })
     await match.close(position, 190)
@@ -86,7 +84,7 @@ eachDatabase((open) => {
   })
 
   it('[L1] of concurrent orders in several matches only as many pass as the limit allows', async () => {
-    const user = await someone()
+    const user = await season.player()
     const all = await Promise.all(Array.from({ length: 4 }, () => running()))
     await set(user, { dailyLoss: u(10_000) })
     const [first] = all
@@ -103,7 +101,7 @@ eachDatabase((open) => {
   })
 
   it('[L1] an order whose commit is under way when the limit is set does not pass', async () => {
-    const user = await someone()
+    const user = await season.player()
     const isSet = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
     const { actor, order } = await running(async ({ events }) => {
@@ -119,7 +117,7 @@ eachDatabase((open) => {
   })
 
   it('[L1] a raised limit binds after 24 hours, in the commit too', async () => {
-    const user = await someone()
+    const user = await season.player()
     const { actor, order } = await running()
     await set(user, { dailyLoss: 0 })
     await set(user, { dailyLoss: u(9_000) })
@@ -130,7 +128,7 @@ eachDatabase((open) => {
   })
 
   it('[L1] a win counts as what it is', async () => {
-    const [user, match] = [await someone(), await season.match()]
+    const [user, match] = [await season.player(), await season.match()]
     const close = match.closed(await match.open(user), 210)
     if (close.kind !== 'position_closed') throw new Error('not a close')
     await match.commit([close])
@@ -138,7 +136,7 @@ eachDatabase((open) => {
   })
 
   it('[L2] a wallet that is summed up again keeps the pause of its user', async () => {
-    const user = await someone()
+    const user = await season.player()
     const { actor, order } = await running()
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)

@@ -28,17 +28,12 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   let season: Season
   let admin: UserId
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
     admin = await season.user('Parts admin')
   })
 
-  const settle = async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
-  }
   const positions = () => new Positions(open().db)
   const voids = () =>
     new Voids({
@@ -47,10 +42,6 @@ eachDatabase((open) => {
     })
   const voided = (id: ClosedPosition['id']) =>
     voids().void({ positionId: id, commandId: null, by: admin, reason: 'why' })
-  const booksBalance = async () => {
-    const audit = await new Wallets(open().db, season.cache).auditLedger()
-    expect(audit).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 })
-  }
 
   /** Closes a part at a price, and returns it with the rest. */
   async function closePart(match: Fixture, whole: Position, size: number, at: number) {
@@ -64,7 +55,7 @@ eachDatabase((open) => {
 
   /** Of 3 lots: 1 is closed with a gain of 50, 1 with one of 25, and the rest with a loss of 100. */
   async function closedInParts() {
-    const user = await season.user(`In parts ${++names}`)
+    const user = await season.player()
     const match = await season.match()
     const whole = await match.open(user, { lots: 3 })
     const first = await closePart(match, whole, 1, 210)
@@ -74,10 +65,10 @@ eachDatabase((open) => {
 
   it('[R24] careers and boards count it once, when its last part closes, and show what the ledger has booked', async () => {
     const { user, match, last } = await closedInParts()
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toMatchObject({ opened: 1, main: { closed: 0, pnl: 0 } })
     await last()
-    await settle()
+    await season.settle()
     const balance = present((await new Wallets(open().db, season.cache).find(user)) ?? undefined, 'wallet').balance
     expect(balance - STARTING_BALANCE).toBe(u(-25))
     expect(await season.careers.find(user)).toMatchObject({
@@ -98,7 +89,7 @@ eachDatabase((open) => {
     const { start, closes } = present((await recaps.closes(user, stretch)) ?? undefined, 'closes')
     expect(closes).toHaveLength(3)
     expect(recapOf(start, closes)).toMatchObject({ start: STARTING_BALANCE, result: u(-25), trades: 1, wins: 0 })
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[T38] lists have each part once, at the place of its close, also page by page', async () => {
@@ -140,28 +131,28 @@ eachDatabase((open) => {
     const { user, whole, first, second, last } = await closedInParts()
     expect(await voided(first.part.id)).toEqual({ kind: 'rest_open' })
     await last()
-    await settle()
+    await season.settle()
     expect(await voided(first.part.id)).toMatchObject({ kind: 'voided', done: { pnl: u(50) } })
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toMatchObject({
       opened: 1,
       largestLots: u(2),
       main: { closed: 1, pnl: u(-75), margin: u(200) },
     })
     await voided(whole.id)
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toMatchObject({ opened: 1, main: { closed: 1, wins: 1, pnl: u(25) } })
     await voided(second.part.id)
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toEqual(NEW_CAREER)
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[D18] archives take parts along, and lists show them as before', async () => {
     const { user, match, last } = await closedInParts()
     await last()
     await match.settle()
-    await settle()
+    await season.settle()
     const query = { purse: 'main', status: 'closed', limit: 9, offset: 0 } as const
     const before = await positions().list(user, query)
     clock.now += 40 * 24 * HOUR_MS
@@ -172,7 +163,7 @@ eachDatabase((open) => {
   })
 
   it('[A5] of many closes of parts at once under few keys each key closes one, and its answer is repeated', async () => {
-    const user = await season.user(`Many parts ${++names}`)
+    const user = await season.player()
     const { actor, order } = await runningMatch(open(), world, 88_001)
     const held = await actor.submit(order(user, { lots: lots(u(2)) }))
     if (!held.ok) throw new Error(held.refusal.code)
@@ -197,11 +188,11 @@ eachDatabase((open) => {
         value: { ...was, rest: { ...was.rest, position: rest }, repeated: true },
       })
     }
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[T38] parts, a level and full time at once close every lot once, and no more than there are', async () => {
-    const users = await Promise.all(Array.from({ length: 4 }, () => season.user(`All at once ${++names}`)))
+    const users = await Promise.all(Array.from({ length: 4 }, () => season.player()))
     const { actor, order, first, load } = await runningMatch(open(), world, 88_002)
     const target = { takeProfit: price(order(admin).clientPrice + u(0.1)) }
     const held = await Promise.all(
@@ -229,7 +220,7 @@ eachDatabase((open) => {
       )
       expect(rows).toEqual([{ size: u(2), margin, open: 0 }])
     }
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[T38] the parts of a crowd add up to the whole, in memory, when it is loaded and at full time', async () => {
@@ -262,6 +253,6 @@ eachDatabase((open) => {
       select count(part_of)::bigint as parts, count(*) filter (where closed_at is null)::bigint as open
         from positions where match_id = 88003`.execute(open().db)
     expect(rows).toEqual([{ parts: holders * each, open: 0 }])
-    await booksBalance()
+    await season.booksBalance()
   })
 })

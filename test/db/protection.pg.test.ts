@@ -38,18 +38,12 @@ eachDatabase((open) => {
   const world = systemWorld()
   let season: Season
   let matches = 87_000
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
   })
 
-  const someone = () => season.user(`Protected ${++names}`)
   const wallets = () => new Wallets(open().db, season.cache, open().db, () => true)
-  const booksBalance = async () => {
-    const audit = await wallets().auditLedger()
-    expect(audit).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 })
-  }
 
   /** A match of one player, of whom the feed tells nothing, or a goal that the statistics do not show yet, or do. */
   async function play(options: RunningMatchOptions = {}) {
@@ -76,7 +70,7 @@ eachDatabase((open) => {
 
   it('[N6] whatever news does, the database has what the match remembers, and a new owner goes on from there', async () => {
     const { actor, order, feed, scored, known, isRemembered, takeOver } = await play()
-    const [stays, leaves, parts] = [await someone(), await someone(), await someone()]
+    const [stays, leaves, parts] = [await season.player(), await season.player(), await season.player()]
     const held = ok(await actor.submit(order(stays))).position
     const left = ok(await actor.submit(order(leaves))).position
     const whole = ok(await actor.submit(order(parts, { direction: 'short', lots: lots(u(2)) }))).position
@@ -98,7 +92,7 @@ eachDatabase((open) => {
     await feed(next)
     await feed(next)
     await isRemembered(next)
-    await booksBalance()
+    await season.booksBalance()
     // Every event of an owner has its marker, and none is missing.
     const changes = await new AccountLog(open().db, world).changes(leaves, 0, 99)
     const events = changes?.kind === 'events' ? changes.events : []
@@ -115,7 +109,7 @@ eachDatabase((open) => {
           if (isBroken && hasMoves(batch)) throw new Error('the connection is lost')
         },
       })
-      const [stays, leaves] = [await someone(), await someone()]
+      const [stays, leaves] = [await season.player(), await season.player()]
       const held = ok(await actor.submit(order(stays))).position
       const left = ok(await actor.submit(order(leaves))).position
       ok(await actor.submit(closing(leaves, left.id)))
@@ -129,7 +123,7 @@ eachDatabase((open) => {
       const by = present([...next.view.instruments()][0], 'player').base - base
       expect(by).toBeGreaterThan(0)
       expect(next.view.position(held.id)).toMatchObject({ openPrice: held.openPrice + by })
-      await booksBalance()
+      await season.booksBalance()
     },
   )
 
@@ -159,7 +153,7 @@ eachDatabase((open) => {
     await feed(actor, known)
     expect(moves).toEqual([fills])
     await isRemembered(actor)
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[N1] with protection off a goal leaves no trace of it: no line of its SQL, no value in any row', async () => {
@@ -172,7 +166,7 @@ eachDatabase((open) => {
       rules: { ...RULES, protection: null },
       after: async (batch) => void batches.push(batch),
     })
-    const [stays, leaves] = [await someone(), await someone()]
+    const [stays, leaves] = [await season.player(), await season.player()]
     const held = [ok(await actor.submit(order(stays))).position, ok(await actor.submit(order(leaves))).position]
     ok(await actor.submit(closing(leaves, present(held[1], 'position').id)))
     await feed(actor, known)
@@ -198,7 +192,7 @@ eachDatabase((open) => {
 
   it('[C4] what an operator voids after its close is free, and news moves it no more', async () => {
     const { actor, order, feed, known, takeOver } = await play()
-    const [user, admin] = [await someone(), await someone()]
+    const [user, admin] = [await season.player(), await season.player()]
     const held = ok(await actor.submit(order(user))).position
     ok(await actor.submit(closing(user, held.id)))
     expect((await wallets().find(user))?.locked).toBe(held.margin)
@@ -212,6 +206,6 @@ eachDatabase((open) => {
     expect([...actor.view.movableCloses()]).toEqual([])
     await feed(actor, known)
     expect([...(await takeOver()).view.movableCloses()]).toEqual([])
-    await booksBalance()
+    await season.booksBalance()
   })
 })

@@ -26,7 +26,6 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   let season: Season
   let inbox: Inbox
-  let names = 0
   let floor = money(0)
 
   beforeAll(async () => {
@@ -35,33 +34,23 @@ eachDatabase((open) => {
   })
 
   beforeEach(async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
+    await season.settle()
     season.pushed.length = 0
   })
 
-  const player = () => season.user(`Reactions ${++names}`)
-  const settle = async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
-  }
   const typesOf = async (user: UserId) =>
     (await inbox.list(user, ALL)).map(({ type, data }) => [
       type,
       data['closedBy'] ?? data['badgeId'] ?? data['level'] ?? data['lostPct'] ?? data['positions'],
     ])
-  const refer = async (referrer: UserId, referee: UserId) => {
-    await sql`insert into referrals (id, referrer_id, referee_id, created_at, registered_at)
-      values (${world.newId()}, ${referrer}, ${referee}, now(), now())`.execute(open().db)
-  }
   const roi = { by: 'roi', districtId: null } as const
 
   it('durable trades become XP and badges, each notified once', async () => {
-    const user = await player()
+    const user = await season.player()
     const match = await season.match()
     const one = await match.open(user, { lots: 12 })
     await match.close(one, 205)
-    await settle()
+    await season.settle()
     const career = await season.careers.find(user)
     expect(career).toMatchObject({ opened: 1, days: 1, xp: 10 + 50 + 25, main: { closed: 1, wins: 1 } })
     expect([...(await season.careers.badges(user)).keys()].toSorted()).toEqual([
@@ -77,14 +66,14 @@ eachDatabase((open) => {
     )
     await match.open(user)
     await match.open(user)
-    await settle()
+    await season.settle()
     expect(await typesOf(user)).toContainEqual(['level', 2])
     expect(await typesOf(user)).toHaveLength(5)
   })
 
   it('[R14] what a void takes back does not depend on how reactions are grouped', async () => {
     const live = async (drained: () => Promise<void>) => {
-      const user = await player()
+      const user = await season.player()
       const match = await season.match()
       const one = await match.open(user, { lots: 12 })
       await drained()
@@ -93,13 +82,13 @@ eachDatabase((open) => {
       const two = await match.open(user)
       await drained()
       await match.close(two, 196)
-      await settle()
+      await season.settle()
       const { firstTradeAt: _, ...all } = (await season.careers.find(user))?.main ?? { firstTradeAt: null }
       const { xp, opened, days } = (await season.careers.find(user)) ?? {}
       const badges = [...(await season.careers.badges(user)).keys()]
       return { all, xp, opened, days, badges }
     }
-    const each = await live(settle)
+    const each = await live(() => season.settle())
     const together = await live(async () => undefined)
     expect(each).toEqual(together)
     expect(together).toMatchObject({ opened: 1, days: 1, xp: 60, badges: ['first_whistle'] })
@@ -107,13 +96,13 @@ eachDatabase((open) => {
   })
 
   it('owners are notified of system closes, warnings and settlement', async () => {
-    const user = await player()
+    const user = await season.player()
     const match = await season.match()
     const [stopped, held, kept] = [await match.open(user), await match.open(user), await match.open(user)]
     await match.commit([{ kind: 'margin_warned', position: { ...stopped, warned: 50 } }])
     await match.close(stopped, 195, 'stop_loss')
     await match.commit([match.closed(held, 201, 'full_time'), match.closed(kept, 201, 'full_time')])
-    await settle()
+    await season.settle()
     const types = (await typesOf(user)).filter(([type]) => type !== 'badge' && type !== 'level')
     expect(types).toEqual([
       ['settlement', 2],
@@ -123,10 +112,10 @@ eachDatabase((open) => {
   })
 
   it('notifications are read one by one or all at once, only by their owner', async () => {
-    const [user, other] = [await player(), await player()]
+    const [user, other] = [await season.player(), await season.player()]
     const match = await season.match()
     await match.close(await match.open(user), 201)
-    await settle()
+    await season.settle()
     const [first] = await inbox.list(user, ALL)
     expect(first).toMatchObject({ read: false })
     const id = first?.id ?? 0
@@ -140,11 +129,11 @@ eachDatabase((open) => {
   })
 
   it('big wins, washouts and badges appear in the activity of all users and of the district', async () => {
-    const user = await player()
+    const user = await season.player()
     const match = await season.match()
     await match.close(await match.open(user, { lots: 20 }), 206)
     await match.close(await match.open(user), 180, 'washout')
-    await settle()
+    await season.settle()
     const { district_id: district } = await open()
       .db.selectFrom('users')
       .select('district_id')
@@ -167,14 +156,14 @@ eachDatabase((open) => {
       const match = await season.match()
       for (const many of closes) {
         for (let n = 0; n < many; n++) await match.close(await match.open(user), 201)
-        await settle()
+        await season.settle()
         clock.now += 24 * HOUR_MS
       }
     }
 
     it("[R10] the friend's first trade credits the referrer once, in a transaction that sums to zero", async () => {
-      const [referrer, referee] = [await player(), await player()]
-      await refer(referrer, referee)
+      const [referrer, referee] = [await season.player(), await season.player()]
+      await season.refer(referrer, referee)
       const invites = new Invites(open().db, world)
       const state = async () => {
         const { sums, referrals: listed } = await invites.list(referrer)
@@ -182,18 +171,18 @@ eachDatabase((open) => {
       }
       const practice = await season.match({ purse: 'practice' })
       await practice.open(referee)
-      await settle()
+      await season.settle()
       expect(await state()).toEqual([1, 0, false])
       const match = await season.match()
       const held = await match.open(referee)
-      await settle()
+      await season.settle()
       expect(await state()).toEqual([1, 1, true])
       await match.close(held, 210)
       await match.open(referee)
-      await settle()
+      await season.settle()
       const wallets = new Wallets(open().db, season.cache)
       expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
-      expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0 })
+      await season.booksBalance()
       expect(await typesOf(referrer)).toContainEqual(['referral_credited', undefined])
       expect(await season.careers.find(referrer)).toMatchObject({ referrals: 1, opened: 0 })
       expect((await invites.list(referrer)).referrals).toMatchObject([{ reward: u(100), name: null }])
@@ -201,27 +190,27 @@ eachDatabase((open) => {
 
     it('[R10] a first trade that is void in the end was one, however its commits are grouped', async () => {
       for (const isApart of [true, false]) {
-        const [referrer, referee] = [await player(), await player()]
-        await refer(referrer, referee)
+        const [referrer, referee] = [await season.player(), await season.player()]
+        await season.refer(referrer, referee)
         const match = await season.match()
         const held = await match.open(referee)
-        if (isApart) await settle()
+        if (isApart) await season.settle()
         await match.close(held, 210, 'void')
-        await settle()
+        await season.settle()
         expect((await new Invites(open().db, world).list(referrer)).sums).toMatchObject({ credited: 1 })
       }
     })
 
     it('[R10] matches that a friend trades at once, reacted to at once, credit once', async () => {
       for (let round = 0; round < 5; round++) {
-        const [referrer, referee] = [await player(), await player()]
-        await refer(referrer, referee)
+        const [referrer, referee] = [await season.player(), await season.player()]
+        await season.refer(referrer, referee)
         for (let n = 0; n < 4; n++) await (await season.match()).open(referee)
         const terms = { closesMin: 0, daysMin: 0, weeklyMax: 10 }
         const reacting = () => season.outbox.react((commits, effects) => react(commits, effects, terms))
         const swept = () => season.outbox.later((effects) => creditWaiting(effects, world.now(), terms))
         await Promise.all([reacting(), reacting(), swept(), reacting(), reacting(), swept()])
-        await settle()
+        await season.settle()
         await swept()
         const wallets = new Wallets(open().db, season.cache)
         expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
@@ -230,8 +219,8 @@ eachDatabase((open) => {
     })
 
     it('[R10] operators may ask for more: closes, and on several days', async () => {
-      const [referrer, referee] = [await player(), await player()]
-      await refer(referrer, referee)
+      const [referrer, referee] = [await season.player(), await season.player()]
+      await season.refer(referrer, referee)
       const match = await season.match()
       const terms = { closesMin: 2, daysMin: 2, weeklyMax: 10 }
       const credited = async () => {
@@ -250,13 +239,13 @@ eachDatabase((open) => {
     })
 
     it('[R10] a referrer has at most ten credits a week; the rest are credited in the next, and need no more trades', async () => {
-      const referrer = await player()
+      const referrer = await season.player()
       clock.now = weekOf(world.now()).endsAt + HOUR_MS
-      const friends = await Promise.all(Array.from({ length: 12 }, player))
-      for (const friend of friends) await refer(referrer, friend)
+      const friends = await Promise.all(Array.from({ length: 12 }, () => season.player()))
+      for (const friend of friends) await season.refer(referrer, friend)
       const match = await season.match()
       for (const friend of friends) await match.open(friend)
-      await settle()
+      await season.settle()
       const terms = { closesMin: 0, daysMin: 0, weeklyMax: 10 }
       const credited = async () => {
         await season.outbox.later((effects) => creditWaiting(effects, world.now(), terms))
@@ -273,8 +262,8 @@ eachDatabase((open) => {
     })
 
     it('[R10] a balance changed from outside in the fast store is adopted and booked before the credit', async () => {
-      const [referrer, referee] = [await player(), await player()]
-      await refer(referrer, referee)
+      const [referrer, referee] = [await season.player(), await season.player()]
+      await season.refer(referrer, referee)
       await season.fast.putIfNewer(
         keys.wallet(referrer),
         { balance: '10007', timeline: season.cache.timeline ?? '' },
@@ -284,7 +273,7 @@ eachDatabase((open) => {
       await tradeFor(referee, 1)
       const wallets = new Wallets(open().db, season.cache)
       expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_107) })
-      expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+      await season.booksBalance()
     })
 
     it('[R10] neither is more than the bound, nor a balance of another timeline', async () => {
@@ -293,23 +282,23 @@ eachDatabase((open) => {
         { balance: '20000.01', timeline: season.cache.timeline ?? '' },
         { balance: '10007', timeline: 'former' },
       ]) {
-        const [referrer, referee] = [await player(), await player()]
-        await refer(referrer, referee)
+        const [referrer, referee] = [await season.player(), await season.player()]
+        await season.refer(referrer, referee)
         await season.fast.putIfNewer(keys.wallet(referrer), changed, 0, 60_000)
         await tradeFor(referee, 1)
         const wallets = new Wallets(open().db, season.cache)
         expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_100) })
-        expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+        await season.booksBalance()
       }
       season.cache.boundBy(() => ADOPTION_MAX)
     })
 
     it('totals cover all referrals, though the list shows the latest thousand', async () => {
-      const [me, other] = [await player(), await player()]
+      const [me, other] = [await season.player(), await season.player()]
       await sql`insert into referrals (id, referrer_id, name, code, created_at)
                 select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
                   from generate_series(1, 1001) n`.execute(open().db)
-      await refer(me, other)
+      await season.refer(me, other)
       await tradeFor(other, 1)
       const { referrals, sums } = await new Invites(open().db, world).list(me)
       expect(referrals).toHaveLength(1_000)
@@ -317,7 +306,7 @@ eachDatabase((open) => {
     })
 
     it('of more than 200 open invites none is made, however many are asked for at once', async () => {
-      const me = await player()
+      const me = await season.player()
       await sql`insert into referrals (id, referrer_id, name, code, created_at)
                 select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
                   from generate_series(1, 195) n`.execute(open().db)
@@ -328,14 +317,14 @@ eachDatabase((open) => {
 
     it('invites have their own codes; the network shows referrals both ways', async () => {
       const [referrals, invites] = [new Referrals(open().db, world), new Invites(open().db, world)]
-      const [me, mine, stranger] = [await player(), await player(), await player()]
+      const [me, mine, stranger] = [await season.player(), await season.player(), await season.player()]
       const invite = await invites.invite(me, 'Grace')
       expect(invite).toMatchObject({ name: 'Grace', registeredAt: null })
       expect(await referrals.find(invite?.code ?? '')).toMatchObject({ referrerId: me })
       const { ownCode } = await invites.list(me)
       expect(await referrals.find(ownCode)).toMatchObject({ referrerId: me })
       expect(await referrals.find('nonsense')).toBeNull()
-      await refer(me, mine)
+      await season.refer(me, mine)
       expect([await invites.isReferred(mine), await invites.isReferred(me)]).toEqual([true, false])
       expect(new Set(await referrals.network(me))).toEqual(new Set([me, mine]))
       expect(new Set(await referrals.network(mine))).toEqual(new Set([me, mine]))
@@ -345,31 +334,31 @@ eachDatabase((open) => {
 
   describe('the boards', () => {
     it('[R9] a user is ranked from the first close on, and after every other', async () => {
-      const user = await player()
+      const user = await season.player()
       const match = await season.match()
       const [one, two] = [await match.open(user), await match.open(user)]
-      await settle()
+      await season.settle()
       expect(await season.boards.main.place(roi, user)).toBeNull()
       await match.close(one, 220)
-      await settle()
+      await season.settle()
       expect(await season.boards.main.place(roi, user)).toMatchObject({
         standing: { pnl: u(100), baseMoves: u(100), stake: u(100), wins: 1, closed: 1 },
       })
       await match.close(two, 190)
-      await settle()
+      await season.settle()
       expect(await season.boards.main.place(roi, user)).toMatchObject({
         standing: { pnl: u(50), baseMoves: u(50), stake: u(200), wins: 1, closed: 2 },
       })
     })
 
     it('[R5] throw-away accounts that push the price lift a friend in profit, not in return', async () => {
-      const [friend, fair, pushed] = [await player(), await player(), await player()]
+      const [friend, fair, pushed] = [await season.player(), await season.player(), await season.player()]
       const match = await season.match()
       const of = { lots: 10 }
       await match.close(await match.open(friend, of), 202, 'user', 200)
       await match.close(await match.open(pushed, of), 199, 'user', 200)
       await match.close(await match.open(fair), 201)
-      await settle()
+      await season.settle()
       const [lifted, honest] = [await season.boards.main.place(roi, friend), await season.boards.main.place(roi, fair)]
       expect(lifted?.standing).toMatchObject({ pnl: u(100), baseMoves: 0 })
       expect(honest?.rank).toBeLessThan(lifted?.rank ?? 0)
@@ -380,11 +369,11 @@ eachDatabase((open) => {
     })
 
     it('[R5] the floor keeps a lucky cent behind, and a change of it re-ranks everybody', async () => {
-      const [lucky, skilled] = [await player(), await player()]
+      const [lucky, skilled] = [await season.player(), await season.player()]
       const match = await season.match()
       await match.close(await match.open(lucky, { lots: 0.05 }), 300)
       await match.close(await match.open(skilled, { lots: 30 }), 210)
-      await settle()
+      await season.settle()
       const ranks = async () => {
         const places = [await season.boards.main.place(roi, lucky), await season.boards.main.place(roi, skilled)]
         return places.map((place) => place?.rank ?? 0)
@@ -404,7 +393,7 @@ eachDatabase((open) => {
     })
 
     it('[R9] standings that could not be written to the boards are caught up, and lost boards are rebuilt', async () => {
-      const user = await player()
+      const user = await season.player()
       const match = await season.match()
       await match.close(await match.open(user), 220)
       await season.reactor.drain()
@@ -418,14 +407,14 @@ eachDatabase((open) => {
     })
 
     it('[R15] practice counts on the practice boards alone', async () => {
-      const [user, friend] = [await player(), await player()]
-      await refer(friend, user)
+      const [user, friend] = [await season.player(), await season.player()]
+      await season.refer(friend, user)
       const match = await season.match({ purse: 'practice' })
       for (let n = 0; n < 6; n++) {
         clock.now += 8 * HOUR_MS
         await match.close(await match.open(user, { lots: 5 }), 300, n === 5 ? 'washout' : 'user')
       }
-      await settle()
+      await season.settle()
       const { practice, ...rest } = await season.careers.find(user)
       expect(rest).toEqual({ ...NEW_CAREER, practice: undefined })
       expect(practice).toMatchObject({ closed: 6, wins: 5 })
@@ -445,11 +434,11 @@ eachDatabase((open) => {
     })
 
     it('[R15] a user who trades with both purses is on the boards of both, each with its own figures', async () => {
-      const user = await player()
+      const user = await season.player()
       const [recorded, match] = [await season.match({ purse: 'practice' }), await season.match()]
       await recorded.close(await recorded.open(user), 220)
       await match.close(await match.open(user), 190)
-      await settle()
+      await season.settle()
       expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { pnl: u(-50), closed: 1 } })
       expect(await season.boards.practice.place(roi, user)).toMatchObject({ standing: { pnl: u(100), closed: 1 } })
       await season.keeper.rebuild()
@@ -459,10 +448,10 @@ eachDatabase((open) => {
   })
 
   it('[R4] a rebuild from the history equals what the reactions wrote at the time', async () => {
-    const users = await Promise.all(Array.from({ length: 6 }, player))
+    const users = await Promise.all(Array.from({ length: 6 }, () => season.player()))
     const [referrer, referee] = users
     if (referrer === undefined || referee === undefined) throw new Error('no users')
-    await refer(referrer, referee)
+    await season.refer(referrer, referee)
     const matches = [await season.match(), await season.match({ purse: 'practice' }), await season.match()]
     for (let round = 0; round < 5; round++) {
       clock.now += 31 * HOUR_MS
@@ -476,15 +465,15 @@ eachDatabase((open) => {
         )
       }
       // Reactions are sometimes half a round late.
-      if (round % 2 === 0) await settle()
+      if (round % 2 === 0) await season.settle()
     }
     await matches[0]?.settle()
-    await settle()
+    await season.settle()
     const lived = await everything()
     await season.outbox.forget()
     await season.keeper.rebuild()
     expect((await season.boards.main.top(roi, 500)).total).toBe(0)
-    await settle()
+    await season.settle()
     expect(await everything()).toEqual(lived)
   })
 

@@ -9,7 +9,6 @@ import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Recaps } from '../../src/features/recaps/store.ts'
-import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { commandId } from '../../src/http/command-ids.ts'
@@ -40,7 +39,6 @@ eachDatabase((open) => {
     present((await recaps().closes(user, stretch(match, purse))) ?? undefined, 'a wallet')
 
   beforeAll(async () => {
-    await seedDistricts(open().db)
     rig = await openSeason(open(), world)
   })
 

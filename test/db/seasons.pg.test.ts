@@ -7,7 +7,6 @@ import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { LeagueResults } from '../../src/features/leagues/results.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { seasonKind, Seasons } from '../../src/features/seasons/store.ts'
-import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -20,12 +19,10 @@ eachDatabase((open) => {
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
   let rig: Season
-  let names = 0
   const seasons = () => new Seasons(open().db, world)
   const leagues = () => new Leagues(open().db, world)
   const results = () => new LeagueResults(open().db, world, seasonKind(world))
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
-  const player = () => rig.user(`Fan ${++names}`)
   const enter = async (user: UserId): Promise<LeagueId> => {
     const entered = await seasons().enter(user)
     if (entered.kind !== 'entered') throw new Error(entered.kind)
@@ -36,22 +33,15 @@ eachDatabase((open) => {
   const nextMonth = (): void => {
     ahead = seasonAt(world.now()).endsAt + 2 * MINUTE_MS - real.now()
   }
-  const isBalanced = async () =>
-    expect(await wallets().auditLedger()).toMatchObject({
-      imbalanceMicros: 0,
-      unbalancedTransactions: 0,
-      mismatchedWallets: 0,
-    })
 
   beforeAll(async () => {
-    await seedDistricts(open().db)
     rig = await openSeason(open(), world)
     // In the middle of a month: no test runs over its end by chance.
     ahead = seasonAt(real.now()).endsAt + 10 * 86_400_000 - real.now()
   })
 
   it('[G5] a user enters once a season, in the last division, with a wallet of their own', async () => {
-    const fan = await player()
+    const fan = await rig.player()
     expect(await seasons().entry(fan)).toBeNull()
     const places = await Promise.all([enter(fan), enter(fan), enter(fan)])
     expect(new Set(places).size).toBe(1)
@@ -68,14 +58,14 @@ eachDatabase((open) => {
       endsAt: seasons().current().endsAt,
     })
     expect((await wallets().find(fan, league.id))?.balance).toBe(u(10_000))
-    expect(await leagues().join(await player(), league.code), 'by no code').toEqual({ kind: 'unknown' })
+    expect(await leagues().join(await rig.player(), league.code), 'by no code').toEqual({ kind: 'unknown' })
     expect(await leagues().byCode(league.code)).toBeNull()
     expect(await leagues().leave(fan, league.id), 'nobody leaves').toBe(false)
-    await isBalanced()
+    await rig.booksBalance()
   })
 
   it('[G5] groups fill up one after another, also when all enter at once', async () => {
-    const fans = await Promise.all(Array.from({ length: 2 * GROUP_MAX + 5 }, () => player()))
+    const fans = await Promise.all(Array.from({ length: 2 * GROUP_MAX + 5 }, () => rig.player()))
     await Promise.all(fans.map(enter))
     const { rows } = await sql<{ season_group: number; members: number }>`
       select season_group, members from leagues where season = ${seasons().current().id} order by season_group`.execute(
@@ -89,7 +79,7 @@ eachDatabase((open) => {
   describe('when a month is over', () => {
     it('[G5] who has traded is placed in the next season by their result, once; others enter again', async () => {
       ahead = seasonAt(world.now()).endsAt + 10 * 86_400_000 - real.now()
-      const fans = await Promise.all(Array.from({ length: 10 }, () => player()))
+      const fans = await Promise.all(Array.from({ length: 10 }, () => rig.player()))
       for (const fan of fans) await enter(fan)
       const [winner, runnerUp, loser, idle] = fans as [UserId, UserId, UserId, UserId, ...UserId[]]
       const id = present((await seasons().entry(winner)) ?? undefined, 'entry')
@@ -120,12 +110,12 @@ eachDatabase((open) => {
         { league: id, rank: 1, members: 10, value: u(10_100), outcome: 'promoted', season: { division: 5 } },
       ])
       expect((await results().decide()).filter(({ data }) => data['league'] === id)).toEqual([])
-      await isBalanced()
+      await rig.booksBalance()
     })
 
     it('[G5] the last fifth of a higher division goes down', async () => {
       ahead = seasonAt(world.now()).endsAt + 10 * 86_400_000 - real.now()
-      const fans = await Promise.all(Array.from({ length: 5 }, () => player()))
+      const fans = await Promise.all(Array.from({ length: 5 }, () => rig.player()))
       for (const fan of fans) await enter(fan)
       const [id] = await Promise.all(fans.map((fan) => seasons().entry(fan)))
       const league = present(id ?? undefined, 'entry')

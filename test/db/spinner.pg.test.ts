@@ -29,7 +29,6 @@ eachDatabase((open) => {
   const options: DrawOptions = { terms: () => terms }
   let season: Season
   let spinner: Spinner
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -42,10 +41,9 @@ eachDatabase((open) => {
     clock.now = weekAfter(weekOf(world.now())).endsAt + HOUR_MS
   })
 
-  const player = () => season.user(`Spinner ${++names}`)
   /** A user who has closed one position at this price, opened at 200. */
   const trades = async (price: number) => {
-    const [user, match] = [await player(), await season.match()]
+    const [user, match] = [await season.player(), await season.match()]
     await match.close(await match.open(user), price)
     await season.reactor.drain()
     return user
@@ -119,7 +117,7 @@ eachDatabase((open) => {
     const users = [await trades(220), await trades(220), await trades(220)]
     const settle = async (minutesAgo: number, base: number, practice = false) => {
       const match = await season.match(practice ? { purse: 'practice' } : {})
-      const held = await match.open(await player())
+      const held = await match.open(await season.player())
       const { instrumentId } = held
       await match.close(held, 200)
       await open()
@@ -206,7 +204,7 @@ eachDatabase((open) => {
   })
 
   it('[R11] the week is not decided while closes may still be committed or counted', async () => {
-    const [user, match] = [await player(), await season.match()]
+    const [user, match] = [await season.player(), await season.match()]
     await match.close(await match.open(user), 220)
     weekIsOver(GRACE_MS - 1)
     expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 1 })
@@ -217,7 +215,7 @@ eachDatabase((open) => {
   })
 
   it('[R11] a position opened in the week counts there however late it closes, and the draw waits for it', async () => {
-    const [user, match] = [await player(), await season.match()]
+    const [user, match] = [await season.player(), await season.match()]
     const [one, two] = [await match.open(user), await match.open(user)]
     await match.close(one, 220)
     weekIsOver()
@@ -233,7 +231,7 @@ eachDatabase((open) => {
   })
 
   it('[R11] practice delays no draw, and has no share in it', async () => {
-    const [user, match] = [await player(), await season.match({ purse: 'practice' })]
+    const [user, match] = [await season.player(), await season.match({ purse: 'practice' })]
     await match.close(await match.open(user), 220)
     const held = await match.open(user)
     weekIsOver()
@@ -249,7 +247,12 @@ eachDatabase((open) => {
       const match = matches[on]
       if (match !== undefined) await match.close(await match.open(user), price, by)
     }
-    const [regular, lucky, lazy, voided] = [await player(), await player(), await player(), await player()]
+    const [regular, lucky, lazy, voided] = [
+      await season.player(),
+      await season.player(),
+      await season.player(),
+      await season.player(),
+    ]
     for (const on of [0, 1, 2, 2]) await trade(regular, on, 204)
     await trade(lucky, 0, 300)
     for (const on of [0, 1, 1, 1, 1]) await trade(lazy, on, 210)
@@ -266,7 +269,7 @@ eachDatabase((open) => {
 
   it('[R13] what the crowd pays wins no draw', async () => {
     terms = ANYBODY
-    const [friend, fair, match] = [await player(), await player(), await season.match()]
+    const [friend, fair, match] = [await season.player(), await season.player(), await season.match()]
     await match.close(await match.open(friend), 220, 'user', 200)
     await match.close(await match.open(fair), 201)
     await season.reactor.drain()

@@ -23,7 +23,6 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   let season: Season
   let admin: UserId
-  let names = 0
   let matches = 89_000
 
   beforeAll(async () => {
@@ -31,11 +30,6 @@ eachDatabase((open) => {
     admin = await season.user('Voiding admin')
   })
 
-  const someone = () => season.user(`Voided ${++names}`)
-  const settle = async () => {
-    await season.reactor.drain()
-    await season.keeper.show()
-  }
   const store = () => new PositionVoids(open().db, season.cache, world)
   /** The desk of one running match, or of none: every other match is over. */
   const voids = (actor: MatchActor | null = null) =>
@@ -51,10 +45,6 @@ eachDatabase((open) => {
     ...over,
   })
   const balanceOf = async (user: UserId) => (await new Wallets(open().db, season.cache).find(user))?.balance
-  const booksBalance = async () => {
-    const audit = await new Wallets(open().db, season.cache).auditLedger()
-    expect(audit).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 })
-  }
   const weekOf = async (user: UserId) =>
     (
       await sql<{ closed: number; wins: number; pnl_micros: number; players: string[] }>`
@@ -62,7 +52,7 @@ eachDatabase((open) => {
     ).rows
 
   it('[C3] an open position is closed at its own opening by its match, and counts nowhere', async () => {
-    const [user, other] = [await someone(), await someone()]
+    const [user, other] = [await season.player(), await season.player()]
     const { actor, order } = await runningMatch(open(), world, ++matches)
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)
@@ -81,32 +71,32 @@ eachDatabase((open) => {
       voidNote: 'seen beside the pitch',
     })
     expect([...actor.view.instruments()][0]?.imbalance).toBe(u(40))
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toEqual(NEW_CAREER)
     const inbox = await new Inbox(open().db).list(user, { limit: 9, unreadOnly: false, before: null })
     expect(inbox.find(({ title }) => title === 'Position void')?.body).toContain('Reason: seen beside the pitch')
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[C4] a closed position of a match that is long over is taken back from everywhere it counted', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const kept = await match.open(user, { lots: 1 })
     await match.close(kept, 201)
-    await settle()
+    await season.settle()
     const [before, weekBefore] = [await season.careers.find(user), await weekOf(user)]
     const balance = await balanceOf(user)
     const other = await season.match()
     const won = await other.open(user, { lots: 9 })
     await other.close(won, 219, 'take_profit')
     await other.settle()
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toMatchObject({ opened: 2, takeProfits: 1, largestLots: u(9) })
     clock.now += 30 * 24 * 3_600_000
     const done = await voids().void(request(won.id))
     expect(done).toMatchObject({ kind: 'voided', userId: user, done: { pnl: u(855), shortfall: 0 } })
     expect(await balanceOf(user)).toBe(balance)
-    await settle()
+    await season.settle()
     expect(await season.careers.find(user)).toEqual(before)
     expect(await weekOf(user)).toEqual(weekBefore)
     expect(await season.boards.main.place({ by: 'pnl', districtId: null }, user)).toMatchObject({
@@ -120,20 +110,20 @@ eachDatabase((open) => {
     })
     const ledger = await new Wallets(open().db, season.cache).ledger(user, { purse: 'main', limit: 1, offset: 0 })
     expect(ledger).toMatchObject([{ kind: 'void', amount: -u(855), positionId: won.id }])
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[C4] a user whose only close is void is on no board, and a loss is given back', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const lost = await match.open(user, { lots: 2 })
     await match.close(lost, 190)
-    await settle()
+    await season.settle()
     const roi = { by: 'roi', districtId: null } as const
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
     await voids().void(request(lost.id))
     expect(await balanceOf(user)).toBe(STARTING_BALANCE)
-    await settle()
+    await season.settle()
     expect(await season.boards.main.place(roi, user)).toBeNull()
     expect(await season.careers.find(user)).toEqual(NEW_CAREER)
     expect(await weekOf(user)).toEqual([])
@@ -145,7 +135,7 @@ eachDatabase((open) => {
       return (await wallet.where('purse', '=', 'main').executeTakeFirstOrThrow()).day_result_micros
     }
     for (const price of [190, 220]) {
-      const user = await someone()
+      const user = await season.player()
       const match = await season.match()
       const position = await match.open(user)
       await match.close(position, price)
@@ -164,7 +154,7 @@ eachDatabase((open) => {
   })
 
   it('[C4] what a wallet cannot give back is booked to the house, and shown', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const won = await match.open(user, { lots: 10 })
     await match.close(won, 220)
@@ -182,11 +172,11 @@ eachDatabase((open) => {
         ['void_shortfall', u(700)],
       ]),
     )
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[C4] a repetition under its key changes nothing; another void is refused, and many at once are one', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const won = await match.open(user)
     await match.close(won, 220)
@@ -204,11 +194,11 @@ eachDatabase((open) => {
     expect(await voids().void(request(won.id))).toEqual({ kind: 'void' })
     const second = await match.open(user)
     expect(await voids().void(request(second.id, { commandId: key }))).toEqual({ kind: 'key_reused' })
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[C4] one key for two positions at once voids one, and refuses the other', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     for (let round = 0; round < 5; round++) {
       const won = [await match.open(user), await match.open(user)]
@@ -230,11 +220,11 @@ eachDatabase((open) => {
         .execute()
       expect(byUs).toHaveLength(1)
     }
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[C4] of two operators who void one position at once one does, and keeps the key and the reason', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const others = world.newId() as UserId
     for (let round = 0; round < 5; round++) {
@@ -261,11 +251,11 @@ eachDatabase((open) => {
       expect(note).toEqual({ reason: winners[0]?.reason, command_id: winners[0]?.commandId })
     }
     expect(await balanceOf(user)).toBe(STARTING_BALANCE)
-    await booksBalance()
+    await season.booksBalance()
   })
 
   it('[C4] a void that came to nothing does not keep another operator from voiding', async () => {
-    const user = await someone()
+    const user = await season.player()
     const match = await season.match()
     const won = await match.open(user)
     await match.close(won, 220)
@@ -274,6 +264,6 @@ eachDatabase((open) => {
     expect(await voids().void(request(won.id))).toEqual({ kind: 'busy' })
     clock.now += 31_000
     expect(await voids().void(request(won.id))).toMatchObject({ kind: 'voided', repeated: false })
-    await booksBalance()
+    await season.booksBalance()
   })
 })

@@ -37,7 +37,6 @@ eachDatabase((open) => {
   let stream: EventStream
   let desk: WebhookDesk
   let admin: UserId
-  let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -55,7 +54,6 @@ eachDatabase((open) => {
     reports.length = 0
   })
 
-  const player = () => season.user(`Told ${++names}`)
   const senderWith = (over: Partial<SenderOptions> = {}) =>
     new WebhookSender({
       webhooks,
@@ -91,11 +89,11 @@ eachDatabase((open) => {
   it('[R20] tells every fact once and in order, signed, in requests of at most 100', async () => {
     const { receiver, webhook } = await hook()
     const match = await season.match()
-    const user = await player()
+    const user = await season.player()
     const held = await match.open(user)
     const many = Array.from({ length: 90 }, () => match.position(user, { lots: 0.01 }))
     await match.commit(many.map((position) => ({ kind: 'position_opened', position })))
-    for (let n = 0; n < 20; n++) await match.close(n === 0 ? held : await match.open(await player()), 201)
+    for (let n = 0; n < 20; n++) await match.close(n === 0 ? held : await match.open(await season.player()), 201)
     await settle()
     expect(receiver.problems).toEqual([])
     expect(idsOf(receiver)).toEqual([
@@ -116,7 +114,7 @@ eachDatabase((open) => {
   it('tells only what was chosen, and passes the rest', async () => {
     const { receiver, webhook } = await hook(['match.settled'])
     const match = await season.match()
-    await match.close(await match.open(await player()), 201)
+    await match.close(await match.open(await season.player()), 201)
     await settle()
     expect([receiver.taken.length, (await now(webhook)).waiting]).toEqual([0, 0])
     expect((await now(webhook)).lastSuccessAt).toBeNull()
@@ -134,13 +132,13 @@ eachDatabase((open) => {
       let left = 3
       receiver.conduct = () => (left-- > 0 ? conduct : 204)
       const match = await season.match()
-      await match.open(await player())
+      await match.open(await season.player())
       const sender = senderWith({
         send: async (post) => {
           asked.push(`${post.headers['webhook-id']} ${post.body}`)
           if (asked.length === 2) failed.push(await now(webhook))
           // What happens meanwhile is told later.
-          if (asked.length < 3) await match.open(await player())
+          if (asked.length < 3) await match.open(await season.player())
           return (conduct === 'stall' && left > 0 ? hasty : poster).send(post)
         },
       })
@@ -164,7 +162,7 @@ eachDatabase((open) => {
       send: (post) => (post.url === stalled.receiver.url ? hasty : poster).send(post),
     })
     sender.start()
-    for (let n = 0; n < 10; n++) await match.open(await player())
+    for (let n = 0; n < 10; n++) await match.open(await season.player())
     await expect.poll(() => idsOf(good.receiver).length, PATIENCE).toBe(10)
     await expect.poll(async () => (await now(failing.webhook)).lastError, PATIENCE).toBe('answered 503')
     await sender.stop()
@@ -175,7 +173,7 @@ eachDatabase((open) => {
   it('[R20] two processes never tell one webhook at the same time', async () => {
     const { receiver } = await hook()
     const match = await season.match()
-    const user = await player()
+    const user = await season.player()
     const senders = [senderWith(), senderWith()]
     for (const sender of senders) sender.start()
     for (let n = 0; n < 30; n++) await match.open(user)
@@ -188,7 +186,7 @@ eachDatabase((open) => {
   it('[R20] fifty kills of each end leave no gap, and repeat only what has the same id', async () => {
     const { receiver } = await hook()
     const matches = [await season.match(), await season.match(), await season.match()]
-    const user = await player()
+    const user = await season.player()
     const killed = { senders: 0, receivers: 0 }
     /** A process that dies at a call, before or after it has taken effect: nothing ever comes back. */
     const mortal = () => {
@@ -284,7 +282,7 @@ eachDatabase((open) => {
     it('[H10] pause, resume and delete a webhook; it goes on where it was', async () => {
       const { receiver, webhook } = await hook()
       const match = await season.match()
-      await match.open(await player())
+      await match.open(await season.player())
       expect(await desk.setState(webhook.id, 'paused', admin)).toMatchObject({ state: 'paused' })
       await senderWith().drain()
       expect(receiver.taken).toEqual([])
@@ -309,7 +307,7 @@ eachDatabase((open) => {
     it('[R20] begin in the past by a cursor of the stream, and there are ten webhooks at most', async () => {
       const { receiver, webhook } = await hook()
       const match = await season.match()
-      for (let n = 0; n < 3; n++) await match.open(await player())
+      for (let n = 0; n < 3; n++) await match.open(await season.player())
       await settle()
       await stream.sweep()
       const end = await stream.end()
@@ -344,7 +342,7 @@ eachDatabase((open) => {
       const { receiver, webhook } = await hook()
       receiver.conduct = () => 500
       const match = await season.match()
-      await match.open(await player())
+      await match.open(await season.player())
       await senderWith().drain()
       expect((await now(webhook)).state).toBe('active')
       await sql`update webhooks set failing_since = clock_timestamp() - interval '73 hours', next_at = '-infinity'`.execute(
@@ -362,7 +360,7 @@ eachDatabase((open) => {
 
     it('[R20] are told when the secret of the server has changed: nothing is sent with another', async () => {
       const { receiver, webhook } = await hook()
-      await (await season.match()).open(await player())
+      await (await season.match()).open(await season.player())
       await senderWith({ secretOf: webhookSecrets('another') }).drain()
       expect(receiver.taken).toEqual([])
       expect((await now(webhook)).lastError).toMatch(/REG_TICKET_SECRET has changed/)

@@ -1,4 +1,6 @@
 /** Users who trade in separate matches on the real store, and the reactions to their commits. */
+import { sql } from 'kysely'
+import { expect } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import {
   type FixtureId,
@@ -29,9 +31,11 @@ import { Outbox } from '../../db/outbox.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
 import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
 import { react } from '../../src/reactions/react.ts'
 import { Reactor } from '../../src/reactions/reactor.ts'
+import { BALANCED } from './books.ts'
 import { held, info, instrument, p, u } from './fixtures.ts'
 import { TestWorld } from './test-world.ts'
 
@@ -50,6 +54,14 @@ export interface Season {
   readonly pushed: Notification[]
   readonly reports: string[]
   user(name: string): Promise<UserId>
+  /** A user whose name does not matter. */
+  player(): Promise<UserId>
+  /** `referee` was invited by `referrer`, and has registered. */
+  refer(referrer: UserId, referee: UserId): Promise<void>
+  /** All commits are reacted to, and the boards show it. */
+  settle(): Promise<void>
+  /** The ledger adds up to zero, entry by entry. */
+  booksBalance(): Promise<void>
   /** A match in play with one player, worth 200. */
   match(options?: { readonly purse?: CommonPurse }): Promise<Fixture>
 }
@@ -95,6 +107,8 @@ export async function openSeason(
   })
   const store = new SqlMatchStore(connection, cache, new TestWorld())
   const leases = new SqlLeases(db, { owner: world.newId(), ttlMs: 60_000, alone: true })
+  const enrol: Season['user'] = async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id
+  let names = 0
   return {
     outbox,
     careers,
@@ -106,7 +120,19 @@ export async function openSeason(
     users,
     pushed,
     reports,
-    user: async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id,
+    user: enrol,
+    player: () => enrol(`Player ${++names}`),
+    refer: async (referrer, referee) => {
+      await sql`insert into referrals (id, referrer_id, referee_id, created_at, registered_at)
+        values (${world.newId()}, ${referrer}, ${referee}, now(), now())`.execute(db)
+    },
+    settle: async () => {
+      await reactor.drain()
+      await keeper.show()
+    },
+    booksBalance: async () => {
+      expect(await new Wallets(db, cache).auditLedger()).toMatchObject(BALANCED)
+    },
     match: async ({ purse = 'main' } = {}) => {
       const replay = purse === 'practice'
       const id = fixtureId((replay ? REPLAY_FIXTURES_FROM : 0) + ++fixtures)
