@@ -256,7 +256,7 @@ describe('what has been tried', () => {
       const exit = exitPrice(present(rig.actor.view.instrument(P(1)), 'instrument'), exposureOf(position))
       const levels = { stopLoss: price(exit - 1), takeProfit: undefined }
       const { userId, id } = position
-      ok(await rig.actor.submit({ kind: 'change_levels', userId, positionId: id, ...levels }))
+      ok(await rig.changes(id, levels, userId))
     }
     const trigger = ok(await rig.opens({ userId: U(21), direction: 'short', lots: lots(u(0.01)), clientPrice: p(200) }))
     expect([...rig.actor.view.openPositions()]).toHaveLength(1)

@@ -53,8 +53,7 @@ describe('in a league', () => {
       await rig.opens({ userId: U(3), direction: 'short', lots: lots(u(100)), clientPrice: quoteOf(standing()).price }),
     )
     expect(rig.actor.view.position(position.id)).toBeDefined()
-    const set = { kind: 'change_levels', userId: U(1), positionId: position.id, stopLoss: undefined } as const
-    expect(codeOf(await rig.actor.submit({ ...set, takeProfit: p(199) })), 'below the base').toBe('levels_invalid')
+    expect(codeOf(await rig.changes(position.id, { takeProfit: p(199) })), 'below the base').toBe('levels_invalid')
     const rates = await ActorRig.set({
       record: record({
         instruments: [instrument(1, { base: price(p(202)) }), instrument(2)],

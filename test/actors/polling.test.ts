@@ -3,7 +3,7 @@ import { HOUR_MS, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import { followClock, type RunningClock } from '../../actors/market/feed-clock.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { canAffordMore, type Pace, pauseMs } from '../../actors/market/polling.ts'
-import { KICK_OFF, snapshot } from '../support/fixtures.ts'
+import { half, KICK_OFF, snapshot } from '../support/fixtures.ts'
 
 const pace = (over: Partial<Pace> = {}): Pace => ({
   pollMs: 10_000,
@@ -48,9 +48,7 @@ describe('the match clock', () => {
     })
   }
   const at = (elapsedSecs: number, over: Partial<FixtureSnapshot['periods'][number]> = {}) => ({
-    periods: [
-      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: true, ...over },
-    ] as const,
+    periods: half(elapsedSecs).map((period) => ({ ...period, ...over })),
   })
 
   it('[T21] is remembered with the time of its last movement', () => {
@@ -58,9 +56,9 @@ describe('the match clock', () => {
   })
 
   it('[T21] need not run in a break, in a shoot-out and after the end', () => {
-    const half = { ...at(2_700, { ticking: false }), state: 'HT' }
+    const halfTime = { ...at(2_700, { ticking: false }), state: 'HT' }
     const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }
-    expect(movedAt(at(2_700), half, half, at(2_700))).toEqual([0, null, null, 30])
-    expect(movedAt(shootout, { ...half, state: 'FT' })).toEqual([null, null])
+    expect(movedAt(at(2_700), halfTime, halfTime, at(2_700))).toEqual([0, null, null, 30])
+    expect(movedAt(shootout, { ...halfTime, state: 'FT' })).toEqual([null, null])
   })
 })

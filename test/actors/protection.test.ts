@@ -16,7 +16,7 @@ import { exitPrice } from '../../actors/market/instrument.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import { inFull } from '../../actors/match/protection/in-full.ts'
 import { pnlAt } from '../../actors/position/position.ts'
-import { GOAL, instrument, P, player, record, U, u } from '../support/fixtures.ts'
+import { half, GOAL, instrument, P, player, record, U, u } from '../support/fixtures.ts'
 import { ActorRig, codeOf, ok } from '../support/actor-rig.ts'
 
 const HOLD_MS = DEFAULT_RULES.holdMs
@@ -156,18 +156,15 @@ describe('opens', () => {
   })
 
   it('[N8] a goal counts in full at once: what it rises by as play goes on would be a gift', async () => {
-    const periodsAt = (elapsedSecs: number): FixtureSnapshot['periods'] => [
-      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: true },
-    ]
     const playedTo = (elapsedSecs: number): Partial<FixtureSnapshot> => ({
       ...scored(KNOWN),
       events: [{ ...goal, minute: 34 }],
-      periods: periodsAt(elapsedSecs),
+      periods: half(elapsedSecs),
     })
     const goesOn = async (model?: ScoringModel): Promise<number> => {
       const rig = await kickOff({}, model)
       // A clock that leaps counts from the second update on.
-      for (const secs of [1_998, 1_999]) await rig.moves({ periods: periodsAt(secs) })
+      for (const secs of [1_998, 1_999]) await rig.moves({ periods: half(secs) })
       // The second takes what the cap of a tick has left over.
       for (const secs of [2_000, 2_001]) await rig.moves(playedTo(secs))
       const after = await opens(rig, 1)

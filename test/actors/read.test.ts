@@ -5,7 +5,7 @@ import { Unreadable } from '../../actors/kernel/read.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { readPricing } from '../../actors/market/read-pricing.ts'
 import { readMatchInfo } from '../../actors/match/read-match-info.ts'
-import { record } from '../support/fixtures.ts'
+import { GOAL, player, record } from '../support/fixtures.ts'
 
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const { info } = record()
@@ -17,33 +17,9 @@ describe('a stored match', () => {
     expect(readMatchInfo(stored(info), 'match 7: info')).toEqual(info)
     const tie = { ...info, home: { ...info.home, shootout: 4 }, away: { ...info.away, shootout: 0 } }
     expect(readMatchInfo(stored(tie), 'match 7: info')).toEqual(tie)
-    const event = {
-      id: 1,
-      kind: 'own_goal',
-      minute: 90,
-      extraMinute: 4,
-      period: 2,
-      side: 'away',
-      playerId: 5,
-      playerName: 'A',
-      relatedPlayerId: null,
-      relatedPlayerName: null,
-      result: '0-1',
-      addition: null,
-      rescinded: false,
-      retracted: true,
-    }
-    const player = {
-      playerId: 5,
-      instrumentId: 'i',
-      name: 'A',
-      side: 'home',
-      role: null,
-      jersey: 9,
-      starter: true,
-      details: { '80': 12, '118': 7.2 },
-    }
-    const full = { events: [event], squad: [player], teamStats: { home: { Shots: 3 }, away: {} }, settling: 'void' }
+    const event = { ...GOAL, kind: 'own_goal', minute: 90, extraMinute: 4, period: 2, side: 'away', retracted: true }
+    const listed = player(5, { role: null, details: { '80': 12, '118': 7.2 } })
+    const full = { events: [event], squad: [listed], teamStats: { home: { Shots: 3 }, away: {} }, settling: 'void' }
     expect(read(full)).toEqual({ ...info, ...full })
   })
 

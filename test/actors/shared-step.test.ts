@@ -140,13 +140,7 @@ describe('levels that one commit cannot close', () => {
     const answers = await Promise.all([
       stage.opens({ userId: U(CROWD + 4), clientPrice: p(199.5) }),
       stage.closes(own.position.id, U(CROWD + 3)),
-      stage.actor.submit({
-        kind: 'change_levels',
-        userId: U(CROWD + 5),
-        positionId: own.position.id,
-        stopLoss: undefined,
-        takeProfit: null,
-      }),
+      stage.changes(own.position.id, { takeProfit: null }, U(CROWD + 5)),
       stage.closes(other.position.id, U(CROWD + 2)),
     ])
     expect(answers.map(codeOf)).toEqual(['market_suspended', 'market_suspended', 'not_found', 'ok'])
@@ -161,9 +155,8 @@ describe('levels that one commit cannot close', () => {
     const { stage } = await crowded(oneLevel)
     await stage.opens({ userId: U(CROWD + 1), direction: 'short', lots: lots(u(99)) })
     const [last] = stage.actor.view.positionsOf(U(CROWD))
-    const change = { kind: 'change_levels', userId: U(CROWD), takeProfit: undefined, stopLoss: null } as const
-    const positionId = last?.id ?? ('' as PositionId)
-    expect(codeOf(await stage.actor.submit({ ...change, positionId }))).toBe('market_suspended')
+    const change = stage.changes(last?.id ?? ('' as PositionId), { stopLoss: null }, U(CROWD))
+    expect(codeOf(await change)).toBe('market_suspended')
   })
 
   it('[T35] a match that is abandoned meanwhile voids only what no price had reached', async () => {

@@ -23,14 +23,7 @@ async function holding() {
   const stage = await ActorRig.set()
   const { position } = ok(await stage.opens({ lots: lots(u(1)) }))
   stage.world.pass(DEFAULT_RULES.holdMs)
-  const changes = () =>
-    stage.actor.submit({
-      kind: 'change_levels',
-      userId: U(1),
-      positionId: position.id,
-      stopLoss: p(190),
-      takeProfit: undefined,
-    })
+  const changes = () => stage.changes(position.id, { stopLoss: p(190) })
   return { stage, position, changes }
 }
 

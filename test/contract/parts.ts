@@ -4,9 +4,9 @@ import { type FixtureId, positionId, type UserId } from '../../actors/kernel/ids
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Batch, Holding, KeyedCommand, MatchStore, Verdict } from '../../actors/match/store.ts'
-import { type ClosedPosition, lessPart, type Position, realisedPnl, split } from '../../actors/position/position.ts'
+import { lessPart, type Position, split } from '../../actors/position/position.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import { KICK_OFF, p, u } from '../support/fixtures.ts'
+import { closed, opened, p, u } from '../support/fixtures.ts'
 
 /** A match at a store, with an instrument that costs 200. */
 export interface Stage {
@@ -19,39 +19,25 @@ export interface Stage {
   position(this: void, userId: UserId, over?: Partial<Position>): Position
 }
 
-const balances = (verdict: Verdict) =>
+export const balances = (verdict: Verdict) =>
   verdict.kind === 'committed' ? [...verdict.wallets.values()].map((w) => [w.balance, w.marginUsed]) : verdict
 
-const closedAt = (position: Position, at: number): ClosedPosition => ({
-  ...position,
-  close: {
-    price: p(at),
-    base: p(at - 1),
-    pnl: realisedPnl(position, p(at)),
-    at: KICK_OFF,
-    by: 'user',
-    voidReason: null,
-  },
-})
+/** Watches a user in one match; the store adds what they hold in others. */
+export const watching = (userId: UserId, openPositions = 0): readonly [Holding] => [
+  { userId, purse: 'main', openPositions, unrealizedPnl: money(0) },
+]
 
 /** The events of closing a part, with what they leave. */
 function partClosed(whole: Position, id: string, size: number, at: number) {
   const { part, rest } = split(whole, positionId(id), lots(size))
-  const closed = closedAt(part, at)
-  const left = lessPart(rest, closed)
-  const events: MatchEvent[] = [
-    { kind: 'position_split', position: left, part },
-    { kind: 'position_closed', position: closed },
-  ]
-  return { events, closed, left }
+  const close = closed(part, at)
+  const left = lessPart(rest, close.position)
+  const events: MatchEvent[] = [{ kind: 'position_split', position: left, part }, close]
+  return { events, closed: close.position, left }
 }
 
 export function partsContract(stage: () => Promise<Stage>): void {
   describe('parts', () => {
-    const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
-    const watching = (userId: UserId, openPositions = 1): readonly Holding[] => [
-      { userId, purse: 'main', openPositions, unrealizedPnl: money(0) },
-    ]
     const closing = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
       userId,
       purse: 'main',
@@ -65,9 +51,9 @@ export function partsContract(stage: () => Promise<Stage>): void {
       const whole = position(user, { stopLoss: p(190), warned: 50 })
       await commit([opened(whole)])
       const first = partClosed(whole, newId(), u(0.3), 220)
-      expect(balances(await commit(first.events, { watch: watching(user) }))).toEqual([[u(9_960), u(70)]])
+      expect(balances(await commit(first.events, { watch: watching(user, 1) }))).toEqual([[u(9_960), u(70)]])
       const second = partClosed(first.left, newId(), u(0.2), 190)
-      expect(balances(await commit(second.events, { watch: watching(user) }))).toEqual([[u(9_970), u(50)]])
+      expect(balances(await commit(second.events, { watch: watching(user, 1) }))).toEqual([[u(9_970), u(50)]])
       expect((await store.load(matchId))?.openPositions).toEqual([second.left])
       expect(second.left).toMatchObject({
         id: whole.id,
@@ -77,8 +63,7 @@ export function partsContract(stage: () => Promise<Stage>): void {
         warned: 50,
         parted: { lots: u(0.5), margin: u(50), pnl: u(20), baseMove: u(20) },
       })
-      const last = closedAt(second.left, 200)
-      const ended = await commit([{ kind: 'position_closed', position: last }], { watch: watching(user, 0) })
+      const ended = await commit([closed(second.left, 200)], { watch: watching(user) })
       expect(balances(ended)).toEqual([[u(10_020), 0]])
       expect((await store.load(matchId))?.openPositions).toEqual([])
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
@@ -90,7 +75,7 @@ export function partsContract(stage: () => Promise<Stage>): void {
       const whole = position(user)
       await commit([opened(whole)])
       const { events } = partClosed(whole, newId(), u(0.5), 200)
-      expect((await commit(events, { openPositionsMax: 1, watch: watching(user) })).kind).toBe('committed')
+      expect((await commit(events, { openPositionsMax: 1, watch: watching(user, 1) })).kind).toBe('committed')
     })
 
     it('[T38] a part of what is not open is a fault, and nothing is written', async () => {
@@ -98,9 +83,9 @@ export function partsContract(stage: () => Promise<Stage>): void {
       const user = await newUser(money(u(10_000)))
       const whole = position(user)
       await commit([opened(whole)])
-      await commit([{ kind: 'position_closed', position: closedAt(whole, 200) }])
+      await commit([closed(whole, 200)])
       await expect(commit(partClosed(whole, newId(), u(0.5), 210).events)).rejects.toThrow()
-      expect(balances(await commit([], { watch: watching(user, 0) }))).toEqual([[u(10_000), 0]])
+      expect(balances(await commit([], { watch: watching(user) }))).toEqual([[u(10_000), 0]])
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
@@ -118,16 +103,16 @@ export function partsContract(stage: () => Promise<Stage>): void {
         rest: { position: rest, exitPrice: p(200.5) },
       }
       const keyed = [closing(user, 'part', result)]
-      expect((await commit(first.events, { keyed, watch: watching(user) })).kind).toBe('committed')
+      expect((await commit(first.events, { keyed, watch: watching(user, 1) })).kind).toBe('committed')
       const later = { ...first.left, stopLoss: p(180) }
       await commit([{ kind: 'levels_changed', position: later }])
       const second = partClosed(later, newId(), u(0.2), 190)
       await commit(second.events)
-      await commit([{ kind: 'position_closed', position: closedAt(second.left, 210) }])
+      await commit([closed(second.left, 210)])
       const { idempotency } = closing(user, 'part', null)
       const stored = await store.recall(user, idempotency)
       expect(stored).toMatchObject({ fingerprint: 'digest of part', result, wallet: { balance: u(9_960) } })
-      const again = await commit([], { keyed, watch: watching(user, 0) })
+      const again = await commit([], { keyed, watch: watching(user) })
       expect(again).toMatchObject({ kind: 'rejected', failures: [{ kind: 'key_used', stored: { result } }] })
     })
 

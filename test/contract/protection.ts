@@ -5,33 +5,18 @@ import { positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
-import type { Batch, Holding, Leases, Verdict } from '../../actors/match/store.ts'
+import type { Batch, Leases, Verdict } from '../../actors/match/store.ts'
 import { type Move, moved } from '../../actors/position/moved.ts'
-import {
-  type ClosedPosition,
-  lessMove,
-  lessPart,
-  type Position,
-  realisedPnl,
-  split,
-} from '../../actors/position/position.ts'
+import { lessMove, lessPart, type Position, split } from '../../actors/position/position.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import { KICK_OFF, p, u } from '../support/fixtures.ts'
-import type { Stage } from './parts.ts'
+import { closed as closedFor, KICK_OFF, opened, p, u } from '../support/fixtures.ts'
+import { type Stage, watching } from './parts.ts'
 
 const after = (secs: number): Instant => instant(KICK_OFF + secs * SECOND_MS)
 /** From here on the closes of these tests stand. */
 const STANDS = after(180)
 
-type Closed = Extract<MatchEvent, { kind: 'position_closed' }>
-
-const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
-
-const closed = (position: Position, at: number): Closed & { position: ClosedPosition } => {
-  const pnl = realisedPnl(position, p(at))
-  const close = { price: p(at), base: p(at - 1), pnl, at: KICK_OFF, by: 'user', voidReason: null } as const
-  return { kind: 'position_closed', position: { ...position, close }, movableUntil: STANDS }
-}
+const closed = (position: Position, at: number) => ({ ...closedFor(position, at), movableUntil: STANDS })
 
 /** News moves the fills of a position by so many units. */
 function shifted<P extends Position>(before: P, by: number, fills: Pick<Move, 'open' | 'close'>) {
@@ -43,10 +28,6 @@ function shifted<P extends Position>(before: P, by: number, fills: Pick<Move, 'o
 
 const OPEN = { open: true, close: false }
 const CLOSE = { open: false, close: true }
-
-const watching = (userId: UserId, openPositions = 0): readonly Holding[] => [
-  { userId, purse: 'main', openPositions, unrealizedPnl: money(0) },
-]
 
 function walletIn(verdict: Verdict, user: UserId) {
   if (verdict.kind !== 'committed') throw new Error(`not committed: ${JSON.stringify(verdict)}`)
@@ -67,13 +48,24 @@ export function protectionContract(
       const wallet = async (at: Instant = KICK_OFF) => walletIn(await commit([], { at }), user)
       const isBalanced = async () => expect(await kit.audit()).toEqual({ imbalance: 0, mismatched: 0 })
       const load = async () => present((await kit.store.load(kit.matchId)) ?? undefined, 'match')
-      return { ...kit, user, commit, wallet, isBalanced, load }
+      /** An open position of the user. */
+      const opens = async (over: Partial<Position> = {}): Promise<Position> => {
+        const one = kit.position(user, over)
+        await commit([opened(one)])
+        return one
+      }
+      /** One that was closed at this price. */
+      const leaves = async (at: number) => {
+        const left = closed(await opens(), at)
+        await commit([left])
+        return left
+      }
+      return { ...kit, user, commit, wallet, isBalanced, load, opens, leaves }
     }
 
     it('[N4] what a close has paid is in the balance, and opens nothing until it stands', async () => {
-      const { user, commit, position, wallet, isBalanced } = await play(money(u(150)))
-      const one = position(user)
-      await commit([opened(one)])
+      const { user, commit, position, wallet, isBalanced, opens } = await play(money(u(150)))
+      const one = await opens()
       expect(walletIn(await commit([closed(one, 220)]), user)).toEqual({ balance: u(250), locked: u(200) })
       const turnedDown = await commit([opened(position(user))], { at: instant(STANDS - 1) })
       expect(turnedDown).toEqual({
@@ -87,17 +79,15 @@ export function protectionContract(
     })
 
     it('[N4] what the same batch closes opens nothing either', async () => {
-      const { user, commit, position } = await play(money(u(150)))
-      const one = position(user)
-      await commit([opened(one)])
+      const { user, commit, position, opens } = await play(money(u(150)))
+      const one = await opens()
       const verdict = await commit([closed(one, 220), opened(position(user))])
       expect(verdict).toMatchObject({ kind: 'rejected', failures: [{ kind: 'insufficient_margin', userId: user }] })
     })
 
     it('[N1] a moved opening costs nothing, and is loaded as it was moved', async () => {
-      const { user, commit, position, wallet, load, isBalanced } = await play()
-      const one = position(user, { stopLoss: p(150) })
-      await commit([opened(one)])
+      const { commit, wallet, load, isBalanced, opens } = await play()
+      const one = await opens({ stopLoss: p(150) })
       const first = shifted(one, 7, OPEN)
       await commit([first.event])
       const second = shifted(first.position, -3, OPEN)
@@ -109,11 +99,8 @@ export function protectionContract(
     })
 
     it('[N2] a moved close is booked at once, and what is cancelled is booked back', async () => {
-      const { user, commit, position, wallet, load, isBalanced } = await play()
-      const one = position(user)
-      const left = closed(one, 220)
-      await commit([opened(one)])
-      await commit([left])
+      const { user, commit, wallet, load, isBalanced, leaves } = await play()
+      const left = await leaves(220)
       const news = shifted(left.position, -12, CLOSE)
       expect(walletIn(await commit([news.event]), user)).toEqual({ balance: u(10_040), locked: u(140) })
       expect((await load()).movableCloses).toEqual([{ position: news.position, until: STANDS }])
@@ -126,11 +113,8 @@ export function protectionContract(
     })
 
     it('[N2] a move costs the margin at most, and one back pays no more than was lost', async () => {
-      const { user, commit, position, wallet, isBalanced } = await play()
-      const one = position(user)
-      const left = closed(one, 195)
-      await commit([opened(one)])
-      await commit([left])
+      const { commit, wallet, isBalanced, leaves } = await play()
+      const left = await leaves(195)
       const news = shifted(left.position, -50, CLOSE)
       await commit([news.event])
       expect(news.position.close).toMatchObject({ price: p(180), pnl: u(-100) })
@@ -153,9 +137,8 @@ export function protectionContract(
     })
 
     it('[N1] a position whose fill news has moved, and which closes in that batch, closes with it', async () => {
-      const { user, commit, position, wallet, load } = await play()
-      const one = position(user, { takeProfit: p(210) })
-      await commit([opened(one)])
+      const { commit, wallet, load, opens } = await play()
+      const one = await opens({ takeProfit: p(210) })
       const news = shifted(one, 5, OPEN)
       const left = closed(news.position, 210)
       await commit([news.event, left])
@@ -164,9 +147,8 @@ export function protectionContract(
     })
 
     it('[N1] a part that is closed after news in the same batch has the moved entry, as its rest has', async () => {
-      const { user, commit, position, newId, load } = await play()
-      const one = position(user)
-      await commit([opened(one)])
+      const { commit, newId, load, opens } = await play()
+      const one = await opens()
       const news = shifted(one, 5, OPEN)
       const { part, rest } = split(news.position, positionId(newId()), lots(u(0.4)))
       const left = closed(part, 215)
@@ -179,9 +161,8 @@ export function protectionContract(
     })
 
     it('[N2] a closed part moves, and its rest counts the move', async () => {
-      const { user, commit, position, newId, load, isBalanced } = await play()
-      const one = position(user)
-      await commit([opened(one)])
+      const { commit, newId, load, isBalanced, opens } = await play()
+      const one = await opens()
       const { part, rest } = split(one, positionId(newId()), lots(u(0.4)))
       const left = closed(part, 215)
       const whole = lessPart(rest, left.position)
@@ -201,11 +182,8 @@ export function protectionContract(
         [-10, true],
         [10, false],
       ] as const) {
-        const { user, commit, position } = await play(money(u(150)))
-        const one = position(user)
-        const left = closed(one, 220)
-        await commit([opened(one)])
-        await commit([left])
+        const { user, commit, position, leaves } = await play(money(u(150)))
+        const left = await leaves(220)
         // Free are 50, before and after the move: what it pays or takes is locked, too.
         const order = position(user, { lots: lots(u(isPaid ? 0.5 : 0.6)), margin: money(u(isPaid ? 50 : 55)) })
         const verdict = await commit([shifted(left.position, by, CLOSE).event, opened(order)])
@@ -215,11 +193,8 @@ export function protectionContract(
     })
 
     it('[N4] what turns out to stand is free at once', async () => {
-      const { user, commit, position, wallet } = await play()
-      const one = position(user)
-      const left = closed(one, 220)
-      await commit([opened(one)])
-      await commit([left])
+      const { commit, wallet, leaves } = await play()
+      const left = await leaves(220)
       const { event } = shifted(left.position, 0, { open: false, close: false })
       await commit([{ ...event, movableUntil: KICK_OFF }])
       expect(await wallet()).toEqual({ balance: u(10_100), locked: 0 })
@@ -245,11 +220,8 @@ export function protectionContract(
     })
 
     it('[A4] a former owner moves nothing, and the next one moves each fill once', async () => {
-      const { user, commit, position, leases, matchId, epoch, load, isBalanced } = await play()
-      const one = position(user)
-      const left = closed(one, 220)
-      await commit([opened(one)])
-      await commit([left])
+      const { user, commit, leases, matchId, epoch, load, isBalanced, leaves } = await play()
+      const left = await leaves(220)
       const news = shifted(left.position, -12, CLOSE)
       await leases.release(matchId, epoch)
       const next = present((await leases.acquire(matchId)) ?? undefined, 'epoch')

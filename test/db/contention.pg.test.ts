@@ -28,7 +28,7 @@ import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
 import { onPostgres } from '../support/databases.ts'
-import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
+import { half, closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
 import { codeOf } from '../support/actor-rig.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -47,7 +47,7 @@ const snapshotOf = (n: number, seq: number) =>
   snapshot({
     fixtureId: matchId(n),
     players: Array.from({ length: PLAYERS }, (_, i) => player(10 * n + i + 1)),
-    periods: [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10 * seq, ticking: true }],
+    periods: half(10 * seq),
     sourceAt: world.now(),
   })
 

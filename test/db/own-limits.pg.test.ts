@@ -129,9 +129,7 @@ eachDatabase((open) => {
 
   it('[L1] a win counts as what it is', async () => {
     const [user, match] = [await season.player(), await season.match()]
-    const close = match.closed(await match.open(user), 210)
-    if (close.kind !== 'position_closed') throw new Error('not a close')
-    await match.commit([close])
+    await match.close(await match.open(user), 210)
     expect(await dayOf(user)).toMatchObject({ lostToday: u(-50) })
   })
 

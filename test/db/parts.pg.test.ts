@@ -47,7 +47,6 @@ eachDatabase((open) => {
   async function closePart(match: Fixture, whole: Position, size: number, at: number) {
     const { part, rest } = split(whole, positionId(world.newId()), lots(u(size)))
     const event = match.closed(part, at)
-    if (event.kind !== 'position_closed') throw new Error('a close')
     const left = lessPart(rest, event.position)
     await match.commit([{ kind: 'position_split', position: left, part }, event])
     return { part: event.position, left }

@@ -5,7 +5,7 @@ import { fixtureId } from '../../actors/kernel/ids.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
 import { p } from '../support/fixtures.ts'
 import { adminPorts } from './admin-ports.ts'
-import { ALICE, alice, away, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { answered, ALICE, alice, away, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 
@@ -46,14 +46,8 @@ describe('admin routes', () => {
 
   it('creates and deletes flags, within bounds and never the built-in one', async () => {
     const { asAlice, send } = await openHttpRig({ role: 'admin' })
-    const put = async (key: string) => {
-      const answer = await send('PUT', `/api/admin/flags/${key}`, { enabled: true })
-      return [answer.status, await answer.json()]
-    }
-    const remove = async (key: string) => {
-      const answer = await asAlice(`/api/admin/flags/${key}`, { method: 'DELETE' })
-      return [answer.status, await answer.json()]
-    }
+    const put = (key: string) => answered(send('PUT', `/api/admin/flags/${key}`, { enabled: true }))
+    const remove = (key: string) => answered(asAlice(`/api/admin/flags/${key}`, { method: 'DELETE' }))
     const longest = `0${'a'.repeat(63)}`
     for (const key of ['new.board_2-b', longest]) expect(await put(key)).toMatchObject([200, { key, enabled: true }])
     for (const bad of ['A', '_a', '.a', '-', 'a%20b', '%00', `${longest}a`, 'ä']) {
@@ -103,8 +97,7 @@ describe('admin routes', () => {
       const effects: RuleEffect[] = []
       const { send } = await openHttpRig({ role: 'admin', deps: { effectsOf: async () => effects } })
       effects.push(effect(205))
-      const refused = await send('PUT', path, { value: 1 })
-      expect([refused.status, await refused.json()]).toMatchObject([
+      expect(await answered(send('PUT', path, { value: 1 }))).toMatchObject([
         409,
         { code: 'RULES_MOVE_PRICES', maxMovePct: 2.5, limitPct: 2, moves: 1, closes: 3, unknownMatches: [] },
       ])
@@ -112,8 +105,7 @@ describe('admin routes', () => {
       effects.splice(0, 1, effect(196))
       expect((await send('PUT', path, { value: 1.5 })).status).toBe(200)
       effects.splice(0, 1, effect(200, false))
-      const unknown = await send('PUT', path, { value: 2 })
-      expect([unknown.status, await unknown.json()]).toMatchObject([409, { unknownMatches: [7] }])
+      expect(await answered(send('PUT', path, { value: 2 }))).toMatchObject([409, { unknownMatches: [7] }])
     })
 
     it('[S23] is forced by an admin alone who has just signed in', async () => {
@@ -150,8 +142,7 @@ describe('admin routes', () => {
     const put = (id: string, body: object) => send('PUT', `/api/admin/users/${id}/status`, body)
     const frozen = await put(ALICE, { status: 'frozen', reason: 'ten opens before goals' })
     expect([frozen.status, await frozen.json()]).toMatchObject([200, { userId: ALICE, status: 'frozen' }])
-    const own = await put(ALICE, { status: 'active', reason: 'me' })
-    expect([own.status, await own.json()]).toMatchObject([409, { code: 'OWN_STATUS' }])
+    expect(await answered(put(ALICE, { status: 'active', reason: 'me' }))).toMatchObject([409, { code: 'OWN_STATUS' }])
     expect((await put(ALICE.replace('a', 'b'), { status: 'frozen', reason: 'x' })).status).toBe(404)
     for (const body of [{ status: 'frozen' }, { status: 'frozen', reason: ' ' }, { status: 'gone', reason: 'x' }]) {
       expect((await put(ALICE, body)).status).toBe(400)
@@ -160,8 +151,7 @@ describe('admin routes', () => {
 
   it('[C7] shows one user with all that an operator needs, and no secret', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
-    const seen = await asAlice(`/api/admin/users/${ALICE}`)
-    expect([seen.status, await seen.json()]).toMatchObject([
+    expect(await answered(asAlice(`/api/admin/users/${ALICE}`))).toMatchObject([
       200,
       {
         user: { userId: ALICE, status: 'active' },
@@ -206,8 +196,7 @@ describe('admin routes', () => {
     const ports = adminPorts(alice)
     const { send } = await openHttpRig({ role: 'admin', deps: ports, ports })
     const put = (id: string, reason: string) => send('POST', `/api/admin/positions/${id}/void`, { reason })
-    const done = await put(POSITION, 'beside the pitch')
-    expect([done.status, await done.json()]).toMatchObject([
+    expect(await answered(put(POSITION, 'beside the pitch'))).toMatchObject([
       200,
       {
         userId: ALICE,
@@ -226,8 +215,7 @@ describe('admin routes', () => {
       ['key_reused', 409, 'KEY_REUSED'],
       ['busy', 503, 'BUSY'],
     ] as const) {
-      const refused = await put(other, reason)
-      expect([refused.status, await refused.json()]).toMatchObject([status, { code }])
+      expect(await answered(put(other, reason))).toMatchObject([status, { code }])
     }
     expect((await put(POSITION, ' ')).status).toBe(400)
     expect(ports.actions.map(({ action, outcome }) => [action, outcome ?? 'ok'])).toEqual([
@@ -264,10 +252,7 @@ describe('admin routes', () => {
     expect(await (await asAlice('/api/admin/recordings/2/chart')).json()).toEqual({ chart })
     const listed = await (await asAlice(uploads)).json()
     expect(listed).toMatchObject({ uploads: [{ name: 'old-derby', home: { score: 2 }, away: { score: null }, chart }] })
-    const put = async (name: string, body: unknown = {}) => {
-      const answer = await send('POST', `${uploads}?name=${name}`, body)
-      return [answer.status, await answer.json()]
-    }
+    const put = (name: string, body: unknown = {}) => answered(send('POST', `${uploads}?name=${name}`, body))
     expect(await put('spring')).toMatchObject([201, { name: 'spring', updates: 571 }])
     expect(await put('exists')).toMatchObject([409, { code: 'RECORDING_EXISTS' }])
     expect(await put('full')).toMatchObject([409, { code: 'RECORDING_LIMIT', max: 100 }])
@@ -288,10 +273,7 @@ describe('admin routes', () => {
       'attachment; filename="old-derby.jsonl.br"',
       'packed',
     ])
-    const remove = async (name: string) => {
-      const answer = await asAlice(`${uploads}/${name}?reason=a%20test`, { method: 'DELETE' })
-      return [answer.status, await answer.json()]
-    }
+    const remove = (name: string) => answered(asAlice(`${uploads}/${name}?reason=a%20test`, { method: 'DELETE' }))
     expect(await remove('old-derby')).toEqual([200, { removed: 'old-derby' }])
     expect(await remove('playing')).toMatchObject([409, { code: 'RECORDING_PLAYING' }])
     expect(await remove('other')).toMatchObject([404, { what: 'recording' }])

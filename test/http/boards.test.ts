@@ -3,10 +3,8 @@ import { z } from 'zod'
 import { communityPorts } from './community-ports.ts'
 import { alice, FIXTURE, NOW, openHttpRig } from './http-rig.ts'
 
-const get = async (path: string, options: Parameters<typeof openHttpRig>[0] = {}) => {
-  const answer = await (await openHttpRig(options)).asAlice(path)
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-}
+const get = async (path: string, options: Parameters<typeof openHttpRig>[0] = {}) =>
+  (await openHttpRig(options)).ask('GET', path)
 const community = communityPorts(alice, NOW)
 
 describe('leaderboards', () => {

@@ -6,14 +6,9 @@ type Ports = ReturnType<typeof communityPorts>
 const community = communityPorts(alice, NOW)
 const doorWith = (over: Partial<Ports>) =>
   openHttpRig({ deps: { community: { ...community, ...over } }, ports: { ...community, ...over } })
-const get = async (path: string, over: Partial<Ports> = {}) => {
-  const answer = await (await doorWith(over)).asAlice(path)
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-}
-const post = async (path: string, body: unknown, over: Partial<Ports> = {}) => {
-  const answer = await (await doorWith(over)).send('POST', path, body)
-  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
-}
+const get = async (path: string, over: Partial<Ports> = {}) => (await doorWith(over)).ask('GET', path)
+const post = async (path: string, body: unknown, over: Partial<Ports> = {}) =>
+  (await doorWith(over)).ask('POST', path, body)
 
 describe('activity', () => {
   it("is global or of one district: by number, or the caller's own", async () => {

@@ -20,8 +20,7 @@ async function ask(
   role: 'user' | 'admin' = 'user',
 ) {
   const rig = await openHttpRig({ deps: over, ports: over, role })
-  const answer = await (method === 'GET' ? rig.asAlice(path) : rig.send(method, path, body))
-  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
+  return rig.ask(method, path, body)
 }
 
 describe('seasons', () => {

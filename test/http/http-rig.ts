@@ -272,6 +272,8 @@ export interface HttpRig {
   readonly asAlice: (path: string, init?: RequestInit) => Promise<Response>
   /** … with a JSON body. */
   readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
+  /** … with or without one; what is answered is read as JSON. */
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<Answer>
 }
 
 /** Alice has opened one position. */
@@ -292,6 +294,12 @@ const BALANCED: LedgerAudit = {
   purses: [...PURSES, 'leagues' as const].map((purse) => ({ purse, wallets: 1, imbalanceMicros: 0 })),
   unbalancedTransactions: 0,
   mismatchedWallets: 0,
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
 }
 
 export interface HttpRigOptions {
@@ -463,7 +471,19 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
   const send: HttpRig['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  return { app, deps, ports, tokens, world, ...recorded, asAlice, send, keyRig }
+  const ask: HttpRig['ask'] = async (method, path, body) => {
+    const answer = await (body === undefined ? asAlice(path, { method }) : send(method, path, body))
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
+  }
+  return { app, deps, ports, tokens, world, ...recorded, asAlice, send, ask, keyRig }
+}
+
+/** Status and body of an answer in JSON. */
+export async function answered(
+  answer: Response | Promise<Response>,
+): Promise<readonly [status: number, body: unknown]> {
+  const response = await answer
+  return [response.status, await response.json()]
 }
 
 /** Keyed by whether it is production, which has fewer routes. */

@@ -6,7 +6,7 @@ import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import { isKeySecret, newKeySecret } from '../../src/auth/key-secret.ts'
 import { TestWorld } from '../support/test-world.ts'
-import { ALICE, alice, openHttpRig, order, SESSION } from './http-rig.ts'
+import { answered, ALICE, alice, openHttpRig, order, SESSION } from './http-rig.ts'
 
 const Made = z.object({
   key: z.object({ id: z.string(), name: z.string(), scopes: z.array(z.string()), expiresAt: z.string() }),
@@ -171,10 +171,7 @@ describe('personal keys', () => {
     const path = `/api/admin/keys/${present(key, 'a key').id}`
     const byKey = await app.request(path, { method: 'DELETE', ...bearer(secret) })
     expect([byKey.status, await byKey.json()]).toMatchObject([403, { code: 'SCOPE_MISSING' }])
-    const revoke = async () => {
-      const answer = await asAlice(`${path}?reason=it%20was%20in%20a%20log`, { method: 'DELETE' })
-      return [answer.status, await answer.json()]
-    }
+    const revoke = () => answered(asAlice(`${path}?reason=it%20was%20in%20a%20log`, { method: 'DELETE' }))
     expect(await revoke()).toEqual([200, { revoked: true }])
     expect(keyRig.revoked).toMatchObject([{ by: ALICE, reason: 'it was in a log' }])
     expect(await revoke()).toMatchObject([404, { what: 'key' }])

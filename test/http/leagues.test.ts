@@ -10,8 +10,7 @@ const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPri
 
 async function ask(method: string, path: string, body?: unknown) {
   const rig = await openHttpRig()
-  const answer = await (body === undefined && method === 'GET' ? rig.asAlice(path) : rig.send(method, path, body))
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, rig }
+  return { ...(await rig.ask(method, path, body)), rig }
 }
 
 describe('leagues', () => {

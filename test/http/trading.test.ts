@@ -6,6 +6,7 @@ import { done, type Refusal, type RefusalCode, refused } from '../../actors/kern
 import { instant } from '../../actors/kernel/world.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import {
+  answered,
   apiJudge,
   ALICE,
   FIXTURE,
@@ -349,15 +350,13 @@ describe('reading', () => {
 
   it('[D11] a refill says what it added; no league is refilled, and nothing while positions are open', async () => {
     const { send } = await openHttpRig()
-    const refilled = await send('POST', '/api/wallet/refill', { purse: 'practice' })
-    expect([refilled.status, await refilled.json()]).toMatchObject([
+    expect(await answered(send('POST', '/api/wallet/refill', { purse: 'practice' }))).toMatchObject([
       200,
       { refilled: 12.5, wallet: { purse: 'practice' } },
     ])
     for (const body of [{}, { purse: LEAGUE }])
       expect((await send('POST', '/api/wallet/refill', body)).status).toBe(400)
-    const enough = await send('POST', '/api/wallet/refill', { purse: 'main' })
-    expect([enough.status, await enough.json()]).toMatchObject([
+    expect(await answered(send('POST', '/api/wallet/refill', { purse: 'main' }))).toMatchObject([
       409,
       { code: 'NOT_RUINED', balance: 312.5, below: 100 },
     ])

@@ -7,10 +7,7 @@ beforeAll(async () => {
   rig = await openHttpRig()
 })
 
-const ask = async (method: string, path: string, body?: unknown) => {
-  const answer = body === undefined ? await rig.asAlice(path, { method }) : await rig.send(method, path, body)
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-}
+const ask: HttpRig['ask'] = (...request) => rig.ask(...request)
 const UNKNOWN = PLAYER.replace(/1$/, '2')
 const FULL = PLAYER.replace(/1$/, 'f')
 

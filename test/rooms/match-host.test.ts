@@ -12,7 +12,7 @@ import { FanOut } from '../../rooms/feed/fan-out.ts'
 import { FairShare } from '../../rooms/match/fair-share.ts'
 import { MatchHost, type Relay } from '../../rooms/match/match-host.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
-import { MATCH, P, player, record, snapshot, U } from '../support/fixtures.ts'
+import { half, MATCH, P, player, record, snapshot, U } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -93,9 +93,7 @@ it('[Q7] a match that closes releases its lease after the renewal under way, whi
 })
 
 it('[W23] a price that stands still is published again every ten seconds, in play, on the pitch, where it is followed', async () => {
-  const periods = [
-    { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 2_700, ticking: false },
-  ]
+  const periods = half(2_700, false)
   const bench = { ...player(3), starter: false }
   const update = (seq: number, sourceAt: Instant, over: object = {}): FeedUpdate => ({
     kind: 'feed_update',

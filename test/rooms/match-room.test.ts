@@ -10,7 +10,7 @@ import type { MatchEvent } from '../../actors/match/messages.ts'
 import { MatchRoom, matchRoomId } from '../../rooms/match/match-room.ts'
 import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
-import { MATCH, openOrder, P, player, U } from '../support/fixtures.ts'
+import { half, MATCH, openOrder, P, player, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
 import { RealtimeRig, sessionOf, until } from './realtime-rig.ts'
 
@@ -471,10 +471,7 @@ describe('the endpoint of the room', () => {
 describe('a room in trouble', () => {
   it('[P7] what its match does not take of the feed is counted by reason, and logged once', async () => {
     rig = await RealtimeRig.playing()
-    const periods = [
-      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 1, ticking: true },
-    ] as const
-    for (let n = 0; n < 3; n++) await rig.plays({ periods })
+    for (let n = 0; n < 3; n++) await rig.plays({ periods: half(1) })
     await rig.plays({ state: 'NS', stateId: 1, periods: [] })
     expect(rig.realTime.stats().refusedUpdates).toEqual({ clock_behind: 3, before_kick_off: 1 })
     expect(rig.warnings).toEqual(

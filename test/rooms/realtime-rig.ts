@@ -28,7 +28,7 @@ import {
 import { Door, type DoorLimits } from '../../rooms/sockets/door.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { handshakeWithin, type Visitor } from '../../rooms/sockets/admission.ts'
-import { KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.ts'
+import { half, KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -183,13 +183,8 @@ export class RealtimeRig {
   plays(over: Partial<FixtureSnapshot> = {}): Promise<'applied' | 'dropped' | 'elsewhere'> {
     this.#elapsedSecs += 10
     this.world.pass(1)
-    const elapsedSecs = this.#elapsedSecs
     const players = Array.from({ length: this.#players }, (_, i) => player(i + 1))
-    const periods: FixtureSnapshot['periods'] = [
-      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: true },
-    ]
-    const sourceAt = this.world.now()
-    const update = snapshot({ players, periods, sourceAt, ...over })
+    const update = snapshot({ players, periods: half(this.#elapsedSecs), sourceAt: this.world.now(), ...over })
     return this.desk.feed({ kind: 'feed_update', seq: ++this.#seq, snapshot: update }, { replay: false })
   }
 

@@ -4,7 +4,7 @@ import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { replayRoomId } from '../../rooms/sources/replay-room.ts'
-import { MATCH } from '../support/fixtures.ts'
+import { half, MATCH } from '../support/fixtures.ts'
 import { RealtimeRig, until } from './realtime-rig.ts'
 
 let rig: RealtimeRig
@@ -13,11 +13,7 @@ afterEach(() => rig.close())
 const SPEED = 120
 const INTERVAL_MS = FRAME_MS / SPEED
 
-const minutePlayed = (minute: number): Partial<FixtureSnapshot> => ({
-  periods: [
-    { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: minute * 60, ticking: true },
-  ],
-})
+const minutePlayed = (minute: number): Partial<FixtureSnapshot> => ({ periods: half(minute * 60) })
 
 /** A recording of one frame a minute, which ends in full time. */
 function recording(minutes: number): Recording {

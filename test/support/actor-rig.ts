@@ -4,12 +4,14 @@ import { BATCH_MAX, DEFAULT_RULES, STARTING_BALANCE, type TradingRules } from '.
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import type { Money } from '../../actors/kernel/micros.ts'
+import { lots, type Money } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import { MatchActor, type MatchActorOptions, type StopReason } from '../../actors/match/actor.ts'
-import type { MatchEvent, Trade } from '../../actors/match/messages.ts'
+import type { ChangeLevels, MatchEvent, Trade } from '../../actors/match/messages.ts'
+import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchRecord, MatchStore } from '../../actors/match/store.ts'
-import { MATCH, openOrder, record, snapshot, U } from './fixtures.ts'
+import type { Position } from '../../actors/position/position.ts'
+import { half, MATCH, openOrder, P, record, snapshot, U, u } from './fixtures.ts'
 import { MemoryMatchStore } from './memory-store.ts'
 import { TestWorld } from './test-world.ts'
 
@@ -91,21 +93,17 @@ export class ActorRig {
 
   /** The half ten seconds of play on, when the whistle has gone. */
   whistled(): FixtureSnapshot['periods'] {
-    const elapsedSecs = this.#elapsedSecs + 10
-    return [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: false }]
+    return half(this.#elapsedSecs + 10, false)
   }
 
   /** The next feed update, ten seconds of play later. */
   async moves(over: Partial<FixtureSnapshot> = {}, speed?: number): Promise<boolean> {
     this.#elapsedSecs += 10
-    const periods = [
-      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: this.#elapsedSecs, ticking: true },
-    ] as const
     return this.actor.feed({
       kind: 'feed_update',
       seq: ++this.#seq,
       speed,
-      snapshot: snapshot({ periods, sourceAt: this.world.now(), ...over }),
+      snapshot: snapshot({ periods: half(this.#elapsedSecs), sourceAt: this.world.now(), ...over }),
     })
   }
 
@@ -115,6 +113,29 @@ export class ActorRig {
 
   async closes(positionId: PositionId, userId: UserId = U(1)): Promise<Outcome<Trade>> {
     return this.actor.submit({ kind: 'close_position', userId, positionId, idempotency: null })
+  }
+
+  /** A level that is left out is kept, and null removes it. */
+  async changes(positionId: PositionId, levels: Partial<ChangeLevels>, userId: UserId = U(1)): Promise<Outcome<Trade>> {
+    const { stopLoss, takeProfit } = levels
+    return this.actor.submit({ kind: 'change_levels', userId, positionId, stopLoss, takeProfit })
+  }
+
+  /** Of half a lot long of player 1, without levels, for a user of whose means nothing is known. */
+  quotes(over: Partial<QuoteQuery> = {}): QuoteAnswer {
+    const query = {
+      instrumentId: P(1),
+      direction: 'long',
+      lots: lots(u(0.5)),
+      stopLoss: null,
+      takeProfit: null,
+    } as const
+    return ok(this.actor.quote({ ...query, means: {}, ...over }))
+  }
+
+  /** How a position was closed: null while it is open. */
+  closeOf(id: PositionId): Position['close'] | undefined {
+    return this.store.positions.get(id)?.close
   }
 }
 

@@ -141,8 +141,8 @@ export function held(over: Partial<Position> = {}): Position {
 /** What opens a position, and what closes it by its user when it was opened. */
 export const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
 
-export const closed = (position: Position, at: number): MatchEvent => ({
-  kind: 'position_closed',
+export const closed = (position: Position, at: number) => ({
+  kind: 'position_closed' as const,
   position: {
     ...position,
     close: {
@@ -150,7 +150,7 @@ export const closed = (position: Position, at: number): MatchEvent => ({
       base: p(at - 1),
       pnl: realisedPnl(position, p(at)),
       at: position.openedAt,
-      by: 'user',
+      by: 'user' as const,
       voidReason: null,
     },
   },
@@ -214,6 +214,11 @@ export const GOAL: FixtureEvent = {
   rescinded: false,
 }
 
+/** The clock of the first half. */
+export const half = (elapsedSecs: number, ticking = true): FixtureSnapshot['periods'] => [
+  { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking },
+]
+
 /** Ten seconds into the first half, without events or statistics. */
 export function snapshot(over: Partial<FixtureSnapshot> = {}): FixtureSnapshot {
   return {
@@ -225,7 +230,7 @@ export function snapshot(over: Partial<FixtureSnapshot> = {}): FixtureSnapshot {
     stateId: 2,
     home: { id: 1, name: 'Harbour', goals: 0 },
     away: { id: 2, name: 'Mill', goals: 0 },
-    periods: [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10, ticking: true }],
+    periods: half(10),
     events: [],
     players: [player(1), player(2)],
     teamStats: null,

@@ -66,6 +66,8 @@ export interface Season {
   match(options?: { readonly purse?: CommonPurse }): Promise<Fixture>
 }
 
+type PositionClosed = Extract<MatchEvent, { kind: 'position_closed' }>
+
 /** A match that commits any events a test passes. */
 export interface Fixture {
   readonly id: FixtureId
@@ -75,7 +77,7 @@ export interface Fixture {
   open(user: UserId, over?: { lots?: number; direction?: Direction; league?: LeagueId }): Promise<Position>
   /** The base moves with the price, unless it is given. */
   close(position: Position, at: number, by?: ClosedBy, base?: number): Promise<void>
-  closed(position: Position, at: number, by?: ClosedBy, base?: number): MatchEvent
+  closed(position: Position, at: number, by?: ClosedBy, base?: number): PositionClosed
   settle(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { compose, type Touchline } from '../../src/compose/index.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { player, snapshot } from './fixtures.ts'
+import { half, player, snapshot } from './fixtures.ts'
 import { HttpClient } from './http-client.ts'
 import type { DataPlace } from './data-place.ts'
 import { audit, BALANCED } from './books.ts'
@@ -89,9 +89,7 @@ export class ServerRig {
     const update = snapshot({
       fixtureId: matchOf(n),
       players: Array.from({ length: PLAYERS_PER_MATCH }, (_, i) => player(10 * n + i + 1)),
-      periods: [
-        { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10 * seq, ticking: true },
-      ],
+      periods: half(10 * seq),
       sourceAt: instant(this.#clock.now + this.#clock.off),
       ...over,
     })
