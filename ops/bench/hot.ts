@@ -16,7 +16,7 @@ import { closedLoop, type Load } from './closed-loop.ts'
 import { loadBeside, loadOverHttp, signedInUsers } from './http-loads.ts'
 import { type BenchServer, withServer } from './http-server.ts'
 import { BenchMatch } from './matches.ts'
-import { figure, type Pace, paceOf, type Section, spreadOf, table, withSpread } from './report.ts'
+import { figure, type Pace, PACED, paceOf, type Section, spreadOf, table, withSpread } from './report.ts'
 
 const CROWD = 1_000
 const SIGN_INS = 2_000
@@ -40,10 +40,9 @@ const SECTIONS: Readonly<Record<string, (server: string, pace: Pace) => Promise<
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: Object.keys(SECTIONS).join(',') },
+    ...PACED,
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '5' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
   },
 })
 const server = namedServer()
@@ -88,17 +87,25 @@ async function oneHotMatch(database: BenchDatabase, terms: Pace): Promise<Round>
   return { calm, meanwhile, crowd }
 }
 
-async function besideSignIns(address: string, terms: Pace): Promise<Section> {
+type OneRound = (bench: BenchServer, cookies: string[], terms: Pace) => Promise<Round>
+
+/** The rounds, on a server of their own. */
+async function overHttp(address: string, terms: Pace, one: OneRound): Promise<Round[]> {
   const database = await createOnServer(address, 0)
   const rounds: Round[] = []
   try {
     await withServer(database, async (bench) => {
       const cookies = await signedInUsers(bench.url)
-      for (let n = 0; n < terms.rounds; n++) rounds.push(await oneCrowdSigningIn(bench, cookies, terms))
+      for (let n = 0; n < terms.rounds; n++) rounds.push(await one(bench, cookies, terms))
     })
   } finally {
     await database.close()
   }
+  return rounds
+}
+
+async function besideSignIns(address: string, terms: Pace): Promise<Section> {
+  const rounds = await overHttp(address, terms, oneCrowdSigningIn)
   return describe(
     `Orders of one trader over HTTP, alone and while ${SIGN_INS} users sign in at once`,
     'orders beside sign-ins',
@@ -107,16 +114,7 @@ async function besideSignIns(address: string, terms: Pace): Promise<Section> {
 }
 
 async function besideHotOrders(address: string, terms: Pace): Promise<Section> {
-  const database = await createOnServer(address, 0)
-  const rounds: Round[] = []
-  try {
-    await withServer(database, async (bench) => {
-      const cookies = await signedInUsers(bench.url)
-      for (let n = 0; n < terms.rounds; n++) rounds.push(await oneHotCrowd(bench, cookies, terms))
-    })
-  } finally {
-    await database.close()
-  }
+  const rounds = await overHttp(address, terms, oneHotCrowd)
   const title = `Orders of one trader over HTTP, alone and beside ${CROWD} under way on another match`
   return describe(title, 'orders over HTTP beside a hot match', rounds)
 }

@@ -12,17 +12,10 @@ import { audit, createOnServer } from './bench-database.ts'
 import type { Load } from './closed-loop.ts'
 import { loadOverHttp, signedInUsers } from './http-loads.ts'
 import { type BenchServer, withServer } from './http-server.ts'
-import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
+import { figure, PACED, paceOf, spreadOf, table, withSpread } from './report.ts'
 
 const CONNECTIONS = [16, 64, 256]
-const { values: options } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-})
+const { values: options } = parseArgs({ options: PACED })
 const pace = paceOf(options)
 
 const database = await createOnServer(namedServer(), 0)

@@ -26,7 +26,7 @@ import { BenchMatch } from './matches.ts'
 import type { Listed, OneMatchCommand, OwnerCost, Received } from './one-match-worker.ts'
 import { actorOpens } from './opens.ts'
 import { processorSeconds } from './processor-time.ts'
-import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
+import { figure, PACED, paceOf, spreadOf, table, withSpread } from './report.ts'
 import { Worker } from './worker.ts'
 
 const USERS = 20_000
@@ -35,13 +35,11 @@ const SOCKETS_A_PROCESS = 10_000
 
 const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
+    ...PACED,
     seconds: { type: 'string', default: '5' },
     'under-way': { type: 'string', default: '1000' },
     askers: { type: 'string', default: '2' },
     processes: { type: 'string', default: '100' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
   },
 })
 const server = namedServer()

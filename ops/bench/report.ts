@@ -11,6 +11,14 @@ export interface Pace {
   readonly quick: boolean
 }
 
+/** The options of a benchmark that measures several times. */
+export const PACED = {
+  rounds: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '3' },
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
 /** The pace that `--rounds`, `--seconds` and `--quick` ask for. */
 export const paceOf = (asked: {
   readonly rounds: string

@@ -13,11 +13,10 @@
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
 import { MINUTE_MS } from '../../actors/kernel/world.ts'
 import { folderPlace, namedPlace } from '../rehearse/rig/data-place.ts'
-import { whole } from '../rehearse/rig/options.ts'
+import { numbers } from '../rehearse/rig/options.ts'
 import { Program, START_OPTIONS } from '../rehearse/rig/program.ts'
 import { type InstrumentSeen, Instruments, SimulatedClient } from '../rehearse/rig/simulated-client.ts'
 import { Watcher } from '../rehearse/rig/watcher.ts'
@@ -32,19 +31,14 @@ const AT_ONCE = 20
 /** Longer than a lease lasts that is not renewed. */
 const LEASE_MS = 10_000
 
-const { values: given } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    minutes: { type: 'string', default: '1' },
+const { rounds, minutes, sockets, ...given } = numbers(
+  { rounds: [3, 1, 100], minutes: [1, 1, 1_440], sockets: [0, 0, 10_000] },
+  {
     servers: { type: 'boolean', default: false },
-    sockets: { type: 'string', default: '0' },
     options: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
-})
-const rounds = whole('rounds', given.rounds, 1, 100)
-const minutes = whole('minutes', given.minutes, 1, 1_440)
-const sockets = whole('sockets', given.sockets, 0, 10_000)
+)
 const options = given.options?.split(' ').filter((word) => word !== '') ?? START_OPTIONS
 
 interface Start {

@@ -10,7 +10,6 @@
  * when something was lost or doubled, when a price was missed, or when the median is above 1.5 s.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,20 +23,13 @@ import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { Watcher } from '../rehearse/rig/watcher.ts'
 import { checkConsistency, waitForTrading } from '../rehearse/rig/consistency.ts'
 import { serverPlace } from '../rehearse/rig/data-place.ts'
-import { whole } from '../rehearse/rig/options.ts'
+import { numbers } from '../rehearse/rig/options.ts'
 import { Failure, Instruments, SimulatedClient } from '../rehearse/rig/simulated-client.ts'
 import { SimulatedTrader } from '../rehearse/rig/simulated-trader.ts'
 import { startTrading } from '../rehearse/rig/trading-load.ts'
 import { TradingTally } from '../rehearse/rig/trading-tally.ts'
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '20' },
-    users: { type: 'string', default: '10' },
-  },
-})
-const kills = whole('kills', values.kills, 1)
-const users = whole('users', values.users, 1, 500)
+const { kills, users } = numbers({ kills: [20, 1], users: [10, 1, 500] })
 
 /** A process is a witness two seconds after it has joined. */
 const CALM_MS = 4_000

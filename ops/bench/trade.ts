@@ -11,18 +11,11 @@ import { parseArgs } from 'node:util'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer } from './bench-database.ts'
 import { benchOpens } from './opens.ts'
-import { paceOf } from './report.ts'
+import { PACED, paceOf } from './report.ts'
 
 const USERS = 100_000
 
-const { values: options } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-})
+const { values: options } = parseArgs({ options: PACED })
 const pace = paceOf(options)
 
 const database = await createOnServer(namedServer(), USERS)

@@ -19,7 +19,6 @@
  * the exit code is 1 and all data is kept.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -34,7 +33,7 @@ import { serverPlace } from '../rig/data-place.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
-import { whole } from '../rig/options.ts'
+import { numbers, whole } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
 import { type Action, ACTIONS, actionsNamed, PAUSE_MAX_MS } from './actions.ts'
 import { audit } from '../rig/audit.ts'
@@ -44,22 +43,15 @@ import { OwnPostgres } from '../rig/postgres.ts'
 import { OwnRedis } from '../rig/redis.ts'
 import { Watcher } from '../rig/watcher.ts'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '2' },
+const { minutes, users, speed, seed, ...values } = numbers(
+  { minutes: [2, 1], users: [20, 1], speed: [30, 1], seed: [Date.now() % 1_000_000, 0] },
+  {
     rounds: { type: 'string' },
     only: { type: 'string', default: '' },
     relays: { type: 'boolean', default: false },
-    users: { type: 'string', default: '20' },
-    speed: { type: 'string', default: '30' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
-})
-const minutes = whole('minutes', values.minutes, 1)
+)
 const rounds = values.rounds === undefined ? Infinity : whole('rounds', values.rounds, 1)
-const users = whole('users', values.users, 1)
-const speed = whole('speed', values.speed, 1)
-const seed = whole('seed', values.seed, 0)
 const script = actionsNamed(values.only === '' ? [] : values.only.split(','))
 
 const ACTIONS_A_ROUND_MAX = 3
@@ -85,9 +77,7 @@ const cluster = new Cluster(
   network,
 )
 const tally = new TradingTally()
-const traders = Array.from({ length: users }, (_, n) => {
-  return new SimulatedTrader(`Chaos ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
-})
+const traders = SimulatedTrader.crowd('Chaos', users, seed, tally)
 const admin = new SimulatedClient('Chaos Auditor')
 const watchers: Watcher[] = []
 const happened = new Map<string, number>()

@@ -27,13 +27,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { present } from '../../../actors/kernel/assert.ts'
-import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
 import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
-import { whole } from '../rig/options.ts'
+import { numbers, whole } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
 import { PostgresPrograms } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
@@ -49,24 +47,28 @@ import type { Databases } from './databases.ts'
 import { Pair } from './pair.ts'
 import { PatroniPair } from './patroni.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    users: { type: 'string', default: '20' },
-    speed: { type: 'string', default: '10' },
-    'detect-ms': { type: 'string', default: '1000' },
+const {
+  rounds,
+  users,
+  speed,
+  'detect-ms': detectMs,
+  seed,
+  ...values
+} = numbers(
+  {
+    rounds: [3, 1, 100],
+    users: [20, 1, 500],
+    speed: [10, 1],
+    'detect-ms': [1_000, 0, 60_000],
+    seed: [Date.now() % 1_000_000, 0],
+  },
+  {
     asynchronous: { type: 'boolean', default: false },
     patroni: { type: 'boolean', default: false },
     'fence-ms': { type: 'string' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
-})
-const rounds = whole('rounds', values.rounds, 1, 100)
-const users = whole('users', values.users, 1, 500)
-const speed = whole('speed', values.speed, 1)
-const detectMs = whole('detect-ms', values['detect-ms'], 0, 60_000)
+)
 const fenceMs = values['fence-ms'] === undefined ? null : whole('fence-ms', values['fence-ms'], 0, 60_000)
-const seed = whole('seed', values.seed, 0)
 
 /** Before the kill, after the first trade that follows it, and after the former primary is back. */
 const CALM_MS = 3_000
@@ -78,14 +80,12 @@ const WATCHERS = 3
 const programs = present(PostgresPrograms.find(), "PostgreSQL's programs and a user other than root to run them")
 const folder = mkdtempSync(join(tmpdir(), 'touchline-failover-'))
 const tally = new TradingTally()
-const traders = Array.from({ length: users }, (_, n) => {
-  return new SimulatedTrader(`Failover ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
-})
+const traders = SimulatedTrader.crowd('Failover', users, seed, tally)
 const admin = new SimulatedClient('Failover Auditor')
 const watchers: Watcher[] = []
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const secs = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0)
 
 /** Ends what has been started, the last first. */
 const ends: (() => unknown)[] = []

@@ -9,26 +9,15 @@
  * balance, memory grew, or the process ended; the request that caused it is printed as a curl line. `kill` ends the run
  * early, with a verdict on the requests so far.
  */
-import { parseArgs } from 'node:util'
 import { freePort } from '../rig/ports.ts'
 import { inspectable, Inspector } from '../rig/inspector.ts'
 import { Program } from '../rig/program.ts'
 import { ownPlace } from '../load/setup.ts'
-import { whole } from '../rig/options.ts'
+import { numbers } from '../rig/options.ts'
 import { describe } from './report.ts'
 import { Campaign } from './campaign.ts'
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '20000' },
-    seed: { type: 'string', default: '1' },
-    'at-once': { type: 'string', default: '24' },
-  },
-})
-
-const requests = whole('requests', values.requests, 1)
-const seed = whole('seed', values.seed, 0)
-const atOnce = whole('at-once', values['at-once'], 1)
+const { requests, seed, 'at-once': atOnce } = numbers({ requests: [20_000, 1], seed: [1, 0], 'at-once': [24, 1] })
 
 async function main(): Promise<number> {
   const place = await ownPlace()

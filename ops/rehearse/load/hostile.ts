@@ -11,29 +11,19 @@
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { figure, table } from '../../bench/report.ts'
 import { Program } from '../rig/program.ts'
-import { whole } from '../rig/options.ts'
+import { numbers } from '../rig/options.ts'
 import { ACCOUNTS, type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
 import { ownPlace, signIn, waitForMatch } from './setup.ts'
 import { fromAnywhere } from './addresses.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
 
-const { values } = parseArgs({
-  options: {
-    attackers: { type: 'string', default: '50' },
-    users: { type: 'string', default: '50' },
-    sockets: { type: 'string', default: '200' },
-    seconds: { type: 'string', default: '6' },
-    only: { type: 'string' },
-  },
-})
-const attackers = whole('attackers', values.attackers, 1)
-const users = whole('users', values.users, 1)
-const sockets = whole('sockets', values.sockets, 0)
-const seconds = whole('seconds', values.seconds, 1)
+const { attackers, users, sockets, seconds, only } = numbers(
+  { attackers: [50, 1], users: [50, 1], sockets: [200, 0], seconds: [6, 1] },
+  { only: { type: 'string' } },
+)
 const attacks = Object.keys(ATTACKS).filter(isAsked)
 if (attacks.length === 0) {
   process.stderr.write(`--only must be one of: ${Object.keys(ATTACKS).join(', ')}\n`)
@@ -151,7 +141,7 @@ async function main(): Promise<number> {
 }
 
 function isAsked(name: string): name is Attack {
-  return values.only === undefined || name === values.only
+  return only === undefined || name === only
 }
 
 process.exitCode = await main()

@@ -18,33 +18,16 @@
  * gap, an account contradicts what its user was told, the books do not balance, or something failed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Program } from '../rig/program.ts'
-import { share, whole } from '../rig/options.ts'
+import { numbers, share } from '../rig/options.ts'
 import { auditBooks } from './books.ts'
 import { ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
 import { describe, type Outcome, perSecond, secondLine, stepLine, verdicts } from './report.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
-
-const { values } = parseArgs({
-  options: {
-    users: { type: 'string', default: '100' },
-    sockets: { type: 'string', default: '200' },
-    seconds: { type: 'string', default: '30' },
-    trades: { type: 'string', default: '20' },
-    follow: { type: 'string', default: '10' },
-    'drop-every': { type: 'string', default: '60' },
-    rooms: { type: 'string', default: '0' },
-    url: { type: 'string' },
-    keys: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    'find-limit': { type: 'boolean', default: false },
-  },
-})
 
 /** The server's limit per user. */
 const SOCKETS_PER_USER_MAX = 10
@@ -55,15 +38,25 @@ const CLOCKS_APART_MS = 2_000
 const [AUDITOR, AUDITOR_EMAIL] = ['Load Auditor', 'load_auditor@synthetic.invalid']
 const LIMIT_P99_MS = 100
 
-const users = whole('users', values.users, 1)
-const sockets = whole('sockets', values.sockets, 0)
-const terms = {
-  seconds: whole('seconds', values.seconds, 1, SECONDS_MAX),
-  tradesPerSecond: whole('trades', values.trades, 0),
-  follow: whole('follow', values.follow, 0, 400),
-  dropEverySecs: whole('drop-every', values['drop-every'], 0),
-  rooms: share('rooms', values.rooms),
-}
+const { users, sockets, ...values } = numbers(
+  {
+    users: [100, 1],
+    sockets: [200, 0],
+    seconds: [30, 1, SECONDS_MAX],
+    trades: [20, 0],
+    follow: [10, 0, 400],
+    'drop-every': [60, 0],
+  },
+  {
+    rooms: { type: 'string', default: '0' },
+    url: { type: 'string' },
+    keys: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    'find-limit': { type: 'boolean', default: false },
+  },
+)
+const { seconds, follow, trades: tradesPerSecond, 'drop-every': dropEverySecs } = values
+const terms = { seconds, tradesPerSecond, follow, dropEverySecs, rooms: share('rooms', values.rooms) }
 if (terms.rooms > 0 && (sockets === 0 || terms.follow === 0)) {
   process.stderr.write('--rooms needs --sockets and --follow of at least 1: a seat in a room is one of the sockets\n')
   process.exit(2)

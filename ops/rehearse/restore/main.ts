@@ -19,14 +19,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { present } from '../../../actors/kernel/assert.ts'
-import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { audit } from '../rig/audit.ts'
 import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { freePort } from '../rig/ports.ts'
-import { refuse, whole } from '../rig/options.ts'
+import { numbers, refuse } from '../rig/options.ts'
 import { OwnPostgres } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import { rehearsing, type Settings } from '../rig/program.ts'
@@ -39,21 +37,13 @@ import { TradingTally } from '../rig/trading-tally.ts'
 import { Backups } from './backups.ts'
 import { type Moment, Past } from './past.ts'
 
-const { values } = parseArgs({
-  options: {
-    users: { type: 'string', default: '20' },
-    speed: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '8' },
-    to: { type: 'string', default: 'name' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  },
-})
-const users = whole('users', values.users, 1, 500)
-const speed = whole('speed', values.speed, 1)
-const tradingMs = whole('seconds', values.seconds, 1, 600) * 1_000
-const seed = whole('seed', values.seed, 0)
-const kind = values.to === 'time' ? 'time' : 'name'
-if (kind !== values.to) refuse('--to must be name or time')
+const { users, speed, seconds, seed, to } = numbers(
+  { users: [20, 1, 500], speed: [10, 1], seconds: [8, 1, 600], seed: [Date.now() % 1_000_000, 0] },
+  { to: { type: 'string', default: 'name' } },
+)
+const tradingMs = seconds * 1_000
+const kind = to === 'time' ? 'time' : 'name'
+if (kind !== to) refuse('--to must be name or time')
 
 const RESTORE_POINT = 'rehearsal'
 /** At the latest after this time the log of a trade is in the archive. */
@@ -63,9 +53,7 @@ const LOOK_MS = 50
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-restore-'))
 const tally = new TradingTally()
-const traders = Array.from({ length: users }, (_, n) => {
-  return new SimulatedTrader(`Restore ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
-})
+const traders = SimulatedTrader.crowd('Restore', users, seed, tally)
 const admin = new SimulatedClient('Restore Auditor')
 const past = new Past(traders)
 const say = (line: string): void => void process.stdout.write(`${line}\n`)

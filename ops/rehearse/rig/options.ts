@@ -1,4 +1,5 @@
 /** What a tool is told by its command line. An invalid number would make a run do nothing and pass. */
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
 /** Ends the program: it cannot do what it was asked, for a reason that its caller can correct. */
 export function refuse(why: string): never {
@@ -27,4 +28,17 @@ export function share(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= 0 && value <= 1) return value
   return refuse(`--${name} must be a number from 0 to 1; it is '${text}'`)
+}
+
+/** The whole numbers of a command line, each with its default, the least and the most; and its other options. */
+export function numbers<Name extends string, Others extends ParseArgsOptionsConfig>(
+  wanted: Readonly<Record<Name, readonly [usual: number, from: number, to?: number]>>,
+  others: Others = {} as Others,
+): Record<Name, number> & ReturnType<typeof parseArgs<{ options: Others }>>['values'] {
+  const bounds = Object.entries(wanted) as [Name, readonly [number, number, number?]][]
+  const texts = Object.fromEntries(bounds.map(([name, [usual]]) => [name, { type: 'string', default: `${usual}` }]))
+  const options: ParseArgsOptionsConfig = { ...others, ...texts }
+  const { values } = parseArgs({ options })
+  const read = bounds.map(([name, [, from, to]]) => [name, whole(name, String(values[name]), from, to)])
+  return { ...values, ...Object.fromEntries(read) }
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
-import type { Chance } from '../../../actors/replay/chance.ts'
+import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { Account, demand, isLeague } from './account.ts'
 import {
   type Answer,
@@ -76,6 +76,13 @@ export class SimulatedTrader {
     this.client = new SimulatedClient(name)
     this.#chance = chance
     this.#tally = tally
+  }
+
+  /** They are named `name` 1, 2 and so on, and each does the same again for the same seed. */
+  static crowd(name: string, users: number, seed: number, tally: TradingTally): SimulatedTrader[] {
+    return Array.from({ length: users }, (_, n) => {
+      return new SimulatedTrader(`${name} ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
+    })
   }
 
   /** Trades until the server is gone or the market closes. */

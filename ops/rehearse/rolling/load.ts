@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
-import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
 import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { Instruments, SimulatedClient } from '../rig/simulated-client.ts'
@@ -41,9 +40,7 @@ export class ClusterLoad {
   /** Users are named `name` 1, 2 and so on; `name` Auditor must be an admin. */
   constructor(options: { readonly name: string; readonly users: number; readonly sockets: number; seed: number }) {
     const { name, users, sockets, seed } = options
-    this.traders = Array.from({ length: users }, (_, n) => {
-      return new SimulatedTrader(`${name} ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), this.tally)
-    })
+    this.traders = SimulatedTrader.crowd(name, users, seed, this.tally)
     this.admin = new SimulatedClient(`${name} Auditor`)
     this.#sockets = sockets
   }

@@ -13,32 +13,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { demand } from '../rig/account.ts'
 import { namedPlace } from '../rig/data-place.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
-import { whole } from '../rig/options.ts'
+import { numbers } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
 import { Cluster, NAMES } from './cluster.ts'
 import { keyRotation, type KeyRotation } from './key-rotation.ts'
 import { ClusterLoad } from './load.ts'
 import { demandNginx } from './proxy.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '1' },
-    users: { type: 'string', default: '20' },
-    sockets: { type: 'string', default: '100' },
-    speed: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  },
+const { rounds, users, sockets, speed, seed } = numbers({
+  rounds: [1, 1],
+  users: [20, 1],
+  sockets: [100, 0],
+  speed: [20, 1],
+  seed: [Date.now() % 1_000_000, 0],
 })
-const rounds = whole('rounds', values.rounds, 1)
-const users = whole('users', values.users, 1)
-const sockets = whole('sockets', values.sockets, 0)
-const speed = whole('speed', values.speed, 1)
-const seed = whole('seed', values.seed, 0)
 demandNginx()
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))

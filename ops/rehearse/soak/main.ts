@@ -10,7 +10,6 @@
  */
 import { cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Program } from '../rig/program.ts'
 import { freePort } from '../rig/ports.ts'
 import { inspectable, Inspector } from '../rig/inspector.ts'
@@ -19,24 +18,16 @@ import { ownPlace, signIn, waitForMatch } from '../load/setup.ts'
 import { Rest } from '../load/rest.ts'
 import { measure } from '../load/run.ts'
 import { LoadTally } from '../load/tally.ts'
-import { whole } from '../rig/options.ts'
+import { numbers } from '../rig/options.ts'
 import { conclusion, markdown, type Quiet, type Soaked } from './report.ts'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '30' },
-    users: { type: 'string', default: '100' },
-    sockets: { type: 'string', default: '300' },
-    trades: { type: 'string', default: '20' },
-    stretch: { type: 'string', default: '180' },
-  },
+const { minutes, users, sockets, trades, stretch } = numbers({
+  minutes: [30, 1],
+  users: [100, 1],
+  sockets: [300, 1],
+  trades: [20, 1],
+  stretch: [180, 1],
 })
-
-const minutes = whole('minutes', values.minutes, 1)
-const users = whole('users', values.users, 1)
-const sockets = whole('sockets', values.sockets, 1)
-const trades = whole('trades', values.trades, 1)
-const stretch = whole('stretch', values.stretch, 1)
 
 /** Time for closed sockets to be dropped, reactions to catch up and pools to shrink. */
 const QUIET_MS = 12_000

@@ -23,12 +23,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { EXIT } from '../../../src/start-failure.ts'
 import { demand } from '../rig/account.ts'
 import { waitForTrading } from '../rig/consistency.ts'
 import { namedPlace } from '../rig/data-place.ts'
-import { whole } from '../rig/options.ts'
+import { numbers } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
 import { Cluster, NAMES } from '../rolling/cluster.ts'
 import { ClusterLoad, seconds } from '../rolling/load.ts'
@@ -43,19 +43,10 @@ import {
 } from './trees.ts'
 import { demandNginx } from '../rolling/proxy.ts'
 
-const { values } = parseArgs({
-  options: {
-    from: { type: 'string', default: previousVersion() },
-    users: { type: 'string', default: '20' },
-    sockets: { type: 'string', default: '100' },
-    speed: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  },
-})
-const users = whole('users', values.users, 1)
-const sockets = whole('sockets', values.sockets, 0)
-const speed = whole('speed', values.speed, 1)
-const seed = whole('seed', values.seed, 0)
+const { from, users, sockets, speed, seed } = numbers(
+  { users: [20, 1], sockets: [100, 0], speed: [20, 1], seed: [Date.now() % 1_000_000, 0] },
+  { from: { type: 'string', default: previousVersion() } },
+)
 demandNginx()
 
 const ADDS: PlantedMigration = {
@@ -160,9 +151,9 @@ async function run(cluster: Cluster): Promise<void> {
 let cluster: Cluster | null = null
 let isCheckedOut = false
 try {
-  const version = checkOut(values.from, before)
+  const version = checkOut(from, before)
   isCheckedOut = true
-  demandSameBeginning(before, values.from)
+  demandSameBeginning(before, from)
   copyThisTree(adding, [ADDS])
   copyThisTree(breaking, [ADDS, BREAKS])
   say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}; from ${version} to this tree`)

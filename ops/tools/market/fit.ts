@@ -8,11 +8,10 @@
  * out. Then it prints what bets at kick-off earn with the present settings and with those, in as many other matches as
  * `--check` says: a fit that does not help there has learnt noise.
  */
-import { parseArgs } from 'node:util'
 import { present } from '../../../actors/kernel/assert.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../../actors/market/pricing.ts'
-import { whole } from '../../rehearse/rig/options.ts'
+import { numbers } from '../../rehearse/rig/options.ts'
 import { leagueResult } from './league.ts'
 import type { Fixture } from './play.ts'
 import { BETS, type Ended, returnOf, startersAtEnd } from './results.ts'
@@ -23,16 +22,11 @@ const FACTORS = ['worth', 'goals', 'conceded', 'men'] as const
 const ROUNDS = 3
 const GOALS_USUAL = 1.35
 
-const { values } = parseArgs({
-  options: {
-    matches: { type: 'string', default: '400' },
-    seed: { type: 'string', default: '100000' },
-    check: { type: 'string', default: '400' },
-  },
+const { matches, seed, check } = numbers({
+  matches: [400, 1, 10_000],
+  seed: [100_000, 0],
+  check: [400, 0, 10_000],
 })
-const matches = whole('matches', values.matches, 1, 10_000)
-const seed = whole('seed', values.seed, 0)
-const check = whole('check', values.check, 0, 10_000)
 
 const draw = (from: number, count: number): readonly Fixture[] =>
   Array.from({ length: count }, (_, n) => leagueResult(from + n))

@@ -3,32 +3,28 @@
  * the other until one fails. Then it reports how long matches were without an owner, how matches were spread, and the
  * busiest second of each phase.
  */
-import { parseArgs } from 'node:util'
-import { whole } from '../../../ops/rehearse/rig/options.ts'
+import { numbers } from '../../../ops/rehearse/rig/options.ts'
 import { figure, table } from '../../../ops/bench/report.ts'
 import { GAP_MAX_MS } from './gaps.ts'
 import { LIMITS, PHASES } from './load.ts'
 import { ClusterFailed, type ClusterReport, simulateCluster } from './simulation.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    seeds: { type: 'string', default: '10' },
-    processes: { type: 'string', default: '40' },
-    matches: { type: 'string', default: '200' },
-    quiet: { type: 'boolean', default: false },
-  },
-})
-const from = whole('seed', values.seed, 0)
-const seeds = whole('seeds', values.seeds, 1)
-const processes = whole('processes', values.processes, 4, 200)
-const matches = whole('matches', values.matches, 1, 2_000)
+const {
+  seed: from,
+  seeds,
+  processes,
+  matches,
+  quiet,
+} = numbers(
+  { seed: [1, 0], seeds: [10, 1], processes: [40, 4, 200], matches: [200, 1, 2_000] },
+  { quiet: { type: 'boolean', default: false } },
+)
 
 const reports: ClusterReport[] = []
 for (let seed = from; seed < from + seeds; seed++) {
   try {
     reports.push(await simulateCluster({ seed, processes, matches }))
-    if (!values.quiet) console.log(`seed ${seed} holds`)
+    if (!quiet) console.log(`seed ${seed} holds`)
   } catch (error) {
     if (!(error instanceof ClusterFailed)) throw error
     console.error(error.message)
