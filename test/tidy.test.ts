@@ -1,12 +1,12 @@
 /** The repository's own checks. Each one is also run on deliberate violations, which it must find. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import * as checks from './support/tidy-checks.ts'
 import { codeOf, exportsOf, importsOf } from './support/source-text.ts'
+import { scratchFolder } from './support/scratch-folder.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const READ = /\.([cm]?[tj]s|md|txt|json|ya?ml)$|^run$/
@@ -178,20 +178,15 @@ describe('purity', () => {
 
 /** What the linter of this project says about these files, by path: the rule. */
 function lint(files: Record<string, string>): Map<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), 'touchline-lint-'))
-  try {
-    copyFileSync(join(ROOT, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(join(folder, dirname(path)), { recursive: true })
-      writeFileSync(join(folder, path), text)
-    }
-    const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), ['--format', 'json'], { cwd: folder })
-    const { diagnostics } = Diagnostics.parse(JSON.parse(String(stdout)))
-    const rules = diagnostics.map(({ filename, code }) => [filename, code.replace(/^.*\((.*)\)$/, '$1')] as const)
-    return new Map(rules)
-  } finally {
-    rmSync(folder, { recursive: true })
+  const folder = scratchFolder()
+  copyFileSync(join(ROOT, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
   }
+  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), ['--format', 'json'], { cwd: folder })
+  const { diagnostics } = Diagnostics.parse(JSON.parse(String(stdout)))
+  return new Map(diagnostics.map(({ filename, code }) => [filename, code.replace(/^.*\((.*)\)$/, '$1')] as const))
 }
 
 const Diagnostics = z.object({ diagnostics: z.array(z.object({ filename: z.string(), code: z.string() })) })

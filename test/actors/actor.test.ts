@@ -6,7 +6,7 @@ import { Mailbox } from '../../actors/match/mailbox.ts'
 import type { IdempotencyKey } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
 import { closeOrder, openOrder, GOAL, P, p, player, snapshot, U, u } from '../support/fixtures.ts'
-import type { MemoryMatchStore } from '../support/memory-store.ts'
+import { committing } from '../support/committing.ts'
 import { codeOf, ok, ActorRig } from '../support/actor-rig.ts'
 
 const keyed = (key: string, fingerprint = 'body'): { idempotency: IdempotencyKey } => ({
@@ -20,14 +20,12 @@ function gated(): { wrap: (store: MatchStore) => MatchStore; batches: Batch[]; o
   const gate = new Promise<void>((resolve) => {
     release = resolve
   })
-  const wrap = (store: MatchStore): MatchStore => ({
-    ...bound(store),
-    commit: async (batch) => {
+  const wrap = (store: MatchStore): MatchStore =>
+    committing(store, async (batch) => {
       batches.push(batch)
       await gate
       return store.commit(batch)
-    },
-  })
+    })
   return { wrap, batches, open: release }
 }
 
@@ -89,7 +87,7 @@ describe('actor', () => {
 
   it('[A3] a failed commit stops the actor unchanged; a new owner loads what the store has', async () => {
     const stage = await ActorRig.set({
-      wrap: (store) => ({ ...bound(store), commit: () => Promise.reject(new Error('connection lost')) }),
+      wrap: (store) => committing(store, () => Promise.reject(new Error('connection lost'))),
     })
     await expect(stage.opens()).rejects.toThrow('connection lost')
     expect([...stage.actor.view.openPositions()]).toHaveLength(0)
@@ -301,12 +299,3 @@ describe('actor', () => {
     expect(codeOf(await stage.opens())).toBe('busy')
   })
 })
-
-function bound(store: MatchStore | MemoryMatchStore): MatchStore {
-  return {
-    load: (id) => store.load(id),
-    histories: (ids) => store.histories(ids),
-    recall: (user, key) => store.recall(user, key),
-    commit: (batch) => store.commit(batch),
-  }
-}

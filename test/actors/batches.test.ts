@@ -5,16 +5,13 @@ import { lots, money } from '../../actors/kernel/micros.ts'
 import type { Batch, MatchStore, Verdict } from '../../actors/match/store.ts'
 import { ActorRig, codeOf, ok } from '../support/actor-rig.ts'
 import { P, p, U, u } from '../support/fixtures.ts'
+import { committing } from '../support/committing.ts'
 
 /** The store, with every call of it on record, and each answered by `instead` where that gives a verdict. */
 function recorded(instead: (batch: Batch, n: number) => Verdict | null = () => null) {
   const batches: Batch[] = []
-  const wrap = (store: MatchStore): MatchStore => ({
-    load: (id) => store.load(id),
-    histories: (ids) => store.histories(ids),
-    recall: (user, key) => store.recall(user, key),
-    commit: async (batch) => instead(batch, batches.push(batch)) ?? store.commit(batch),
-  })
+  const wrap = (store: MatchStore): MatchStore =>
+    committing(store, async (batch) => instead(batch, batches.push(batch)) ?? store.commit(batch))
   return { batches, wrap }
 }
 

@@ -5,6 +5,7 @@ import type { MatchStore } from '../../actors/match/store.ts'
 import { ActorRig, type ActorRigOptions, codeOf, ok } from '../support/actor-rig.ts'
 import { instrument, P, p, record, U, u } from '../support/fixtures.ts'
 import type { TestWorld } from '../support/test-world.ts'
+import { committing } from '../support/committing.ts'
 
 const CROWD = 40
 const BATCH = 6
@@ -15,11 +16,8 @@ type Closes = { readonly id: PositionId; readonly price: Price }[][]
 /** A crowd of longs on player 1, whose levels are all on one price or each a little below the last. */
 async function crowded(level: (n: number) => Price, options: ActorRigOptions = {}) {
   const closes: Closes = []
-  const wrap = (store: MatchStore, world: TestWorld): MatchStore => ({
-    load: (id) => store.load(id),
-    histories: (ids) => store.histories(ids),
-    recall: (user, key) => store.recall(user, key),
-    commit: async (batch) => {
+  const wrap = (store: MatchStore, world: TestWorld): MatchStore =>
+    committing(store, async (batch) => {
       const verdict = await (options.wrap?.(store, world) ?? store).commit(batch)
       if (verdict.kind === 'committed') {
         closes.push(
@@ -29,8 +27,7 @@ async function crowded(level: (n: number) => Price, options: ActorRigOptions = {
         )
       }
       return verdict
-    },
-  })
+    })
   const impactCapPpm = 100_000
   const rules = { impactCapPpm, holdMs: 0 }
   const instruments = [1, 2].map((n) => instrument(n, { impactCapPpm }))
@@ -99,18 +96,14 @@ describe('levels that one commit cannot close', () => {
       let isCut = true
       for (let n = 1; isCut; n++) {
         const power = { commits: Number.POSITIVE_INFINITY }
-        const wrap = (store: MatchStore): MatchStore => ({
-          load: (id) => store.load(id),
-          histories: (ids) => store.histories(ids),
-          recall: (user, key) => store.recall(user, key),
-          commit: async (batch) => {
+        const wrap = (store: MatchStore): MatchStore =>
+          committing(store, async (batch) => {
             const isOff = --power.commits === 0
             if (isOff && !written) throw new Error('power cut')
             const verdict = await store.commit(batch)
             if (isOff) throw new Error('power cut')
             return verdict
-          },
-        })
+          })
         const { stage, closes } = await crowded(level, { wrap })
         power.commits = n
         const code = await falls(stage, size)

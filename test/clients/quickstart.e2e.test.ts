@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
 import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
@@ -47,11 +47,8 @@ describe.skipIf(!hasTool('python3') || !hasTool('curl'))('a reader of the quicks
     const env = { ...process.env, TOUCHLINE_KEY }
     const bot = run('python3', [join(OPS, 'examples/bot.py'), server.url, '1'], { env })
     const clock = setInterval(() => server.jump(20), 500)
-    try {
-      expect((await bot).stdout).toMatch(/^(long .+ at \d+(\.\d+)?|.+: market suspended)\n$/)
-    } finally {
-      clearInterval(clock)
-    }
+    onTestFinished(() => clearInterval(clock))
+    expect((await bot).stdout).toMatch(/^(long .+ at \d+(\.\d+)?|.+: market suspended)\n$/)
   })
 })
 

@@ -1,6 +1,6 @@
 /** Matches that are history: their rows move to the archive, and readers see no difference. */
 import { sql } from 'kysely'
-import { beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
@@ -318,54 +318,53 @@ onPostgres((server) => {
   it('[D20] detaching waits for a reader of the month, and trading waits for neither', async () => {
     const database = await createMigrated(server)
     const connection = await connect({ databaseUrl: database.url, dataDir: null })
-    try {
-      const { season, user, list, closeAndArchive, months } = await longAgo(connection)
-      await closeAndArchive()
-      const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))
-      const reading = (work: () => Promise<void>) =>
-        connection.db.transaction().execute(async (reader) => {
-          // The ledger is detached last.
-          await sql`select count(*) from ledger_entries`.execute(reader)
-          await work()
-        })
-      let isDetached = false
-      let detaching: Promise<unknown> = Promise.resolve()
-      await reading(async () => {
-        detaching = months.detach(MONTH).then(() => (isDetached = true))
-        const match = await season.match()
-        for (let n = 0; n < 20; n++) await match.close(await match.open(user), 201)
-        await match.settle()
-        expect(isDetached).toBe(false)
-      })
-      await detaching
-      expect((await list())[0]).toHaveLength(1 + 20)
-      expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
-
-      await months.attach(MONTH)
-      // The statement is cancelled while it waits for the reader: the month is half detached.
-      let attempt: Promise<string> = Promise.resolve('')
-      await reading(async () => {
-        attempt = months.detach(MONTH).then(
-          () => 'done',
-          () => 'cancelled',
-        )
-        await vi.waitUntil(async () => {
-          const { rows } = await sql`
-            select pg_cancel_backend(a.pid) from pg_stat_activity a
-             where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%detach partition%'
-               and exists (select from pg_inherits where inhdetachpending and inhparent = 'ledger_trades'::regclass)`.execute(
-            connection.db,
-          )
-          return rows.length > 0
-        }, PATIENCE)
-      })
-      expect(await attempt).toBe('cancelled')
-      expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
-      expect(await months.detach(MONTH)).toEqual(['ledger_trades_2026_03'])
-      expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
-    } finally {
+    onTestFinished(async () => {
       await connection.close()
       await database.drop()
-    }
+    })
+    const { season, user, list, closeAndArchive, months } = await longAgo(connection)
+    await closeAndArchive()
+    const wallets = new Wallets(connection.db, new WalletCache(null, () => undefined))
+    const reading = (work: () => Promise<void>) =>
+      connection.db.transaction().execute(async (reader) => {
+        // The ledger is detached last.
+        await sql`select count(*) from ledger_entries`.execute(reader)
+        await work()
+      })
+    let isDetached = false
+    let detaching: Promise<unknown> = Promise.resolve()
+    await reading(async () => {
+      detaching = months.detach(MONTH).then(() => (isDetached = true))
+      const match = await season.match()
+      for (let n = 0; n < 20; n++) await match.close(await match.open(user), 201)
+      await match.settle()
+      expect(isDetached).toBe(false)
+    })
+    await detaching
+    expect((await list())[0]).toHaveLength(1 + 20)
+    expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+
+    await months.attach(MONTH)
+    // The statement is cancelled while it waits for the reader: the month is half detached.
+    let attempt: Promise<string> = Promise.resolve('')
+    await reading(async () => {
+      attempt = months.detach(MONTH).then(
+        () => 'done',
+        () => 'cancelled',
+      )
+      await vi.waitUntil(async () => {
+        const { rows } = await sql`
+          select pg_cancel_backend(a.pid) from pg_stat_activity a
+           where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%detach partition%'
+             and exists (select from pg_inherits where inhdetachpending and inhparent = 'ledger_trades'::regclass)`.execute(
+          connection.db,
+        )
+        return rows.length > 0
+      }, PATIENCE)
+    })
+    expect(await attempt).toBe('cancelled')
+    expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+    expect(await months.detach(MONTH)).toEqual(['ledger_trades_2026_03'])
+    expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
   })
 })

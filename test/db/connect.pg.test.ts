@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { connect } from '../../db/postgres/connect.ts'
 import { connectEmbedded } from '../../db/postgres/embedded.ts'
 import { isAway } from '../../db/faults.ts'
@@ -96,16 +96,13 @@ describe('the embedded database', () => {
   it.runIf(process.platform === 'linux')('takes over the lock of an unreaped zombie process', async () => {
     // The shell becomes a program that never waits for the child it inherits.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
-    try {
-      const pid = await new Promise<string>((resolve) =>
-        parent.stdout.once('data', (data) => resolve(String(data).trim())),
-      )
-      writeFileSync(join(folder, 'pg.lock'), pid)
-      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
-      lockFolder(folder).release()
-    } finally {
-      parent.kill('SIGKILL')
-    }
+    onTestFinished(() => void parent.kill('SIGKILL'))
+    const pid = await new Promise<string>((resolve) =>
+      parent.stdout.once('data', (data) => resolve(String(data).trim())),
+    )
+    writeFileSync(join(folder, 'pg.lock'), pid)
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
+    lockFolder(folder).release()
   })
 
   it('takes over the lock of a process that died, not of one that lives', async () => {
@@ -143,29 +140,25 @@ onPostgres((server) => {
       name: '9999-slow',
       up: async (db: Transaction<Database>) => void (await sql`select pg_sleep(3)`.execute(db)),
     }
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const connection = await connect({ databaseUrl: url, dataDir: null, statementTimeoutMs: 100 })
-    try {
-      await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
-      // Neither the server nor this side of the connection gives up.
-      expect(await connection.withoutTimeout((db) => migrate(db, [slow], []))).toEqual(['9999-slow'])
-      // The idle-in-transaction timeout still applies, so an interrupted caller does not keep its locks.
-      const frozen = connection.withoutTimeout((db) =>
-        db.transaction().execute(async (tx) => {
-          const session = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
-          await vi.waitUntil(() => isGone(connection.db, session.rows[0]?.pid), { timeout: 60_000 })
-          await sql`select 1`.execute(tx)
-        }),
-      )
-      await expect(frozen).rejects.toThrow()
-    } finally {
-      await connection.close()
-      await drop()
-    }
+    onTestFinished(() => connection.close())
+    await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
+    // Neither the server nor this side of the connection gives up.
+    expect(await connection.withoutTimeout((db) => migrate(db, [slow], []))).toEqual(['9999-slow'])
+    // The idle-in-transaction timeout still applies, so an interrupted caller does not keep its locks.
+    const frozen = connection.withoutTimeout((db) =>
+      db.transaction().execute(async (tx) => {
+        const session = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+        await vi.waitUntil(() => isGone(connection.db, session.rows[0]?.pid), { timeout: 60_000 })
+        await sql`select 1`.execute(tx)
+      }),
+    )
+    await expect(frozen).rejects.toThrow()
   })
 
   it('[D21] unusual settings of a database change nothing, or are refused in one line', async () => {
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const name = new URL(url).pathname.slice(1)
     const operator = await connect({ databaseUrl: server, dataDir: null })
     const unusual: readonly (readonly [string, string])[] = [
@@ -178,109 +171,94 @@ onPostgres((server) => {
     ]
     const set = (setting: string, to: string) =>
       sql.raw(`alter database ${name} set ${setting} to ${to}`).execute(operator.db)
-    try {
-      for (const [setting, to] of unusual) await set(setting, to)
-      const ours = await connect({ databaseUrl: url, dataDir: null })
-      await ours.withoutTimeout(checkSession)
-      const at = new Date(1_787_000_000_123)
-      const { rows } = await sql`select ${at}::timestamptz as at, '\\x01'::bytea as bytes,
-        current_setting('transaction_isolation') as isolation`.execute(ours.db)
-      expect(rows).toEqual([{ at, bytes: Buffer.from([1]), isolation: 'read committed' }])
-      await ours.close()
-      // A pooler sets nothing.
-      const pooled = await connect({ databaseUrl: url, dataDir: null, isPrepared: false })
-      await expect(checkSession(pooled.db)).rejects.toThrow(/datestyle is German, DMY, not ISO; [^\n]*$/)
-      await pooled.close()
-      await set('lc_time', "'C'")
-      await set('search_path', 'elsewhere')
-      const lost = await connect({ databaseUrl: url, dataDir: null })
-      await expect(checkSession(lost.db)).rejects.toThrow('search_path is empty, not public')
-      await lost.close()
-    } finally {
-      await operator.close()
-      await drop()
-    }
+    onTestFinished(() => operator.close())
+    for (const [setting, to] of unusual) await set(setting, to)
+    const ours = await connect({ databaseUrl: url, dataDir: null })
+    await ours.withoutTimeout(checkSession)
+    const at = new Date(1_787_000_000_123)
+    const { rows } = await sql`select ${at}::timestamptz as at, '\\x01'::bytea as bytes,
+      current_setting('transaction_isolation') as isolation`.execute(ours.db)
+    expect(rows).toEqual([{ at, bytes: Buffer.from([1]), isolation: 'read committed' }])
+    await ours.close()
+    // A pooler sets nothing.
+    const pooled = await connect({ databaseUrl: url, dataDir: null, isPrepared: false })
+    await expect(checkSession(pooled.db)).rejects.toThrow(/datestyle is German, DMY, not ISO; [^\n]*$/)
+    await pooled.close()
+    await set('lc_time', "'C'")
+    await set('search_path', 'elsewhere')
+    const lost = await connect({ databaseUrl: url, dataDir: null })
+    await expect(checkSession(lost.db)).rejects.toThrow('search_path is empty, not public')
+    await lost.close()
   })
 
   it('survives broken connections, and soon has new ones', async () => {
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const operator = await connect({ databaseUrl: server, dataDir: null })
-    try {
-      await ours.ping()
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = ${new URL(url).pathname.slice(1)}`.execute(operator.db)
-      // A query or two may still use the broken connection and fail, until it is replaced.
-      await vi.waitUntil(
-        async () => {
-          const error = await ours.ping().catch((e: unknown) => e)
-          expect(error === undefined || isAway(error), String(error)).toBe(true)
-          return error === undefined
-        },
-        { timeout: 60_000 },
-      )
-    } finally {
-      await Promise.all([ours.close(), operator.close()])
-      await drop()
-    }
+    onTestFinished(() => ours.close())
+    onTestFinished(() => operator.close())
+    await ours.ping()
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = ${new URL(url).pathname.slice(1)}`.execute(operator.db)
+    // A query or two may still use the broken connection and fail, until it is replaced.
+    await vi.waitUntil(
+      async () => {
+        const error = await ours.ping().catch((e: unknown) => e)
+        expect(error === undefined || isAway(error), String(error)).toBe(true)
+        return error === undefined
+      },
+      { timeout: 60_000 },
+    )
   })
 
   it('[Q20] cuts connections that are silent without being broken, makes others, and waits for slow queries', async () => {
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const relay = await Relay.to(url)
     const ours = await connect({ databaseUrl: relay.url, dataDir: null })
-    try {
-      await ours.ping()
-      await ours.call(PID)
-      let slowIsDone = false
-      const slow = sql`select pg_sleep(1)`.execute(ours.db).then(() => (slowIsDone = true))
-      // An idle one holds its connection between two queries: it waits for nobody.
-      const idle = ours.db.transaction().execute(async (tx) => {
-        await sql`select 1`.execute(tx)
-        await vi.waitUntil(() => slowIsDone, { interval: 10, timeout: 10_000 })
-        await sql`select 1`.execute(tx)
-      })
-      await vi.waitUntil(async () => (await ours.cutSilent()) > 0 || slowIsDone, { interval: 10, timeout: 10_000 })
-      expect(slowIsDone).toBe(true)
-      await Promise.all([slow, idle])
+    onTestFinished(() => relay.close())
+    onTestFinished(() => ours.close())
+    await ours.ping()
+    await ours.call(PID)
+    let slowIsDone = false
+    const slow = sql`select pg_sleep(1)`.execute(ours.db).then(() => (slowIsDone = true))
+    // An idle one holds its connection between two queries: it waits for nobody.
+    const idle = ours.db.transaction().execute(async (tx) => {
+      await sql`select 1`.execute(tx)
+      await vi.waitUntil(() => slowIsDone, { interval: 10, timeout: 10_000 })
+      await sql`select 1`.execute(tx)
+    })
+    await vi.waitUntil(async () => (await ours.cutSilent()) > 0 || slowIsDone, { interval: 10, timeout: 10_000 })
+    expect(slowIsDone).toBe(true)
+    await Promise.all([slow, idle])
 
-      relay.swallow()
-      const lost = Promise.allSettled([
-        ours.ping(),
-        ours.call(PID),
-        ours.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
-      ])
-      let cut = 0
-      await vi.waitUntil(async () => (cut += await ours.cutSilent()) >= 2, { interval: 10, timeout: 10_000 })
-      await ours.ping()
-      await ours.call(PID)
-      for (const each of await lost) {
-        if (each.status === 'rejected') expect(isAway(each.reason), String(each.reason)).toBe(true)
-      }
-      expect((await lost).filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(2)
-    } finally {
-      await ours.close()
-      await relay.close()
-      await drop()
+    relay.swallow()
+    const lost = Promise.allSettled([
+      ours.ping(),
+      ours.call(PID),
+      ours.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
+    ])
+    let cut = 0
+    await vi.waitUntil(async () => (cut += await ours.cutSilent()) >= 2, { interval: 10, timeout: 10_000 })
+    await ours.ping()
+    await ours.call(PID)
+    for (const each of await lost) {
+      if (each.status === 'rejected') expect(isAway(each.reason), String(each.reason)).toBe(true)
     }
+    expect((await lost).filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(2)
   })
 
   it('matches commit on few connections, and on new ones when those broke', async () => {
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const pidOf = async () => {
       const [row] = await ours.call<{ pg_backend_pid: number }>(PID)
       return row?.pg_backend_pid
     }
-    try {
-      const pids = new Set(await Promise.all(Array.from({ length: 100 }, pidOf)))
-      expect(pids.size).toBeLessThan(10)
-      for (const pid of pids) await sql`select pg_terminate_backend(${pid}::integer)`.execute(ours.db)
-      await expect.poll(async () => pids.has(await pidOf().catch(() => [...pids][0]))).toBe(false)
-    } finally {
-      await ours.close()
-      await drop()
-    }
+    onTestFinished(() => ours.close())
+    const pids = new Set(await Promise.all(Array.from({ length: 100 }, pidOf)))
+    expect(pids.size).toBeLessThan(10)
+    for (const pid of pids) await sql`select pg_terminate_backend(${pid}::integer)`.execute(ours.db)
+    await expect.poll(async () => pids.has(await pidOf().catch(() => [...pids][0]))).toBe(false)
   })
 })
 

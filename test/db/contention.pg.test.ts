@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, ROUNDS_MAX, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
@@ -447,13 +447,9 @@ onPostgres((server) => {
 
   it('[X9] a commit whose answer is lost has happened, and its retry repeats the answer', async () => {
     const relay = await DeafRelay.to(database.url)
-    try {
-      const { repeated } = await tradesThroughHarm(relay.url, async () => relay.deafen())
-      expect(repeated).toBeGreaterThan(0)
-    } finally {
-      for (const { connection } of owners.splice(1)) await connection.close()
-      await relay.close()
-    }
+    onTestFinished(() => relay.close())
+    const { repeated } = await tradesThroughHarm(relay.url, async () => relay.deafen())
+    expect(repeated).toBeGreaterThan(0)
   })
 })
 

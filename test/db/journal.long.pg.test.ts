@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fixtureId, type FixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
@@ -29,6 +28,8 @@ import { loadRecording } from '../../src/replays/recordings.ts'
 import { Users } from '../../db/users.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
+import { committing } from '../support/committing.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const FRAME_MS = 10_000
 let matches = 81_000
@@ -104,16 +105,12 @@ eachDatabase((open) => {
     for (const upTo of [40, 43, 90, 130, 170, 210]) {
       // The commit of the last frame is written, or not, and its owner never learns which.
       let commits = upTo - frame
-      const dies = (store: MatchStore): MatchStore => ({
-        load: (id) => store.load(id),
-        histories: (ids) => store.histories(ids),
-        recall: (user, key) => store.recall(user, key),
-        commit: async (batch) => {
+      const dies = (store: MatchStore): MatchStore =>
+        committing(store, async (batch) => {
           if (--commits > 0) return store.commit(batch)
           if (upTo % 20 === 0) await store.commit(batch)
           throw new Error('killed')
-        },
-      })
+        })
       const actor = await own(dies)
       expect(actor.view.info.feedSeq).toBe(heard.at(-1) ?? 0)
       await play(actor, frame, upTo - 1)
@@ -213,18 +210,13 @@ eachDatabase((open) => {
     const [listed] = await recordings.list(1, null)
     expect(listed?.info.matchId).toBe(matchId)
     expect(listed?.commits).toBeGreaterThanOrEqual(30)
-    const folder = await mkdtemp(join(tmpdir(), 'touchline-recording-'))
-    try {
-      const path = join(folder, 'match.jsonl')
-      await writeFile(path, (await Array.fromAsync(recordings.lines(info))).join(''))
-      const again = await loadRecording(path)
-      expect(again.name).toBe(`match-${matchId}`)
-      expect(JSON.stringify(again.frames)).toBe(JSON.stringify(frames.slice(0, 30)))
-      expect(Object.keys(again.anchors).length).toBeGreaterThan(20)
-      expect(recording?.anchors).toMatchObject(again.anchors)
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const path = join(scratchFolder(), 'match.jsonl')
+    await writeFile(path, (await Array.fromAsync(recordings.lines(info))).join(''))
+    const again = await loadRecording(path)
+    expect(again.name).toBe(`match-${matchId}`)
+    expect(JSON.stringify(again.frames)).toBe(JSON.stringify(frames.slice(0, 30)))
+    expect(Object.keys(again.anchors).length).toBeGreaterThan(20)
+    expect(recording?.anchors).toMatchObject(again.anchors)
   })
 
   it('[J3] a payload that is too deep or too large for the journal is kept as the snapshot that it gave', async () => {

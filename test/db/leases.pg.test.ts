@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { connect } from '../../db/postgres/connect.ts'
@@ -25,26 +25,25 @@ onPostgres((server) => {
   it("[Q2][X15] the database's clock decides whether a lease runs, not those of the processes", async () => {
     const { url, drop } = await createMigrated(server)
     const connection = await connect({ databaseUrl: url, dataDir: null })
-    try {
-      const [ada, bob, id] = [leasesOf(connection, 'ada'), leasesOf(connection, 'bob'), fixtureId(1)]
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS })
-      expect(await ada.acquire(id)).toBe(1)
-      vi.setSystemTime(Date.now() + HOUR_MS)
-      expect(await bob.acquire(id)).toBeNull()
-      vi.setSystemTime(Date.now() - 3 * HOUR_MS)
-      expect(await bob.ownerOf(id)).toBe('ada')
-      expect(await ada.renew(id, 1)).toBe(true)
-      await expireIn(connection, id)
-      expect(await bob.acquire(id)).toBe(2)
-
-      // [X15] As if the database's clock had been put back by a day since.
-      await expireIn(connection, id, DAY_MS / SECOND_MS)
-      expect([await ada.ownerOf(id), await ada.elsewhere()]).toEqual([null, []])
-      expect(await ada.acquire(id)).toBe(3)
-      expect([await bob.ownerOf(id), await bob.acquire(id)]).toEqual(['ada', null])
-    } finally {
+    onTestFinished(async () => {
       await connection.close()
       await drop()
-    }
+    })
+    const [ada, bob, id] = [leasesOf(connection, 'ada'), leasesOf(connection, 'bob'), fixtureId(1)]
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS })
+    expect(await ada.acquire(id)).toBe(1)
+    vi.setSystemTime(Date.now() + HOUR_MS)
+    expect(await bob.acquire(id)).toBeNull()
+    vi.setSystemTime(Date.now() - 3 * HOUR_MS)
+    expect(await bob.ownerOf(id)).toBe('ada')
+    expect(await ada.renew(id, 1)).toBe(true)
+    await expireIn(connection, id)
+    expect(await bob.acquire(id)).toBe(2)
+
+    // [X15] As if the database's clock had been put back by a day since.
+    await expireIn(connection, id, DAY_MS / SECOND_MS)
+    expect([await ada.ownerOf(id), await ada.elsewhere()]).toEqual([null, []])
+    expect(await ada.acquire(id)).toBe(3)
+    expect([await bob.ownerOf(id), await bob.acquire(id)]).toEqual(['ada', null])
   })
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from '../../db/postgres/commit-batch.ts'
 import { RULES, withRules } from '../../db/postgres/rules.ts'
 import { LEAGUE_TABLE } from '../../db/postgres/league-table.ts'
@@ -142,45 +142,38 @@ eachDatabase((open) => {
     const { db } = open()
     const added = step('9998-adds', 'create table later (x integer)')
     const breaking: Migration = { ...step('9999-breaks', 'drop table later'), isBreaking: true }
-    try {
-      expect(await migrate(db, [...MIGRATIONS, added])).toEqual(['9998-adds'])
-      expect(await migrate(db)).toEqual([])
-      expect(await newerBreaking(db)).toBeNull()
-      expect(await migrate(db, [...MIGRATIONS, added, breaking])).toEqual(['9999-breaks'])
-      await expect(migrate(db)).rejects.toThrow(/newer or different version: 9998-adds, 9999-breaks unknown here/)
-      await expect(migrate(db, [...MIGRATIONS, added])).rejects.toThrow(/9999-breaks unknown here/)
-      expect(await newerBreaking(db)).toBe('9999-breaks')
-      expect(await newerBreaking(db, [...MIGRATIONS, added, breaking])).toBeNull()
-    } finally {
-      await sql`delete from schema_migrations where name > '9'`.execute(db)
-    }
+    onTestFinished(async () => void (await sql`delete from schema_migrations where name > '9'`.execute(db)))
+    expect(await migrate(db, [...MIGRATIONS, added])).toEqual(['9998-adds'])
+    expect(await migrate(db)).toEqual([])
+    expect(await newerBreaking(db)).toBeNull()
+    expect(await migrate(db, [...MIGRATIONS, added, breaking])).toEqual(['9999-breaks'])
+    await expect(migrate(db)).rejects.toThrow(/newer or different version: 9998-adds, 9999-breaks unknown here/)
+    await expect(migrate(db, [...MIGRATIONS, added])).rejects.toThrow(/9999-breaks unknown here/)
+    expect(await newerBreaking(db)).toBe('9999-breaks')
+    expect(await newerBreaking(db, [...MIGRATIONS, added, breaking])).toBeNull()
   })
 })
 
 onPostgres((server) => {
   it('processes that start together migrate together: one works, the others wait', async () => {
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const starters = await Promise.all(Array.from({ length: 5 }, () => connect({ databaseUrl: url, dataDir: null })))
-    try {
-      const ran = await Promise.all(starters.map(({ db }) => migrate(db)))
-      expect(ran.flat()).toEqual([
-        ...names,
-        RULES.installedAs,
-        COMMIT_BATCH.installedAs,
-        COMMIT_BATCH_PROTECTED.installedAs,
-        LEAGUE_TABLE.installedAs,
-        MATCH_TABLE.installedAs,
-        DISTRICT_TABLE.installedAs,
-      ])
-      expect(ran.filter((one) => one.length > 0)).toHaveLength(1)
-    } finally {
-      await Promise.all(starters.map((starter) => starter.close()))
-      await drop()
-    }
+    for (const starter of starters) onTestFinished(() => starter.close())
+    const ran = await Promise.all(starters.map(({ db }) => migrate(db)))
+    expect(ran.flat()).toEqual([
+      ...names,
+      RULES.installedAs,
+      COMMIT_BATCH.installedAs,
+      COMMIT_BATCH_PROTECTED.installedAs,
+      LEAGUE_TABLE.installedAs,
+      MATCH_TABLE.installedAs,
+      DISTRICT_TABLE.installedAs,
+    ])
+    expect(ran.filter((one) => one.length > 0)).toHaveLength(1)
   })
 
   it("a process that waits for another's migration polls, so that none of its queries times out", async () => {
-    const { url, drop } = await createDatabase(server)
+    const url = await createDatabase(server)
     const one = await connect({ databaseUrl: url, dataDir: null })
     const [begun, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let questions = 0
@@ -197,13 +190,10 @@ onPostgres((server) => {
         await asked.promise
       },
     }
-    try {
-      const first = migrate(one.db, [slow], [])
-      await begun.promise
-      expect(await Promise.all([first, migrate(two, [slow], [])])).toEqual([['1'], []])
-    } finally {
-      await Promise.all([one.close(), two.destroy()])
-      await drop()
-    }
+    onTestFinished(() => one.close())
+    onTestFinished(() => two.destroy())
+    const first = migrate(one.db, [slow], [])
+    await begun.promise
+    expect(await Promise.all([first, migrate(two, [slow], [])])).toEqual([['1'], []])
   })
 })

@@ -32,6 +32,7 @@ import { type Proven, verify } from '../../src/verify/verify.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { shortRecording } from '../support/short-recordings.ts'
 import { TestWorld } from '../support/test-world.ts'
+import { committing } from '../support/committing.ts'
 
 const FRAME_MS = 10_000
 const TRADERS = 24
@@ -63,16 +64,11 @@ eachDatabase((open) => {
       const cache = new WalletCache(new FastMemory(world), () => undefined)
       cache.timeline = await timelineOf(connection.db)
       const stored = new SqlMatchStore(connection, cache, world)
-      const store: MatchStore = {
-        load: (id) => stored.load(id),
-        histories: (ids) => stored.histories(ids),
-        recall: (user, key) => stored.recall(user, key),
-        commit: async (batch) => {
-          if (!dying) return stored.commit(batch)
-          if (chance.happens(0.5)) await stored.commit(batch)
-          throw new Error('killed')
-        },
-      }
+      const store: MatchStore = committing(stored, async (batch) => {
+        if (!dying) return stored.commit(batch)
+        if (chance.happens(0.5)) await stored.commit(batch)
+        throw new Error('killed')
+      })
       const epoch = await new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true }).acquire(
         matchId,
       )

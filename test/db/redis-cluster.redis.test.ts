@@ -1,6 +1,6 @@
 /** Redis as a cluster: the contracts of what uses it, and what happens when a master dies or hangs. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { connectBoards } from '../../db/boards-redis.ts'
 import { isAway } from '../../db/faults.ts'
 import { connectRedis } from '../../db/fast/fast-redis.ts'
@@ -61,18 +61,17 @@ onRedis(() => {
   it('readiness writes to every master', async () => {
     const store = await connectRedis({ url: nodes.url })
     const plain = await nodes.client()
-    try {
-      await store.probe()
-      for (const master of plain.nodes('master')) await master.config('SET', 'maxmemory', '1')
-      const [last] = plain.nodes('master').slice(-1)
-      for (const master of plain.nodes('master').slice(0, -1)) await master.config('SET', 'maxmemory', '0')
-      expect(isAway(await store.probe().catch((error: unknown) => error))).toBe(true)
-      await last?.config('SET', 'maxmemory', '0')
-      await store.probe()
-    } finally {
+    onTestFinished(async () => {
       plain.disconnect()
       await store.close()
-    }
+    })
+    await store.probe()
+    for (const master of plain.nodes('master')) await master.config('SET', 'maxmemory', '1')
+    const [last] = plain.nodes('master').slice(-1)
+    for (const master of plain.nodes('master').slice(0, -1)) await master.config('SET', 'maxmemory', '0')
+    expect(isAway(await store.probe().catch((error: unknown) => error))).toBe(true)
+    await last?.config('SET', 'maxmemory', '0')
+    await store.probe()
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { ServerRig } from '../support/server-rig.ts'
@@ -7,11 +7,7 @@ import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { eachDataPlace, onServers, type DataPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
 const BOT = '/api/admin/gameplay-bot'
@@ -199,7 +195,7 @@ eachDataPlace((settle) => {
 
     it('a replay continues after the process was killed, and can then be stopped', async () => {
       const place = await settle()
-      cleanUp.push(() => place.remove())
+      onTestFinished(() => place.remove())
       const env = { ...place.env, ...ADMIN, DEMO_REPLAY: 'none' }
       const client = async (program: Program, name: string) => {
         const signedIn = new HttpClient((await program.listening).url)

@@ -1,6 +1,6 @@
 /** Several processes of the real program on one PostgreSQL and one Redis, over each bus. */
 import { sql, type Transaction } from 'kysely'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
@@ -17,11 +17,7 @@ import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { onServers, type ServerPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 /** A process that serves clients, and two that run matches, one of which owns the demo match. */
 class Cluster {
@@ -113,7 +109,7 @@ onServers((settle) => {
   /** A cluster on separate stores, which are removed after the test. */
   const clustered = async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     return { place, cluster: await Cluster.start(place) }
   }
 
@@ -219,7 +215,7 @@ onServers((settle) => {
     const place = await settle()
     const relays = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
     const [near, far] = relays.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
-    cleanUp.push(async () => {
+    onTestFinished(async () => {
       for (const relay of relays) await relay.close()
       await place.remove()
     })
@@ -281,7 +277,7 @@ onServers((settle) => {
   it('[Q18] an owner that no longer hears the others is reached again, or replaced: trades go on within seconds', async () => {
     const place = await settle()
     const relay = await Relay.to(place.env['REDIS_URL'] ?? '')
-    cleanUp.push(async () => {
+    onTestFinished(async () => {
       await relay.close()
       await place.remove()
     })
@@ -324,7 +320,7 @@ onServers((settle) => {
 
   it('[R8] a process starts although another one died while it built the leaderboards', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
     const first = new Program(api)
     const ada = new HttpClient((await first.listening).url)
@@ -344,7 +340,7 @@ onServers((settle) => {
 
   it('processes without matches share their addresses', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
     const first = new Program(api)
     const { url, wsUrl } = await first.listening

@@ -1,7 +1,7 @@
 /** A deleted account, from the wish to a search of PostgreSQL, Redis and the log for what is left. */
 import { execFileSync } from 'node:child_process'
 import type { Redis } from 'ioredis'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { ComposedServer } from '../support/composed-server.ts'
@@ -17,51 +17,48 @@ onServers((settle) => {
     const place = await settle()
     const env = { ...place.env, ADMIN_EMAILS: 'eraser@synthetic.invalid' }
     const server = await ComposedServer.open({ ...place, env })
-    try {
-      const admin = await server.user('Eraser')
-      await admin.request('PUT', '/api/admin/settings/privacy.deletion_grace_days', { value: 0 })
-      const vera = await server.user('Vera Vanishing')
-      const player = pick(await vera.instruments())
-      const order = {
-        instrumentId: player.id,
-        direction: 'long',
-        lotSize: 1,
-        clientPrice: player.currentPrice,
-      } as const
-      await vera.opens(order)
-      const socket = new WebSocket(await vera.socketUrl(), 'feed.v1')
-      const opened = Promise.withResolvers<void>()
-      const closed = Promise.withResolvers<void>()
-      socket.addEventListener('open', () => opened.resolve())
-      socket.addEventListener('close', () => closed.resolve())
-      await opened.promise
-      await writesEverywhere(vera, order)
-      const guest = await server.user('Guest')
-      const { code } = await vera.get('/api/leagues', Codes).then(({ leagues }) => present(leagues[0], 'league'))
-      expect((await guest.request('POST', '/api/leagues/join', { code })).status).toBe(200)
-      const { userId } = await vera.get('/api/me', z.looseObject({ userId: z.string() }))
-      for (const [method, path, body] of [
-        ['POST', 'notes', { text: 'is Vera Vanishing' }],
-        ['PUT', 'status', { status: 'active', reason: 'Vanishing has explained herself' }],
-      ] as const) {
-        expect((await admin.request(method, `/api/admin/users/${userId}/${path}`, body)).status).toBe(200)
-      }
-      expect(await everything(place.env['DATABASE_URL'] ?? '', place.redis)).toMatch(/vanishing/i)
-      await server.play(HOLD_SECS)
-
-      expect((await vera.request('DELETE', '/api/me', { confirm: 'vera_vanishing' })).status).toBe(200)
-      await closed.promise
-      expect((await vera.request('GET', '/api/wallet')).status).toBe(401)
-      const Users = z.looseObject({ total: z.number() })
-      const isGone = async () => (await admin.get('/api/admin/users?search=vanishing', Users)).total === 0
-      await vi.waitUntil(isGone, LOOKS)
-      expect(await everything(place.env['DATABASE_URL'] ?? '', place.redis)).not.toMatch(/vanishing/i)
-      // Not even while the account lived: no mistake of an operator's log keeps anybody.
-      expect(server.lines.length).toBeGreaterThan(20)
-      expect(server.lines.filter((line) => /vanishing/i.test(line))).toEqual([])
-    } finally {
-      await server.close() // which audits the books
+    onTestFinished(() => server.close()) // which audits the books
+    const admin = await server.user('Eraser')
+    await admin.request('PUT', '/api/admin/settings/privacy.deletion_grace_days', { value: 0 })
+    const vera = await server.user('Vera Vanishing')
+    const player = pick(await vera.instruments())
+    const order = {
+      instrumentId: player.id,
+      direction: 'long',
+      lotSize: 1,
+      clientPrice: player.currentPrice,
+    } as const
+    await vera.opens(order)
+    const socket = new WebSocket(await vera.socketUrl(), 'feed.v1')
+    const opened = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
+    socket.addEventListener('open', () => opened.resolve())
+    socket.addEventListener('close', () => closed.resolve())
+    await opened.promise
+    await writesEverywhere(vera, order)
+    const guest = await server.user('Guest')
+    const { code } = await vera.get('/api/leagues', Codes).then(({ leagues }) => present(leagues[0], 'league'))
+    expect((await guest.request('POST', '/api/leagues/join', { code })).status).toBe(200)
+    const { userId } = await vera.get('/api/me', z.looseObject({ userId: z.string() }))
+    for (const [method, path, body] of [
+      ['POST', 'notes', { text: 'is Vera Vanishing' }],
+      ['PUT', 'status', { status: 'active', reason: 'Vanishing has explained herself' }],
+    ] as const) {
+      expect((await admin.request(method, `/api/admin/users/${userId}/${path}`, body)).status).toBe(200)
     }
+    expect(await everything(place.env['DATABASE_URL'] ?? '', place.redis)).toMatch(/vanishing/i)
+    await server.play(HOLD_SECS)
+
+    expect((await vera.request('DELETE', '/api/me', { confirm: 'vera_vanishing' })).status).toBe(200)
+    await closed.promise
+    expect((await vera.request('GET', '/api/wallet')).status).toBe(401)
+    const Users = z.looseObject({ total: z.number() })
+    const isGone = async () => (await admin.get('/api/admin/users?search=vanishing', Users)).total === 0
+    await vi.waitUntil(isGone, LOOKS)
+    expect(await everything(place.env['DATABASE_URL'] ?? '', place.redis)).not.toMatch(/vanishing/i)
+    // Not even while the account lived: no mistake of an operator's log keeps anybody.
+    expect(server.lines.length).toBeGreaterThan(20)
+    expect(server.lines.filter((line) => /vanishing/i.test(line))).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 /** Two processes of the real program on PostgreSQL and a Redis Cluster, of which a master dies. */
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { keys } from '../../db/fast/fast-store.ts'
@@ -14,11 +14,7 @@ import { RedisNodes } from '../support/redis-cluster.ts'
 
 const PER_MINUTE = 500
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 const Me = z.looseObject({ ranked: z.boolean() })
 const Board = z.looseObject({ entries: z.array(z.looseObject({ username: z.string() })) })
@@ -26,10 +22,10 @@ const Board = z.looseObject({ entries: z.array(z.looseObject({ username: z.strin
 onServers((settle) => {
   it('[Q22] on a Redis Cluster users sign in, trade, see boards and prices across processes, and a master may die', async () => {
     const [place, nodes] = [await settle(), await RedisNodes.start()]
-    cleanUp.push(
-      () => place.remove(),
-      () => nodes.stop(),
-    )
+    onTestFinished(async () => {
+      await place.remove()
+      await nodes.stop()
+    })
     const env = {
       ...place.env,
       REDIS_URL: nodes.url,

@@ -1,30 +1,23 @@
 /** A server with a standby: which of its routes read there. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { onServers } from '../support/data-place.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { startPair } from '../support/standby.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
-const cleanUp: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0).toReversed()) await clean()
-})
+afterEach(killRemaining)
 
 const Page = z.looseObject({ nextCursor: z.string().nullable() })
 
 onServers(() => {
   it('[D16] lists and histories are read from the standby, what a user has just written is not', async () => {
     const pair = present(await startPair(), 'a PostgreSQL that can be run')
-    cleanUp.push(() => pair.remove())
-    const folder = mkdtempSync(join(tmpdir(), 'touchline-test-'))
-    cleanUp.push(async () => rmSync(folder, { recursive: true }))
+    onTestFinished(() => pair.remove())
+    const folder = scratchFolder()
     const program = new Program({
       DATA_DIR: folder,
       DATABASE_URL: pair.primary.url,
@@ -33,10 +26,10 @@ onServers(() => {
       DEMO_TRADERS: '0',
     })
     const { url } = await program.listening
-    cleanUp.push(() => program.stop())
+    onTestFinished(async () => void (await program.stop()))
     const standby = new pg.Client({ connectionString: pair.standby.url, application_name: 'the test' })
     await standby.connect()
-    cleanUp.push(() => standby.end())
+    onTestFinished(() => standby.end())
     const metric = async (name: string): Promise<number> => {
       const text = await (await fetch(`${url}/metrics`)).text()
       return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { u } from '../support/fixtures.ts'
 import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
@@ -7,11 +7,7 @@ import { killRemaining, PATIENCE, Program, type Settings } from '../support/proc
 import { eachDataPlace, type DataPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 const QUIET = { DEMO_TRADERS: '0' }
 
@@ -23,7 +19,7 @@ async function start(place: DataPlace, settings: Settings): Promise<Program> {
 
 async function settled(settle: () => Promise<DataPlace>): Promise<DataPlace> {
   const place = await settle()
-  cleanUp.push(() => place.remove())
+  onTestFinished(() => place.remove())
   return place
 }
 

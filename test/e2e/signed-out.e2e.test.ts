@@ -1,19 +1,13 @@
 /** Signed out is signed out: two processes of the real program, and a Redis that loses what it was told. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { OwnRedis } from '../../ops/rehearse/rig/redis.ts'
 import { onServers } from '../support/data-place.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0).toReversed()) await clean()
-})
+afterEach(killRemaining)
 
 const post = (url: string, cookie: string, body?: object) =>
   fetch(url, {
@@ -39,11 +33,10 @@ const statusAt = async (url: string, cookie: string) =>
 onServers((settle) => {
   it('[S4] a token stays dead in two processes while the fast store is emptied, restarted and away', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
-    const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))
-    cleanUp.push(() => rm(folder, { recursive: true }))
+    onTestFinished(() => place.remove())
+    const folder = scratchFolder()
     const redis = await OwnRedis.start(folder)
-    cleanUp.push(() => redis.kill())
+    onTestFinished(() => redis.kill())
     const env = { ...place.env, REDIS_URL: redis.url, DEMO_REPLAY: 'none' }
     const { url: here } = await new Program(env).listening
     const { url: there } = await new Program(env).listening
@@ -78,7 +71,7 @@ onServers((settle) => {
 
   it('[S11] ending a session elsewhere closes its sockets within a second without the bus', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const env = { ...place.env, DEMO_REPLAY: 'none' }
     const { url } = await new Program(env).listening
     const cookie = await signIn(url)
@@ -93,7 +86,7 @@ onServers((settle) => {
 
   it('[S11] freezing, demotion and deletion in one process close sockets in the other', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const env = { ...place.env, DEMO_REPLAY: 'none', ADMIN_EMAILS: 'desk@synthetic.invalid' }
     const { url: here } = await new Program(env).listening
     const { url: there } = await new Program(env).listening
@@ -131,7 +124,7 @@ onServers((settle) => {
 
   it('[S18] a key that is deleted in one process is dead in the other, with its sockets', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const env = { ...place.env, DEMO_REPLAY: 'none' }
     const { url: here } = await new Program(env).listening
     const { url: there } = await new Program(env).listening

@@ -1,7 +1,7 @@
 /** Who may hold a socket, and how often who may knock, on processes of the real program. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client as Sdk } from '@colyseus/sdk'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { matchRoomId } from '../../rooms/match/match-room.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
@@ -10,11 +10,7 @@ import { embeddedPlace, type DataPlace, onServers } from '../support/data-place.
 import { HttpClient } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
 const UNKNOWN_MATCH = 4_000_000_000
@@ -69,7 +65,7 @@ async function comingSoon(programs: readonly Program[]): Promise<void> {
 }
 
 const start = (place: DataPlace, settings: Readonly<Record<string, string>>): Program => {
-  cleanUp.push(() => place.remove())
+  onTestFinished(() => place.remove())
   return new Program({ ...place.env, ...settings })
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
@@ -10,22 +10,18 @@ import { systemWorld } from '../../src/system-world.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 async function settle(): Promise<DataPlace> {
   const place = await embeddedPlace()
-  cleanUp.push(() => place.remove())
+  onTestFinished(() => place.remove())
   return place
 }
 
 /** A port of this machine that another server uses. */
 async function takenPort(): Promise<string> {
   const neighbour = createServer().listen(0, '127.0.0.1')
-  cleanUp.push(() => new Promise((resolve) => neighbour.close(() => resolve())))
+  onTestFinished(() => new Promise((resolve) => neighbour.close(() => resolve())))
   await vi.waitUntil(() => neighbour.listening, PATIENCE)
   const address = present(neighbour.address(), 'an address')
   return typeof address === 'string' ? address : String(address.port)

@@ -1,16 +1,12 @@
 /** The trace of a trade, as a collector receives it. */
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { Collector, type SpanSeen } from '../support/collector.ts'
 import { HttpClient, pick } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program, type Settings } from '../support/process.ts'
 import { embeddedPlace, onServers, type DataPlace } from '../support/data-place.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const DECLINED = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -18,7 +14,7 @@ const CALLER = 'b7ad6b7169203331'
 const DEMO = { DEMO_TRADERS: '0', DEMO_SPEED: '8' }
 async function collector(): Promise<Collector> {
   const opened = await Collector.open()
-  cleanUp.push(() => opened.close())
+  onTestFinished(() => opened.close())
   return opened
 }
 
@@ -59,7 +55,7 @@ const settings = ({ url }: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OT
 
 it('a traced request, its command and its commit are spans of the trace, unless its caller declines', async () => {
   const [place, seen] = [await embeddedPlace(), await collector()]
-  cleanUp.push(() => place.remove())
+  onTestFinished(() => place.remove())
   const program = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(program, `00-${TRACE}-${CALLER}-01`)
   await tradeAt(program, `00-${DECLINED}-${CALLER}-00`)
@@ -93,7 +89,7 @@ it('a traced request, its command and its commit are spans of the trace, unless 
 onServers((settle) => {
   it('the trace follows the command to the process that owns the match', async () => {
     const [place, seen] = [await settle(), await collector()]
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const api = await start(place, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
     const rooms = await start(place, { ROLES: 'rooms', ...DEMO, ...settings(seen) })
     await tradeAt(api, `00-${TRACE}-${CALLER}-01`)
@@ -106,7 +102,7 @@ onServers((settle) => {
 
 it('an unavailable collector fails no request', async () => {
   const place = await embeddedPlace()
-  cleanUp.push(() => place.remove())
+  onTestFinished(() => place.remove())
   const untraced = await start(place, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   await tradeAt(untraced, `00-${TRACE}-${CALLER}-01`)
   const { code, stdout } = await untraced.stop()

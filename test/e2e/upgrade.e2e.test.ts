@@ -1,6 +1,6 @@
 /** A running process and a database that a newer version migrates. */
 import { sql } from 'kysely'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { type Migration, migrate, MIGRATIONS } from '../../db/postgres/migrate.ts'
 import { audit, BALANCED } from '../support/books.ts'
@@ -8,11 +8,7 @@ import { type DataPlace, onServers } from '../support/data-place.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0)) await clean()
-})
+afterEach(killRemaining)
 
 /** Longer than two looks at the schema, and than stopping may take. */
 const BOUND_MS = 2_100 + 10_000
@@ -46,7 +42,7 @@ const Unready = z.object({ code: z.literal('NOT_READY'), checks: z.record(z.stri
 onServers((settle) => {
   it('[D15] a tolerated migration changes nothing; after a breaking one the process says so, hands over and ends with 75', async () => {
     const place = await settle()
-    cleanUp.push(() => place.remove())
+    onTestFinished(() => place.remove())
     const settings = { ...place.env, DEMO_TRADERS: '0', DEMO_SPEED: '2', DRAIN_SECS: '2' }
     const program = new Program(settings)
     const { url } = await program.listening

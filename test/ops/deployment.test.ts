@@ -1,8 +1,7 @@
 /** Deployment files: valid for the programs that read them, and accepted by the server. */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { promisify } from 'node:util'
 import { parser } from '@prometheus-io/lezer-promql'
@@ -25,6 +24,7 @@ import { TOOLS } from '../../ops/tool-table.ts'
 import { importsOf } from '../support/source-text.ts'
 import { hasTool } from '../support/tool.ts'
 import { alertRules, expressions } from './watching.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const execute = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -203,7 +203,7 @@ describe('ops/deploy/compose.yaml', () => {
   })
 
   it.skipIf(!hasTool('haproxy'))('its HAProxy takes the file, and would refuse a misspelt one', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchline-haproxy-'))
+    const folder = scratchFolder()
     const check = (configuration: string): number | null => {
       const file = join(folder, 'haproxy.cfg')
       writeFileSync(file, configuration)
@@ -212,7 +212,6 @@ describe('ops/deploy/compose.yaml', () => {
     const proxy = text('ops/deploy/proxy/haproxy.cfg')
     expect(check(proxy)).toBe(0)
     expect(check(proxy.replace('-down shutdown-sessions', '-down shutdown-session'))).toBe(1)
-    rmSync(folder, { recursive: true })
   })
 
   it('Patroni waits for its standby, and keeps within its own limits', () => {
@@ -263,7 +262,7 @@ describe('ops/deploy/compose.yaml', () => {
 it.skipIf(!hasTool('etcd') || !hasTool('etcdctl'))(
   '[S26] etcd asks for a password before the first Patroni starts, and two that come at once agree on it',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchline-etcd-'))
+    const folder = scratchFolder()
     const [hosts, peers] = [`127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
     const listen = ['--listen-client-urls', `http://${hosts}`, '--advertise-client-urls', `http://${hosts}`]
     const peer = ['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers]
@@ -288,7 +287,6 @@ it.skipIf(!hasTool('etcd') || !hasTool('etcdctl'))(
     } finally {
       etcd.kill()
       await once(etcd, 'exit')
-      rmSync(folder, { recursive: true })
     }
   },
 )

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { PATIENCE, Program } from '../support/process.ts'
@@ -61,18 +61,15 @@ describe('an example', () => {
     let said = ''
     child.stdout.on('data', (data) => (said += String(data)))
     const moves = async () => JSON.stringify((await visitor.instruments()).map((i) => i.last_published_price))
-    try {
-      // Before the first move there is nothing to resume from.
-      const hasMoved = () => said.split('\n').some((line) => / \d+\.\d\d$/.test(line))
-      await vi.waitUntil(hasMoved, PATIENCE)
-      const before = await moves()
-      relay.cut()
-      await vi.waitUntil(async () => (await moves()) !== before, PATIENCE)
-      relay.mend()
-      await vi.waitUntil(() => / REPLAY/.test(said), PATIENCE)
-    } finally {
-      child.kill()
-    }
+    onTestFinished(() => void child.kill())
+    // Before the first move there is nothing to resume from.
+    const hasMoved = () => said.split('\n').some((line) => / \d+\.\d\d$/.test(line))
+    await vi.waitUntil(hasMoved, PATIENCE)
+    const before = await moves()
+    relay.cut()
+    await vi.waitUntil(async () => (await moves()) !== before, PATIENCE)
+    relay.mend()
+    await vi.waitUntil(() => / REPLAY/.test(said), PATIENCE)
   })
 
   it('founds a league that another one joins', { timeout: BUSY_MACHINE_MS }, async () => {

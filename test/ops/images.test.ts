@@ -1,14 +1,14 @@
 /** Images pinned to digests, from a registry of our own. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { digestOf, imagesIn, pinned } from '../../ops/tools/images.ts'
 import { checkImages, isDeploymentFile } from '../../ops/tools/preflight/images.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
@@ -77,8 +77,7 @@ describe('images', () => {
   })
 
   it('are pinned by the tool, which a check and preflight then accept', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchline-images-'))
-    const file = join(folder, 'compose.yaml')
+    const file = join(scratchFolder(), 'compose.yaml')
     writeFileSync(file, 'services:\n  a: { x: 1 }\n  b:\n    image: postgres:17\n  c:\n    image: redis:8\n')
     const tool = (...args: string[]) =>
       new Promise<{ code: unknown; said: string }>((resolve) => {
@@ -86,20 +85,16 @@ describe('images', () => {
           resolve({ code: error?.code ?? 0, said }),
         )
       })
-    try {
-      expect(isDeploymentFile(file)).toBe(true)
-      expect((await checkImages(file, { production: true }))[0]).toMatchObject({ verdict: 'failed' })
-      expect((await checkImages(file, { production: false }))[0]).toMatchObject({ verdict: 'warned' })
-      expect(await tool('--check', file)).toMatchObject({ code: 1, said: expect.stringContaining('NOT PINNED') })
-      expect(await tool('--registry', `${url}/`, file)).toMatchObject({ code: 0 })
-      expect(readFileSync(file, 'utf8')).toContain(
-        `postgres:17@${sha256(MANIFESTS['/v2/library/postgres/manifests/17'] ?? '')}`,
-      )
-      expect(await tool('--registry', url, file)).toMatchObject({ said: expect.stringContaining('(as before)') })
-      expect(await tool('--check', file)).toMatchObject({ code: 0 })
-      expect((await checkImages(file, { production: true }))[0]).toMatchObject({ verdict: 'ok' })
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    expect(isDeploymentFile(file)).toBe(true)
+    expect((await checkImages(file, { production: true }))[0]).toMatchObject({ verdict: 'failed' })
+    expect((await checkImages(file, { production: false }))[0]).toMatchObject({ verdict: 'warned' })
+    expect(await tool('--check', file)).toMatchObject({ code: 1, said: expect.stringContaining('NOT PINNED') })
+    expect(await tool('--registry', `${url}/`, file)).toMatchObject({ code: 0 })
+    expect(readFileSync(file, 'utf8')).toContain(
+      `postgres:17@${sha256(MANIFESTS['/v2/library/postgres/manifests/17'] ?? '')}`,
+    )
+    expect(await tool('--registry', url, file)).toMatchObject({ said: expect.stringContaining('(as before)') })
+    expect(await tool('--check', file)).toMatchObject({ code: 0 })
+    expect((await checkImages(file, { production: true }))[0]).toMatchObject({ verdict: 'ok' })
   })
 })

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { IdentityProvider } from '../../ops/rehearse/conformance/identity-provider.ts'
 import { MailServer } from '../../ops/rehearse/conformance/mail-server.ts'
 import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
@@ -17,15 +16,12 @@ import { readConfig } from '../../src/config.ts'
 import { killRemaining, Program } from '../support/process.ts'
 import { RedisNodes } from '../support/redis-cluster.ts'
 import { onServers, type ServerPlace } from '../support/data-place.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const PREFLIGHT = join(import.meta.dirname, '../../ops/tools/preflight/main.ts')
 const NOWHERE = '127.0.0.1:9'
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await killRemaining()
-  for (const clean of cleanUp.splice(0).toReversed()) await clean()
-})
+afterEach(killRemaining)
 
 /** Its output and exit code, in exactly this environment. */
 function preflight(settings: Readonly<Record<string, string>>, addresses: readonly string[] = []) {
@@ -93,7 +89,7 @@ describe('preflight', () => {
 
   it('asks the mail server whether it accepts our mail', async () => {
     const server = await MailServer.start()
-    cleanUp.push(() => server.stop())
+    onTestFinished(() => server.stop())
     const found = await checkMail(readConfig({ SMTP_URL: server.url, MAIL_FROM: 'play@touchline.example' }))
     expect(found).toMatchObject([{ what: 'mail', verdict: 'ok' }])
     expect(server.received).toEqual([])
@@ -102,7 +98,7 @@ describe('preflight', () => {
   onServers((settle) => {
     async function site(): Promise<ServerPlace> {
       const settled = await settle()
-      cleanUp.push(() => settled.remove())
+      onTestFinished(() => settled.remove())
       await settled.look(({ db }) => migrate(db))
       return settled
     }
@@ -110,7 +106,7 @@ describe('preflight', () => {
     it('finds a running deployment ready, with a token of its own, and changes nothing', async () => {
       const { env } = await site()
       const identity = await IdentityProvider.start()
-      cleanUp.push(() => identity.stop())
+      onTestFinished(() => identity.stop())
       const settings = { ...env, IDP_JWKS_URL: identity.keysUrl }
       const program = new Program({ ...settings, DEMO_REPLAY: 'none' })
       const { url, wsUrl } = await program.listening
@@ -126,10 +122,9 @@ describe('preflight', () => {
     })
 
     it('refuses every Redis that may drop keys', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))
-      cleanUp.push(() => rm(folder, { recursive: true }))
+      const folder = scratchFolder()
       const redis = await OwnRedis.start(folder)
-      cleanUp.push(() => redis.kill())
+      onTestFinished(() => redis.kill())
       const verdict = async (policy: string) => {
         await redis.set('maxmemory-policy', policy)
         return (await checkRedis(readConfig({ REDIS_URL: redis.url }))).map(({ verdict: found }) => found)
@@ -142,7 +137,7 @@ describe('preflight', () => {
 
     it('asks every node of a cluster', async () => {
       const nodes = await RedisNodes.start()
-      cleanUp.push(() => nodes.stop())
+      onTestFinished(() => nodes.stop())
       const check = async (url: string) =>
         (await checkRedis(readConfig({ REDIS_URL: url }))).map(({ verdict }) => verdict)
       expect(await check(nodes.url)).toEqual(Array.from({ length: 7 }, () => 'ok'))

@@ -6,6 +6,7 @@ import { FairShare, SHARED_BATCH_MAX } from '../../rooms/match/fair-share.ts'
 import { ActorRig, codeOf } from '../support/actor-rig.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { U } from '../support/fixtures.ts'
+import { committing } from '../support/committing.ts'
 
 const [HOT, QUIET, OTHER] = [fixtureId(1), fixtureId(2), fixtureId(3)]
 
@@ -19,15 +20,11 @@ async function crowded(kind: MatchEvent['kind']) {
     users: USERS,
     batchMax: (waiting) => share.batchMax(HOT, waiting),
     pause: async () => void steps.push('turn'),
-    wrap: (store) => ({
-      load: (id) => store.load(id),
-      histories: (ids) => store.histories(ids),
-      recall: (user, key) => store.recall(user, key),
-      commit: (batch) => {
+    wrap: (store) =>
+      committing(store, (batch) => {
         steps.push(batch.events.filter((event) => event.kind === kind).length)
         return store.commit(batch)
-      },
-    }),
+      }),
   })
   const everybodyOpens = async (): Promise<void> => {
     const orders = Array.from({ length: USERS }, (_, n) => stage.opens({ userId: U(n + 1) }))

@@ -1,8 +1,7 @@
 /** A tournament from its schedule to its table, and to the seed with which anybody makes its match again. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -10,6 +9,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 import { type HttpClient, pick, read } from '../support/http-client.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const SPEED = 120
 /** An update of the match at that speed. */
@@ -124,8 +124,7 @@ describe('a tournament', () => {
     expect(server.lines.join('\n')).not.toContain(seed)
 
     // Anybody makes it again, from what is public.
-    const folder = await mkdtemp(join(tmpdir(), 'tournament-'))
-    const path = join(folder, 'match.jsonl')
+    const path = join(scratchFolder(), 'match.jsonl')
     const recording = () => fetch(`${server.url}/api/public/tape/${matchId}/recording`)
     await vi.waitUntil(async () => {
       server.jump(STEP_SECS)
@@ -144,7 +143,6 @@ describe('a tournament', () => {
       1,
       expect.stringContaining('update 1 of'),
     ])
-    await rm(folder, { recursive: true })
 
     const { entries } = await seer.get(`/api/leagues/${id}`, Table)
     expect(entries).toHaveLength(2)

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
@@ -14,6 +14,7 @@ import { systemWorld } from '../../src/system-world.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { Secret } from '../../src/secret.ts'
 import { VARIABLES } from '../../src/variables.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const pem = await newPrivateKeyPem()
 const secret = 'yx3yv1mXo0cQf8WJt5bH7kL2nP9rS4uZ'
@@ -423,18 +424,14 @@ describe('configuration', () => {
   })
 
   it('keygen prints an environment that production accepts', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'touchline-keygen-'))
-    try {
-      const env = variablesIn(keygen([], {}, folder))
-      const { jwt } = readConfig({ ...production, ...env })
-      const keys = await loadOrCreateKeys({
-        dataDir: folder,
-        privateKeyPem: present(jwt.privateKeyPem, 'key').reveal(),
-        keyId: null,
-      })
-      expect(keys.keyId).toBe(jwt.keyId)
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const folder = scratchFolder()
+    const env = variablesIn(keygen([], {}, folder))
+    const { jwt } = readConfig({ ...production, ...env })
+    const keys = await loadOrCreateKeys({
+      dataDir: folder,
+      privateKeyPem: present(jwt.privateKeyPem, 'key').reveal(),
+      keyId: null,
+    })
+    expect(keys.keyId).toBe(jwt.keyId)
   })
 })

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { MailServer } from '../../ops/rehearse/conformance/mail-server.ts'
@@ -7,6 +6,7 @@ import { type Mail, MailQueue, type MailQueueOptions, PermanentFailure } from '.
 import { outboxMailer, smtpMailer } from '../../src/auth/mail.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { TestWorld } from '../support/test-world.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const mail: Mail = { to: 'ada@example.com', subject: 'Your code', text: 'It is 042137.\nBye', before: Infinity }
 
@@ -124,8 +124,7 @@ describe('the mail queue', () => {
 
 describe('mail without a server', () => {
   it('is a line in the outbox of the data folder, readable by its owner only, and in the log', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'touchline-mail-'))
-    const dataDir = join(folder, 'data')
+    const dataDir = join(scratchFolder(), 'data')
     const world = new TestWorld()
     const lines: string[] = []
     const log = createLog({ level: 'info', world, readable: false, write: (line) => lines.push(line) })
@@ -142,6 +141,5 @@ describe('mail without a server', () => {
     ])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'mail_written', to, text })
-    await rm(folder, { recursive: true })
   })
 })

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { districtId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { readCookie, setCookie } from '../../src/auth/cookies.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { TestWorld } from '../support/test-world.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const pem = await newPrivateKeyPem()
 const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: pem, keyId: 'k1' })
@@ -103,18 +103,8 @@ describe('tokens', () => {
 })
 
 describe('signing keys', () => {
-  const folders: string[] = []
-  const folder = async () => {
-    const path = await mkdtemp(join(tmpdir(), 'touchline-keys-'))
-    folders.push(path)
-    return path
-  }
-  afterEach(async () => {
-    for (const path of folders.splice(0)) await rm(path, { recursive: true })
-  })
-
   it('are created once, in a file only its owner can read, and loaded on the next start', async () => {
-    const dataDir = join(await folder(), 'deep', 'data')
+    const dataDir = join(scratchFolder(), 'deep', 'data')
     const source = { dataDir, privateKeyPem: null, keyId: null }
     const made = await loadOrCreateKeys(source)
     const again = await loadOrCreateKeys(source)
@@ -125,13 +115,13 @@ describe('signing keys', () => {
   })
 
   it('two servers that start at once use the same key', async () => {
-    const source = { dataDir: await folder(), privateKeyPem: null, keyId: null }
+    const source = { dataDir: scratchFolder(), privateKeyPem: null, keyId: null }
     const made = await Promise.all([loadOrCreateKeys(source), loadOrCreateKeys(source), loadOrCreateKeys(source)])
     expect(new Set(made.map(({ keyId }) => keyId)).size).toBe(1)
   })
 
   it('a configured key is used unchanged, and no file is written', async () => {
-    const dataDir = await folder()
+    const dataDir = scratchFolder()
     const given = await loadOrCreateKeys({ dataDir, privateKeyPem: pem, keyId: null })
     expect(given.privateKey.equals(keys.privateKey)).toBe(true)
     expect(given.keyId).toMatch(/^[\w-]{43}$/)
@@ -139,7 +129,7 @@ describe('signing keys', () => {
   })
 
   it('a file that is not a key stops the start', async () => {
-    const dataDir = await folder()
+    const dataDir = scratchFolder()
     await loadOrCreateKeys({ dataDir, privateKeyPem: null, keyId: null })
     const [file = ''] = await readdir(dataDir)
     await writeFile(join(dataDir, file), 'not a key')

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
@@ -16,12 +16,9 @@ it('OpenTelemetry is not loaded without a configured collector', async () => {
   const site = await embeddedPlace()
   const env = { ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' }
   const log = createLog({ level: 'silent', world: systemWorld() })
-  try {
-    const server = await compose(readConfig(env), { log })
-    await server.stop()
-    const traced = readConfig({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
-    await expect(compose(traced, { log })).rejects.toThrow()
-  } finally {
-    await site.remove()
-  }
+  onTestFinished(() => site.remove())
+  const server = await compose(readConfig(env), { log })
+  await server.stop()
+  const traced = readConfig({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  await expect(compose(traced, { log })).rejects.toThrow()
 })

@@ -1,10 +1,10 @@
 /** The same suite on every database: the embedded one always, PostgreSQL when TEST_DATABASE_URL names a server. */
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
 import { connect } from '../../db/postgres/connect.ts'
 import type { Connection } from '../../db/postgres/connection.ts'
 import { connectEmbedded } from '../../db/postgres/embedded.ts'
 import { createMigrated, migratedTemplate } from '../../ops/rehearse/rig/migrated.ts'
-import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/rig/scratch-database.ts'
+import { makeDatabase } from '../../ops/rehearse/rig/scratch-database.ts'
 import { KeptDatabase } from './kept-database.ts'
 import { requireNamed } from './needs.ts'
 
@@ -26,8 +26,12 @@ export function onPostgres(suite: (serverUrl: string) => void): void {
   describe.skipIf(server === null)('on PostgreSQL', () => suite(server ?? ''))
 }
 
-/** A new, empty, not yet migrated database of the server. */
-export const createDatabase = (server: string): Promise<ScratchDatabase> => makeDatabase(server, 'touchline_test')
+/** The address of a new, empty, not yet migrated database of the server, which is dropped after the test. */
+export async function createDatabase(server: string): Promise<string> {
+  const { url, drop } = await makeDatabase(server, 'touchline_test')
+  onTestFinished(drop)
+  return url
+}
 
 /** So many rows on PostgreSQL; a tenth of them on the embedded database, which takes ten times as long for each. */
 export const crowd = ({ kind }: Connection, rows: number): number => (kind === 'postgres' ? rows : rows / 10)

@@ -14,6 +14,7 @@ import type { Connection } from '../../db/postgres/connection.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { openOrder, player, snapshot } from './fixtures.ts'
 import { TestWorld } from './test-world.ts'
+import { committing } from './committing.ts'
 
 export interface RunningMatchOptions {
   /** May delay each commit, or fail it. */
@@ -32,17 +33,12 @@ export async function runningMatch(
 ) {
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 60_000, alone: true })
   const sqlStore = new SqlMatchStore(connection, new WalletCache(null, () => undefined), new TestWorld())
-  const store: MatchStore = {
-    load: (id) => sqlStore.load(id),
-    histories: (ids) => sqlStore.histories(ids),
-    recall: (user, key) => sqlStore.recall(user, key),
-    commit: async (batch) => {
-      await before?.(batch)
-      const verdict = await sqlStore.commit(batch)
-      await after?.(batch)
-      return verdict
-    },
-  }
+  const store: MatchStore = committing(sqlStore, async (batch) => {
+    await before?.(batch)
+    const verdict = await sqlStore.commit(batch)
+    await after?.(batch)
+    return verdict
+  })
   const matchId = fixtureId(n)
   const first = snapshot({ fixtureId: matchId, players: [player(n % 10_000)], sourceAt: world.now() })
   const stopped: unknown[] = []

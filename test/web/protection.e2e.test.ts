@@ -1,5 +1,5 @@
 /** What the page says of fills that may still move (actors/match/protection). */
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { complaintsOf, hasBrowser, launch } from '../support/browser.ts'
 import { embeddedPlace } from '../support/data-place.ts'
@@ -11,40 +11,39 @@ const SHOTS = process.env['SHOTS']
 
 it.skipIf(!hasBrowser)('the page says until when a close may move, and how far it has', async () => {
   const [rig, browser] = [await openMatch(await embeddedPlace(), 'on'), await launch()]
-  try {
-    const closers = await Promise.all(['en', 'es'].map((language) => rig.user(`Ada ${language}`)))
-    const ids: string[] = []
-    for (const ada of closers) ids.push((await buys(ada)).id)
-    await rig.jump(50)
-    for (const [n, ada] of closers.entries()) {
-      const id = present(ids[n], 'position')
-      expect((await ada.close(id, id)).status).toBe(200)
-    }
-    const visit = async (n: number, locale: string) => {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale })
-      const ada = present(closers[n], 'user')
-      const cookies = ['game_access', 'game_refresh'].map((name) => ({ name, value: ada.cookie(name), url: rig.url }))
-      await context.addCookies(cookies)
-      const page = await context.newPage()
-      page.setDefaultTimeout(PATIENCE.timeout)
-      const complaints = complaintsOf(page, [new URL(rig.url).origin])
-      await page.goto(`${rig.url}/#/positions`)
-      await page.getByRole('button', { name: /^(Closed|Cerradas)/ }).click()
-      const says = (what: RegExp) => page.locator('.moves').getByText(what).waitFor()
-      return { page, complaints, says }
-    }
-    const [english, spanish] = [await visit(0, 'en'), await visit(1, 'es')]
-    await english.says(/^May still move until \d/)
-    await spanish.says(/^Aún puede moverse hasta las \d/)
-    await scores(rig)
-    await english.says(/^Exit moved by \+\d.* · May still move until \d/)
-    await spanish.says(/^Salida movida \+\d.* · Aún puede moverse hasta las \d/)
-    for (const [n, { page, complaints }] of [english, spanish].entries()) {
-      if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/moves-${n}.png` })
-      expect(complaints).toEqual([])
-    }
-  } finally {
+  onTestFinished(async () => {
     await browser.close()
     await rig.close()
+  })
+  const closers = await Promise.all(['en', 'es'].map((language) => rig.user(`Ada ${language}`)))
+  const ids: string[] = []
+  for (const ada of closers) ids.push((await buys(ada)).id)
+  await rig.jump(50)
+  for (const [n, ada] of closers.entries()) {
+    const id = present(ids[n], 'position')
+    expect((await ada.close(id, id)).status).toBe(200)
+  }
+  const visit = async (n: number, locale: string) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale })
+    const ada = present(closers[n], 'user')
+    const cookies = ['game_access', 'game_refresh'].map((name) => ({ name, value: ada.cookie(name), url: rig.url }))
+    await context.addCookies(cookies)
+    const page = await context.newPage()
+    page.setDefaultTimeout(PATIENCE.timeout)
+    const complaints = complaintsOf(page, [new URL(rig.url).origin])
+    await page.goto(`${rig.url}/#/positions`)
+    await page.getByRole('button', { name: /^(Closed|Cerradas)/ }).click()
+    const says = (what: RegExp) => page.locator('.moves').getByText(what).waitFor()
+    return { page, complaints, says }
+  }
+  const [english, spanish] = [await visit(0, 'en'), await visit(1, 'es')]
+  await english.says(/^May still move until \d/)
+  await spanish.says(/^Aún puede moverse hasta las \d/)
+  await scores(rig)
+  await english.says(/^Exit moved by \+\d.* · May still move until \d/)
+  await spanish.says(/^Salida movida \+\d.* · Aún puede moverse hasta las \d/)
+  for (const [n, { page, complaints }] of [english, spanish].entries()) {
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/moves-${n}.png` })
+    expect(complaints).toEqual([])
   }
 })

@@ -16,6 +16,7 @@ import { SimulatedNetwork } from './network.ts'
 import { SimulatedProcess } from './process.ts'
 import { type Lease, Records } from './records.ts'
 import type { VirtualTime } from './virtual-time.ts'
+import { committing } from '../../support/committing.ts'
 
 interface Match {
   readonly id: FixtureId
@@ -255,20 +256,15 @@ export class Cluster {
 
   #watchedStore(by: () => SimulatedProcess): MatchStore {
     const store = this.#store
-    return {
-      load: (matchId) => store.load(matchId),
-      histories: (ids) => store.histories(ids),
-      recall: (user, key) => store.recall(user, key),
-      commit: async (batch) => {
-        const verdict = await store.commit(batch)
-        try {
-          this.#committed(batch, verdict, by())
-        } catch (error) {
-          this.#violation ??= error
-        }
-        return verdict
-      },
-    }
+    return committing(store, async (batch) => {
+      const verdict = await store.commit(batch)
+      try {
+        this.#committed(batch, verdict, by())
+      } catch (error) {
+        this.#violation ??= error
+      }
+      return verdict
+    })
   }
 
   #committed({ matchId, epoch }: Batch, { kind }: Verdict, by: SimulatedProcess): void {
