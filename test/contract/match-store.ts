@@ -518,28 +518,6 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect((await commit([opened(position(user))], { epoch: next })).kind).toBe('committed')
     })
   })
-
-  describe('concurrency', () => {
-    it('[D4] matches that share users neither deadlock nor overdraw', async () => {
-      const stages = await Promise.all([stage(), stage(), stage(), stage()])
-      const [first] = stages
-      if (first === undefined) throw new Error('no stage')
-      const users = await Promise.all(Array.from({ length: 12 }, () => first.newUser(money(u(1_000)))))
-      const rounds = stages.map(async ({ commit, position }, n) => {
-        for (let round = 0; round < 8; round++) {
-          // Each match lists the users in a different order.
-          const order = users.toSorted((a, b) => (n % 2 === 0 ? a.localeCompare(b) : b.localeCompare(a)))
-          const verdict = await commit(order.map((user) => opened(position(user))))
-          const wallets = verdict.kind === 'committed' ? [...verdict.wallets.values()] : []
-          expect(wallets.every((wallet) => wallet.balance >= 0)).toBe(true)
-        }
-      })
-      await Promise.all(rounds)
-      const seen = await first.commit([], { watch: users.map(withNothing) })
-      expect(balances(seen)).toEqual(users.map(() => [0, u(1_000)]))
-      expect(await first.audit()).toEqual({ imbalance: 0, mismatched: 0 })
-    })
-  })
 }
 
 /** Watches a user without positions in the match. */
