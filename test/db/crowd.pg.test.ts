@@ -11,7 +11,6 @@ import type { Commit } from '../../db/outbox.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import type { Connection } from '../../db/postgres/connection.ts'
 import { ReactionTx } from '../../db/reaction-tx.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { creditWaiting, react, reactionUnder } from '../../src/reactions/react.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -97,12 +96,11 @@ onPostgres((server) => {
     ])
     await season.keeper.show()
     expect((await season.boards.main.top({ by: 'roi', districtId: null }, 1)).total).toBe(users.length)
-    const wallets = new Wallets(connection.db, season.cache)
     const each = (users.length - REFERRERS) / REFERRERS
-    expect((await wallets.find(present(users[0], 'a referrer')))?.balance).toBe(
+    expect((await season.wallets.find(present(users[0], 'a referrer')))?.balance).toBe(
       STARTING_BALANCE + 500_000_000 + each * REFERRAL_REWARD,
     )
-    expect(await wallets.auditLedger()).toMatchObject({
+    expect(await season.wallets.auditLedger()).toMatchObject({
       imbalanceMicros: 0,
       unbalancedTransactions: 0,
       mismatchedWallets: 0,

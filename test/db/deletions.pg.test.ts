@@ -16,8 +16,6 @@ import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
 import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { Erasures } from '../../src/auth/erasures.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -76,8 +74,7 @@ eachDatabase((open) => {
     if (registered.kind !== 'registered') throw new Error(registered.kind)
     return registered.user
   }
-  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
-  const balance = async (user: UserId) => (await wallets().find(user))?.balance
+  const balance = async (user: UserId) => (await season.wallets.find(user))?.balance
   const erasures = (submit: (id: string) => Promise<void>) =>
     new Erasures({
       deletions,
@@ -223,7 +220,7 @@ eachDatabase((open) => {
     expect((await rowsWith(...words)).map((row) => row.slice(0, 12))).toEqual(['referrals: ('])
     expect(lines.filter((line) => line.includes('account_erased'))).toHaveLength(1)
     expect(lines.join('').toLowerCase()).not.toContain('vanisher')
-    expect(await wallets().auditLedger()).toMatchObject(BALANCED)
+    expect(await season.wallets.auditLedger()).toMatchObject(BALANCED)
     expect(await users.find(user)).toMatchObject({ name: 'Deleted user', username: expect.stringMatching(/^deleted_/) })
     const told = await new Inbox(db).list(friend, { limit: 50, unreadOnly: false, before: null })
     expect(told.find(({ type }) => type === 'referral_credited')).toMatchObject({
@@ -275,7 +272,7 @@ eachDatabase((open) => {
     await expect(match.open(again.id)).rejects.toThrow('rejected')
     const { rows } = await sql`select 1 from referrals where referee_id = ${again.id}`.execute(open().db)
     expect(rows).toEqual([])
-    expect(await wallets().auditLedger()).toMatchObject(BALANCED)
+    expect(await season.wallets.auditLedger()).toMatchObject(BALANCED)
   })
 
   it('[Y5] a winner comes back with the starting balance, and a frozen user frozen', async () => {

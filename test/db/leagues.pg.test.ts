@@ -12,8 +12,6 @@ import { Leagues, type NewLeague } from '../../src/features/leagues/store.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { Tournaments } from '../../src/features/tournaments/store.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
 import { openSeason, type Season } from '../support/season.ts'
@@ -28,7 +26,6 @@ eachDatabase((open) => {
   let season: Season
   const leagues = () => new Leagues(open().db, world)
   const results = () => new LeagueResults(open().db, world, PRIVATE)
-  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -54,10 +51,10 @@ eachDatabase((open) => {
     expect((await leagues().join(user, code)).kind).toBe('joined')
     return user
   }
-  const balance = async (user: UserId, purse: Parameters<Wallets['find']>[1]): Promise<Money | undefined> =>
-    (await wallets().find(user, purse))?.balance
+  const balance = async (user: UserId, purse: Parameters<Season['wallets']['find']>[1]): Promise<Money | undefined> =>
+    (await season.wallets.find(user, purse))?.balance
   const isBalanced = async () => {
-    const audit = await wallets().auditLedger()
+    const audit = await season.wallets.auditLedger()
     expect(audit).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 })
     expect(audit.purses.map(({ purse, imbalanceMicros }) => [purse, imbalanceMicros])).toEqual([
       ['main', 0],
@@ -137,7 +134,7 @@ eachDatabase((open) => {
       await limits.change(user, { excludedUntil: instant(world.now() + 48 * HOUR_MS) })
       await sql`update users set status = 'frozen' where id = ${user}::uuid`.execute(open().db)
       expect((await leagues().join(user, code)).kind).toBe('joined')
-      const { [id]: means } = await wallets().means(user)
+      const { [id]: means } = await season.wallets.means(user)
       expect(means).toMatchObject({ frozen: true, available: START })
       expect(means?.bounds).toBeDefined()
     })
@@ -194,7 +191,7 @@ eachDatabase((open) => {
         [3, founder, u(1_000), 0],
         [4, loser, u(950), 0],
       ])
-      const own = present(await wallets().find(holder, id), 'wallet')
+      const own = present(await season.wallets.find(holder, id), 'wallet')
       expect(own.balance + own.marginUsed + own.unrealizedPnl, 'the wallet says the same').toBe(u(1_020))
       const places = await leagues().matchTable(id, match.id, holder)
       expect(places.map(({ rank, userId, pnl }) => [rank, userId, pnl])).toEqual([

@@ -14,7 +14,6 @@ import { Archive } from '../../db/archive.ts'
 import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Positions } from '../../db/positions.ts'
 import { Recaps } from '../../src/features/recaps/store.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { ok } from '../support/actor-rig.ts'
@@ -68,7 +67,7 @@ eachDatabase((open) => {
     expect(await season.careers.find(user)).toMatchObject({ opened: 1, main: { closed: 0, pnl: 0 } })
     await last()
     await season.settle()
-    const balance = present((await new Wallets(open().db, season.cache).find(user)) ?? undefined, 'wallet').balance
+    const balance = present((await season.wallets.find(user)) ?? undefined, 'wallet').balance
     expect(balance - STARTING_BALANCE).toBe(u(-25))
     expect(await season.careers.find(user)).toMatchObject({
       opened: 1,

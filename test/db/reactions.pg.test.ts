@@ -12,7 +12,6 @@ import { keys } from '../../db/fast/fast-store.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { Invites } from '../../src/features/referrals/store.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { creditWaiting, react } from '../../src/reactions/react.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -180,8 +179,7 @@ eachDatabase((open) => {
       await match.close(held, 210)
       await match.open(referee)
       await season.settle()
-      const wallets = new Wallets(open().db, season.cache)
-      expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
+      expect(await season.wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
       await season.booksBalance()
       expect(await typesOf(referrer)).toContainEqual(['referral_credited', undefined])
       expect(await season.careers.find(referrer)).toMatchObject({ referrals: 1, opened: 0 })
@@ -212,8 +210,7 @@ eachDatabase((open) => {
         await Promise.all([reacting(), reacting(), swept(), reacting(), reacting(), swept()])
         await season.settle()
         await swept()
-        const wallets = new Wallets(open().db, season.cache)
-        expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
+        expect(await season.wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
         expect(await season.careers.find(referrer)).toMatchObject({ referrals: 1 })
       }
     })
@@ -257,8 +254,7 @@ eachDatabase((open) => {
       clock.now += 1
       expect([await credited(), await credited()]).toEqual([12, 12])
       expect(await season.careers.find(referrer)).toMatchObject({ referrals: 12 })
-      const wallets = new Wallets(open().db, season.cache)
-      expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(1_200) })
+      expect(await season.wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(1_200) })
     })
 
     it('[R10] a balance changed from outside in the fast store is adopted and booked before the credit', async () => {
@@ -271,8 +267,7 @@ eachDatabase((open) => {
         60_000,
       )
       await tradeFor(referee, 1)
-      const wallets = new Wallets(open().db, season.cache)
-      expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_107) })
+      expect(await season.wallets.find(referrer)).toMatchObject({ balance: u(10_107) })
       await season.booksBalance()
     })
 
@@ -286,8 +281,7 @@ eachDatabase((open) => {
         await season.refer(referrer, referee)
         await season.fast.putIfNewer(keys.wallet(referrer), changed, 0, 60_000)
         await tradeFor(referee, 1)
-        const wallets = new Wallets(open().db, season.cache)
-        expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_100) })
+        expect(await season.wallets.find(referrer)).toMatchObject({ balance: u(10_100) })
         await season.booksBalance()
       }
       season.cache.boundBy(() => ADOPTION_MAX)

@@ -9,8 +9,6 @@ import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Recaps } from '../../src/features/recaps/store.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -24,9 +22,8 @@ eachDatabase((open) => {
   const world = { ...real, now: () => instant(real.now() + ahead) }
   let rig: Season
   const recaps = () => new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
-  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const worth = async (user: UserId, purse: Purse = 'main') => {
-    const wallet = present((await wallets().find(user, purse)) ?? undefined, 'wallet')
+    const wallet = present((await rig.wallets.find(user, purse)) ?? undefined, 'wallet')
     return wallet.balance + wallet.marginUsed
   }
   const stretch = (match: FixtureId | null, purse: Purse = 'main') => ({

@@ -7,7 +7,6 @@ import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { Refills } from '../../db/refills.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
 import { openSeason, type Season } from '../support/season.ts'
@@ -19,8 +18,7 @@ eachDatabase((open) => {
   let ahead = 0
   const clock = { ...world, now: () => instant(world.now() + ahead) }
   const refills = (cache = new WalletCache(null, () => undefined)) => new Refills(open().db, cache, clock)
-  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
-  const balance = async (user: UserId) => (await wallets().find(user, 'practice'))?.balance
+  const balance = async (user: UserId) => (await season.wallets.find(user, 'practice'))?.balance
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -37,15 +35,15 @@ eachDatabase((open) => {
     expect(await balance(user)).toBe(STARTING_BALANCE - u(100))
     expect(await refills().practice(user)).toEqual({ kind: 'refilled', amount: u(100) })
     expect(await balance(user)).toBe(STARTING_BALANCE)
-    expect((await wallets().find(user))?.balance).toBe(STARTING_BALANCE)
+    expect((await season.wallets.find(user))?.balance).toBe(STARTING_BALANCE)
     const page = { limit: 10, offset: 0 }
-    expect((await wallets().ledger(user, { ...page, purse: 'practice' }))[0]).toMatchObject({
+    expect((await season.wallets.ledger(user, { ...page, purse: 'practice' }))[0]).toMatchObject({
       kind: 'refill',
       amount: u(100),
       positionId: null,
     })
-    expect(await wallets().ledger(user, { ...page, purse: 'main' })).toHaveLength(1)
-    expect(await wallets().auditLedger()).toMatchObject({
+    expect(await season.wallets.ledger(user, { ...page, purse: 'main' })).toHaveLength(1)
+    expect(await season.wallets.auditLedger()).toMatchObject({
       purses: [{ imbalanceMicros: 0 }, { imbalanceMicros: 0 }, { imbalanceMicros: 0 }],
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
@@ -95,7 +93,7 @@ eachDatabase((open) => {
     await match.close(await match.open(user, { lots: (10_000 - left) / 100 }), 180, 'washout')
     return user
   }
-  const main = async (user: UserId) => (await wallets().find(user))?.balance
+  const main = async (user: UserId) => (await season.wallets.find(user))?.balance
 
   it('[D14] a ruined main wallet begins anew, once a week, booked; practice stays as it is', async () => {
     const user = await ruined()

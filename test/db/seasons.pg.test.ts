@@ -7,8 +7,6 @@ import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { LeagueResults } from '../../src/features/leagues/results.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { seasonKind, Seasons } from '../../src/features/seasons/store.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
@@ -22,7 +20,6 @@ eachDatabase((open) => {
   const seasons = () => new Seasons(open().db, world)
   const leagues = () => new Leagues(open().db, world)
   const results = () => new LeagueResults(open().db, world, seasonKind(world))
-  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const enter = async (user: UserId): Promise<LeagueId> => {
     const entered = await seasons().enter(user)
     if (entered.kind !== 'entered') throw new Error(entered.kind)
@@ -57,7 +54,7 @@ eachDatabase((open) => {
       startsAt: seasons().current().startsAt,
       endsAt: seasons().current().endsAt,
     })
-    expect((await wallets().find(fan, league.id))?.balance).toBe(u(10_000))
+    expect((await rig.wallets.find(fan, league.id))?.balance).toBe(u(10_000))
     expect(await leagues().join(await rig.player(), league.code), 'by no code').toEqual({ kind: 'unknown' })
     expect(await leagues().byCode(league.code)).toBeNull()
     expect(await leagues().leave(fan, league.id), 'nobody leaves').toBe(false)

@@ -11,8 +11,6 @@ import { Leagues } from '../../src/features/leagues/store.ts'
 import { UnnamedPurses } from '../../src/features/leagues/unnamed.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { type NewTournament, tournamentKind, Tournaments } from '../../src/features/tournaments/store.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
@@ -28,7 +26,6 @@ eachDatabase((open) => {
   const runs = () => new ReplayRuns(open().db, world, audit())
   const tournaments = () => new Tournaments(open().db, { world, audit: audit(), runs: runs() })
   const leagues = () => new Leagues(open().db, world)
-  const wallets = () => new Wallets(open().db, new WalletCache(null, () => undefined))
   const terms = (over: Partial<NewTournament> = {}): NewTournament => ({
     name: 'Cup',
     startsAt: instant(world.now() + MINUTE_MS),
@@ -55,7 +52,7 @@ eachDatabase((open) => {
     const fan = await rig.user('Fan')
     const entries = await Promise.all([1, 2, 3].map(() => tournaments().enter(fan, id)))
     expect(entries.every(({ kind }) => kind === 'entered')).toBe(true)
-    expect((await wallets().find(fan, id))?.balance).toBe(u(5_000))
+    expect((await rig.wallets.find(fan, id))?.balance).toBe(u(5_000))
     expect(await found(id)).toMatchObject({ entrants: 1, match: null, decidedAt: null })
     expect(await tournaments().entered(fan, [id])).toEqual(new Set([id]))
     expect(await tournaments().enter(fan, leagueId(real.newId()))).toEqual({ kind: 'unknown' })

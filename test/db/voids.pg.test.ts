@@ -10,7 +10,6 @@ import { AccountLog } from '../../db/account-log.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
 import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Positions } from '../../db/positions.ts'
-import { Wallets } from '../../db/wallets.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -44,7 +43,7 @@ eachDatabase((open) => {
     reason: 'seen beside the pitch',
     ...over,
   })
-  const balanceOf = async (user: UserId) => (await new Wallets(open().db, season.cache).find(user))?.balance
+  const balanceOf = async (user: UserId) => (await season.wallets.find(user))?.balance
   const weekOf = async (user: UserId) =>
     (
       await sql<{ closed: number; wins: number; pnl_micros: number; players: string[] }>`
@@ -108,7 +107,7 @@ eachDatabase((open) => {
       kind: 'corrected',
       position: { close: { by: 'void', voidNote: 'seen beside the pitch' } },
     })
-    const ledger = await new Wallets(open().db, season.cache).ledger(user, { purse: 'main', limit: 1, offset: 0 })
+    const ledger = await season.wallets.ledger(user, { purse: 'main', limit: 1, offset: 0 })
     expect(ledger).toMatchObject([{ kind: 'void', amount: -u(855), positionId: won.id }])
     await season.booksBalance()
   })
@@ -165,7 +164,7 @@ eachDatabase((open) => {
     await match.commit([{ kind: 'position_opened', position: { ...held, margin } }])
     expect(await voids().void(request(won.id))).toMatchObject({ done: { pnl: u(1_000), shortfall: u(700) } })
     expect(await balanceOf(user)).toBe(0)
-    const ledger = await new Wallets(open().db, season.cache).ledger(user, { purse: 'main', limit: 99, offset: 0 })
+    const ledger = await season.wallets.ledger(user, { purse: 'main', limit: 99, offset: 0 })
     expect(ledger.flatMap(({ kind, amount }) => (kind.startsWith('void') ? [[kind, amount]] : []))).toEqual(
       expect.arrayContaining([
         ['void', -u(1_000)],

@@ -48,6 +48,7 @@ export interface Season {
   readonly keeper: BoardKeeper
   readonly reactor: Reactor
   readonly cache: WalletCache
+  readonly wallets: Wallets
   readonly fast: FastMemory
   readonly users: Users
   /** The notifications that were pushed after they were stored. */
@@ -91,6 +92,7 @@ export async function openSeason(
   const fast = new FastMemory(world)
   const cache = new WalletCache(fast, () => undefined)
   cache.timeline = await timelineOf(db)
+  const wallets = new Wallets(db, cache)
   const users = new Users(db, world)
   const roiFloor = options.roiFloor ?? (() => money(0))
   const ranksBots = options.ranksBots ?? (() => false)
@@ -118,6 +120,7 @@ export async function openSeason(
     keeper,
     reactor,
     cache,
+    wallets,
     fast,
     users,
     pushed,
@@ -133,7 +136,7 @@ export async function openSeason(
       await keeper.show()
     },
     booksBalance: async () => {
-      expect(await new Wallets(db, cache).auditLedger()).toMatchObject(BALANCED)
+      expect(await wallets.auditLedger()).toMatchObject(BALANCED)
     },
     match: async ({ purse = 'main' } = {}) => {
       const replay = purse === 'practice'
