@@ -27,6 +27,7 @@ import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { onPostgres } from '../support/databases.ts'
 import { half, closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
 import { codeOf } from '../support/actor-rig.ts'
@@ -469,11 +470,8 @@ class DeafRelay {
     const url = new URL(databaseUrl)
     const [host, port] = [url.hostname, Number(url.port === '' ? 5432 : url.port)]
     const server = createServer((client) => relay.#carry(client, dial({ host, port })))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
     url.hostname = '127.0.0.1'
-    url.port = String(typeof address === 'object' && address !== null ? address.port : 0)
+    url.port = String(await listen(server, 0))
     const relay = new DeafRelay(url.href, server)
     return relay
   }

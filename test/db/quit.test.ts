@@ -2,14 +2,12 @@
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { quit } from '../../db/fast/quit.ts'
 
 it('leaves a server that takes connections and answers nothing', async () => {
-  const silent = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => silent.once('listening', resolve))
-  const address = silent.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const redis = new Redis({ host: '127.0.0.1', port, enableReadyCheck: false })
+  const silent = createServer()
+  const redis = new Redis({ host: '127.0.0.1', port: await listen(silent, 0), enableReadyCheck: false })
   redis.on('error', () => undefined)
   const ended = new Promise((resolve) => redis.once('end', resolve))
   await quit(redis, 50)

@@ -1,13 +1,13 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { present } from '../../actors/kernel/assert.ts'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { killRemaining, PATIENCE, Program } from '../support/process.ts'
+import { killRemaining, Program } from '../support/process.ts'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
 afterEach(killRemaining)
@@ -20,11 +20,9 @@ async function settle(): Promise<DataPlace> {
 
 /** A port of this machine that another server uses. */
 async function takenPort(): Promise<string> {
-  const neighbour = createServer().listen(0, '127.0.0.1')
+  const neighbour = createServer()
   onTestFinished(() => new Promise((resolve) => neighbour.close(() => resolve())))
-  await vi.waitUntil(() => neighbour.listening, PATIENCE)
-  const address = present(neighbour.address(), 'an address')
-  return typeof address === 'string' ? address : String(address.port)
+  return String(await listen(neighbour, 0))
 }
 
 it('does not start on a data folder in use: one line names the folder, and the exit code is 1', async () => {

@@ -1,16 +1,27 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { lookup } from 'node:dns/promises'
-import { type AddressInfo, createServer as createPlainServer } from 'node:net'
+import { createServer as createPlainServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { isPublic, type NameServers, Poster } from '../../src/features/webhooks/post.ts'
 import { shownSecret } from '../../src/features/webhooks/secret.ts'
 import { signedHeaders } from '../../src/features/webhooks/sign.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+/** What posts to a host of this test. */
+async function posterTo(host: Server, options: { readonly timeoutMs: number; readonly sockets?: number }) {
+  const url = `http://127.0.0.1:${await listen(host, 0)}`
+  const poster = new Poster({ targets: 'any', ...options })
+  onTestFinished(() => {
+    poster.close()
+    host.close()
+  })
+  return { poster, send: (path = '/') => poster.send({ url: `${url}${path}`, headers: {}, body: '{}' }) }
+}
 
 describe('where webhooks may lead', () => {
   it.each([
@@ -103,31 +114,22 @@ describe('[R22] a host that misbehaves keeps no post waiting beyond its time', (
     const host = createPlainServer((socket) => {
       connections++
       socket.on('error', () => undefined)
-    }).listen(0, '127.0.0.1')
-    await once(host, 'listening')
-    const { port } = host.address() as AddressInfo
-    const poster = new Poster({ targets: 'any', timeoutMs: 60_000 })
-    const sent = Array.from({ length: 6 }, () =>
-      poster.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' }).then(String, () => 'no answer'),
-    )
+    })
+    const { poster, send } = await posterTo(host, { timeoutMs: 60_000 })
+    const sent = Array.from({ length: 6 }, () => send().then(String, () => 'no answer'))
     await vi.waitUntil(() => connections === 2, { timeout: 60_000 })
     poster.close()
     expect(new Set(await Promise.all(sent))).toEqual(new Set(['no answer']))
     expect(connections).toBe(2)
-    host.close()
   })
 
   it('an answer that switches protocols is its status', async () => {
     const host = createPlainServer((socket) => {
       socket.on('error', () => undefined)
       socket.once('data', () => socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'))
-    }).listen(0, '127.0.0.1')
-    await once(host, 'listening')
-    const { port } = host.address() as AddressInfo
-    const poster = new Poster({ targets: 'any', timeoutMs: 60_000 })
-    expect(await poster.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' })).toBe(101)
-    poster.close()
-    host.close()
+    })
+    const { send } = await posterTo(host, { timeoutMs: 60_000 })
+    expect(await send()).toBe(101)
   })
 
   it.each([
@@ -139,13 +141,9 @@ describe('[R22] a host that misbehaves keeps no post waiting beyond its time', (
     const host = createPlainServer((socket) => {
       socket.on('error', () => undefined)
       socket.once('data', () => socket.write(text))
-    }).listen(0, '127.0.0.1')
-    await once(host, 'listening')
-    const { port } = host.address() as AddressInfo
-    const poster = new Poster({ targets: 'any', timeoutMs: 200 })
-    await expect(poster.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' })).rejects.toThrow()
-    poster.close()
-    host.close()
+    })
+    const { send } = await posterTo(host, { timeoutMs: 200 })
+    await expect(send()).rejects.toThrow()
   })
 })
 
@@ -157,18 +155,14 @@ describe('[R22] a host that answers some and not others', () => {
       if (request.url === '/good') return void response.writeHead(201).end()
       if (what === 'drip') response.writeHead(201).write('.')
       held.push(response)
-    }).listen(0, '127.0.0.1')
-    await once(host, 'listening')
-    const { port } = host.address() as AddressInfo
-    const poster = new Poster({ targets: 'any', timeoutMs: 60_000, sockets: 30 })
-    const send = (path: string) => poster.send({ url: `http://127.0.0.1:${port}${path}`, headers: {}, body: '{}' })
+    })
+    const { poster, send } = await posterTo(host, { timeoutMs: 60_000, sockets: 30 })
     const bad = Array.from({ length: 20 }, () => send('/bad').then(String, () => 'no answer'))
     await vi.waitUntil(() => held.length === 20, { timeout: 60_000 })
     expect(await Promise.all(Array.from({ length: 20 }, () => send('/good')))).toEqual(Array(20).fill(201))
     // An answer that does not end is none.
     poster.close()
     expect(new Set(await Promise.all(bad))).toEqual(new Set(['no answer']))
-    host.close()
     host.closeAllConnections()
   })
 })

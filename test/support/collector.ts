@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { once } from 'node:events'
 import { z } from 'zod'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 
 const Value = z.object({ stringValue: z.string().optional(), intValue: z.union([z.int(), z.string()]).optional() })
 const Attributes = z
@@ -55,11 +56,8 @@ export class Collector {
   }
 
   static async open(): Promise<Collector> {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('the collector does not listen')
-    return new Collector(server, `http://127.0.0.1:${address.port}`)
+    const server = createServer()
+    return new Collector(server, `http://127.0.0.1:${await listen(server, 0)}`)
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 
 export interface Refusal {
   readonly message: string
@@ -27,11 +28,8 @@ export class RefusingRedis {
   }
 
   static async before(server: string): Promise<RefusingRedis> {
-    const listener = createServer().listen(0, '127.0.0.1')
-    await once(listener, 'listening')
-    const address = listener.address()
-    const url = `redis://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
-    const relay = new RefusingRedis(listener, url)
+    const listener = createServer()
+    const relay = new RefusingRedis(listener, `redis://127.0.0.1:${await listen(listener, 0)}`)
     const { hostname, port } = new URL(server)
     listener.on('connection', (client) => relay.#join(client, connect(Number(port || 6379), hostname)))
     return relay

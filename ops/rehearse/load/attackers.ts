@@ -1,6 +1,5 @@
 /** A process full of hostile clients that all attack in the same way. It reports how their connections ended. */
 import { createECDH } from 'node:crypto'
-import { once as onceFrom } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -9,6 +8,7 @@ import { newKeySecret } from '../../../src/auth/key-secret.ts'
 import { systemWorld } from '../../../src/system-world.ts'
 import { fromAnywhere, fromOne, type Headers } from './addresses.ts'
 import { type AttackOrder, FLOODS } from './attacks.ts'
+import { listen } from '../conformance/listen.ts'
 import { Rest } from './rest.ts'
 
 const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
@@ -298,13 +298,8 @@ class Attacker {
 let tarpit: Promise<number> | undefined
 
 /** A port that accepts every connection and never answers. */
-async function openTarpit(): Promise<number> {
-  const server = createServer((socket) => void socket.on('error', () => undefined))
-    .listen(0, '127.0.0.1')
-    .unref()
-  await onceFrom(server, 'listening')
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
+function openTarpit(): Promise<number> {
+  return listen(createServer((socket) => void socket.on('error', () => undefined)).unref(), 0)
 }
 
 /** A connection without a WebSocket library at this end. Resolves when it is closed or the run is over. */
