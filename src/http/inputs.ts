@@ -30,7 +30,7 @@ export const LineInput = z
   .string()
   .trim()
   .normalize()
-  .min(1)
+  .min(1, { abort: true })
   .max(64)
   .refine((text) => LINE.test(text), 'must not contain control characters')
   .refine((text) => VISIBLE.test(text), 'must not be blank')
