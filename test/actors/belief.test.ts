@@ -122,6 +122,33 @@ describe('a list of events', () => {
     expect(last).toMatchObject({ id: 3, standing: 'missing' })
   })
 
+  it('[P11] that adds a goal before the score does keeps the one that counts, whatever their minutes', () => {
+    const stranger = row(2, 'goal', 4, 99)
+    expect(
+      counting([
+        { events: [goal], goals: 1 },
+        { events: [goal, stranger], goals: 1 },
+      ]),
+    ).toEqual([1])
+  })
+
+  it('[P23] that leaves out a missed penalty does not take it back while the statistics have it', () => {
+    const players = [player(1, { details: { [STATISTIC.penaltiesMissed]: 1 } }), ...SQUAD.slice(1)]
+    const [missed, other] = [row(1, 'penalty_missed', 8, 1), row(2, 'yellow', 3, 11)]
+    const without = { events: [other], players }
+    expect(counting([{ events: [missed, other], players }, without, without, without])).toContain(1)
+    // Those of another penalty say nothing of it.
+    const again = { events: [row(3, 'penalty_missed', 20, 1), other], players }
+    expect(counting([{ events: [missed, ...again.events], players }, again, again])).toEqual([3, 2])
+  })
+
+  it('[P25] that names a player who came on once more does not take two off', () => {
+    const players = SQUAD.map((one) => (one.playerId === 5 ? player(5, { details: { [STATISTIC.passes]: 9 } }) : one))
+    const [change, wrong] = [row(1, 'substitution', 9, 5, 1), row(2, 'substitution', 10, 5, 2)]
+    const right = { events: [change], players }
+    expect(counting([right, { events: [change, { ...wrong, minute: 14 }], players }, right, right])).toEqual([1])
+  })
+
   it('[P24] that exchanges the names of a substitution tells the same one', () => {
     expect(
       heard([{ events: [row(1, 'substitution', 9, 5, 1)] }, { events: [row(1, 'substitution', 9, 1, 5)] }]),

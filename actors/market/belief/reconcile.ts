@@ -64,12 +64,12 @@ function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapsh
   if (c.rescinded || (row.playerId === null && row.kind !== 'substitution')) return false
   if (c.present) return true
   if (before === null || !counts(before) || c.isCorrected || isReviewed(row, all)) return false
-  const isTold = row.kind === 'substitution' && all.some((other) => other.present && isSameChange(other.row, row))
+  // A player comes on once, and what is stated of another penalty vouches for none.
+  const isTold = !isGoal(row.kind) && all.some((other) => other.present && isOfSame(other.row, row))
   return before.standing === 'counted' || (!isTold && isVouchedFor(row, snapshot))
 }
 
-const isSameChange = (a: Candidate['row'], b: Candidate['row']): boolean =>
-  a.kind === b.kind && a.playerId === b.playerId && a.relatedPlayerId === b.relatedPlayerId
+const isOfSame = (a: Candidate['row'], b: Candidate['row']): boolean => a.kind === b.kind && a.playerId === b.playerId
 
 /** The score says how many goals there are: `withinScore` keeps no more. */
 function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: FixtureSnapshot): boolean {
@@ -78,6 +78,7 @@ function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: Fixt
   const isStated = (...types: readonly number[]): boolean => types.some((type) => (details[type] ?? 0) > 0)
   if (kind === 'yellow') return isStated(STATISTIC.yellow)
   if (kind === 'red' || kind === 'second_yellow') return isStated(STATISTIC.red, STATISTIC.secondYellow)
+  if (kind === 'penalty_missed') return isStated(STATISTIC.penaltiesMissed)
   return kind === 'substitution' && Object.values(details).some((value) => value > 0)
 }
 
@@ -127,7 +128,7 @@ function heldAgainst(
 
 /**
  * Keeps each side's goals within the current score: rows that repeat another are dropped first, then vanished rows,
- * then the latest.
+ * then those of players in no line-up, then those that have not counted yet, then the latest.
  */
 function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot): readonly Candidate[] {
   const goals = standing.filter((c) => isGoal(c.row.kind))
@@ -136,14 +137,10 @@ function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot):
     const own = goals.filter((c) => scoringSide(c.row) === side).toSorted(inOrder)
     if (score === null || own.length <= score) return own
     const repeated = repeatedIn(own, snapshot)
-    return own
-      .toSorted(
-        (a, b) =>
-          Number(repeated.has(a)) - Number(repeated.has(b)) ||
-          Number(b.present) - Number(a.present) ||
-          clockMinute(a.row) - clockMinute(b.row),
-      )
-      .slice(0, score)
+    const isStranger = ({ row }: Candidate): boolean => !snapshot.players.some((one) => one.playerId === row.playerId)
+    const doubt = (goal: Candidate): number =>
+      (repeated.has(goal) ? 4 : 0) + (goal.present ? 0 : 2) + (isStranger(goal) ? 1 : 0)
+    return own.toSorted((a, b) => doubt(a) - doubt(b)).slice(0, score)
   })
   return [...standing.filter((c) => !isGoal(c.row.kind)), ...capped]
 }

@@ -249,6 +249,17 @@ const KINDS = {
     const lost = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}))
     if (n !== null && lost !== null) draft.rows(n, 'events', (row) => (row['id'] === lost['id'] ? [] : row))
   },
+  'half the events': (draft, chance) => {
+    const isFirst = chance.happens(0.5)
+    for (const n of draft.quietPolls(chance, 'events', eventsOf, 1 + chance.below(2))) {
+      const vouched = eventsOf(draft.at(n)).filter((row) => typeOf(row) !== SUBSTITUTION)
+      const half = Math.ceil(vouched.length / 2)
+      const cut = isFirst ? vouched.slice(0, half) : vouched.slice(half)
+      // What is stated of one penalty that was missed says nothing of another.
+      const isTold = (row: Payload): boolean => vouched.some((other) => !cut.includes(other) && isAlike(other, row))
+      draft.rows(n, 'events', (row) => (cut.includes(row) && !isTold(row) ? [] : row))
+    }
+  },
   'scores missing': (draft, chance) => {
     const n = draft.quietPoll(chance, 'scores', (frame) => rowsOf(frame, 'scores'))
     if (n === null) return
@@ -367,7 +378,10 @@ const KINDS = {
     const from = one(chance, draft.inPlay())
     if (from === null) return
     const type = one(chance, [GOAL, RED, SUBSTITUTION, YELLOW])
-    const row = { id: freshId(draft, chance), type_id: type, participant_id: 999, player_id: 1, minute: 10 }
+    // A substitute whom no line-up lists is one where the team plays.
+    const team =
+      type === SUBSTITUTION ? 999 : one(chance, [...rowsOf(draft.truth[from], 'participants'), { id: 999 }])?.['id']
+    const row = { id: freshId(draft, chance), type_id: type, participant_id: team, player_id: 1, minute: 10 }
     for (let n = from; n < draft.truth.length; n += 1) draft.list(n, 'events', (rows) => [row, ...rows])
   },
   'rows in disorder': (draft, chance) => {
@@ -582,6 +596,8 @@ const KINDS = {
 } satisfies Record<string, Disturbance>
 
 const namesOf = (event: Payload): readonly number[] => [playerOf(event), Number(event['related_player_id'] ?? 0)]
+
+const isAlike = (a: Payload, b: Payload): boolean => typeOf(a) === typeOf(b) && playerOf(a) === playerOf(b)
 
 const swapped = (row: Payload): Payload => ({
   ...row,
