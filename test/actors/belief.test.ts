@@ -297,10 +297,7 @@ describe('statistics of several players', () => {
   it.each([
     ['pass from one to the next', { 1: rows[2], 2: rows[5], 5: rows[11], 11: rows[1] }],
     ['pass among three', { 1: rows[5], 2: rows[1], 5: rows[2] }],
-    ['are half as many again', { ...times(1.5), 5: rows[5] }],
-    ['are twice as many', times(2)],
-    ['are four times as many', times(4)],
-    ['are three times as many, after a pass', { ...times(3), 1: { ...rows[1], 80: 123, 78: 9 } }],
+    ['are twice as many of one', { ...rows, 2: { 80: 104, 117: 4, 118: 7.1 } }],
   ])('[P22] that %s in one update move no price, and count in a second', (_, wrong: Record<number, object>) => {
     const update = at(10, said(wrong as Record<number, Record<number, number>>))
     const once = believe(update, known, NO_BELIEFS)
@@ -308,6 +305,75 @@ describe('statistics of several players', () => {
     const after = { ...known, squad: once.snapshot.players }
     expect(detailsOf(believe(at(20, said(rows)), after, once.beliefs))).toEqual(rows)
     expect(detailsOf(believe(update, after, once.beliefs))).toMatchObject(wrong)
+  })
+
+  const oneOf = (...players: readonly FixturePlayer[]) => believe(at(20, { players }), known, NO_BELIEFS)
+  const squadOf = ({ snapshot }: ReturnType<typeof believe>) =>
+    snapshot.players.map(({ playerId: id, side, starter }) => [id, side, starter])
+  const asKnown = known.squad.map(({ playerId: id, side, starter }) => [id, side, starter])
+
+  it('[P29] are those of a known player under another id, and of none in the line-up of another match', () => {
+    const renamed = known.squad.map((one) =>
+      one.playerId === 2
+        ? { ...player(902), side: one.side, jersey: one.jersey, name: one.name, details: { 80: 55 } }
+        : one,
+    )
+    const events = [row(1, 'yellow', 8, 902)]
+    const once = believe(at(20, { players: renamed, events }), known, NO_BELIEFS)
+    expect(squadOf(once)).toEqual(asKnown)
+    expect(detailsOf(once)).toMatchObject({ 2: { 80: 55 } })
+    expect(once.snapshot.events?.[0]?.playerId).toBe(2)
+    expect(squadOf(oneOf(...known.squad.map((one) => player(one.playerId + 900))))).toEqual(asKnown)
+    // Another player with that number is another player.
+    const [, , ...others] = known.squad
+    expect(oneOf(...others, player(902, { jersey: 2, side: 'home' })).snapshot.players).toHaveLength(SQUAD.length + 1)
+  })
+
+  it('[P27] move nobody to the other side or the bench, where the line-up exchanges all', () => {
+    const other = known.squad.map((one) => ({ ...one, side: one.side === 'home' ? 'away' : 'home' }) as const)
+    expect(squadOf(oneOf(...other))).toEqual(asKnown)
+    const bench = { players: known.squad.map((one) => ({ ...one, starter: !one.starter })) }
+    const once = believe(at(20, bench), known, NO_BELIEFS)
+    const after = { ...known, squad: once.snapshot.players }
+    expect(squadOf(believe(at(30, bench), after, once.beliefs))).toEqual(asKnown)
+  })
+
+  it('[P22] wait where the first row of a player has more than they can have done', () => {
+    const late = [...known.squad.filter((one) => one.playerId !== 6), player(6, { details: { 80: 70, 78: 4 } })]
+    const once = oneOf(...late)
+    expect(detailsOf(once)).toMatchObject({ 6: { 78: 4 } })
+    expect(detailsOf(once)[6]).not.toHaveProperty('80')
+    const after = { ...known, squad: once.snapshot.players }
+    expect(detailsOf(believe(at(30, { players: late }), after, once.beliefs))).toMatchObject({ 6: { 80: 70 } })
+  })
+
+  it('[P22] hold a score that falls by two goals at once', () => {
+    const goals = { [STATISTIC.goals]: 1 }
+    const squad = known.squad.map((one) => (one.side === 'home' ? { ...one, details: goals } : one))
+    const before = { ...known, squad, home: { id: 1, name: 'Harbour', goals: 2 } }
+    const scoreAfter = (players: readonly FixturePlayer[]) => {
+      const once = believe(at(20, { players }), before, NO_BELIEFS)
+      const { home, players: listed } = once.snapshot
+      return believe(at(30, { players }), { ...before, home, squad: listed }, once.beliefs).snapshot.home.goals
+    }
+    expect(scoreAfter(squad)).toBe(2)
+    expect(scoreAfter([])).toBe(2)
+    expect(scoreAfter(squad.map((one) => ({ ...one, details: { [STATISTIC.goals]: 0, 80: 9 } })))).toBe(0)
+  })
+
+  it.each([
+    ['half as many again', { ...times(1.5), 5: rows[5] }],
+    ['twice as many', times(2)],
+    ['four times as many', times(4)],
+    ['three times as many, after a pass', { ...times(3), 1: { ...rows[1], 80: 123, 78: 9 } }],
+  ])('[P21] are none where everybody has %s in one update, however often', (_, wrong: Record<number, object>) => {
+    const update = at(10, said(wrong as Record<number, Record<number, number>>))
+    const once = believe(update, known, NO_BELIEFS)
+    expect(detailsOf(once)).toEqual(rows)
+    const after = { ...known, squad: once.snapshot.players }
+    expect(detailsOf(believe(update, after, once.beliefs))).toEqual(rows)
+    const more = { ...rows, 1: { ...rows[1], 80: 45 } }
+    expect(detailsOf(believe(at(20, said(more)), after, once.beliefs))).toEqual(more)
   })
 
   it('[P21] are none where those of everybody are zero, however often', () => {

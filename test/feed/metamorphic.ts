@@ -143,6 +143,7 @@ function factsApart(n: number, expected: Poll, got: Poll, { wronged }: Draft): s
     if (String(a) !== String(b)) found.push(`poll ${n}: ${what} is ${String(a)}, not ${String(b)}`)
   }
   say('the score', scoreByTeam(got), scoreByTeam(expected))
+  say('the number of players', got.instruments.size, expected.instruments.size)
   say('the phase', got.info.phase, expected.info.phase)
   const none = new Set<number>()
   say('what counts', factsOf(got, false, none), factsOf(expected, false, none))

@@ -15,6 +15,7 @@ import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
+import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import { withoutOld, withoutReset } from './old-answers.ts'
 import { periodsAfter, secsIn } from './periods.ts'
 import { canFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn, withoutKicks } from './plausible.ts'
@@ -59,7 +60,7 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before }: Beliefs) {
   const { said, doubts: rows } = withoutCorrections(
-    withoutReset(withoutOld(onTheirSides(payload, known), before), known.squad),
+    withoutReset(withoutOld(withKnownPlayers(onTheirSides(payload, known), known.squad), before), known.squad),
     known,
     doubts.rows,
   )
@@ -104,13 +105,11 @@ function onTheirSides(said: SaidFixture, { home, away, squad }: Known): SaidFixt
     home: said.away,
     away: said.home,
     events: said.events?.map((event) => ({ ...event, side: event.side && otherSide(event.side) })) ?? null,
-    players: said.players.map((player) => ({ ...player, side: otherSide(player.side) })),
+    players: said.players.map(toTheOther),
     teamStats: other(said.teamStats),
     expectedGoals: other(said.expectedGoals),
   }
 }
-
-const otherSide = (side: Side): Side => (side === 'home' ? 'away' : 'home')
 
 /** A team that players are listed for keeps its id. */
 function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | null): FixtureSnapshot['home'] {
@@ -188,7 +187,11 @@ function startersAfter(
     // One that names who plays now, instead of who has started, repeats the substitutions.
     const hasStarted = ({ playerId: id, starter }: (typeof rows)[number]): boolean =>
       changes.some((row) => id === (starter ? row.playerId : row.relatedPlayerId)) ? before.includes(id) : starter
-    const isNamed = rows.some(({ starter }) => starter)
+    // A list with several on the bench who have done something without coming on says nothing.
+    const isDenied = ({ playerId: id, details, starter }: FixturePlayer): boolean =>
+      starter && details !== null && rows.some((row) => row.playerId === id && !hasStarted(row))
+    const isSwapped = squad.filter((one) => one.side === side && isDenied(one)).length > 1
+    const isNamed = !isSwapped && rows.some(({ starter }) => starter)
     const named = rows.filter((row) => isNamed && hasStarted(row)).map(({ playerId }) => playerId)
     const listed = new Set(rows.map(({ playerId }) => playerId))
     // A row that is missing says nothing, unless another player starts instead.
@@ -231,6 +234,8 @@ function playersAfter(
   const waiting: Record<string, Details> = { ...doubts.details }
   const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
   const exchanged = exchangedIn(unexplained, squad)
+  // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
+  const first = squad.some(({ details }) => details !== null) ? {} : null
   for (const row of said.players) {
     const before = players.get(row.playerId)
     const details =
@@ -238,7 +243,7 @@ function playersAfter(
         ? null
         : detailsAfter(
             isShootout ? withoutKicks(row.details, before?.details ?? {}) : row.details,
-            before?.details ?? null,
+            before?.details ?? first,
             {
               waiting: waiting[row.playerId] ?? {},
               minutes,
@@ -257,7 +262,7 @@ function playersAfter(
       role: row.role ?? before?.role ?? null,
       jersey: row.jersey ?? before?.jersey ?? null,
       starter: before?.starter ?? false,
-      details: details?.believed ?? before?.details ?? null,
+      details: details === null || isEmpty(details.believed) ? (before?.details ?? null) : details.believed,
     })
   }
   const started = (player: FixturePlayer): FixturePlayer => {
@@ -319,8 +324,10 @@ function detailsAfter(
     delete doubts[STATISTIC.rating]
     believed[STATISTIC.rating] = rating
   }
-  return { believed: { ...before, ...believed }, doubts: Object.keys(doubts).length === 0 ? null : doubts }
+  return { believed: { ...before, ...believed }, doubts: isEmpty(doubts) ? null : doubts }
 }
+
+const isEmpty = (details: Details): boolean => Object.keys(details).length === 0
 
 /** Where a statistic of a player starts whose others are known: counts at zero, a rating anywhere. */
 const startOf = (type: number, value: number): number => (type === STATISTIC.rating ? value : 0)

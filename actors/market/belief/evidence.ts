@@ -1,9 +1,11 @@
 /** What a list of events says about counts that fall: it explains them, or vouches for what they were. */
 import type { PlayerId } from '../../kernel/ids.ts'
-import type { FixtureEvent, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import type { FixtureEvent, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isGoal, isTakenBack, near } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { STATISTIC } from '../scoring.ts'
+import { otherSide } from './known-players.ts'
+import { type Details, isCount } from './plausible.ts'
 import { family } from './rows.ts'
 
 export interface Evidence {
@@ -70,7 +72,10 @@ function isStatedBy({ kind, playerId, relatedPlayerId }: ReportedEvent, player: 
   return (kind === 'red' || kind === 'second_yellow') && (type === STATISTIC.red || type === STATISTIC.secondYellow)
 }
 
-/** Whether a score has fallen although the list has its goals, and the statistics those of their scorers. */
+/**
+ * Whether a score has fallen although the list has its goals, and the statistics those of their scorers; or by several
+ * goals that the statistics had: a provider takes back one at a time.
+ */
 export function isHeldAgainst(
   { events, players, ...said }: SaidFixture,
   { squad, ...known }: Pick<FixtureSnapshot, Side> & { readonly squad: FixtureSnapshot['players'] },
@@ -78,17 +83,30 @@ export function isHeldAgainst(
 ): boolean {
   const [now, before] = [said[side].goals, known[side].goals]
   if (now === null || before === null || now >= before) return false
+  const fall = (of: Side): number => Math.max(0, (known[of].goals ?? 0) - (said[of].goals ?? known[of].goals ?? 0))
+  const stated = ({ playerId, side: own, details: last }: FixturePlayer): number => {
+    const details = players.find((one) => one.playerId === playerId)?.details ?? {}
+    const isCounted = Object.keys(details).some((type) => isCount(Number(type)))
+    return statedIn((isCounted ? details : last) ?? {}, own === side ? 'goal' : 'own_goal')
+  }
+  if (fall('home') + fall('away') > 1 && squad.reduce((sum, one) => sum + stated(one), 0) >= before) return true
   const statedOf = ({ kind, playerId: scorer }: FixtureEvent): number => {
     const of = (row: { readonly playerId: PlayerId }): boolean => row.playerId === scorer
-    const details = players.find(of)?.details ?? squad.find(of)?.details ?? {}
-    return Math.max(...statedBy(kind).map((type) => details[type] ?? 0))
+    return statedIn(players.find(of)?.details ?? squad.find(of)?.details ?? {}, kind)
   }
-  const goals = events?.filter((row) => isGoal(row.kind) && row.side === side && !row.rescinded) ?? []
+  const sideOf = ({ kind, playerId: scorer, side: filed }: FixtureEvent): Side | null => {
+    const player = squad.find(({ playerId }) => playerId === scorer)
+    return player === undefined ? filed : kind === 'own_goal' ? otherSide(player.side) : player.side
+  }
+  const goals = events?.filter((row) => isGoal(row.kind) && sideOf(row) === side && !row.rescinded) ?? []
   // A row that is listed twice is one goal of its scorer.
   const isStated = (row: FixtureEvent, n: number): boolean =>
     goals.slice(0, n).filter(({ playerId }) => playerId === row.playerId).length < statedOf(row)
   return goals.filter(isStated).length >= before
 }
+
+const statedIn = (details: Details, kind: FixtureEvent['kind']): number =>
+  Math.max(...statedBy(kind).map((type) => details[type] ?? 0))
 
 /** The statistics of its scorer that count a goal. */
 const statedBy = (kind: FixtureEvent['kind']): readonly number[] =>

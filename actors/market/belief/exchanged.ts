@@ -23,9 +23,11 @@ export function exchangedIn(
   squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
 ): ReadonlySet<PlayerId> {
   const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
-  const told = rows.flatMap(({ playerId, details: now }): Told[] => {
-    const before = known.get(playerId) ?? null
-    return now === null || before === null ? [] : [{ playerId, before, now }]
+  const told = rows.flatMap(({ playerId, details }): Told[] => {
+    const [before, now] = [known.get(playerId) ?? {}, details ?? {}]
+    // A first row, or none, is another player's only where it is long.
+    const isTold = (isAny(before) && isAny(now)) || aheadOf(before, now) >= MULTIPLIED_FROM
+    return isTold ? [{ playerId, before, now }] : []
   })
   const found = new Set(told.filter(isMultiplied))
   for (const one of told) {
@@ -42,6 +44,8 @@ function goesOn({ before }: Told, { before: own, now }: Told): boolean {
   const ahead = aheadOf(before, now)
   return ahead <= EXCHANGED_AHEAD && ahead <= aheadOf(own, now)
 }
+
+const isAny = (details: Details): boolean => Object.keys(details).length > 0
 
 function reachedFrom(first: Told, next: (one: Told) => readonly Told[]): ReadonlySet<Told> {
   const found = new Set<Told>()

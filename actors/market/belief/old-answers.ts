@@ -31,15 +31,39 @@ const REGULAR = 2
 /** Both teams together: from this many actions on, a statistic that is zero for all is a reset. */
 const RESET_FROM = 20
 
-/** An answer without its counts where each is zero and many were known: a provider has reset them. */
-export function withoutReset(said: SaidFixture, squad: readonly Pick<FixturePlayer, 'details'>[]): SaidFixture {
-  if (countsIn(said.players) !== 0 || (countsIn(squad) ?? 0) < RESET_FROM) return said
+/**
+ * An answer without its counts where many were known and each is zero now, or all are the same times what they were: a
+ * provider has reset them, or joined its rows more than once.
+ */
+export function withoutReset(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
+  if ((countsIn(squad) ?? 0) < RESET_FROM || (countsIn(said.players) !== 0 && !isMultiplied(said, squad))) return said
   const players = said.players.map((player) => ({ ...player, details: player.details && uncounted(player.details) }))
   return { ...said, players }
 }
 
+type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
+
+const TIMES_MIN = 1.4
+/** Together, counts that were multiplied are so far from it: a provider rounds, and play has gone on. */
+const APART = 0.15
+
+function isMultiplied({ players }: SaidFixture, squad: readonly Counted[]): boolean {
+  const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
+  const pairs = players.flatMap(({ playerId, details }) => {
+    const before = known.get(playerId) ?? {}
+    const types = Object.keys({ ...before, ...details })
+      .map(Number)
+      .filter(isCount)
+    return types.map((type) => [before[type] ?? 0, details?.[type] ?? before[type] ?? 0] as const)
+  })
+  const [was, is] = [0, 1].map((n) => pairs.reduce((sum, pair) => sum + (pair[n] ?? 0), 0)) as [number, number]
+  const times = is / was
+  if (times < TIMES_MIN || is - was < RESET_FROM) return false
+  return pairs.reduce((apart, [before, now]) => apart + Math.abs(now / times - before), 0) <= APART * was
+}
+
 /** The sum of all counts; null where there is none. */
-function countsIn(players: readonly Pick<FixturePlayer, 'details'>[]): number | null {
+function countsIn(players: readonly Pick<Counted, 'details'>[]): number | null {
   const counts = players.flatMap(({ details }) =>
     Object.entries(details ?? {}).filter(([type]) => isCount(Number(type))),
   )

@@ -127,8 +127,8 @@ function heldAgainst(
 }
 
 /**
- * Keeps each side's goals within the current score: rows that repeat another are dropped first, then vanished rows,
- * then those of players in no line-up, then those that have not counted yet, then the latest.
+ * Keeps each side's goals within the current score: rows that repeat another are dropped first, then those of
+ * players in no line-up, then vanished rows, then those that have not counted yet, then the latest.
  */
 function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot): readonly Candidate[] {
   const goals = standing.filter((c) => isGoal(c.row.kind))
@@ -139,7 +139,7 @@ function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot):
     const repeated = repeatedIn(own, snapshot)
     const isStranger = ({ row }: Candidate): boolean => !snapshot.players.some((one) => one.playerId === row.playerId)
     const doubt = (goal: Candidate): number =>
-      (repeated.has(goal) ? 4 : 0) + (goal.present ? 0 : 2) + (isStranger(goal) ? 1 : 0)
+      (repeated.has(goal) ? 4 : 0) + (isStranger(goal) ? 2 : 0) + (goal.present ? 0 : 1)
     return own.toSorted((a, b) => doubt(a) - doubt(b)).slice(0, score)
   })
   return [...standing.filter((c) => !isGoal(c.row.kind)), ...capped]

@@ -110,6 +110,9 @@ const PERIODS: readonly number[] = [1, 2, 3, 5]
 /** Line-ups may be late in the polls before. */
 const SETTLED_FROM = 5
 
+/** Added to an id, one that the recording does not have. */
+const ELSEWHERE = 500
+
 const KINDS = {
   // The first: nothing else may happen to the first line-up
   'line-ups late': (draft, chance) => {
@@ -194,14 +197,15 @@ const KINDS = {
   },
   'statistics multiplied': (draft, chance) => {
     const times = one(chance, [1.5, 2, 2.5, 3, 4]) ?? 2
-    const [, n] = draft.quietPolls(chance, 'lineups', lineupsOf, 2)
-    if (n === undefined) return
-    draft.rows(n, 'lineups', (row) => {
-      const multiplied = (detail: Payload): Payload => withValue(detail, Math.round(times * Number(valueOf(detail))))
-      const details = detailsOf(row).map((detail) => (typeOf(detail) === RATING ? detail : multiplied(detail)))
-      // Of a few actions there may be twice as many.
-      return Math.min(1, times - 1) * countsIn(row) < MANY ? row : { ...row, details }
-    })
+    // Of a few actions there may be twice as many.
+    const isMany = (frame: Payload): boolean =>
+      Math.min(1, times - 1) * lineupsOf(frame).reduce((sum, row) => sum + countsIn(row), 0) >= 5 * MANY
+    const nothingNew = (frame: Payload): unknown => (isMany(frame) ? lineupsOf(frame) : Symbol('little told'))
+    const multiplied = (detail: Payload): Payload =>
+      typeOf(detail) === RATING ? detail : withValue(detail, Math.round(times * Number(valueOf(detail))))
+    for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 2 + chance.below(2)).slice(1)) {
+      draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map(multiplied) }))
+    }
   },
   'rating out of range': (draft, chance) => {
     const wrong = one(chance, [0, '0.00', 69, 690, -6.9, '', null, 'n/a', 0.5])
@@ -341,7 +345,8 @@ const KINDS = {
       [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW].includes(Number(typeOf(row)))
     const n = draft.quietPoll(chance, 'events', eventsOf)
     const row = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}).filter(isKnown))
-    if (n === null || row === null) return
+    // Of one that is listed twice the other goes on telling what it told.
+    if (n === null || row === null || eventsOf(draft.at(n)).filter((now) => isAlike(now, row)).length > 1) return
     const isFree = ({ player_id: id, team_id: team }: Payload): boolean =>
       team === row['participant_id'] && !eventsOf(draft.truth.at(-1) ?? {}).some((e) => namesOf(e).includes(Number(id)))
     const wrong = one(chance, lineupsOf(draft.truth[n] ?? {}).filter(isFree))
@@ -446,7 +451,8 @@ const KINDS = {
   },
   'a player in both teams': (draft, chance) => {
     const player = one(chance, idsOf(draft))
-    draft.rowsFrom(1, 'lineups', (row) => {
+    // Where the first line-up has them twice, nobody knows their team.
+    draft.rowsFrom(SETTLED_FROM, 'lineups', (row) => {
       if (playerOf(row) !== player) return row
       const team = rowsOf(draft.truth[0], 'participants').find(({ id }) => id !== row['team_id'])?.['id']
       return [row, { ...row, team_id: team, type_id: 12, details: [] }]
@@ -459,6 +465,39 @@ const KINDS = {
     if (n === null) return
     draft.hide(player, n, n + 1)
     draft.rows(n, 'lineups', (row) => (playerOf(row) === player ? [] : row))
+  },
+  'the line-up of another match': (draft, chance) => {
+    const nothingNew = (frame: Payload): unknown =>
+      lineupsOf(frame).some((row) => detailsOf(row).length > 0) ? lineupsOf(frame) : Symbol('little told')
+    for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 1 + chance.below(3))) {
+      draft.rows(n, 'lineups', (row) => ({ ...row, player_id: playerOf(row) + ELSEWHERE, player_name: 'Somebody' }))
+    }
+  },
+  'line-ups exchanged': (draft, chance) => {
+    const isScore = chance.happens(0.5)
+    for (const n of draft.quietPolls(chance, 'whole', allButTheClock, 1 + chance.below(3))) {
+      for (const [list, team] of [
+        ['lineups', 'team_id'],
+        ['events', 'participant_id'],
+        ['scores', 'participant_id'],
+      ] as const) {
+        const teams = rowsOf(draft.truth[n], 'participants').map(({ id }) => id)
+        const other = (row: Payload): unknown =>
+          teams.includes(row[team]) ? teams.find((id) => id !== row[team]) : row[team]
+        if (list !== 'scores' || isScore) draft.rows(n, list, (row) => ({ ...row, [team]: other(row) }))
+      }
+    }
+  },
+  'starters exchanged': (draft, chance) => {
+    const isStarter = (row: Payload): boolean => typeOf(row) === 11
+    // Who has done something has played.
+    const nothingNew = (frame: Payload): unknown =>
+      lineupsOf(frame).every((row) => !isStarter(row) || detailsOf(row).length > 0)
+        ? lineupsOf(frame)
+        : Symbol('little told')
+    for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 1 + chance.below(3))) {
+      draft.rows(n, 'lineups', (row) => ({ ...row, type_id: isStarter(row) ? 12 : 11 }))
+    }
   },
   'another line-up after the whistle': (draft, chance) => {
     const end = draft.truth.findLastIndex(isTicking) + 1
@@ -578,6 +617,24 @@ const KINDS = {
     }
   },
 
+  'a player under another id': (draft, chance) => {
+    const player = one(chance, idsOf(draft))
+    if (player === null) return
+    const polls = draft.inPlay()
+    const from = 1 + chance.below(polls.length)
+    const renamed = (row: Payload): Payload =>
+      Object.fromEntries(
+        Object.entries(row).map(([key, value]) => [
+          key,
+          key.endsWith('player_id') && value === player ? player + ELSEWHERE : value,
+        ]),
+      )
+    // For some polls, or for good.
+    for (const n of polls.slice(from, chance.happens(0.5) ? from + 1 + chance.below(3) : undefined)) {
+      for (const list of ['lineups', 'events']) draft.rows(n, list, renamed)
+    }
+  },
+
   // The forms of numbers: the last, because the others read them
   'minutes in words': (draft) => {
     draft.rowsFrom(0, 'events', (row) => {
@@ -597,7 +654,9 @@ const KINDS = {
 
 const namesOf = (event: Payload): readonly number[] => [playerOf(event), Number(event['related_player_id'] ?? 0)]
 
-const isAlike = (a: Payload, b: Payload): boolean => typeOf(a) === typeOf(b) && playerOf(a) === playerOf(b)
+const isAlike = (a: Payload, b: Payload): boolean =>
+  playerOf(a) === playerOf(b) &&
+  (typeOf(a) === typeOf(b) || [a, b].every((row) => DISMISSALS.includes(Number(typeOf(row)))))
 
 const swapped = (row: Payload): Payload => ({
   ...row,

@@ -1,0 +1,60 @@
+/** Finds the known players in an answer that lists them under other ids or sides, or lists those of another match. */
+import type { PlayerId } from '../../kernel/ids.ts'
+import type { FixturePlayer, SaidFixture, Side } from '../fixture.ts'
+
+type Listed = SaidFixture['players'][number]
+
+/** The answer about the players that are known, and about those who are new beside them. */
+export function withKnownPlayers(payload: SaidFixture, squad: readonly FixturePlayer[]): SaidFixture {
+  const said = withKnownIds(onKnownSides(payload, squad), squad)
+  const known = new Set(squad.map(({ playerId }) => playerId))
+  const starters = said.players.filter(({ starter }) => starter)
+  const isKnown = ({ playerId }: Listed): boolean => known.has(playerId)
+  // Before anybody has done something, the first line-up may be the wrong one.
+  const isOfAnother = squad.some(hasStatistics) && starters.length > 0 && !starters.some(isKnown)
+  return isOfAnother ? { ...said, players: said.players.filter(isKnown) } : said
+}
+
+const hasStatistics = ({ details }: FixturePlayer): boolean => details !== null
+
+export const toTheOther = (player: Listed): Listed => ({ ...player, side: otherSide(player.side) })
+
+export const otherSide = (side: Side): Side => (side === 'home' ? 'away' : 'home')
+
+/** A line-up that has most of its players on the other side has exchanged all of them. */
+function onKnownSides(said: SaidFixture, squad: readonly FixturePlayer[]): SaidFixture {
+  const sides = new Map(squad.map(({ playerId, side }) => [playerId, side]))
+  const listed = said.players.filter(({ playerId }) => sides.has(playerId))
+  const moved = listed.filter(({ playerId, side }) => sides.get(playerId) !== side)
+  return moved.length * 2 > listed.length ? { ...said, players: said.players.map(toTheOther) } : said
+}
+
+/** A new player with side, number and name of one who is no longer listed is that one. */
+function withKnownIds(said: SaidFixture, squad: readonly FixturePlayer[]): SaidFixture {
+  const known = new Set(squad.map(({ playerId }) => playerId))
+  const fresh = said.players.filter(({ playerId, jersey }) => jersey !== null && !known.has(playerId))
+  if (fresh.length === 0) return said
+  // A substitution alone lists its players without a number.
+  const listed = new Set(said.players.flatMap(({ playerId, jersey }) => (jersey === null ? [] : [playerId])))
+  const gone = squad.filter(({ playerId }) => !listed.has(playerId))
+  const renamed = new Map<PlayerId | null, FixturePlayer>()
+  for (const { playerId, name, side, jersey } of fresh) {
+    const before = gone.find((one) => one.side === side && one.jersey === jersey && one.name === name)
+    if (before !== undefined) renamed.set(playerId, before)
+  }
+  if (renamed.size === 0) return said
+  const idOf = (id: PlayerId | null): PlayerId | null => renamed.get(id)?.playerId ?? id
+  return {
+    ...said,
+    players: said.players.map((player) => {
+      const before = renamed.get(player.playerId)
+      return before === undefined ? player : { ...player, playerId: before.playerId, instrumentId: before.instrumentId }
+    }),
+    events:
+      said.events?.map((row) => ({
+        ...row,
+        playerId: idOf(row.playerId),
+        relatedPlayerId: idOf(row.relatedPlayerId),
+      })) ?? null,
+  }
+}
