@@ -177,19 +177,24 @@ const hasBegun = ({ ticking, elapsedSecs }: SaidPeriod): boolean => ticking || (
 const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly (number | null)[] =>
   row.type_id === 39 ? plain.filter((p) => p.type_id === 3).map((p) => p.id) : []
 
+/** No period lasts this many minutes longer than it should, nor does a shoot-out. */
+const BEYOND_MAX = 60
+
 function periodOf(row: PeriodRow): SaidPeriod | null {
   const known = PERIOD[row.type_id]
   if (known === undefined) return null
   const whole = row.type_id === 3
   const countsFrom = whole || !isOfItsMinutes(row, known) ? known.countsFrom : (row.counts_from ?? known.countsFrom)
-  const clock = row.minutes === null ? null : row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60
+  const length = whole ? known.length : (row.period_length ?? known.length)
+  const isPossible = row.minutes !== null && row.minutes <= countsFrom + length + BEYOND_MAX
+  const clock = isPossible ? row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60 : null
   return {
     id: row.id ?? 0,
     kind: known.kind,
     // The provider's own numbers have been seen to change, and to be the same for two periods.
     order: known.order,
     countsFrom,
-    length: whole ? known.length : (row.period_length ?? known.length),
+    length,
     elapsedSecs: clock === null ? null : Math.max(0, clock),
     ticking: row.ticking ?? false,
   }
@@ -346,7 +351,8 @@ function detailsOf(row: LineupRow): FixturePlayer['details'] {
   const known = knownDetails.get(row)
   if (known !== undefined) return known
   const found = (row.details ?? []).flatMap(({ type, value }) => (value === null ? [] : [[type, value] as const]))
-  const details = found.length === 0 ? null : Object.fromEntries(found)
+  // Of two rows of a statistic the one that is ahead counts.
+  const details = found.length === 0 ? null : Object.fromEntries(found.toSorted(([, a], [, b]) => a - b))
   knownDetails.set(row, details)
   return details
 }

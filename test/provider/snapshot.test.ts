@@ -163,6 +163,11 @@ describe('a payload', () => {
     ])
   })
 
+  it('[P22] has the count that is ahead, where a list has several of a statistic', () => {
+    const details = [12, 31, 0].map((value) => ({ type_id: 80, data: { value } }))
+    expect(parse({ lineups: [{ ...PAYLOAD.lineups[0], details }] }).players[0]?.details).toEqual({ 80: 31 })
+  })
+
   it("uses the provider's team statistics, or the sum over the players if they are missing", () => {
     expect(parse().teamStats).toEqual({ home: { 'Ball Possession %': 63 }, away: { 'Shots Total': 7 } })
     expect(firstBelief(parse({ statistics: [] })).teamStats).toEqual({ home: { 'Shots On Target': 2 }, away: {} })
@@ -232,6 +237,12 @@ describe('the minute that a period counts from', () => {
   it('[P21] is what the feed says, where halves are shorter or each counts its own minutes', () => {
     expect(secsOf(first, { ...second, counts_from: 40, minutes: 56 })).toEqual([2_825, 980])
     expect(secsOf(first, { ...second, counts_from: 0, minutes: 16 })).toEqual([2_825, 980])
+  })
+
+  it('[P21] shows no clock an hour after its period should have ended', () => {
+    expect(secsOf(first, { ...second, minutes: 150 })).toEqual([2_825, 6_320])
+    expect(secsOf(first, { ...second, minutes: 151 })).toEqual([2_825, null])
+    expect(secsOf({ ...first, minutes: 239, ticking: true })).toEqual([null])
   })
 })
 

@@ -340,6 +340,12 @@ const KINDS = {
       draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...player } : now))
     }
   },
+  'dismissed in three rows': (draft, chance) => {
+    const listed = one(chance, listedFor(draft, [SECOND_YELLOW]))
+    if (listed === null) return
+    const red = { ...listed.row, id: freshId(draft, chance), type_id: RED }
+    draft.rowsFrom(listed.from, 'events', (now) => (now['id'] === listed.row['id'] ? [now, red] : now))
+  },
   'a row wrong for a poll': (draft, chance) => {
     const isKnown = (row: Payload): boolean =>
       [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW].includes(Number(typeOf(row)))
@@ -360,12 +366,6 @@ const KINDS = {
       { minute: 1 },
     ])
     draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...over } : now))
-  },
-  'dismissed in three rows': (draft, chance) => {
-    const listed = one(chance, listedFor(draft, [SECOND_YELLOW]))
-    if (listed === null) return
-    const red = { ...listed.row, id: freshId(draft, chance), type_id: RED }
-    draft.rowsFrom(listed.from, 'events', (now) => (now['id'] === listed.row['id'] ? [now, red] : now))
   },
   'the scorer assists': (draft) => {
     draft.rowsFrom(0, 'events', (row) =>
