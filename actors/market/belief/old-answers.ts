@@ -57,7 +57,7 @@ function isMultiplied({ players }: SaidFixture, squad: readonly Counted[]): bool
     return types.map((type) => [before[type] ?? 0, details?.[type] ?? before[type] ?? 0] as const)
   })
   const [was, is] = [0, 1].map((n) => pairs.reduce((sum, pair) => sum + (pair[n] ?? 0), 0)) as [number, number]
-  const times = is / was
+  const times = was === 0 ? 0 : is / was
   if (times < TIMES_MIN || is - was < RESET_FROM) return false
   return pairs.reduce((apart, [before, now]) => apart + Math.abs(now / times - before), 0) <= APART * was
 }
