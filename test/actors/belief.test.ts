@@ -307,6 +307,33 @@ describe('statistics of several players', () => {
     expect(detailsOf(believe(update, after, once.beliefs))).toMatchObject(wrong)
   })
 
+  it('[P22] that begin again at zero for everybody go on from what they were, until all are told again', () => {
+    const [begun, later, whole] = [
+      { 1: { 80: 2, 118: 7.4 }, 2: { 80: 1, 118: 7.1 }, 5: { 80: 0, 118: 6.4 }, 11: { 80: 3, 118: 6.8 } },
+      { 1: { 80: 5, 118: 7.4 }, 2: { 80: 1, 118: 7.1 }, 5: { 80: 4, 56: 1, 118: 6.4 }, 11: { 80: 6, 118: 6.8 } },
+      {
+        1: { 80: 47, 78: 3, 118: 7.4 },
+        2: { 80: 53, 117: 2, 118: 7.1 },
+        5: { 80: 31, 56: 2, 118: 6.4 },
+        11: { 80: 54, 86: 1, 118: 6.8 },
+      },
+    ]
+    const after = (before: ReturnType<typeof believe>, secs: number, of: Parameters<typeof said>[0]) =>
+      believe(at(secs, said(of)), { ...known, squad: before.snapshot.players }, before.beliefs)
+    const first = believe(at(10, said(begun)), known, NO_BELIEFS)
+    expect(detailsOf(first), 'the first says nothing').toEqual(rows)
+    const second = after(first, 20, later)
+    expect(detailsOf(second)).toEqual({
+      1: { 80: 45, 78: 3, 118: 7.4 },
+      2: { 80: 53, 117: 2, 118: 7.1 },
+      5: { 80: 30, 56: 2, 118: 6.4 },
+      11: { 80: 54, 86: 1, 118: 6.8 },
+    })
+    const third = after(second, 30, whole)
+    expect(detailsOf(third)).toEqual(whole)
+    expect(third.beliefs.untold).toEqual({})
+  })
+
   const oneOf = (...players: readonly FixturePlayer[]) => believe(at(20, { players }), known, NO_BELIEFS)
   const squadOf = ({ snapshot }: ReturnType<typeof believe>) =>
     snapshot.players.map(({ playerId: id, side, starter }) => [id, side, starter])

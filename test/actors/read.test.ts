@@ -95,6 +95,7 @@ describe('a stored memory of the price model', () => {
         rows: { '1': 'goal 5  38 false' },
       },
       periods: [{ id: 71, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 61.5, ticking: true }],
+      untold: { '4': { '80': 31 } },
     },
     players: {
       '4': {

@@ -33,8 +33,14 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'the counts of all may fall to zero',
     'actors/market/belief/old-answers.ts',
-    `const RESET_FROM = 20`,
-    `const RESET_FROM = 20_000`,
+    `const BEGUN_AGAIN = 0.2`,
+    `const BEGUN_AGAIN = -1`,
+  ),
+  mutation(
+    'counts that begin again are told in full',
+    'actors/market/belief/old-answers.ts',
+    `n + (own[Number(type)] ?? 0)`,
+    `n`,
   ),
   mutation(
     'the score vouches for no goal',

@@ -15,6 +15,7 @@ import {
   text,
 } from '../../kernel/read.ts'
 import { type FixturePeriod, PERIOD_KINDS, type Side } from '../fixture.ts'
+import type { Untold } from './old-answers.ts'
 import type { Details } from './plausible.ts'
 
 export interface Beliefs {
@@ -22,6 +23,7 @@ export interface Beliefs {
   readonly doubts: Doubts
   /** As last believed. */
   readonly periods: readonly FixturePeriod[]
+  readonly untold: Untold
 }
 
 export interface Doubts {
@@ -46,6 +48,7 @@ export const NO_BELIEFS: Beliefs = {
     rows: {},
   },
   periods: [],
+  untold: {},
 }
 
 const bySide =
@@ -81,5 +84,9 @@ const readPeriod: Reader<FixturePeriod> = (value, path) => {
 
 export const readBeliefs: Reader<Beliefs> = (value, path) => {
   const field = fieldsOf(value, path)
-  return { doubts: field('doubts', readDoubts), periods: field('periods', listOf(readPeriod)) }
+  return {
+    doubts: field('doubts', readDoubts),
+    periods: field('periods', listOf(readPeriod)),
+    untold: field('untold', or(recordOf(recordOf(number)), {})),
+  }
 }

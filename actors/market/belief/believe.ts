@@ -16,7 +16,7 @@ import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
-import { withoutOld, withoutReset } from './old-answers.ts'
+import { withoutMultiplied, withoutOld, withUntold } from './old-answers.ts'
 import { periodsAfter, secsIn } from './periods.ts'
 import { canFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn, withoutKicks } from './plausible.ts'
 
@@ -58,12 +58,10 @@ export function firstBelief(said: SaidFixture): FixtureSnapshot {
 const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
-export function believe(payload: SaidFixture, known: Known, { doubts, periods: before }: Beliefs) {
-  const { said, doubts: rows } = withoutCorrections(
-    withoutReset(withoutOld(withKnownPlayers(onTheirSides(payload, known), known.squad), before), known.squad),
-    known,
-    doubts.rows,
-  )
+export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, untold: reset }: Beliefs) {
+  const current = withoutOld(withKnownPlayers(onTheirSides(payload, known), known.squad), before)
+  const { said: whole, untold } = withUntold(withoutMultiplied(current, known.squad), known.squad, reset)
+  const { said, doubts: rows } = withoutCorrections(whole, known, doubts.rows)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
   const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)
@@ -91,6 +89,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const beliefs: Beliefs = {
     doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks, rows },
     periods,
+    untold,
   }
   return { snapshot, beliefs }
 }

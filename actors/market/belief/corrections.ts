@@ -98,10 +98,12 @@ function isAgreed(row: FixtureEvent, fact: Incident, { said, known, events }: To
   }
   if (!near(row, fact) || row.kind === 'substitution') return false
   const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
+  // A second yellow card is no straight red one.
+  const own = statedAs(row.kind).filter((action) => action === row.kind)
   const isOtherAssist = row.kind === 'goal' && isOther(row.relatedPlayerId, fact.relatedPlayerId)
   return (
     (isOtherDeed || isOtherAssist) &&
-    (!isOtherDeed || isStated(row.playerId, 'playerId', statedAs(row.kind))) &&
+    (!isOtherDeed || isStated(row.playerId, 'playerId', own)) &&
     (!isOtherAssist || isStated(row.relatedPlayerId, 'relatedPlayerId', ['assist'], ['goal']))
   )
 }

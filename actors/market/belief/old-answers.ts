@@ -1,7 +1,8 @@
-/** Empties answers that were true long ago, and statistics that a provider has reset. */
+/** Empties answers that were true long ago, and makes whole the statistics that a provider has reset. */
+import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePeriod, FixturePlayer, SaidFixture } from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
-import { type Details, isCount } from './plausible.ts'
+import { type Details, DISCRETE, isCount } from './plausible.ts'
 
 /** A half, or extra time, that a provider began by mistake is taken back before this. */
 const BEGUN_SECS = 300
@@ -28,47 +29,83 @@ export function withoutOld(said: SaidFixture, before: readonly FixturePeriod[]):
 /** The halves of 90 minutes. */
 const REGULAR = 2
 
-/** Both teams together: from this many actions on, a statistic that is zero for all is a reset. */
-const RESET_FROM = 20
-
-/**
- * An answer without its counts where many were known and each is zero now, or all are the same times what they were: a
- * provider has reset them, or joined its rows more than once.
- */
-export function withoutReset(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
-  if ((countsIn(squad) ?? 0) < RESET_FROM || (countsIn(said.players) !== 0 && !isMultiplied(said, squad))) return said
-  const players = said.players.map((player) => ({ ...player, details: player.details && uncounted(player.details) }))
-  return { ...said, players }
-}
+/** Counts by player that a provider no longer tells: it has begun again at zero. */
+export type Untold = Readonly<Record<string, Details>>
 
 type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
+
+/** Both teams together: fewer actions than these tell nothing. */
+const MANY = 20
+/** A provider that has begun again tells no more than this share of what was known. */
+const BEGUN_AGAIN = 0.2
+/** It tells all of them again where more than this share has not fallen. */
+const WHOLE = 0.9
+
+/** An answer with the counts that it no longer tells. The first that begins again says nothing of them. */
+export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
+  const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
+  const [was, is] = [sumOf(told, 'before'), sumOf(told, 'now')]
+  const fromIn = (pairs: readonly Pair[]): number =>
+    pairs.reduce((sum, { playerId, type }) => sum + (untold[playerId]?.[type] ?? 0), 0)
+  const isWhole = fromIn(told.filter(({ before, now }) => now >= before)) > WHOLE * fromIn(told)
+  if (isWhole || Object.keys(untold).length === 0) {
+    if (was < MANY || is > BEGUN_AGAIN * was) return { said, untold: {} }
+    const known = squad.flatMap(({ playerId, details }) => (details === null ? [] : [[playerId, countsOf(details)]]))
+    return { said: withDetails(said, uncounted), untold: Object.fromEntries(known) as Untold }
+  }
+  const whole = (details: Details, playerId: PlayerId): Details => {
+    const own = untold[playerId] ?? {}
+    const facts = Object.entries(own).filter(([type]) => DISCRETE.has(Number(type)))
+    const sums = Object.entries(details).map(([type, n]) => [type, n + (own[Number(type)] ?? 0)])
+    return { ...Object.fromEntries(facts), ...Object.fromEntries(sums) }
+  }
+  return { said: withDetails(said, is === 0 ? uncounted : whole), untold }
+}
 
 const TIMES_MIN = 1.4
 /** Together, counts that were multiplied are so far from it: a provider rounds, and play has gone on. */
 const APART = 0.15
 
-function isMultiplied({ players }: SaidFixture, squad: readonly Counted[]): boolean {
+/** An answer without its counts where all are the same times what they were: a provider has joined its rows twice. */
+export function withoutMultiplied(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
+  const pairs = pairsIn(said, squad)
+  const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]
+  const times = is / was
+  if (was < MANY || times < TIMES_MIN || is - was < MANY) return said
+  const apart = pairs.reduce((sum, { before, now }) => sum + Math.abs(now / times - before), 0)
+  return apart > APART * was ? said : withDetails(said, uncounted)
+}
+
+interface Pair {
+  readonly playerId: PlayerId
+  readonly type: number
+  readonly before: number
+  /** As before where nothing is told. */
+  readonly now: number
+  readonly isTold: boolean
+}
+
+/** Each count of the players who are listed, as it was known and as it is told. */
+function pairsIn({ players }: SaidFixture, squad: readonly Counted[]): readonly Pair[] {
   const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
-  const pairs = players.flatMap(({ playerId, details }) => {
-    const before = known.get(playerId) ?? {}
-    const types = Object.keys({ ...before, ...details })
-      .map(Number)
-      .filter(isCount)
-    return types.map((type) => [before[type] ?? 0, details?.[type] ?? before[type] ?? 0] as const)
+  return players.flatMap(({ playerId, details }) => {
+    const last = known.get(playerId) ?? {}
+    return Object.keys(countsOf({ ...last, ...details })).map((key): Pair => {
+      const type = Number(key)
+      const [before, now] = [last[type] ?? 0, details?.[type]]
+      return { playerId, type, before, now: now ?? before, isTold: now !== undefined }
+    })
   })
-  const [was, is] = [0, 1].map((n) => pairs.reduce((sum, pair) => sum + (pair[n] ?? 0), 0)) as [number, number]
-  const times = was === 0 ? 0 : is / was
-  if (times < TIMES_MIN || is - was < RESET_FROM) return false
-  return pairs.reduce((apart, [before, now]) => apart + Math.abs(now / times - before), 0) <= APART * was
 }
 
-/** The sum of all counts; null where there is none. */
-function countsIn(players: readonly Pick<Counted, 'details'>[]): number | null {
-  const counts = players.flatMap(({ details }) =>
-    Object.entries(details ?? {}).filter(([type]) => isCount(Number(type))),
-  )
-  return counts.length === 0 ? null : counts.reduce((sum, [, value]) => sum + value, 0)
+const sumOf = (pairs: readonly Pair[], of: 'before' | 'now'): number => pairs.reduce((sum, pair) => sum + pair[of], 0)
+
+function withDetails(said: SaidFixture, change: (details: Details, playerId: PlayerId) => Details): SaidFixture {
+  const players = said.players.map((one) => ({ ...one, details: one.details && change(one.details, one.playerId) }))
+  return { ...said, players }
 }
 
+const isOfCount = ([type]: readonly [type: string, value: number]): boolean => isCount(Number(type))
+const countsOf = (details: Details): Details => Object.fromEntries(Object.entries(details).filter(isOfCount))
 const uncounted = (details: Details): Details =>
-  Object.fromEntries(Object.entries(details).filter(([type]) => !isCount(Number(type))))
+  Object.fromEntries(Object.entries(details).filter((entry) => !isOfCount(entry)))

@@ -3,7 +3,7 @@
  * tell of. None changes what happened in the match: what a poll hides or garbles, the polls around it show.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { DISCRETE } from '../../../actors/market/belief/plausible.ts'
+import { DISCRETE, isCount } from '../../../actors/market/belief/plausible.ts'
 import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { Draft, isPayload, isTicking, type Payload, rowsOf } from './draft.ts'
 
@@ -165,6 +165,32 @@ const KINDS = {
     for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 1 + chance.below(3))) {
       draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map((detail) => withValue(detail, 0)) }))
     }
+  },
+  'counters begun again': (draft, chance) => {
+    const counts = (frame: Payload): readonly number[] =>
+      lineupsOf(frame).flatMap((row) =>
+        detailsOf(row).map((d) => (isCount(Number(typeOf(d))) ? Number(valueOf(d)) : 0)),
+      )
+    const isMany = (frame: Payload): boolean => counts(frame).reduce((sum, n) => sum + n, 0) >= 2 * MANY
+    const nothingNew = (frame: Payload): unknown => (isMany(frame) ? lineupsOf(frame) : Symbol('little told'))
+    const n = draft.quietPoll(chance, 'lineups', nothingNew)
+    if (n === null) return
+    const nameOf = (row: Payload, detail: Payload): string => `${playerOf(row)} ${String(typeOf(detail))}`
+    const before = new Map(
+      lineupsOf(draft.truth[n] ?? {}).flatMap((row) => detailsOf(row).map((d) => [nameOf(row, d), Number(valueOf(d))])),
+    )
+    const isLess = (row: Payload): boolean =>
+      detailsOf(row).some((d) => isCount(Number(typeOf(d))) && Number(valueOf(d)) < (before.get(nameOf(row, d)) ?? 0))
+    // What is taken back of the time before is told by nobody.
+    if (draft.truth.slice(n).some((frame) => lineupsOf(frame).some(isLess))) return
+    draft.take(n, 'lineups', draft.truth.length)
+    draft.rowsFrom(n, 'lineups', (row) => ({
+      ...row,
+      details: detailsOf(row).map((detail) => {
+        const since = Math.max(0, Number(valueOf(detail)) - (before.get(nameOf(row, detail)) ?? 0))
+        return isCount(Number(typeOf(detail))) ? withValue(detail, since) : detail
+      }),
+    }))
   },
   'a counter falls': (draft, chance) => {
     inQuietRow(draft, chance, (details) => {
@@ -620,8 +646,9 @@ const KINDS = {
   'a player under another id': (draft, chance) => {
     const player = one(chance, idsOf(draft))
     if (player === null) return
-    const polls = draft.inPlay()
-    const from = 1 + chance.below(polls.length)
+    // Of one who was never known nobody can tell.
+    const polls = draft.inPlay().filter((n) => n >= SETTLED_FROM)
+    const from = chance.below(polls.length)
     const renamed = (row: Payload): Payload =>
       Object.fromEntries(
         Object.entries(row).map(([key, value]) => [
