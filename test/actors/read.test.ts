@@ -96,6 +96,7 @@ describe('a stored memory of the price model', () => {
       },
       periods: [{ id: 71, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 61.5, ticking: true }],
       untold: { '4': { '80': 31 } },
+      withheld: 2,
     },
     players: {
       '4': {

@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'counts that begin again are told in full',
     'actors/market/belief/old-answers.ts',
-    `n + (own[Number(type)] ?? 0)`,
+    `n + (untold[playerId]?.[Number(type)] ?? 0)`,
     `n`,
   ),
   mutation(

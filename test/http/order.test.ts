@@ -128,9 +128,10 @@ it('[H1] a client that goes before its body has arrived is no fault of the serve
     setTimeout(() => socket.destroy(), 20)
     await new Promise((resolve) => socket.once('close', resolve))
   }
+  const answers = () => rig.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request_completed')
+  await expect.poll(() => answers().length).toBe(withBody.length)
   await server.close(0)
-  const answered = rig.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request_completed')
-  expect(answered.length).toBe(withBody.length)
+  const answered = answers()
   expect(rig.log.filter((line) => line.includes('request_failed'))).toEqual([])
   expect(answered.filter(({ status }) => status !== 400)).toEqual([])
 })

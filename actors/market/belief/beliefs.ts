@@ -24,6 +24,8 @@ export interface Beliefs {
   /** As last believed. */
   readonly periods: readonly FixturePeriod[]
   readonly untold: Untold
+  /** Answers in a row whose counts were withheld, because they were multiples. */
+  readonly withheld: number
 }
 
 export interface Doubts {
@@ -49,6 +51,7 @@ export const NO_BELIEFS: Beliefs = {
   },
   periods: [],
   untold: {},
+  withheld: 0,
 }
 
 const bySide =
@@ -88,5 +91,6 @@ export const readBeliefs: Reader<Beliefs> = (value, path) => {
     doubts: field('doubts', readDoubts),
     periods: field('periods', listOf(readPeriod)),
     untold: field('untold', or(recordOf(recordOf(number)), {})),
+    withheld: field('withheld', or(integer, 0)),
   }
 }

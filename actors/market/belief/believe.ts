@@ -18,7 +18,16 @@ import { exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import { withoutMultiplied, withoutOld, withUntold } from './old-answers.ts'
 import { periodsAfter, secsIn } from './periods.ts'
-import { canFollow, type Details, DISCRETE, goalsCanFollow, hasNews, saidIn, withoutKicks } from './plausible.ts'
+import {
+  canFollow,
+  type Details,
+  DISCRETE,
+  goalsCanFollow,
+  hasActed,
+  hasNews,
+  saidIn,
+  withoutKicks,
+} from './plausible.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -58,9 +67,10 @@ export function firstBelief(said: SaidFixture): FixtureSnapshot {
 const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
-export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, untold: reset }: Beliefs) {
+export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
   const current = withoutOld(withKnownPlayers(onTheirSides(payload, known), known.squad), before)
-  const { said: whole, untold } = withUntold(withoutMultiplied(current, known.squad), known.squad, reset)
+  const { said: single, withheld } = withoutMultiplied(current, known.squad, last.withheld)
+  const { said: whole, untold } = withUntold(single, known.squad, last.untold)
   const { said, doubts: rows } = withoutCorrections(whole, known, doubts.rows)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
@@ -90,6 +100,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
     doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks, rows },
     periods,
     untold,
+    withheld,
   }
   return { snapshot, beliefs }
 }
@@ -188,7 +199,7 @@ function startersAfter(
       changes.some((row) => id === (starter ? row.playerId : row.relatedPlayerId)) ? before.includes(id) : starter
     // A list with several on the bench who have done something without coming on says nothing.
     const isDenied = ({ playerId: id, details, starter }: FixturePlayer): boolean =>
-      starter && details !== null && rows.some((row) => row.playerId === id && !hasStarted(row))
+      starter && hasActed(details) && rows.some((row) => row.playerId === id && !hasStarted(row))
     const isSwapped = squad.filter((one) => one.side === side && isDenied(one)).length > 1
     const isNamed = !isSwapped && rows.some(({ starter }) => starter)
     const named = rows.filter((row) => isNamed && hasStarted(row)).map(({ playerId }) => playerId)

@@ -1,6 +1,7 @@
 /** Finds the known players in an answer that lists them under other ids or sides, or lists those of another match. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture, Side } from '../fixture.ts'
+import { hasActed } from './plausible.ts'
 
 type Listed = SaidFixture['players'][number]
 
@@ -11,11 +12,12 @@ export function withKnownPlayers(payload: SaidFixture, squad: readonly FixturePl
   const starters = said.players.filter(({ starter }) => starter)
   const isKnown = ({ playerId }: Listed): boolean => known.has(playerId)
   // Before anybody has done something, the first line-up may be the wrong one.
-  const isOfAnother = squad.some(hasStatistics) && starters.length > 0 && !starters.some(isKnown)
+  const isOfAnother = squad.some(({ details }) => hasActed(details)) && starters.length > 0 && !starters.some(isKnown)
   return isOfAnother ? { ...said, players: said.players.filter(isKnown) } : said
 }
 
-const hasStatistics = ({ details }: FixturePlayer): boolean => details !== null
+/** Of fewer players, most may be listed wrongly. */
+const LISTED_MIN = 7
 
 export const toTheOther = (player: Listed): Listed => ({ ...player, side: otherSide(player.side) })
 
@@ -26,7 +28,9 @@ function onKnownSides(said: SaidFixture, squad: readonly FixturePlayer[]): SaidF
   const sides = new Map(squad.map(({ playerId, side }) => [playerId, side]))
   const listed = said.players.filter(({ playerId }) => sides.has(playerId))
   const moved = listed.filter(({ playerId, side }) => sides.get(playerId) !== side)
-  return moved.length * 2 > listed.length ? { ...said, players: said.players.map(toTheOther) } : said
+  return listed.length >= LISTED_MIN && moved.length * 2 > listed.length
+    ? { ...said, players: said.players.map(toTheOther) }
+    : said
 }
 
 /** A new player with side, number and name of one who is no longer listed is that one. */

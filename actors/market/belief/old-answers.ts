@@ -36,44 +36,58 @@ type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
 
 /** Both teams together: fewer actions than these tell nothing. */
 const MANY = 20
-/** A provider that has begun again tells no more than this share of what was known. */
+/** A provider that has begun again tells no more than this share of what it told. */
 const BEGUN_AGAIN = 0.2
-/** It tells all of them again where more than this share has not fallen. */
-const WHOLE = 0.9
+/** Nearly all of what it had not told. */
+const WHOLE = 0.8
 
 /** An answer with the counts that it no longer tells. The first that begins again says nothing of them. */
 export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
+  const isBegun = Object.keys(untold).length > 0
   const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
   const [was, is] = [sumOf(told, 'before'), sumOf(told, 'now')]
-  const fromIn = (pairs: readonly Pair[]): number =>
-    pairs.reduce((sum, { playerId, type }) => sum + (untold[playerId]?.[type] ?? 0), 0)
-  const isWhole = fromIn(told.filter(({ before, now }) => now >= before)) > WHOLE * fromIn(told)
-  if (isWhole || Object.keys(untold).length === 0) {
-    if (was < MANY || is > BEGUN_AGAIN * was) return { said, untold: {} }
-    const known = squad.flatMap(({ playerId, details }) => (details === null ? [] : [[playerId, countsOf(details)]]))
-    return { said: withDetails(said, uncounted), untold: Object.fromEntries(known) as Untold }
+  const own = ({ playerId, type }: Pair): number => untold[playerId]?.[type] ?? 0
+  const from = told.reduce((sum, pair) => sum + own(pair), 0)
+  const since = was - from
+  // A provider that tells nothing at all for a while has not begun once more.
+  if (since >= MANY && is <= BEGUN_AGAIN * since && !(isBegun && is === 0)) {
+    const idsOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ playerId }) => playerId))
+    const fallen = idsOf(told.filter(({ before, now }) => now < before))
+    const stays = idsOf(told.filter(({ playerId, before }) => before > 0 && !fallen.has(playerId)))
+    const begun = squad.flatMap(({ playerId, details }) =>
+      details === null || stays.has(playerId) ? [] : [[playerId, countsOf(details)]],
+    )
+    return { said: withoutCounts(said, squad), untold: Object.fromEntries(begun) as Untold }
   }
+  // Where all is told again, adding takes it further from what is known by nearly as much.
+  const further = told.reduce(
+    (sum, pair) => sum + Math.abs(pair.now + own(pair) - pair.before) - Math.abs(pair.now - pair.before),
+    0,
+  )
+  if (!isBegun || further > WHOLE * from) return { said, untold: {} }
+  if (is === 0) return { said: withoutCounts(said, squad), untold }
   const whole = (details: Details, playerId: PlayerId): Details => {
-    const own = untold[playerId] ?? {}
-    const facts = Object.entries(own).filter(([type]) => DISCRETE.has(Number(type)))
-    const sums = Object.entries(details).map(([type, n]) => [type, n + (own[Number(type)] ?? 0)])
-    return { ...Object.fromEntries(facts), ...Object.fromEntries(sums) }
+    const sums = Object.entries(details).map(([type, n]) => [type, n + (untold[playerId]?.[Number(type)] ?? 0)])
+    return { ...factsOf(untold[playerId] ?? {}), ...Object.fromEntries(sums) }
   }
-  return { said: withDetails(said, is === 0 ? uncounted : whole), untold }
+  return { said: withDetails(said, whole), untold }
 }
 
 const TIMES_MIN = 1.4
 /** Together, counts that were multiplied are so far from it: a provider rounds, and play has gone on. */
 const APART = 0.15
+/** After a gap everybody may have done as many times as much: so many answers in a row say nothing. */
+const WITHHELD_MAX = 3
 
 /** An answer without its counts where all are the same times what they were: a provider has joined its rows twice. */
-export function withoutMultiplied(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
+export function withoutMultiplied(said: SaidFixture, squad: readonly Counted[], withheld: number) {
   const pairs = pairsIn(said, squad)
   const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]
   const times = is / was
-  if (was < MANY || times < TIMES_MIN || is - was < MANY) return said
   const apart = pairs.reduce((sum, { before, now }) => sum + Math.abs(now / times - before), 0)
-  return apart > APART * was ? said : withDetails(said, uncounted)
+  const isMultiplied = was >= MANY && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
+  if (!isMultiplied) return { said, withheld: 0 }
+  return withheld === WITHHELD_MAX ? { said, withheld } : { said: withoutCounts(said, squad), withheld: withheld + 1 }
 }
 
 interface Pair {
@@ -100,12 +114,21 @@ function pairsIn({ players }: SaidFixture, squad: readonly Counted[]): readonly 
 
 const sumOf = (pairs: readonly Pair[], of: 'before' | 'now'): number => pairs.reduce((sum, pair) => sum + pair[of], 0)
 
+/** Goals and cards stay: a row without them would take them back. */
+function withoutCounts(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
+  const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
+  return withDetails(said, (details, playerId) => ({
+    ...factsOf(known.get(playerId) ?? {}),
+    ...only(details, (type) => !isCount(type)),
+  }))
+}
+
 function withDetails(said: SaidFixture, change: (details: Details, playerId: PlayerId) => Details): SaidFixture {
   const players = said.players.map((one) => ({ ...one, details: one.details && change(one.details, one.playerId) }))
   return { ...said, players }
 }
 
-const isOfCount = ([type]: readonly [type: string, value: number]): boolean => isCount(Number(type))
-const countsOf = (details: Details): Details => Object.fromEntries(Object.entries(details).filter(isOfCount))
-const uncounted = (details: Details): Details =>
-  Object.fromEntries(Object.entries(details).filter((entry) => !isOfCount(entry)))
+const only = (details: Details, isWanted: (type: number) => boolean): Details =>
+  Object.fromEntries(Object.entries(details).filter(([type]) => isWanted(Number(type))))
+const countsOf = (details: Details): Details => only(details, isCount)
+const factsOf = (details: Details): Details => only(details, (type) => DISCRETE.has(type))

@@ -35,6 +35,10 @@ export const isCount = (type: number): boolean => type !== STATISTIC.rating && !
 
 export type Details = Readonly<Record<number, number>>
 
+/** Whether statistics tell that a player has done something. */
+export const hasActed = (details: Details | null): boolean =>
+  Object.entries(details ?? {}).some(([type, n]) => n > 0 && isCount(Number(type)))
+
 /**
  * What statistics say. A provider leaves out what is zero, so a row that has the player's largest count says of a goal,
  * a card, … that it lacks that there is none; of a player whose goal was taken back also of its shot. Of a row that has

@@ -61,18 +61,19 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
     }
   }, [id, direction, lots, stopLoss, takeProfit, wallet.value?.freeMargin, turn, ...asOf])
 
-  useEffect(() => {
-    const repeating = setInterval(() => {
-      const at = untracked(() => tradePrice(id))
-      const isOld = asked === null || asked.quote.refusal !== null || isFar(asked, at)
-      if (document.visibilityState === 'visible' && isOld) again()
-    }, REPEAT_MS)
-    return () => clearInterval(repeating)
-  }, [asked])
-
   // Another size leaves the largest as it is.
   const isOwn = asked?.instrumentId === id && asked.direction === direction && asked.purse === purse.value
   const own = isOwn ? asked : null
+
+  useEffect(() => {
+    const repeating = setInterval(() => {
+      const at = untracked(() => tradePrice(id))
+      const isOld = own?.lots !== lots || own.quote.refusal !== null || isFar(own, at)
+      if (document.visibilityState === 'visible' && isOld) again()
+    }, REPEAT_MS)
+    return () => clearInterval(repeating)
+  }, [own, lots])
+
   return {
     preview: isSized && own?.lots === lots ? previewAt(own, tradePrice(id)) : null,
     most: own === null ? 0 : mostLots(own.quote, instrument),
