@@ -409,7 +409,7 @@ describe('statistics of several players', () => {
     expect(oneOf(...others, player(902, { jersey: 2, side: 'home' })).snapshot.players).toHaveLength(SQUAD.length + 1)
   })
 
-  it('[P27] move nobody to the other side or the bench, where the line-up exchanges all', () => {
+  it('[P27] move no player to the other side or the bench, where the line-up exchanges all', () => {
     const other = known.squad.map((one) => ({ ...one, side: one.side === 'home' ? 'away' : 'home' }) as const)
     expect(squadOf(oneOf(...other))).toEqual(asKnown)
     const bench = { players: known.squad.map((one) => ({ ...one, starter: !one.starter })) }

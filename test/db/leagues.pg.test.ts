@@ -201,7 +201,7 @@ eachDatabase((open) => {
       await isBalanced()
     })
 
-    it('[C2] a frozen member comes last, and who is on no board is named to nobody', async () => {
+    it('[C2] a frozen member comes last, and who is on no board is not named to others', async () => {
       const { founder, id, code } = await founded()
       const [cheat, shy] = [await joined(code), await joined(code)]
       const match = await season.match()

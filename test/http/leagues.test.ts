@@ -22,7 +22,7 @@ describe('leagues', () => {
     ['has no name', { name: '  ' }],
     ['has a name with a line break', { name: 'a\nb' }],
     ['has a name that turns the line', { name: 'a\u202eb' }],
-    ['has a name that nobody sees', { name: '\u3164\u200d\u2800' }],
+    ['has a name that cannot be seen', { name: '\u3164\u200d\u2800' }],
     ['gives nothing', { startingBalance: 0 }],
     ['gives too much', { startingBalance: 1_000_001 }],
     ['chooses no match', { matches: [] }],

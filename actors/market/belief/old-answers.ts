@@ -76,7 +76,7 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
 const TIMES_MIN = 1.4
 /** Together, counts that were multiplied are so far from it: a provider rounds, and play has gone on. */
 const APART = 0.15
-/** After a gap everybody may have done as many times as much: so many answers in a row say nothing. */
+/** After a gap everybody may have done as many times as much: at most this many answers in a row say nothing. */
 const WITHHELD_MAX = 3
 
 /** An answer without its counts where all are the same times what they were: a provider has joined its rows twice. */
@@ -119,7 +119,7 @@ function withoutCounts(said: SaidFixture, squad: readonly Counted[]): SaidFixtur
   const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
   return withDetails(said, (details, playerId) => ({
     ...factsOf(known.get(playerId) ?? {}),
-    ...only(details, (type) => !isCount(type)),
+    ...pick(details, (type) => !isCount(type)),
   }))
 }
 
@@ -128,7 +128,7 @@ function withDetails(said: SaidFixture, change: (details: Details, playerId: Pla
   return { ...said, players }
 }
 
-const only = (details: Details, isWanted: (type: number) => boolean): Details =>
+const pick = (details: Details, isWanted: (type: number) => boolean): Details =>
   Object.fromEntries(Object.entries(details).filter(([type]) => isWanted(Number(type))))
-const countsOf = (details: Details): Details => only(details, isCount)
-const factsOf = (details: Details): Details => only(details, (type) => DISCRETE.has(type))
+const countsOf = (details: Details): Details => pick(details, isCount)
+const factsOf = (details: Details): Details => pick(details, (type) => DISCRETE.has(type))

@@ -181,7 +181,7 @@ const KINDS = {
     )
     const isLess = (row: Payload): boolean =>
       detailsOf(row).some((d) => isCount(Number(typeOf(d))) && Number(valueOf(d)) < (before.get(nameOf(row, d)) ?? 0))
-    // What is taken back of the time before is told by nobody.
+    // A provider that begins again never tells what is taken back of the time before.
     if (draft.truth.slice(n).some((frame) => lineupsOf(frame).some(isLess))) return
     draft.take(n, 'lineups', draft.truth.length)
     draft.rowsFrom(n, 'lineups', (row) => ({
@@ -477,7 +477,7 @@ const KINDS = {
   },
   'a player in both teams': (draft, chance) => {
     const player = one(chance, idsOf(draft))
-    // Where the first line-up has them twice, nobody knows their team.
+    // Where the first line-up has them twice, their team is not known.
     draft.rowsFrom(SETTLED_FROM, 'lineups', (row) => {
       if (playerOf(row) !== player) return row
       const team = rowsOf(draft.truth[0], 'participants').find(({ id }) => id !== row['team_id'])?.['id']
@@ -646,7 +646,7 @@ const KINDS = {
   'a player under another id': (draft, chance) => {
     const player = one(chance, idsOf(draft))
     if (player === null) return
-    // Of one who was never known nobody can tell.
+    // A player who was never known cannot be known again.
     const polls = draft.inPlay().filter((n) => n >= SETTLED_FROM)
     const from = chance.below(polls.length)
     const renamed = (row: Payload): Payload =>
