@@ -78,17 +78,10 @@ describe('in a league', () => {
       [LEAGUE]: { available: HUNDRED, openPositions: 0 },
       main: { available: money(0), openPositions: 0 },
     }
-    const query = {
-      instrumentId: P(1),
-      direction: 'long',
-      lots: lots(u(0.5)),
-      stopLoss: null,
-      takeProfit: null,
-    } as const
-    const quoted = ok(rig.actor.quote({ ...query, league: LEAGUE, means }))
+    const quoted = rig.quotes({ league: LEAGUE, means })
     expect(quoted).toMatchObject({ fillPrice: p(200), exitPrice: p(200), impact: 0, refusal: null })
     expect(quoted.maxLots).toBe(lots(u(1)))
-    expect(ok(rig.actor.quote({ ...query, means })).refusal).toMatchObject({ code: 'insufficient_margin' })
+    expect(rig.quotes({ means }).refusal).toMatchObject({ code: 'insufficient_margin' })
   })
 
   it('[T37] full time pays the base in a league, and the mean of the book outside', async () => {

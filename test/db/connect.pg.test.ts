@@ -221,7 +221,7 @@ onPostgres((server) => {
     await ours.call(PID)
     let slowIsDone = false
     const slow = sql`select pg_sleep(1)`.execute(ours.db).then(() => (slowIsDone = true))
-    // An idle one holds its connection between two queries: it waits for nobody.
+    // An idle one holds its connection between two queries: it waits for no answer.
     const idle = ours.db.transaction().execute(async (tx) => {
       await sql`select 1`.execute(tx)
       await vi.waitUntil(() => slowIsDone, { interval: 10, timeout: 10_000 })

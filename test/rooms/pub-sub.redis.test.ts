@@ -53,7 +53,7 @@ onRedis((server) => {
       await expect.poll(() => received).toEqual(['found'])
     }))
 
-  it('[Q17] a connection that is silent is given up, and made anew', () =>
+  it('[Q17] a connection that is silent is given up, and another is made', () =>
     relayed(async ({ relay, ours, theirs }) => {
       const received: string[] = []
       await ours.subscribe('news', (message) => received.push(message.toString()))
