@@ -1,9 +1,9 @@
 /** The activity feed: headlines of all users or of one district. */
 import type { Kysely } from 'kysely'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { keyOf } from '../actors/kernel/read.ts'
+import { oneOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import type { Headline } from '../actors/community/notices.ts'
+import { type Headline, HEADLINE_TYPES } from '../actors/community/notices.ts'
 import { readFacts } from './facts.ts'
 import type { Database } from './postgres/schema.ts'
 
@@ -16,14 +16,7 @@ export interface Activity extends Omit<Headline, 'source'> {
   readonly at: Instant
 }
 
-const TYPES: Readonly<Record<Activity['type'], true>> = {
-  big_win: true,
-  washout: true,
-  badge: true,
-  spinner_win: true,
-  legacy_trade: true,
-}
-const readType = keyOf(TYPES)
+const readType = oneOf(HEADLINE_TYPES)
 
 export class ActivityFeed {
   readonly #db: Kysely<Database>

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { fixtureId, instrumentId, playerId } from '../kernel/ids.ts'
 import { instant } from '../kernel/world.ts'
-import { EVENT_KINDS, type SaidFixture } from '../market/fixture.ts'
+import { EVENT_KINDS, ROLES, type SaidFixture, SIDES } from '../market/fixture.ts'
 
 export const Instant = z.int().transform(instant)
 export const InstrumentId = z.string().min(1).max(64).transform(instrumentId)
 export const FixtureId = z.int().nonnegative().max(0xffffffff).transform(fixtureId)
-const Side = z.enum(['home', 'away'])
+const Side = z.enum(SIDES)
 const Team = z.object({
   id: z.int(),
   name: z.string().nullable(),
@@ -63,7 +63,7 @@ export const Snapshot: z.ZodType<SaidFixture> = z.object({
       instrumentId: InstrumentId,
       name: z.string().nullable(),
       side: Side,
-      role: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
+      role: z.enum(ROLES).nullable(),
       jersey: z.number().nullable(),
       starter: z.boolean(),
       details: statistics.nullable(),

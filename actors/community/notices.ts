@@ -16,19 +16,21 @@ import {
   type VoidedEvent,
 } from './committed-event.ts'
 
-export type NoticeType =
-  | 'position_closed'
-  | 'margin_warning'
-  | 'settlement'
-  | 'fill_moved'
-  | 'badge'
-  | 'level'
-  | 'referral_credited'
-  | 'spinner'
-  | 'account'
-  | 'league'
-  | 'player_news'
-  | 'price_reached'
+export const NOTICE_TYPES = [
+  'position_closed',
+  'margin_warning',
+  'settlement',
+  'fill_moved',
+  'badge',
+  'level',
+  'referral_credited',
+  'spinner',
+  'account',
+  'league',
+  'player_news',
+  'price_reached',
+] as const
+export type NoticeType = (typeof NOTICE_TYPES)[number]
 
 /** A notification to be written. */
 export interface Notice {
@@ -42,7 +44,8 @@ export interface Notice {
   readonly at: Instant
 }
 
-export type HeadlineType = 'big_win' | 'washout' | 'badge' | 'spinner_win' | 'legacy_trade'
+export const HEADLINE_TYPES = ['big_win', 'washout', 'badge', 'spinner_win', 'legacy_trade'] as const
+export type HeadlineType = (typeof HEADLINE_TYPES)[number]
 
 /** An entry of the activity feed to be written. */
 export interface Headline {

@@ -7,7 +7,7 @@ import { lots, money, price } from '../kernel/micros.ts'
 import { readPurse } from '../kernel/read-purse.ts'
 import { as, boolean, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
 import { instant } from '../kernel/world.ts'
-import type { ClosedBy, Parted } from '../position/position.ts'
+import { CLOSED_BY, DIRECTIONS, type Parted } from '../position/position.ts'
 import type { CommittedEvent, Earned } from './committed-event.ts'
 
 const KINDS: Readonly<Record<CommittedEvent['kind'], true>> = {
@@ -18,16 +18,6 @@ const KINDS: Readonly<Record<CommittedEvent['kind'], true>> = {
   corrected: true,
   voided: true,
   match_settled: true,
-}
-
-const CLOSED_BY: Readonly<Record<ClosedBy, true>> = {
-  user: true,
-  stop_loss: true,
-  take_profit: true,
-  washout: true,
-  full_time: true,
-  void: true,
-  admin: true,
 }
 
 const readEarned: Reader<Earned> = (value, path) => {
@@ -54,7 +44,7 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
     ...owned,
     positionId: field('positionId', as(text, positionId)),
     instrumentId: field('instrumentId', as(text, instrumentId)),
-    direction: field('direction', oneOf(['long', 'short'])),
+    direction: field('direction', oneOf(DIRECTIONS)),
     lots: field('lots', as(integer, lots)),
     margin: field('margin', as(integer, money)),
   }
@@ -74,14 +64,14 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
         ...(others === null ? {} : { others }),
         openedAt: field('openedAt', as(integer, instant)),
         closedAt: field('closedAt', as(integer, instant)),
-        by: field('by', keyOf(CLOSED_BY)),
+        by: field('by', oneOf(CLOSED_BY)),
         before: field('before', readEarned),
       }
     }
     case 'closed':
     case 'corrected': {
       const openedAt = field('openedAt', as(integer, instant))
-      const closing = { ...position, ...readEarned(value, path), openedAt, by: field('by', keyOf(CLOSED_BY)) }
+      const closing = { ...position, ...readEarned(value, path), openedAt, by: field('by', oneOf(CLOSED_BY)) }
       const parted = field('parted', nullable(readParted))
       const parts = { ...partOf, ...(parted === null ? {} : { parted }) }
       if (kind === 'corrected') {

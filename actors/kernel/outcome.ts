@@ -18,9 +18,11 @@ export interface Refused {
 export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
 export const refused = (refusal: Refusal, repeated = false): Refused => ({ ok: false, refusal, repeated })
 
+export const WINDOW_STATUSES = ['OPEN', 'SUSPENDED', 'CLOSED'] as const
+
 /** Whether a match takes trades, and why not. */
 export interface TradeWindow {
-  readonly status: 'OPEN' | 'SUSPENDED' | 'CLOSED'
+  readonly status: (typeof WINDOW_STATUSES)[number]
   readonly reason: string | null
 }
 

@@ -1,7 +1,7 @@
 /** Reads a stored refusal. */
 import { positionId } from './ids.ts'
 import { lots, money, price } from './micros.ts'
-import type { Refusal, RefusalCode } from './outcome.ts'
+import { type Refusal, type RefusalCode, WINDOW_STATUSES } from './outcome.ts'
 import { as, fieldsOf, integer, keyOf, nullable, oneOf, type Reader, text } from './read.ts'
 import { instant } from './world.ts'
 
@@ -90,5 +90,5 @@ export const readRefusal: Reader<Refusal> = (value, path) => {
 
 const readWindow: Reader<Extract<Refusal, { code: 'market_closed' }>['window']> = (value, path) => {
   const field = fieldsOf(value, path)
-  return { status: field('status', oneOf(['OPEN', 'SUSPENDED', 'CLOSED'])), reason: field('reason', nullable(text)) }
+  return { status: field('status', oneOf(WINDOW_STATUSES)), reason: field('reason', nullable(text)) }
 }

@@ -12,8 +12,11 @@ export const GOALS_MAX = 99
 export const JERSEY_MAX = 999
 export const COUNT_MAX = 500
 
-export type Side = 'home' | 'away'
-export type PlayerRole = 'GK' | 'DEF' | 'MID' | 'FWD'
+export const SIDES = ['home', 'away'] as const
+export type Side = (typeof SIDES)[number]
+
+export const ROLES = ['GK', 'DEF', 'MID', 'FWD'] as const
+export type PlayerRole = (typeof ROLES)[number]
 
 export interface FixtureTeam {
   readonly id: number

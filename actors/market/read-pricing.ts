@@ -1,4 +1,5 @@
 /** Reads the stored memory of the price model. */
+import { SIDES } from './fixture.ts'
 import { playerId } from '../kernel/ids.ts'
 import { price } from '../kernel/micros.ts'
 import { instant } from '../kernel/world.ts'
@@ -82,7 +83,7 @@ const readIncident: Reader<Incident> = (value, path) => {
     extraMinute: field('extraMinute', nullable(integer)),
     period: field('period', nullable(integer)),
     sortOrder: field('sortOrder', nullable(integer)),
-    side: field('side', nullable(oneOf(['home', 'away']))),
+    side: field('side', nullable(oneOf(SIDES))),
     playerId: field('playerId', player),
     relatedPlayerId: field('relatedPlayerId', player),
     addition: field('addition', nullable(text)),

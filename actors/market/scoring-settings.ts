@@ -1,6 +1,6 @@
 /** Every number of the price model as a setting. The key is `scoring.` and its path in the model. */
 import { numberSetting, type NumberSetting } from '../kernel/settings.ts'
-import type { PlayerRole } from './fixture.ts'
+import { type PlayerRole, ROLES } from './fixture.ts'
 import { type Action, DEFAULT_MODEL, type ParFactors, type ScoringModel } from './scoring.ts'
 
 const DECIMALS = 6
@@ -25,7 +25,6 @@ const PAR_FACTORS: Readonly<Record<keyof ParFactors, string>> = {
   conceded: 'ln(expected goals of the other side ÷ 1.35)',
   men: 'ln(men of the own side on the pitch ÷ men of the other)',
 }
-const ROLES: readonly PlayerRole[] = ['GK', 'DEF', 'MID', 'FWD']
 const words = (action: string): string => action.replaceAll('_', ' ')
 
 const keyed = <T extends object>(values: T) => Object.entries(values) as [Extract<keyof T, string>, number][]

@@ -17,14 +17,14 @@ import {
 } from '../kernel/read.ts'
 import { PURSES } from '../kernel/purse.ts'
 import { instant } from '../kernel/world.ts'
-import { EVENT_KINDS, type FixturePlayer, type FixtureTeam } from '../market/fixture.ts'
+import { EVENT_KINDS, type FixturePlayer, type FixtureTeam, ROLES, SIDES } from '../market/fixture.ts'
 import type { ReportedEvent } from '../market/match-report.ts'
 import { PHASE_CODE } from '../market/phase.ts'
 import type { MatchInfo } from './messages.ts'
 
 const readInstant = as(integer, instant)
 const readPlayerId = as(integer, playerId)
-const readSide = oneOf(['home', 'away'])
+const readSide = oneOf(SIDES)
 
 /** Reads one field of a match. */
 type Field = <K extends StoredField>(name: K, read: Reader<MatchInfo[K]>) => MatchInfo[K]
@@ -126,7 +126,7 @@ const readPlayer: Reader<FixturePlayer> = (value, path) => {
     instrumentId: field('instrumentId', as(text, instrumentId)),
     name: field('name', text),
     side: field('side', readSide),
-    role: field('role', nullable(oneOf(['GK', 'DEF', 'MID', 'FWD']))),
+    role: field('role', nullable(oneOf(ROLES))),
     jersey: field('jersey', nullable(integer)),
     starter: field('starter', boolean),
     details: field('details', nullable(recordOf(number))),

@@ -15,9 +15,11 @@ import {
 import { isCommon, type Purse } from '../kernel/purse.ts'
 import { type Instant, isPending, SECOND_MS } from '../kernel/world.ts'
 
-export type Direction = 'long' | 'short'
+export const DIRECTIONS = ['long', 'short'] as const
+export type Direction = (typeof DIRECTIONS)[number]
 
-export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
+export const CLOSED_BY = ['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin'] as const
+export type ClosedBy = (typeof CLOSED_BY)[number]
 
 /** Why a position is void, where it was not the match that was called off. */
 export type VoidReason = 'operator'

@@ -7,13 +7,13 @@ import { FixtureId, Instant, InstrumentId, Snapshot } from '../../actors/codec/f
 import { leagueId, positionId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { MARGIN_WARNINGS } from '../../actors/kernel/limits.ts'
 import { lots, MICROS_MAX, money, price } from '../../actors/kernel/micros.ts'
-import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
+import { type Outcome, type Refusal, type TradeWindow, WINDOW_STATUSES } from '../../actors/kernel/outcome.ts'
 import type { OwnBounds } from '../../actors/kernel/own-limits.ts'
 import { type Purse as PurseName, purseNamed } from '../../actors/kernel/purse.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
-import type { Position } from '../../actors/position/position.ts'
+import { DIRECTIONS, type Position } from '../../actors/position/position.ts'
 
 const micros = z.int().min(-MICROS_MAX).max(MICROS_MAX)
 const Money = micros.transform(money)
@@ -33,7 +33,7 @@ const Purse: z.ZodType<PurseName, string> = z
     ctx.addIssue({ code: 'custom', message: 'is no purse' })
     return z.NEVER
   })
-const Direction = z.enum(['long', 'short'])
+const Direction = z.enum(DIRECTIONS)
 
 const Position: z.ZodType<Position> = z.object({
   id: PositionId,
@@ -77,7 +77,7 @@ const Position: z.ZodType<Position> = z.object({
 })
 
 const TradeWindow: z.ZodType<TradeWindow> = z.object({
-  status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+  status: z.enum(WINDOW_STATUSES),
   reason: z.string().nullable(),
 })
 

@@ -2,6 +2,7 @@
  * What each error carries besides its text, code and request id. The answers are typed by this table, and the API
  * description is made from it.
  */
+import { WINDOW_STATUSES } from '../../actors/kernel/outcome.ts'
 import { z } from '@hono/zod-openapi'
 import { SCOPES } from '../auth/scopes.ts'
 import { ERROR_CODES, type ErrorCode, type Meaning } from './error-codes.ts'
@@ -13,7 +14,7 @@ const lots = (example: number) => z.number().openapi({ description: 'Lots, at mo
 
 const tradeWindow = (status: 'SUSPENDED' | 'CLOSED', reason: string) =>
   z.object({
-    status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']).openapi({ example: status }),
+    status: z.enum(WINDOW_STATUSES).openapi({ example: status }),
     reason: z.string().nullable().openapi({ description: 'Why trading is not open.', example: reason }),
     open: z.boolean().openapi({ example: false }),
   })

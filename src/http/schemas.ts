@@ -2,9 +2,12 @@
  * The shapes on the wire that several routes or the page share, named as the specification names them. They validate,
  * type and document. Together their examples tell one story: Ada holds half a lot of A. Striker in the 63rd minute.
  */
+import { NOTICE_TYPES } from '../../actors/community/notices.ts'
+import { WINDOW_STATUSES } from '../../actors/kernel/outcome.ts'
+import { CLOSED_BY, DIRECTIONS } from '../../actors/position/position.ts'
 import { z } from '@hono/zod-openapi'
 import { PURSES } from '../../actors/kernel/purse.ts'
-import { EVENT_KINDS } from '../../actors/market/fixture.ts'
+import { EVENT_KINDS, ROLES, SIDES } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 import { protectedFields } from './protected-fields.ts'
 import { ReasonBody } from './reason-schema.ts'
@@ -27,19 +30,19 @@ const COMMON_TEXT =
 export const commonPurse = z.enum(PURSES).openapi({ description: COMMON_TEXT, example: 'main' })
 export const PURSE_TEXT = `${COMMON_TEXT} The id of a league: its own, which no other purse ever notices.`
 export const purseName = z.string().openapi({ description: PURSE_TEXT, example: 'main' })
-export const role = z.enum(['GK', 'DEF', 'MID', 'FWD']).openapi({ example: 'FWD' })
+export const role = z.enum(ROLES).openapi({ example: 'FWD' })
 const contractSize = z.number().openapi({ example: 5 })
 const leverage = z.number().openapi({ example: 10 })
 const team = z.object({
   id: z.int().openapi({ example: 101 }),
   name: z.string().openapi({ example: 'Harbour' }),
-  side: z.enum(['home', 'away']),
+  side: z.enum(SIDES),
 })
 
 export const WindowBody = z
   .object({
     fixtureId: fixtureNumber,
-    status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+    status: z.enum(WINDOW_STATUSES),
     open: z.boolean().openapi({ description: 'True if `status` is `OPEN`: positions can be opened.', example: true }),
     state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
     reason: z.string().nullable().openapi({ description: 'Why trading is not open, or null.', example: null }),
@@ -99,7 +102,7 @@ export const InstrumentBody = z
       description: 'Change in per cent over the last 24 hours, or since the match began if that is later.',
       example: 3.15,
     }),
-    tradingStatus: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+    tradingStatus: z.enum(WINDOW_STATUSES),
     minLot: lotNumber.openapi({ example: 0.01 }),
     maxLot: lotNumber.openapi({ example: 100 }),
     lotStep: lotNumber.openapi({ example: 0.01 }),
@@ -161,7 +164,7 @@ const MoverBody = z
     team,
     fixtureId: fixtureNumber,
     replay,
-    tradingStatus: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+    tradingStatus: z.enum(WINDOW_STATUSES),
     currentPrice: priceNumber,
     changePct: z.number().openapi({ description: 'Change in per cent over the last 24 hours.', example: 3.15 }),
     volume: lotNumber.openapi({ description: 'Lots opened and closed in the last 24 hours.', example: 184.5 }),
@@ -188,7 +191,7 @@ export const MatchEventsBody = z
         type: z.enum(EVENT_KINDS).openapi({ example: 'goal' }),
         minute: z.int().nullable().openapi({ description: 'Null while the provider does not say when.', example: 63 }),
         extraMinute: z.int().nullable().openapi({ example: null }),
-        team: z.enum(['home', 'away']).nullable(),
+        team: z.enum(SIDES).nullable(),
         playerId: z.int().nullable().openapi({ example: 37_612_048 }),
         playerName: playerName.nullable(),
         relatedPlayerName: z.string().nullable().openapi({
@@ -238,7 +241,7 @@ export const PositionBody = z
     fixtureId: fixtureNumber,
     replay,
     purse: purseName,
-    direction: z.enum(['long', 'short']),
+    direction: z.enum(DIRECTIONS),
     lotSize: lotNumber,
     contractSize,
     leverage,
@@ -267,7 +270,7 @@ export const PositionBody = z
     realizedPnl: amount.nullable().openapi({ example: null }),
     closedAt: timestampText.nullable().openapi({ example: null }),
     closedBy: z
-      .enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin'])
+      .enum(CLOSED_BY)
       .nullable()
       .openapi({
         description:
@@ -358,22 +361,7 @@ export const AccountChangesBody = z
 export const NotificationBody = z
   .object({
     id: z.string().openapi({ example: '41' }),
-    type: z
-      .enum([
-        'position_closed',
-        'fill_moved',
-        'account',
-        'margin_warning',
-        'settlement',
-        'badge',
-        'level',
-        'referral_credited',
-        'spinner',
-        'league',
-        'player_news',
-        'price_reached',
-      ])
-      .openapi({ example: 'margin_warning' }),
+    type: z.enum(NOTICE_TYPES).openapi({ example: 'margin_warning' }),
     title: z.string().openapi({ example: '50 % of a margin lost' }),
     body: z.string().openapi({ example: 'Your long on A. Striker has lost 50 % of its margin.' }),
     data: z.record(z.string(), z.unknown()).openapi({

@@ -1,4 +1,5 @@
 /** A match as people see it who are not signed in. */
+import { SIDES } from '../../actors/market/fixture.ts'
 import { z } from '@hono/zod-openapi'
 import { MatchBody, MatchEventsBody, playerName, priceNumber, role, SquadBody } from './schemas.ts'
 
@@ -15,7 +16,7 @@ export const WatchedMatchBody = z
         playerId,
         name: playerName,
         position: role,
-        side: z.enum(['home', 'away']),
+        side: z.enum(SIDES),
         jerseyNumber,
         starter,
         price: priceNumber,

@@ -23,7 +23,7 @@ import type { Heard, HeardAfter, MatchRecord } from '../../actors/match/store.ts
 import { changeLevels, close, open } from '../../actors/match/trading.ts'
 import type { Allowed } from '../../actors/match/terms.ts'
 import { leaguePrice } from '../../actors/position/fills.ts'
-import { byAge, type Position } from '../../actors/position/position.ts'
+import { byAge, DIRECTIONS, type Position } from '../../actors/position/position.ts'
 import { triggerAt } from '../../actors/position/triggers.ts'
 import { sharing } from '../../actors/replay/sharing.ts'
 import { factsOf, type Standing } from '../../actors/tape/facts.ts'
@@ -174,7 +174,7 @@ export class Rerun {
         kind: 'open_position',
         userId: userId(id),
         instrumentId: player,
-        direction: oneOf(['long', 'short'])(line['direction'], 'direction'),
+        direction: oneOf(DIRECTIONS)(line['direction'], 'direction'),
         lots: lots(Number(line['lots'])),
         // Which price the owner saw is between them and the server.
         clientPrice: seen === undefined ? price(1) : isLeague ? leaguePrice(seen) : seen.published,

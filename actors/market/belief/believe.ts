@@ -5,7 +5,7 @@
  */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { Instant } from '../../kernel/world.ts'
-import type { FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import { type FixturePlayer, type FixtureSnapshot, type SaidFixture, type Side, SIDES } from '../fixture.ts'
 import { type Incident, isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { hasShootout, isOver, phaseOf } from '../phase.ts'
@@ -43,8 +43,6 @@ export interface Known extends Pick<
   /** Of a recording, which may tell of a match at any speed and with any gap. */
   readonly replay?: boolean
 }
-
-const SIDES = ['home', 'away'] as const
 
 /** The fixture that a first update describes. One without a start begins at `sourceAt`. */
 export function firstBelief(said: SaidFixture): FixtureSnapshot {

@@ -2,7 +2,7 @@
  * The goals, cards and substitutions that count now. The provider's list is complete, but it may lose rows, change them
  * and bring them back. So it is compared with the rows seen before, and nothing is summed over time.
  */
-import type { FixtureSnapshot, Side } from '../fixture.ts'
+import { type FixtureSnapshot, type Side, SIDES } from '../fixture.ts'
 import {
   concernsAll,
   clockMinute,
@@ -132,7 +132,7 @@ function heldAgainst(
  */
 function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot): readonly Candidate[] {
   const goals = standing.filter((c) => isGoal(c.row.kind))
-  const capped = (['home', 'away'] as const).flatMap((side) => {
+  const capped = SIDES.flatMap((side) => {
     const score = snapshot[side].goals
     const own = goals.filter((c) => scoringSide(c.row) === side).toSorted(inOrder)
     if (score === null || own.length <= score) return own

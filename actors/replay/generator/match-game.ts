@@ -3,7 +3,7 @@
  * and 90 minutes, close to those of real matches, so that an average player ends at the value that the price model
  * expects.
  */
-import type { PlayerRole, Side } from '../../market/fixture.ts'
+import { type PlayerRole, type Side, SIDES } from '../../market/fixture.ts'
 import {
   count,
   EVENT,
@@ -72,7 +72,7 @@ const OPEN_PLAY_SHARE = 0.83
 /** Ten seconds of play. `tempo` 1 is an ordinary match; it scales what happens before the goals. */
 export function playStep(game: Game, tempo: number): void {
   game.momentum = Math.max(-1, Math.min(1, 0.985 * game.momentum + 0.12 * (game.chance.uniform() - 0.5)))
-  for (const side of ['home', 'away'] as const) {
+  for (const side of SIDES) {
     for (const player of onPitch(game, side)) act(game, player, tempo)
     const pressure = (side === 'home' ? 1 : -1) * game.momentum
     const strength = onPitch(game, side).length / onPitch(game, other(side)).length

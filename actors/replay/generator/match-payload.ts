@@ -4,7 +4,7 @@
  * bench, and two lists of periods that disagree about extra time.
  */
 import { type Instant, SECOND_MS } from '../../kernel/world.ts'
-import type { PlayerRole, Side } from '../../market/fixture.ts'
+import { type PlayerRole, type Side, SIDES } from '../../market/fixture.ts'
 import type { ClubInfo } from './club-info.ts'
 import { detailsOf } from './match-details.ts'
 import { EVENT, type Game, ordinal, type SimEvent, type SimPeriod, STAT } from './match-state.ts'
@@ -38,7 +38,6 @@ const STATES = {
 
 export type StateName = keyof typeof STATES
 
-const SIDES = ['home', 'away'] as const
 const OVER: ReadonlySet<StateName> = new Set(['FT', 'AET', 'FT_PEN'])
 
 const teamId = ({ fixtureId }: FixtureInfo, side: Side): number => fixtureId * 10 + (side === 'home' ? 1 : 2)

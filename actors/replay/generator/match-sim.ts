@@ -3,7 +3,7 @@ import { assert } from '../../kernel/assert.ts'
 import { ANCHOR_BY_ROLE } from '../../kernel/limits.ts'
 import { decimal } from '../../kernel/micros.ts'
 import type { Instant } from '../../kernel/world.ts'
-import type { PlayerRole, Side } from '../../market/fixture.ts'
+import { type PlayerRole, type Side, SIDES } from '../../market/fixture.ts'
 import { resultOf } from '../../market/match-result.ts'
 import { type Chance, chanceFrom } from '../chance.ts'
 import { annul, card, goal, playStep } from './match-game.ts'
@@ -243,7 +243,7 @@ const OUTFIELD: readonly PlayerRole[] = ['DEF', 'MID', 'FWD']
 
 /** With this probability for each side, replaces a tired player with one of the same role from the bench. */
 function substitute({ game, changes }: Simulation, probability: number): void {
-  for (const side of ['home', 'away'] as const) {
+  for (const side of SIDES) {
     if (changes[side] >= SUBSTITUTIONS_MAX || !game.chance.happens(probability)) continue
     const off = game.chance.pick(onPitch(game, side), (p) => (OUTFIELD.includes(p.role) && p.starter ? 1 : 0))
     const bench = game.players.filter((p) => p.side === side && p.onAt === null && p.role === off?.role)

@@ -1,6 +1,6 @@
 /** Invented players for invented clubs. Names are combined from lists, not taken from real people. */
 import { present } from '../../kernel/assert.ts'
-import type { PlayerRole, Side } from '../../market/fixture.ts'
+import { type PlayerRole, ROLES, type Side } from '../../market/fixture.ts'
 import type { Chance } from '../chance.ts'
 import type { ClubInfo } from './club-info.ts'
 
@@ -44,7 +44,6 @@ const FORMATIONS = [
   { GK: 1, DEF: 4, MID: 3, FWD: 3 },
   { GK: 1, DEF: 3, MID: 5, FWD: 2 },
 ]
-const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
 const BENCH: readonly PlayerRole[] = ['GK', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'FWD', 'FWD']
 
 /** Eleven starters in a formation and a bench of eight; ids count up from `firstId`. */
@@ -55,7 +54,7 @@ export function squadOf(
   chance: Chance,
 ): readonly SimPlayer[] {
   const formation = present(FORMATIONS[chance.below(FORMATIONS.length)], 'a formation')
-  const starters = LINES.flatMap((role, row) =>
+  const starters = ROLES.flatMap((role, row) =>
     Array.from({ length: formation[role] }, (_, column) => ({ role, field: `${row + 1}:${column + 1}` })),
   )
   const bench = BENCH.map((role) => ({ role, field: null }))

@@ -1,7 +1,8 @@
 /** A user's notifications: reading them, and marking them as read. */
+import { NOTICE_TYPES } from '../../../actors/community/notices.ts'
 import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../../../actors/kernel/ids.ts'
-import { keyOf } from '../../../actors/kernel/read.ts'
+import { oneOf } from '../../../actors/kernel/read.ts'
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
 import type { Notification } from '../../../db/announcements.ts'
 import { readFacts } from '../../../db/facts.ts'
@@ -14,21 +15,7 @@ export interface InboxQuery {
   readonly before: number | null
 }
 
-const TYPES: Readonly<Record<Notification['type'], true>> = {
-  position_closed: true,
-  margin_warning: true,
-  settlement: true,
-  fill_moved: true,
-  badge: true,
-  level: true,
-  referral_credited: true,
-  spinner: true,
-  account: true,
-  league: true,
-  player_news: true,
-  price_reached: true,
-}
-const readType = keyOf(TYPES)
+const readType = oneOf(NOTICE_TYPES)
 
 export class Inbox {
   readonly #db: Kysely<Database>

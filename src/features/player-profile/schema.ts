@@ -1,4 +1,6 @@
 /** A player's page on the wire. */
+import { DIRECTIONS } from '../../../actors/position/position.ts'
+import { SIDES } from '../../../actors/market/fixture.ts'
 import { z } from '@hono/zod-openapi'
 import { MoveSumsBody } from '../../http/move-sums.ts'
 import {
@@ -16,7 +18,7 @@ const team = z.object({
   name: z.string().openapi({ example: 'Harbour' }),
   score: z.int().nullable().openapi({ example: 2 }),
 })
-const side = z.enum(['home', 'away'])
+const side = z.enum(SIDES)
 const between = { matchId: fixtureNumber, startsAt: timestampText, home: team, away: team, side }
 
 export const PlayerProfileBody = z
@@ -63,7 +65,7 @@ export const PlayerProfileBody = z
       .array(
         z.object({
           username: usernameText,
-          direction: z.enum(['long', 'short']),
+          direction: z.enum(DIRECTIONS),
           league: z
             .string()
             .nullable()

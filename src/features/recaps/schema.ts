@@ -1,4 +1,6 @@
 /** A recap as the API shows it. */
+import { DIRECTIONS } from '../../../actors/position/position.ts'
+import { ROLES, SIDES } from '../../../actors/market/fixture.ts'
 import { z } from '@hono/zod-openapi'
 import { ReasonBody } from '../../http/reason-schema.ts'
 import {
@@ -19,7 +21,7 @@ export const RecapTradeBody = z
     positionId: positionIdText,
     instrumentId: instrumentIdText,
     player: z.string().openapi({ example: 'Mara Lind' }),
-    direction: z.enum(['long', 'short']),
+    direction: z.enum(DIRECTIONS),
     lotSize: lotNumber,
     openPrice: priceNumber.openapi({ example: 200 }),
     closePrice: priceNumber.openapi({ example: 206.31 }),
@@ -42,7 +44,7 @@ export const RecapTradeBody = z
 export const MoverBody = z.object({
   instrumentId: instrumentIdText,
   player: z.string().openapi({ example: 'Mara Lind' }),
-  side: z.enum(['home', 'away']),
+  side: z.enum(SIDES),
   from: priceNumber.openapi({ example: 200 }),
   to: priceNumber.openapi({ example: 231.4 }),
 })
@@ -119,8 +121,8 @@ export const RecordBody = z
         z.object({ instrumentId: instrumentIdText, player: z.string().openapi({ example: 'Mara Lind' }), ...sums }),
       )
       .openapi({ description: 'At most 100, those who gained or lost most first.' }),
-    byRole: z.array(z.object({ role: z.enum(['GK', 'DEF', 'MID', 'FWD']), ...sums })),
-    byDirection: z.array(z.object({ direction: z.enum(['long', 'short']), ...sums })),
+    byRole: z.array(z.object({ role: z.enum(ROLES), ...sums })),
+    byDirection: z.array(z.object({ direction: z.enum(DIRECTIONS), ...sums })),
     byTimeHeld: z.array(
       z.object({
         underSecs: z.int().nullable().openapi({

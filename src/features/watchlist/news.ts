@@ -1,4 +1,5 @@
 /** What is new of the players of a match, and how their followers are told. */
+import { SIDES } from '../../../actors/market/fixture.ts'
 import type { InstrumentId, PlayerId, UserId } from '../../../actors/kernel/ids.ts'
 import {
   boolean,
@@ -105,9 +106,7 @@ export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { new
 }
 
 const areNamed = ({ squad }: MatchInfo): boolean =>
-  (['home', 'away'] as const).every(
-    (side) => squad.filter((player) => player.side === side && player.starter).length >= STARTERS,
-  )
+  SIDES.every((side) => squad.filter((player) => player.side === side && player.starter).length >= STARTERS)
 
 const isOn = ({ onPitch, squad }: MatchInfo, id: PlayerId): boolean =>
   onPitch === null ? squad.some(({ playerId, starter }) => playerId === id && starter) : onPitch.includes(id)

@@ -1,4 +1,5 @@
 /** `GET /api/activity`. */
+import { HEADLINE_TYPES } from '../../../../actors/community/notices.ts'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { districtId } from '../../../../actors/kernel/ids.ts'
 import type { Activity } from '../../../../db/activity.ts'
@@ -14,7 +15,7 @@ import { districtNumber, json, timestampText, userIdText, usernameText } from '.
 const EventBody = z
   .object({
     id: z.string().openapi({ example: '907' }),
-    type: z.enum(['big_win', 'washout', 'badge', 'spinner_win', 'legacy_trade']),
+    type: z.enum(HEADLINE_TYPES),
     userId: userIdText,
     username: usernameText,
     districtId: districtNumber,

@@ -1,4 +1,5 @@
 /** `GET /api/matches/{id}/squad`. */
+import { SIDES } from '../../../../actors/market/fixture.ts'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
@@ -19,7 +20,7 @@ const route = createRoute({
   security: READ_SECURITY,
   request: {
     params: z.object({ id: FixtureIdInput }),
-    query: z.object({ team: z.enum(['home', 'away']).default('home') }),
+    query: z.object({ team: z.enum(SIDES).default('home') }),
   },
   responses: {
     200: json(SquadBody, 'Empty until the line-ups are known.'),

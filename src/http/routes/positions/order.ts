@@ -1,6 +1,7 @@
 /**
  * What the routes of positions share: order fields, idempotency keys, and the answers to a command. No rule lives here.
  */
+import { DIRECTIONS } from '../../../../actors/position/position.ts'
 import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
@@ -47,7 +48,7 @@ export const Order = strictBody({
       'Absent: that of the match, or of its tournament if the caller has entered it. The id of a league: its own.',
     example: 'main',
   }),
-  direction: z.enum(['long', 'short']),
+  direction: z.enum(DIRECTIONS),
   lotSize: lotsInput.openapi({ example: 0.5 }),
   stopLoss: stopLossInput,
   takeProfit: takeProfitInput,

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal, type Price } from '../../../../actors/kernel/micros.ts'
 import type { Instant } from '../../../../actors/kernel/world.ts'
 import { closeWords, eventReason, percentWords } from '../../../../actors/market/reason-words.ts'
-import { type Close, type Position, washoutPrice } from '../../../../actors/position/position.ts'
+import { type Close, CLOSED_BY, type Position, washoutPrice } from '../../../../actors/position/position.ts'
 import type { PriceMove } from '../../../../db/price-moves.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
@@ -30,7 +30,7 @@ const MoveBody = z.object({
 })
 
 const CloseBody = z.object({
-  by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).openapi({
+  by: z.enum(CLOSED_BY).openapi({
     description: 'The rule that closed it, or its owner.',
     example: 'stop_loss',
   }),
