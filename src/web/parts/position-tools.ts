@@ -57,7 +57,7 @@ export function PositionTools() {
 const Search = () => html`
   <input
     type="search"
-    placeholder=${words.positions.find}
+    placeholder=${words.market.find}
     aria-label=${words.positions.find}
     value=${sought.value}
     onInput=${(event: InputEvent) => (sought.value = (event.target as HTMLInputElement).value)}
