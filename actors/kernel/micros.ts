@@ -46,7 +46,7 @@ export function microsFromDecimal(value: number): number | null {
   return micros / MICROS_PER_UNIT === value ? checked(micros) : null
 }
 
-/** The nearest micros of a computed ratio, such as a model's output or a percentage. Never used on client input. */
+/** The nearest micros of a computed ratio, such as a model's output, a percentage or a price to compare. */
 export function microsNearest(value: number): number {
   return checked(Math.round(value * MICROS_PER_UNIT))
 }

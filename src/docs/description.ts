@@ -24,7 +24,8 @@ const INFO = {
   version: '0.1.0',
   description: [
     'Leveraged long and short positions on football players, priced by live match data and by the orders of all users.',
-    'Money, prices and lots are JSON numbers with at most 6 decimals. Times are ISO 8601 in UTC.',
+    'Money, prices and lots are JSON numbers with at most 6 decimals; a price that is only compared, as a stop-loss, may ' +
+      'be sent with more. Times are ISO 8601 in UTC.',
     'Every error has the form `{error, code, requestId, …}`; the header `X-Request-Id` carries `requestId` too. An ' +
       'unknown path is 404 `NOT_FOUND`; a known path with another method is 405 `METHOD_NOT_ALLOWED`.',
     'Live prices and position events come over the WebSocket, described by `GET /api/asyncapi.json`.',

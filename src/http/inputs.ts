@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { districtId, fixtureId, instrumentId, leagueId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
-import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { MICROS_MAX, MICROS_PER_UNIT, microsFromDecimal, microsNearest, price } from '../../actors/kernel/micros.ts'
 import { type Purse, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { HttpEnv } from './answers.ts'
@@ -76,6 +76,17 @@ export const decimalInput = <T>(kind: (micros: number) => T, wire: z.ZodNumber =
     ctx.addIssue({ code: 'custom', message: 'must have at most 6 decimals and lie within ±1,000,000,000' })
     return z.NEVER
   })
+
+/**
+ * A price that is only compared, never booked: rounded to the nearest micro, and not to none, so that a client need not
+ * round what it has computed.
+ */
+export const comparedPriceInput = (
+  wire: z.ZodNumber = z
+    .number()
+    .positive()
+    .max(MICROS_MAX / MICROS_PER_UNIT),
+) => wire.transform((value) => price(Math.max(microsNearest(value), 1)))
 
 /** A whole number in decimal digits: `Number` also reads "0x10" and an empty text. */
 export const wholeInput = (min: number, max: number) =>

@@ -68,7 +68,7 @@ const closedJson = {
 }
 
 describe('opening', () => {
-  it('the price that a client saw may have any number of decimals; what is booked may not', async () => {
+  it('[M2] prices that are compared may have any number of decimals; lots may not', async () => {
     const { send, commands } = await openHttpRig()
     for (const clientPrice of [200 * 0.95 + 1e-9, 200.123_456_789, 1e-9, 1e9]) {
       expect((await send('POST', OPEN, { ...order, clientPrice })).status).toBe(201)
@@ -76,15 +76,18 @@ describe('opening', () => {
     expect(commands).toMatchObject([
       { clientPrice: 190_000_000 },
       { clientPrice: 200_123_457 },
-      { clientPrice: 0 },
+      { clientPrice: 1 },
       { clientPrice: 1e15 },
     ])
     for (const clientPrice of [0, -1, 1e9 + 1, 1e300, '200', null]) {
       expect([clientPrice, (await send('POST', OPEN, { ...order, clientPrice })).status]).toEqual([clientPrice, 400])
     }
-    for (const field of ['lotSize', 'stopLoss', 'takeProfit']) {
-      expect((await send('POST', OPEN, { ...order, [field]: 190.123_456_7 })).status).toBe(400)
-    }
+    expect((await send('POST', OPEN, { ...order, lotSize: 0.123_456_7 })).status).toBe(400)
+    const levels = { stopLoss: 292.689_721 * 0.95, takeProfit: 292.689_721 * 1.05 }
+    expect((await send('POST', OPEN, { ...order, ...levels })).status).toBe(201)
+    expect((await send('PATCH', `/api/positions/${trade.position.id}`, levels)).status).toBe(200)
+    const micros = { stopLoss: 278_055_235, takeProfit: 307_324_207 }
+    expect(commands.slice(-2)).toMatchObject([micros, micros])
   })
 
   it('[T36] a stop-loss beyond the washout price comes back with a warning: opened, changed and quoted', async () => {

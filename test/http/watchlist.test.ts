@@ -38,7 +38,7 @@ it('[R29] what followers are told of is chosen', async () => {
 })
 
 it('[R31] an alert is made, listed and deleted; the price of now is none', async () => {
-  const made = await ask('POST', '/api/me/alerts', { instrumentId: PLAYER, level: 210.5 })
+  const made = await ask('POST', '/api/me/alerts', { instrumentId: PLAYER, level: 210.500_000_1 })
   expect(made).toMatchObject({ status: 200, body: { id: ALERT, level: 210.5, direction: 'above' } })
   expect((await ask('GET', '/api/me/follows')).body).toMatchObject({ alerts: [made.body] })
   expect((await ask('DELETE', `/api/me/alerts/${ALERT}`)).body).toEqual({ deleted: true })

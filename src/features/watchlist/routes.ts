@@ -1,10 +1,10 @@
 /** `/api/me/follows` and `/api/me/alerts`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { decimal, price } from '../../../actors/kernel/micros.ts'
+import { decimal } from '../../../actors/kernel/micros.ts'
 import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../http/gates.ts'
-import { decimalInput, InstrumentIdInput, jsonBody } from '../../http/inputs.ts'
+import { comparedPriceInput, InstrumentIdInput, jsonBody } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import { json } from '../../http/schemas.ts'
 import { strictBody } from '../../http/unknown-names.ts'
@@ -86,7 +86,7 @@ const addAlert = createRoute({
     body: jsonBody(
       strictBody({
         instrumentId: InstrumentIdInput,
-        level: decimalInput(price, z.number().min(0.01).max(1_000_000)).openapi({ example: 210 }),
+        level: comparedPriceInput(z.number().min(0.01).max(1_000_000)).openapi({ example: 210 }),
       }),
     ),
   },

@@ -17,6 +17,8 @@ const route = createRoute({
   description:
     'Ends the session of either cookie, even an expired one, closes its WebSocket connections, and always clears ' +
     'both cookies. Repeating it is no error.',
+  // Loose: the specification wants both cookies cleared, whatever the query is.
+  request: { query: z.looseObject({}) },
   responses: { 200: json(z.object({ loggedOut: z.literal(true) }), 'Signed out.'), ...errors(...CHANGE) },
 })
 

@@ -3,14 +3,14 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody, KeyHeader } from '../../inputs.ts'
+import { comparedPriceInput, jsonBody, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
 import { purseForOrder } from './order-purse.ts'
-import { keyOf, Order, originOf, refusing, seenPriceInput, tradeJson } from './order.ts'
+import { keyOf, Order, originOf, refusing, tradeJson } from './order.ts'
 
 const OpenOrder = Order.extend({
-  clientPrice: seenPriceInput.openapi({
+  clientPrice: comparedPriceInput().openapi({
     description: 'The price that the client showed to the user, with any number of decimals.',
     example: 206.3,
   }),

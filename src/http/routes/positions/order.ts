@@ -6,13 +6,13 @@ import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
-import { lots, MICROS_MAX, MICROS_PER_UNIT, microsNearest, price } from '../../../../actors/kernel/micros.ts'
+import { lots, MICROS_MAX, MICROS_PER_UNIT } from '../../../../actors/kernel/micros.ts'
 import type { Refused } from '../../../../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../../actors/match/messages.ts'
 import { type Answer, answerTo, answerWith, fail, type RefusalStatus } from '../../answers.ts'
 import { commandId } from '../../command-ids.ts'
 import type { SignedInEnv } from '../../gates.ts'
-import { decimalInput, InstrumentIdInput, PositionIdInput, purseText } from '../../inputs.ts'
+import { comparedPriceInput, decimalInput, InstrumentIdInput, PositionIdInput, purseText } from '../../inputs.ts'
 import { levelWarningsJson, positionJson, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import type { CloseBody } from '../../close-schema.ts'
@@ -22,22 +22,17 @@ import { strictBody } from '../../unknown-names.ts'
 /** Marks the stored answer of an earlier request. The name is part of the contract. */
 const REPEATED = 'Idempotent-Replayed'
 
-const priceInput = decimalInput(price, z.number().positive())
-/**
- * A price that is only compared, never booked: rounded to the nearest micro, so that a client need not round what it
- * has computed.
- */
-export const seenPriceInput = z
-  .number()
-  .positive()
-  .max(MICROS_MAX / MICROS_PER_UNIT)
-  .transform((value) => price(microsNearest(value)))
 /** No size at all is one that is too small, and one beyond every number too large: the match refuses both. */
 export const lotsInput = z
   .number()
   .transform((size) => Math.min(Math.max(size, 0), MICROS_MAX / MICROS_PER_UNIT))
   .pipe(decimalInput(lots))
-const level = priceInput.nullable().openapi({ description: 'A price, or null for none.' })
+const level = z
+  .number()
+  .positive()
+  .pipe(comparedPriceInput())
+  .nullable()
+  .openapi({ description: 'A price with any number of decimals, taken to the nearest millionth, or null for none.' })
 export const stopLossInput = level.openapi({ example: 190 }).optional()
 export const takeProfitInput = level.openapi({ example: 220 }).optional()
 

@@ -4,12 +4,12 @@ import { answerTo, bodyOf, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import type { ErrorForm } from '../../error-facts.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { comparedPriceInput, jsonBody } from '../../inputs.ts'
 import { levelWarningsJson, quoteJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, levelWarnings } from '../../schemas.ts'
 import { purseForOrder } from './order-purse.ts'
-import { Order, refusing, seenPriceInput } from './order.ts'
+import { Order, refusing } from './order.ts'
 
 /** The example is an order for 0.5 lots, long at 206.31, with the levels 190 and 220. */
 const QuoteBody = z
@@ -41,7 +41,7 @@ const QuoteBody = z
 
 /** The body of an open, which may be sent here unchanged. Who only asks what an order costs has no price to compare. */
 const QuoteOrder = Order.extend({
-  clientPrice: seenPriceInput.optional().openapi({
+  clientPrice: comparedPriceInput().optional().openapi({
     description: 'As for opening. Absent: a moved price is no refusal.',
     example: 206.3,
   }),
