@@ -134,7 +134,8 @@ function parse(hash: Fields | null, timeline: string): { balance: Money; version
   if (hash === null) return null
   if ((hash['version'] !== undefined || hash['timeline'] !== undefined) && hash['timeline'] !== timeline) return null
   const version = hash['version'] === undefined ? null : numberIn(hash['version'])
-  const balance = microsFromDecimal(numberIn(hash['balance'] ?? ''))
+  // Another program may add as floats do, to 9999.700000000001.
+  const balance = microsFromDecimal(Number(numberIn(hash['balance'] ?? '').toFixed(6)))
   if (balance === null || balance < 0 || (version !== null && !Number.isSafeInteger(version))) return null
   return { balance: money(balance), version }
 }

@@ -322,6 +322,7 @@ eachDatabase((open) => {
       expect(await shown({ balance: '70', timeline: 'former' }, 0)).toBe(u(100))
       expect(await shown({ balance: '10100' }, 0)).toBe(u(10_100))
       expect(await shown({ balance: '50000.000001' }, 0)).toBe(u(50_000.000001))
+      expect(await shown({ balance: '9999.700000000001' }, 0)).toBe(u(9_999.7))
       for (const balance of ['', ' ', 'NaN', '-1', '1e400', 'seventy']) expect(await shown({ balance }, 0)).toBe(u(100))
     })
   })
