@@ -9,7 +9,7 @@ import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
 import { CACHED, validated } from './caching.ts'
 import { compressJson } from './compression.ts'
 import { announced, DEPRECATED } from './versions.ts'
-import { createGates, declaredScopes, readKey } from './gates.ts'
+import { createGates, declaredScopes, readKey, type SignedInEnv } from './gates.ts'
 import type { EdgeDeps } from './edge-port.ts'
 import type { HttpDeps } from './ports.ts'
 import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
@@ -141,7 +141,8 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
     cached: Object.assign({}, CACHED, ...parts.map(({ cached }) => cached)) as typeof CACHED,
     deprecated: [...DEPRECATED, ...parts.flatMap(({ deprecated = [] }) => deprecated)],
   }
-  const gates = createGates({ ...deps, limits, scopeOf: declaredScopes(app.openAPIRegistry) })
+  const known = knownParameters<SignedInEnv>(app.openAPIRegistry, true)
+  const gates = createGates({ ...deps, limits, known, scopeOf: declaredScopes(app.openAPIRegistry) })
   app.use(crossOrigin(deps.corsOrigins))
   app.route('/', health(deps))
   app.route(
@@ -159,7 +160,7 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   app.use('/api/*', readKey({ ...deps, limits }))
   app.use(limits.perAddress)
   app.use(limitBody(Object.assign({}, ...parts.map(({ bodies }) => bodies)) as Record<string, number>))
-  app.use('/api/*', knownParameters(app.openAPIRegistry, deps.cookies))
+  app.use('/api/*', knownParameters(app.openAPIRegistry, false))
   for (const routes of [...API, ...parts.flatMap((part) => part.routes ?? [])]) app.route('/', routes(deps, gates))
   if (!deps.cookies.production) app.route('/', syntheticUsers(deps))
   app.route('/', apiDescription(app, deps, described))

@@ -139,6 +139,8 @@ export interface GatesOptions {
   readonly accounts: Pick<CallerDeps['accounts'], 'find'>
   readonly flags: () => Flags
   readonly limits: RateLimits
+  /** What a request passes behind a gate. */
+  readonly known: MiddlewareHandler<SignedInEnv>
 }
 
 /** The part of a request that says who sends it. */
@@ -147,7 +149,8 @@ interface Asking {
   readonly var: Pick<HttpEnv['Variables'], 'key'>
 }
 
-export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
+export function createGates(options: GatesOptions): Gates {
+  const { sessions, keys, cookies, scopeOf, accounts, flags, limits, known } = options
   const callerFrom = async (c: Asking): Promise<Caller | null> => {
     const { key } = c.var
     if (key !== undefined) {
@@ -186,7 +189,7 @@ export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags,
     if (caller === null) return fail(c, UNAUTHORIZED)
     c.set('caller', caller)
     const refused = refusal(caller, c.var.key, c)
-    return refused === null ? next() : fail(c, refused)
+    return refused === null ? known(c, next) : fail(c, refused)
   }
 
   return {
@@ -199,11 +202,11 @@ export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags,
     signedInTogether: every(signedIn, sharedAnswers()),
     admin: async (c, next) => {
       const refused = await adminRefusal(c)
-      return refused === null ? next() : fail(c, refused)
+      return refused === null ? known(c, next) : fail(c, refused)
     },
     freshAdmin: async (c, next) => {
       const refused = (await adminRefusal(c)) ?? ((await isFresh(c.var.caller)) ? null : SIGN_IN_AGAIN)
-      return refused === null ? next() : fail(c, refused)
+      return refused === null ? known(c, next) : fail(c, refused)
     },
     ordering: (order) => async (c, next) => {
       const caller = await callerFrom(c)
@@ -213,7 +216,7 @@ export function createGates({ sessions, keys, cookies, scopeOf, accounts, flags,
       const refused = refusal(caller, c.var.key, c) ?? (await limits.countOrder(c, order, caller.userId))
       if (refused !== null) return fail(c, refused)
       if (caller.keyId !== undefined) await keys.markBot(caller.userId)
-      return next()
+      return known(c, next)
     },
     optional: async (c, next) => {
       const caller = await callerFrom(c)

@@ -1,7 +1,6 @@
 /** Unknown fields and parameters: each is refused by name, with the known name that it most resembles. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import { ACCESS_COOKIE, type CookiePolicy, readCookie } from '../auth/cookies.ts'
 import { answerWith, fail, type HttpEnv } from './answers.ts'
 
 /** The most edits between an unknown name and the known one that is suggested. */
@@ -18,21 +17,19 @@ export const strictBody = <const Shape extends z.core.$ZodShape>(shape: Shape) =
   })
 
 /**
- * Refuses query parameters that the route of a request does not describe. `definitions` are read at the first request.
+ * Refuses query parameters that the route of a request does not describe: of routes that need a session, behind their
+ * gates, or of all others. `definitions` are read at the first request.
  */
-export function knownParameters(
+export function knownParameters<Env extends HttpEnv>(
   registry: OpenAPIHono['openAPIRegistry'],
-  cookies: CookiePolicy,
-): MiddlewareHandler<HttpEnv> {
+  behindGates: boolean,
+): MiddlewareHandler<Env> {
   let known: ReturnType<typeof parametersByPath> | null = null
   return async (c, next) => {
     if (c.req.url.includes('?')) {
       known ??= parametersByPath(registry)
       const route = known(c.req.method, c.req.path)
-      // Without a session the route answers 401, whatever else is wrong.
-      const isBare = c.var.key === undefined && readCookie(c.req.header('cookie'), ACCESS_COOKIE, cookies) === undefined
-      const isRefused = route?.isProtected === true && (isBare || c.var.key === null)
-      const of = isRefused ? null : (route?.names ?? null)
+      const of = route?.isProtected === behindGates ? route.names : null
       const issues = Object.keys(c.req.query())
         .filter((name) => of !== null && !of.includes(name))
         .map((name) => ({ path: name, message: unknown(name, of ?? []) }))

@@ -43,7 +43,10 @@ describe('unknown names', () => {
       expect(response.status, path).toBe(400)
       expect(await response.json()).toMatchObject({ code: 'VALIDATION_FAILED', issues: [{ message }] })
     }
-    expect((await app.request('/api/wallet?token=hush')).status, 'without a session').toBe(401)
+    for (const headers of [{}, { cookie: 'game_access=revoked' }, { authorization: 'Bearer tl_none' }]) {
+      expect((await app.request('/api/wallet?token=hush', { headers })).status, 'without a session').toBe(401)
+    }
+    expect((await asAlice('/api/admin/flags?x=1')).status, 'not an admin').toBe(403)
     expect((await asAlice('/api/nowhere?x=1')).status).toBe(404)
     expect((await asAlice(`/api/me?${'x'.repeat(2_000)}=1`)).status).toBe(400)
   })
