@@ -184,7 +184,7 @@ check('10.7.10', 'A followed player is listed; a price alert notifies once, when
   const [user, crowd, player] = [await t.user(), await t.user(), await t.player()]
   says(await user.put(`/api/me/follows/${player.id}`, {}), 200, { followed: true })
   const { currentPrice } = await user.get(`/api/instruments/${player.id}`, Instrument)
-  const order = { instrumentId: player.id, level: Number((currentPrice + 0.01).toFixed(6)) }
+  const order = { instrumentId: player.id, level: currentPrice + 0.01 }
   const alert = read(await user.post('/api/me/alerts', order), PriceAlert)
   const { players, alerts } = await user.get('/api/me/follows', Follows)
   assert.deepEqual([players.map(({ instrumentId }) => instrumentId), alerts], [[player.id], [alert]])

@@ -1,6 +1,6 @@
 /** Beyond the specification: fills, levels, ledger and lots, which it leaves open, and the close of a part. */
 import assert from 'node:assert/strict'
-import { beyondInto, type Check, millionths, near, refuses, says } from './check.ts'
+import { beyondInto, type Check, near, refuses, says } from './check.ts'
 import { closedOne } from './scenes.ts'
 import { Instrument, Ledger, Positions, Quote, Trade, Wallet } from './shapes.ts'
 import { read } from './visitor.ts'
@@ -74,8 +74,8 @@ check('10.2.5', 'A quote says what an open would cost, and changes nothing.', as
     instrumentId: player.id,
     direction: 'long',
     lotSize: 2,
-    stopLoss: millionths(player.currentPrice - 10),
-    takeProfit: millionths(player.currentPrice + 10),
+    stopLoss: player.currentPrice - 10,
+    takeProfit: player.currentPrice + 10,
   }
   const quote = read(await user.post('/api/positions/quote', order), Quote)
   assert.equal(quote.refusal, null)
@@ -92,7 +92,7 @@ check(
   { waits: NO_HOLD },
   async (t) => {
     const [holder, crowd, player] = [await t.user(), await t.user(), await t.player()]
-    const takeProfit = millionths(player.currentPrice + 0.02)
+    const takeProfit = player.currentPrice + 0.02
     const { position } = await holder.opens(player, { lotSize: 0.01, takeProfit })
     await crowd.opens(player, { lotSize: 50 })
     const closed = await closedOne(t, holder, 'the take-profit')

@@ -93,5 +93,5 @@ export function near(actual: number, expected: number, what: string, within = 0.
   assert(Math.abs(actual - expected) <= within + 1e-9, `${what} is ${actual}, not ${expected}`)
 }
 
-/** A price as the API takes it: with at most 6 decimals, which sums of floats may exceed. */
+/** A price as the API answers it: with at most 6 decimals. */
 export const millionths = (value: number): number => Math.round(value * 1e6) / 1e6

@@ -724,7 +724,7 @@ check(
     const match = await t.match('INPLAY_2ND_HALF')
     const [footballer, user] = [match.player('DEF'), await t.user()]
     const player = match.instrument(footballer)
-    const stopLoss = millionths(player.currentPrice * 0.99)
+    const stopLoss = player.currentPrice * 0.99
     const { position } = await user.opens(player, { lotSize: 2, stopLoss })
     match.fixture.ownGoal(footballer)
     await final(t, user, position.id, 'stop_loss', () => match.fixture.red(footballer))
@@ -739,7 +739,7 @@ check(
     const match = await t.match('INPLAY_2ND_HALF')
     const [footballer, user] = [match.player('FWD'), await t.user()]
     const player = match.instrument(footballer)
-    const takeProfit = millionths(player.currentPrice * 1.01)
+    const takeProfit = player.currentPrice * 1.01
     const { position } = await user.opens(player, { lotSize: 2, takeProfit })
     match.fixture.goal(footballer)
     await final(t, user, position.id, 'take_profit', () => match.fixture.goal(footballer))
@@ -813,6 +813,11 @@ check(
   },
 )
 
+const stored = ({ stopLoss, takeProfit }: Record<'stopLoss' | 'takeProfit', number>) => ({
+  stopLoss: millionths(stopLoss),
+  takeProfit: millionths(takeProfit),
+})
+
 check(
   '2.5.9',
   'stop-loss, take-profit | optional price levels, valid for the direction and current price',
@@ -823,13 +828,13 @@ check(
       ['long', 1],
       ['short', -1],
     ] as const) {
-      const at = (factor: number): number => millionths(player.currentPrice * (1 + sign * factor))
+      const at = (factor: number): number => player.currentPrice * (1 + sign * factor)
       const levels = { stopLoss: at(-0.005), takeProfit: at(0.005) }
       const { position } = await user.opens(player, { direction, lotSize: 0.01, ...levels })
-      assert.partialDeepStrictEqual(position, levels)
+      assert.partialDeepStrictEqual(position, stored(levels))
       const nearer = { stopLoss: at(-0.002), takeProfit: at(0.002) }
       const reply = await user.ask('PATCH', `/api/positions/${position.id}`, { body: nearer })
-      says(reply, 200, { position: nearer })
+      says(reply, 200, { position: stored(nearer) })
     }
   },
 )
