@@ -48,8 +48,12 @@ const VIEWS_BYTES = 256 * 1_024
 const TICK_MS = 997
 /** How long a seat is kept for a client whose connection broke. */
 const RECONNECT_SECS = 20
-/** The close codes after which the SDK reconnects. */
+/**
+ * The close codes after which the SDK reconnects, and the one by which Colyseus ends a connection whose client is back
+ * before the break was noticed, as between two networks.
+ */
 const BROKEN: ReadonlySet<number | undefined> = new Set([
+  CloseCode.WITH_ERROR,
   CloseCode.GOING_AWAY,
   CloseCode.NO_STATUS_RECEIVED,
   CloseCode.ABNORMAL_CLOSURE,

@@ -307,6 +307,18 @@ describe('an SDK client', () => {
     expect(room.state.instruments.size).toBe(1)
   })
 
+  it('[W17] reconnects before the server has noticed that its connection broke', async () => {
+    rig = await RealtimeRig.playing()
+    const { room } = await join()
+    await room.request('subscribe', { instrumentIds: [P(1)] })
+    const { prices, room: returned } = view(await rig.sdk('expired').reconnect(room.reconnectionToken, MatchWire))
+    await until('the current price', () => prices.length === 1)
+    ok(await rig.desk.submit(openOrder()))
+    await until('the move', () => prices.length === 2)
+    await until('the state', () => returned.state.instruments?.size === 1)
+    expect([returned.sessionId, serverRoom().connections]).toEqual([room.sessionId, 1])
+  })
+
   it('[W17] that reconnects gets the current prices of what it follows', async () => {
     rig = await RealtimeRig.playing()
     const { room, prices } = await join()
