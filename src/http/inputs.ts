@@ -44,6 +44,11 @@ export const reasonInput = z
   .regex(/^\P{C}*$/u, 'must not contain control characters')
   .openapi({ pattern: '^\\P{C}*$', example: 'Opened positions just before goals in three matches' })
 
+/** The `body` of a request that may have none. Its route passes `bodyMayBeEmpty`. */
+export const optionalBody = <Schema extends z.ZodType>(schema: Schema) => ({
+  content: { 'application/json': { schema } },
+})
+
 /** Before a body that may be left out: one without a byte is left out, whatever type it is said to have. */
 export const bodyMayBeEmpty: MiddlewareHandler<HttpEnv> = async (c, next) => {
   if ((await c.req.arrayBuffer()).byteLength === 0) c.req.raw.headers.delete('content-type')

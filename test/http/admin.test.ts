@@ -18,6 +18,19 @@ describe('admin routes', () => {
     expect((await asAlice('/api/admin/flags')).status).toBe(403)
   })
 
+  it.each([undefined, 'application/json', 'text/plain;charset=UTF-8'])(
+    'all replays stop without a body, whatever type it is said to have: %s',
+    async (type) => {
+      const { asAlice } = await openHttpRig({ role: 'admin' })
+      const headers = type === undefined ? {} : { 'content-type': type }
+      const stop = (body?: string) =>
+        asAlice('/api/admin/gameplay-bot/stop', { method: 'POST', headers, ...(body === undefined ? {} : { body }) })
+      expect((await stop()).status).toBe(200)
+      expect((await stop('')).status).toBe(200)
+      expect((await stop('{"id":')).status).toBe(type === 'application/json' ? 400 : 415)
+    },
+  )
+
   it('the ledger audit tells whether the ledger balances, and what is wrong', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })
     expect(await (await asAlice(LEDGER)).json()).toEqual({

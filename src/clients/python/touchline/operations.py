@@ -140,7 +140,7 @@ class Operations(Asks):
     sign_out = operation("Sign out.", 'POST', '/api/auth/logout')
     sign_out_everywhere = operation("Sign out everywhere.", 'POST', '/api/auth/logout-all')
     start_replay = operation("Start a replay.", 'POST', '/api/admin/gameplay-bot/start', body='required')
-    stop_replays = operation("Stop one replay, or all.", 'POST', '/api/admin/gameplay-bot/stop', body='required')
+    stop_replays = operation("Stop one replay, or all.", 'POST', '/api/admin/gameplay-bot/stop', body='optional')
     subscribe_push = operation("Send push messages to a browser.", 'PUT', '/api/push', body='required')
     test_webhook = operation("Send a test message to a webhook.", 'POST', '/api/admin/webhooks/{id}/test')
     try_out_settings = operation("Try settings on recordings before setting them.", 'POST', '/api/admin/settings/what-if', body='required')

@@ -5,7 +5,7 @@ import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
-import { auditReason, jsonBody } from '../../inputs.ts'
+import { auditReason, bodyMayBeEmpty, jsonBody, optionalBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
@@ -136,7 +136,7 @@ const stop = createRoute({
     'every margin is given back instead, which needs a fresh sign-in. The replay leaves the status when that is done. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
-    body: jsonBody(
+    body: optionalBody(
       strictBody({
         id: replayId.optional().openapi({ description: 'All replays if left out.' }),
         outcome: z.enum(['settle', 'void']).default('settle'),
@@ -174,7 +174,7 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
           return unreachable(outcome)
       }
     })
-    .openapi({ ...stop, middleware: gates.admin }, async (c) => {
+    .openapi({ ...stop, middleware: [gates.admin, bodyMayBeEmpty] as const }, async (c) => {
       const { id = null, outcome, reason } = c.req.valid('json')
       // The specification lets every admin stop a replay; voiding it is an extension.
       if (outcome === 'void' && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)

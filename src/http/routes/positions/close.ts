@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
-import { bodyMayBeEmpty, Key, KeyHeader } from '../../inputs.ts'
+import { bodyMayBeEmpty, Key, KeyHeader, optionalBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { CloseBody } from '../../close-schema.ts'
 import { json } from '../../schemas.ts'
@@ -35,7 +35,7 @@ const route = createRoute({
   request: {
     params: IdPath,
     headers: KeyHeader,
-    body: { content: { 'application/json': { schema: CloseOrder } } },
+    body: optionalBody(CloseOrder),
   },
   responses: {
     200: json(CloseBody, 'Closed. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
