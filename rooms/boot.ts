@@ -295,9 +295,16 @@ function dispatcher({ door, feed, transport }: Pick<Parts, 'door' | 'feed' | 'tr
 
 const NO_SUCH_SEAT: Closing = { code: CLOSE.unauthorised, reason: 'no such seat' }
 
-/** Whether the request has a reserved seat. Without one, Colyseus would accept the connection and then close it. */
-const isSeated = (room: Room, query: URLSearchParams): boolean =>
-  room.hasReservedSeat(query.get('sessionId') ?? '', query.get('reconnectionToken') ?? undefined)
+/**
+ * Whether the request has a reserved seat. Without one, Colyseus would accept the connection and then close it. Asking
+ * by a reconnection token also ends the client's former connection, which looks alive until a ping is unanswered:
+ * Colyseus would wait ten seconds for that, and then give up.
+ */
+function isSeated(room: Room, query: URLSearchParams): boolean {
+  const sessionId = query.get('sessionId') ?? ''
+  const token = query.get('reconnectionToken')
+  return token === null ? room.hasReservedSeat(sessionId) : room.checkReconnectionToken(token) === sessionId
+}
 
 const ignore = (): void => undefined
 

@@ -1,5 +1,5 @@
 import type { Room } from '@colyseus/sdk'
-import { ClientState, matchMaker } from '@colyseus/core'
+import { ClientState, CloseCode, matchMaker } from '@colyseus/core'
 import { WebSocketClient } from '@colyseus/ws-transport'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -317,6 +317,18 @@ describe('an SDK client', () => {
     await until('the move', () => prices.length === 2)
     await until('the state', () => returned.state.instruments?.size === 1)
     expect([returned.sessionId, serverRoom().connections]).toEqual([room.sessionId, 1])
+  })
+
+  it('[W17] so does one that reconnects by itself', async () => {
+    rig = await RealtimeRig.playing()
+    const { room, prices } = await join()
+    await room.request('subscribe', { instrumentIds: [P(1)] })
+    const before = present(serverRoom().clients.get(room.sessionId), 'client')
+    const returned = new Promise((resolve) => room.onReconnect(() => resolve(true)))
+    room.connection.events.onclose?.({ code: CloseCode.ABNORMAL_CLOSURE })
+    await returned
+    expect(serverRoom().clients.get(room.sessionId)).not.toBe(before)
+    await until('the current price', () => prices.length === 2)
   })
 
   it('[W17] that reconnects gets the current prices of what it follows', async () => {
