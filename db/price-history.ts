@@ -82,18 +82,18 @@ export class PriceHistory {
     return { ticks: [...carried, ...within], volume, firstTickAt }
   }
 
-  /** What the last tick before an instant left the price at, as of that instant. */
+  /** What the last tick before an instant left the price at, as of that instant. What moved it then is not told. */
   async #standingAt(id: InstrumentId, at: Instant): Promise<Tick | null> {
     const row = await this.#db
       .selectFrom('ticks')
-      .select(['price_micros', 'cause', 'why'])
+      .select(['price_micros', 'cause'])
       .where('instrument_id', '=', id)
       .where('at', '<', new Date(at))
       .orderBy('at', 'desc')
       .limit(1)
       .executeTakeFirst()
     if (row === undefined) return null
-    return { ...tickFrom({ ...row, at: new Date(at), provider_event_id: 0, is_several: false }), at }
+    return tickFrom({ ...row, at: new Date(at), provider_event_id: 0, why: null, is_several: true })
   }
 
   async #ticks(id: InstrumentId, since: string): Promise<readonly TickRow[]> {

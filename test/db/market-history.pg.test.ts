@@ -4,7 +4,7 @@ import { fixtureId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
-import { tickReason } from '../../actors/market/reason-words.ts'
+import { SEVERAL, tickReason } from '../../actors/market/reason-words.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import type { ClosedBy, Position } from '../../actors/position/position.ts'
 import { Catalogue } from '../../db/catalogue.ts'
@@ -83,7 +83,7 @@ eachDatabase((open) => {
       await insertTick(connection.db, { instrument_id: P(2), at: now, price_micros: p(300) })
       expect(await history().of(P(1), instant(now - MINUTE_MS))).toEqual({
         ticks: [
-          { at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null, reason: QUIET },
+          { at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null, reason: SEVERAL },
           { at: now, price: p(203), cause: 'match', eventId: null, reason: QUIET },
         ],
         volume: 0,
@@ -96,7 +96,7 @@ eachDatabase((open) => {
     it('of a quiet player is the price that stood at its beginning', async () => {
       await insertTick(connection.db, { instrument_id: P(1), at: now - HOUR_MS, price_micros: p(201) })
       const { ticks } = await history().of(P(1), instant(now - MINUTE_MS))
-      expect(ticks).toEqual([{ at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null, reason: QUIET }])
+      expect(ticks).toEqual([{ at: now - MINUTE_MS, price: p(201), cause: 'match', eventId: null, reason: SEVERAL }])
       expect((await history().of(P(1), instant(now - 2 * HOUR_MS))).ticks).toHaveLength(1)
       expect((await history().of(P(1), instant(now - HOUR_MS))).ticks).toHaveLength(1)
     })
