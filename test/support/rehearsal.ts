@@ -44,6 +44,8 @@ export class Rehearsal {
   #touchline: Touchline | null = null
   #url = ''
   #traders: SimulatedTraders | null = null
+  /** The update of each match after which traders have acted. */
+  readonly #traded = new Map<FixtureId, number>()
   #calls = 0
 
   private constructor(place: DataPlace, options: RehearsalOptions) {
@@ -142,9 +144,15 @@ export class Rehearsal {
     return users
   }
 
-  /** Lets some of the traders act in the nth match. */
+  /**
+   * Lets some of the traders act in the nth match, once after each of its updates. By the clock of the machine they
+   * would trade as often as the store can take it, which was most of what a match computed.
+   */
   trade(n = 1): void {
-    this.#traders?.takeTurn(this.id(n))
+    const [id, seq] = [this.id(n), this.info(n)?.feedSeq ?? 0]
+    if (this.#traded.get(id) === seq) return
+    this.#traded.set(id, seq)
+    this.#traders?.takeTurn(id)
   }
 
   /** Closes the server. Throws if its books do not balance or it logged an unexpected warning or error. */
