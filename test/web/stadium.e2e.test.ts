@@ -253,7 +253,12 @@ describe.skipIf(!hasBrowser)('while a match runs thirty times as fast', () => {
       await site.enter(page, `Ivy ${view}`)
       await page.getByRole('link', { name: /^Account of/ }).waitFor()
       await page.goto(`${site.server.url}/#/${view}`)
-      await page.locator(names).first().waitFor()
+      // No player has moved when a match begins.
+      const shows = async () => {
+        await site.server.play(5)
+        return page.locator(names).count()
+      }
+      await expect.poll(shows).toBeGreaterThan(1)
       if (view === 'trade') await page.getByLabel('Sort by').selectOption('change')
       const shown = () => page.locator(names).allTextContents()
       const play = async () => {
