@@ -171,6 +171,7 @@ describe('an update that errs', () => {
     ['a substitution is a goal', 2, { type_id: 14 }],
     ['a substitution names another who leaves', 2, { related_player_id: 3 }],
     ['a substitution is of another minute', 2, { minute: 2 }],
+    ['a substitution is taken back', 2, { rescinded: true }],
   ])('[P24] what one poll says of a row moves no price: %s', (_, nth, over) => {
     const rows = [assisted, booked, change]
     const wrong = rows.map((row, n) => (n === nth ? { ...row, ...over } : row))
@@ -218,6 +219,20 @@ describe('who is on the pitch', () => {
     ['only on', { player_id: 6 }, [1, 2, 3, 4, 6]],
   ])('[P25] follows a substitution that names %s', (_, row, home) => {
     expect(fed(change(row)).playing()).toEqual([...home, 11, 12, 13, 14])
+  })
+
+  it('[P25] a review beside a substitution says nothing of it, where one list leaves it out', () => {
+    const subbed = event(1, 18, 6, 20, { related_player_id: 2 })
+    const review = event(2, 10, null, 21, { addition: 'Goal Disallowed' })
+    const lists = [[subbed], [subbed, review], [review]].map((events): Said => ({ over: { events } }))
+    expect(fed(...lists).playing()).toEqual([1, 3, 4, 6, 11, 12, 13, 14])
+  })
+
+  it('[P25] a substitution of two who have started ends with the lists that tell of it', () => {
+    const wrong: Said = { over: { events: [event(1, 18, 3, 20, { related_player_id: 4 })] } }
+    const other: Said = { over: { events: [event(2, 19, 12, 30)] } }
+    expect(fed(wrong, other, other).playing()).toEqual([1, 2, 3, 4, 11, 12, 13, 14])
+    expect(fed(wrong, other, other).bases()).toEqual(fed(other, other, other).bases())
   })
 
   it('[P25] follows a chain in one minute by its order, and who returns has two spells', () => {

@@ -92,11 +92,12 @@ function isAgreed(row: FixtureEvent, fact: Incident, { said, known, events }: To
     const listed = events.filter((one) => one[by] === id && of.some((action) => action === one.kind)).length
     return listed > 0 && actions.reduce((sum, action) => sum + (stated[action] ?? 0), 0) >= listed
   }
+  if (row.kind === 'substitution') return false
   if (row.rescinded) {
     const hasFallen = isGoal(fact.kind) && goalsIn(said) < goalsIn(known)
     return hasFallen || !isStated(fact.playerId, 'playerId', statedAs(fact.kind))
   }
-  if (!near(row, fact) || row.kind === 'substitution') return false
+  if (!near(row, fact)) return false
   const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
   // A second yellow card is no straight red one.
   const own = statedAs(row.kind).filter((action) => action === row.kind)

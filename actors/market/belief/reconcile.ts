@@ -63,7 +63,8 @@ function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapsh
   const { row, before } = c
   if (c.rescinded || (row.playerId === null && row.kind !== 'substitution')) return false
   if (c.present) return true
-  if (before === null || !counts(before) || c.isCorrected || isReviewed(row, all)) return false
+  const isReviewable = row.kind !== 'substitution'
+  if (before === null || !counts(before) || c.isCorrected || (isReviewable && isReviewed(row, all))) return false
   // A player comes on once, and what is stated of another penalty vouches for none.
   const isTold = !isGoal(row.kind) && all.some((other) => other.present && isOfSame(other.row, row))
   return before.standing === 'counted' || (!isTold && isVouchedFor(row, snapshot))
@@ -74,12 +75,14 @@ const isOfSame = (a: Candidate['row'], b: Candidate['row']): boolean => a.kind =
 /** The score says how many goals there are: `withinScore` keeps no more. */
 function isVouchedFor({ kind, side, playerId }: Candidate['row'], snapshot: FixtureSnapshot): boolean {
   if (isGoal(kind)) return side !== null && snapshot[side].goals !== null
-  const details = snapshot.players.find((player) => player.playerId === playerId)?.details ?? {}
+  const player = snapshot.players.find((one) => one.playerId === playerId)
+  const details = player?.details ?? {}
   const isStated = (...types: readonly number[]): boolean => types.some((type) => (details[type] ?? 0) > 0)
   if (kind === 'yellow') return isStated(STATISTIC.yellow)
   if (kind === 'red' || kind === 'second_yellow') return isStated(STATISTIC.red, STATISTIC.secondYellow)
   if (kind === 'penalty_missed') return isStated(STATISTIC.penaltiesMissed)
-  return kind === 'substitution' && Object.values(details).some((value) => value > 0)
+  // What a starter has done does not say that they came on.
+  return kind === 'substitution' && player?.starter === false && Object.values(details).some((value) => value > 0)
 }
 
 /**

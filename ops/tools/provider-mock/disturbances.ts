@@ -390,6 +390,7 @@ const KINDS = {
       { type_id: type },
       swapped(row),
       { minute: 1 },
+      { rescinded: true },
     ])
     draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...over } : now))
   },
