@@ -65,10 +65,8 @@ export function judgeClock(
 ): ClockMemory & { readonly refused: RefusedUpdate | null } {
   const phase = phaseOf(snapshot)
   const now = clockOf(snapshot.periods)
-  if (now === null) {
-    const refused = last !== null && phase === 'scheduled' ? 'before_kick_off' : null
-    return { refused, clock: last, behind: null }
-  }
+  if (last !== null && phase === 'scheduled') return { refused: 'before_kick_off', clock: last, behind: null }
+  if (now === null) return { refused: null, clock: last, behind: null }
   if (last === null || !isBefore(now, last)) return { refused: null, clock: now, behind: null }
   // A repeated old payload does not move forward, so it does not count; nor does a clock of whole minutes between two.
   const movesForward = before !== null && isBefore(before.clock, now)

@@ -325,6 +325,7 @@ describe('what a price must survive', () => {
     const older = [
       ['clock_behind', { periods: first(890), score: [1, 0] }],
       ['before_kick_off', { periods: [], state: 'NS', stateId: 1 }],
+      ['before_kick_off', { periods: first(910), state: 'NS', stateId: 1 }],
     ] as const
     for (const [why, over] of older) {
       const { refused, news } = run.see(over)
