@@ -298,6 +298,7 @@ describe('statistics of several players', () => {
     ['pass from one to the next', { 1: rows[2], 2: rows[5], 5: rows[11], 11: rows[1] }],
     ['pass among three', { 1: rows[5], 2: rows[1], 5: rows[2] }],
     ['are twice as many of one', { ...rows, 2: { 80: 104, 117: 4, 118: 7.1 } }],
+    ['are of another time of one', { ...rows, 2: { 80: 47, 117: 3, 118: 7.3 } }],
   ])('[P22] that %s in one update move no price, and count in a second', (_, wrong: Record<number, object>) => {
     const update = at(10, said(wrong as Record<number, Record<number, number>>))
     const once = believe(update, known, NO_BELIEFS)
@@ -404,6 +405,14 @@ describe('statistics of several players', () => {
     expect(detailsOf(once)).toMatchObject({ 2: { 80: 55 } })
     expect(once.snapshot.events?.[0]?.playerId).toBe(2)
     expect(squadOf(oneOf(...known.squad.map((one) => player(one.playerId + 900))))).toEqual(asKnown)
+    const ofOthers = {
+      home: { id: 8, name: 'Dale', goals: 3 },
+      away: { id: 9, name: 'Ford', goals: 1 },
+      state: 'FT',
+      players: known.squad.map((one) => player(one.playerId + 900)),
+    }
+    const { snapshot } = believe(at(20, ofOthers), known, NO_BELIEFS)
+    expect([snapshot.state, snapshot.home, snapshot.away]).toEqual([known.state, known.home, known.away])
     // Another player with that number is another player.
     const [, , ...others] = known.squad
     expect(oneOf(...others, player(902, { jersey: 2, side: 'home' })).snapshot.players).toHaveLength(SQUAD.length + 1)
@@ -416,6 +425,15 @@ describe('statistics of several players', () => {
     const once = believe(at(20, bench), known, NO_BELIEFS)
     const after = { ...known, squad: once.snapshot.players }
     expect(squadOf(believe(at(30, bench), after, once.beliefs))).toEqual(asKnown)
+  })
+
+  it('[P25] say nothing of who has started where a line-up has more than eleven starters', () => {
+    const [bench, eleven] = [player(30, { side: 'home', starter: false }), Array.from({ length: 11 }, (_, n) => 40 + n)]
+    const squad = [...eleven.map((id) => player(id, { side: 'home', starter: true })), bench]
+    const players = squad.map((one) => ({ ...one, starter: true }))
+    const once = believe(at(20, { players }), { ...known, squad }, NO_BELIEFS)
+    const again = believe(at(30, { players }), { ...known, squad: once.snapshot.players }, once.beliefs)
+    expect(again.snapshot.players.find(({ playerId: id }) => id === bench.playerId)?.starter).toBe(false)
   })
 
   it('[P22] wait where the first row of a player has more than they can have done', () => {
@@ -438,7 +456,7 @@ describe('statistics of several players', () => {
     }
     expect(scoreAfter(squad)).toBe(2)
     expect(scoreAfter([])).toBe(2)
-    expect(scoreAfter(squad.map((one) => ({ ...one, details: { [STATISTIC.goals]: 0, 80: 9 } })))).toBe(0)
+    expect(scoreAfter(squad.map((one) => ({ ...one, details: { [STATISTIC.goals]: 0, 80: 59 } })))).toBe(0)
   })
 
   it.each([
@@ -453,6 +471,31 @@ describe('statistics of several players', () => {
     expect(detailsOf(heardAll(wrong as Rows, ...three.slice(1), more))).toEqual(more)
     // After a gap in the feed it may be true.
     expect(detailsOf(heardAll(wrong as Rows, ...three, wrong as Rows))).toEqual(wrong)
+  })
+
+  const six: Rows = { ...rows, 6: { 80: 22, 107: 2, 118: 6.1 }, 12: { 80: 35, 101: 4, 118: 6.9 } }
+  const fewer = Object.fromEntries(Object.entries(six).map(([id, of]) => [id, { ...of, 80: 15, 118: 6.5, 78: 4 }]))
+  it.each([
+    ['shifted by one', { 2: six[11], 11: six[1], 1: six[12], 12: six[5], 5: six[6] }],
+    ['of one of them', Object.fromEntries(Object.keys(six).map((id) => [id, six[6]]))],
+    ['of another time', fewer],
+    [
+      'of a match that has only begun for one team',
+      { ...six, 1: { 80: 0 }, 2: { 80: 0 }, 5: { 80: 0 }, 6: { 80: 0 }, 11: { 80: 47 } },
+    ],
+  ])('[P21] are none where those of many fall: rows are %s in up to three updates', (_, wrong) => {
+    const squad = said(six).players
+    const hear = (...told: readonly unknown[]) =>
+      told.reduce<Heard>(
+        (before, of, n) =>
+          believe(at(20 + 10 * n, said(of as Rows)), { ...known, squad: before.snapshot.players }, before.beliefs),
+        believe(at(10, said(six)), { ...known, squad }, NO_BELIEFS),
+      )
+    const more = { ...six, 1: { ...six[1], 80: 45 } }
+    expect(detailsOf(hear(wrong, wrong, wrong))).toEqual(six)
+    expect(detailsOf(hear(wrong, wrong, wrong, more))).toEqual(more)
+    // A provider may have corrected them all.
+    expect(detailsOf(hear(wrong, wrong, wrong, wrong, wrong))).toMatchObject(wrong)
   })
 
   it('[P21] are none where those of everybody are zero, however often', () => {

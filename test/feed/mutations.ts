@@ -103,8 +103,20 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a break that was long ago is one',
     'actors/market/belief/old-answers.ts',
+    `if (!isOld && !isOfAnother(said, known)) return said`,
+    `if (!isOfAnother(said, known)) return said`,
+  ),
+  mutation(
+    'the answer about another match is one',
+    'actors/market/belief/old-answers.ts',
+    `if (!isOld && !isOfAnother(said, known)) return said`,
     `if (!isOld) return said`,
-    `if (!isOld || periods.length > 0) return said`,
+  ),
+  mutation(
+    'statistics of others count at once',
+    'actors/market/belief/old-answers.ts',
+    `const FALLEN_MIN = 5`,
+    `const FALLEN_MIN = 50`,
   ),
   mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
   mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),

@@ -16,7 +16,7 @@ import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
-import { withoutMultiplied, withoutOld, withUntold } from './old-answers.ts'
+import { withoutImpossible, withoutOld, withUntold } from './old-answers.ts'
 import { periodsAfter, secsIn } from './periods.ts'
 import {
   canFollow,
@@ -66,9 +66,9 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
-  const current = withoutOld(withKnownPlayers(onTheirSides(payload, known), known.squad), before)
-  const { said: single, withheld } = withoutMultiplied(current, known.squad, last.withheld)
-  const { said: whole, untold } = withUntold(single, known.squad, last.untold)
+  const current = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
+  const { said: summed, untold } = withUntold(current, known.squad, last.untold)
+  const { said: whole, withheld } = withoutImpossible(summed, known.squad, last.withheld)
   const { said, doubts: rows } = withoutCorrections(whole, known, doubts.rows)
   const isSilent = said.state === null && said.stateId === null
   const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
@@ -175,6 +175,9 @@ interface Lineups {
   readonly doubts: Doubts['starters']
 }
 
+/** A list with more has the whole squad as starters. */
+const STARTERS_MAX = 11
+
 /**
  * The first line-up of a side is believed at once, another one when two updates name it. After the whistle it is known
  * who has started.
@@ -199,7 +202,8 @@ function startersAfter(
     const isDenied = ({ playerId: id, details, starter }: FixturePlayer): boolean =>
       starter && hasActed(details) && rows.some((row) => row.playerId === id && !hasStarted(row))
     const isSwapped = squad.filter((one) => one.side === side && isDenied(one)).length > 1
-    const isNamed = !isSwapped && rows.some(({ starter }) => starter)
+    const isSquad = before.length > 0 && rows.filter(hasStarted).length > STARTERS_MAX
+    const isNamed = !isSwapped && !isSquad && rows.some(({ starter }) => starter)
     const named = rows.filter((row) => isNamed && hasStarted(row)).map(({ playerId }) => playerId)
     const listed = new Set(rows.map(({ playerId }) => playerId))
     // A row that is missing says nothing, unless another player starts instead.

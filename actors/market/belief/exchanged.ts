@@ -1,4 +1,4 @@
-/** Finds players whose statistics a provider has exchanged, or counted several times. */
+/** Finds players whose statistics a provider has exchanged, counted several times, or told of another time. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
 import { type Details, isCount } from './plausible.ts'
@@ -8,6 +8,8 @@ const EXCHANGED_AHEAD = 2
 const TIMES_MIN = 1.4
 /** Fewer counts, or fewer more, may rise in one poll in whatever shares. */
 const MULTIPLIED_FROM = 20
+/** A correction takes fewer counts from a player. */
+const FALLEN_FROM = 5
 /** Of each count: a provider that multiplies rounds. */
 const ROUNDED_BY = 1 / 3
 
@@ -17,7 +19,7 @@ interface Told {
   readonly now: Details
 }
 
-/** The players in a ring, each of whose rows continues what was known of another, and those whose counts multiply. */
+/** Players in a ring, whose rows each continue what was known of another, and those whose counts multiply or fall. */
 export function exchangedIn(
   rows: SaidFixture['players'],
   squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
@@ -31,10 +33,12 @@ export function exchangedIn(
   })
   const found = new Set(told.filter(isMultiplied))
   for (const one of told) {
-    if (found.has(one) || aheadOf(one.before, one.now) < Infinity) continue
+    if (found.has(one) || aheadOf(one.before, one.now) < Infinity || isSame(one)) continue
     const giving = reachedFrom(one, (to) => told.filter((from) => from !== to && goesOn(from, to)))
     const taking = reachedFrom(one, (from) => told.filter((to) => from !== to && goesOn(from, to)))
     for (const other of giving) if (taking.has(other)) found.add(other)
+    // One that tells of so much less is old, or another's: it is wrong in what has risen, too.
+    if (fallOf(one) >= FALLEN_FROM) found.add(one)
   }
   return new Set([...found].map(({ playerId }) => playerId))
 }
@@ -44,6 +48,9 @@ function goesOn({ before }: Told, { before: own, now }: Told): boolean {
   const ahead = aheadOf(before, now)
   return ahead <= EXCHANGED_AHEAD && ahead <= aheadOf(own, now)
 }
+
+/** Whether a row says only what was known. It may leave out the rest. */
+const isSame = ({ before, now }: Told): boolean => Object.entries(now).every(([type, n]) => before[Number(type)] === n)
 
 const isAny = (details: Details): boolean => Object.keys(details).length > 0
 
@@ -66,6 +73,12 @@ function isMultiplied({ before, now }: Told): boolean {
   const apart = types.reduce((sum, type) => sum + Math.abs((now[type] ?? 0) / times - (before[type] ?? 0)), 0)
   return apart <= EXCHANGED_AHEAD + ROUNDED_BY * types.length
 }
+
+/** By how many counts less a row tells than was known. */
+const fallOf = ({ before, now }: Told): number =>
+  Object.entries(now)
+    .filter(([type]) => isCount(Number(type)))
+    .reduce((sum, [type, n]) => sum + Math.max(0, (before[Number(type)] ?? 0) - n), 0)
 
 /** How far the counts of a row are from what was known; infinitely far where one has fallen. */
 function aheadOf(before: Details, now: Details): number {

@@ -1,6 +1,6 @@
-/** Empties answers that were true long ago, and makes whole the statistics that a provider has reset. */
+/** Empties answers that are old or of others, and makes whole the statistics that a provider has reset. */
 import type { PlayerId } from '../../kernel/ids.ts'
-import type { FixturePeriod, FixturePlayer, SaidFixture } from '../fixture.ts'
+import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
 import { type Details, DISCRETE, isCount } from './plausible.ts'
 
@@ -9,11 +9,12 @@ const BEGUN_SECS = 300
 const EXTRA_SECS = 60
 
 /**
- * The answer, emptied if it is old: if it shows a break, or the end of 90 minutes, and lacks a period that has been
- * played since. Its clock stands still, so it does not show its age, and a second such answer would confirm what the
- * first one lacks: goals, cards, statistics. A minute of them would settle the match.
+ * The answer, emptied if it is of another match: if neither its teams nor its players are known. Or if it is old: if it
+ * shows a break, or the end of 90 minutes, and lacks a period that has been played since. The clock of an old one does
+ * not move, so it does not show its age, and a second such answer would confirm what the first one lacks: goals, cards,
+ * statistics. A minute of them would settle the match.
  */
-export function withoutOld(said: SaidFixture, before: readonly FixturePeriod[]): SaidFixture {
+export function withoutOld(said: SaidFixture, known: Met, before: readonly FixturePeriod[]): SaidFixture {
   const { home, away, periods } = said
   const last = Math.max(0, ...periods.map(({ order }) => order))
   const isAfter = ({ order, elapsedSecs }: FixturePeriod): boolean => elapsedSecs > BEGUN_SECS && order > last
@@ -21,9 +22,18 @@ export function withoutOld(said: SaidFixture, before: readonly FixturePeriod[]):
   const isBreak = phaseOf({ ...said, periods }) === 'break' && before.some(isAfter)
   const isEnd = isRegularEnd(said) && periods.every(({ order }) => order <= REGULAR) && before.some(isExtra)
   const isOld = last > 0 && (isBreak || isEnd)
-  if (!isOld) return said
+  if (!isOld && !isOfAnother(said, known)) return said
   const silent = { state: null, stateId: null, periods: [], events: null, players: [], teamStats: null }
   return { ...said, ...silent, home: { ...home, goals: null }, away: { ...away, goals: null } }
+}
+
+type Met = Pick<FixtureSnapshot, Side> & { readonly squad: readonly Pick<FixturePlayer, 'playerId'>[] }
+
+function isOfAnother({ players, ...said }: SaidFixture, { squad, home, away }: Met): boolean {
+  const [teams, ids] = [new Set([home.id, away.id]), new Set(squad.map(({ playerId }) => playerId))]
+  const isKnown =
+    teams.has(said.home.id) || teams.has(said.away.id) || players.some(({ playerId }) => ids.has(playerId))
+  return squad.length > 0 && !isKnown
 }
 
 /** The halves of 90 minutes. */
@@ -76,18 +86,28 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
 const TIMES_MIN = 1.4
 /** Together, counts that were multiplied are so far from it: a provider rounds, and play has gone on. */
 const APART = 0.15
-/** After a gap everybody may have done as many times as much: at most this many answers in a row say nothing. */
+/** After a gap, or a review of the match, it may all be true: at most this many answers in a row say nothing. */
 const WITHHELD_MAX = 3
 
-/** An answer without its counts where all are the same times what they were: a provider has joined its rows twice. */
-export function withoutMultiplied(said: SaidFixture, squad: readonly Counted[], withheld: number) {
+/** In one answer the counts of this many players do not fall, by MANY together. */
+const FALLEN_MIN = 5
+
+/**
+ * An answer without what cannot be right of all: counts that are the same times what they were, because a provider has
+ * joined its rows twice, and the rows of players many of whom did more before, because they are old or of others.
+ */
+export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], withheld: number) {
   const pairs = pairsIn(said, squad)
   const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]
   const times = is / was
   const apart = pairs.reduce((sum, { before, now }) => sum + Math.abs(now / times - before), 0)
   const isMultiplied = was >= MANY && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
-  if (!isMultiplied) return { said, withheld: 0 }
-  return withheld === WITHHELD_MAX ? { said, withheld } : { said: withoutCounts(said, squad), withheld: withheld + 1 }
+  const fallen = pairs.filter(({ before, now }) => now < before)
+  const fall = sumOf(fallen, 'before') - sumOf(fallen, 'now')
+  const isOfOthers = new Set(fallen.map(({ playerId }) => playerId)).size >= FALLEN_MIN && fall >= MANY
+  if (!isMultiplied && !isOfOthers) return { said, withheld: 0 }
+  if (withheld === WITHHELD_MAX) return { said, withheld }
+  return { said: isOfOthers ? withDetails(said, () => null) : withoutCounts(said, squad), withheld: withheld + 1 }
 }
 
 interface Pair {
@@ -123,7 +143,7 @@ function withoutCounts(said: SaidFixture, squad: readonly Counted[]): SaidFixtur
   }))
 }
 
-function withDetails(said: SaidFixture, change: (details: Details, playerId: PlayerId) => Details): SaidFixture {
+function withDetails(said: SaidFixture, change: (details: Details, playerId: PlayerId) => Details | null): SaidFixture {
   const players = said.players.map((one) => ({ ...one, details: one.details && change(one.details, one.playerId) }))
   return { ...said, players }
 }

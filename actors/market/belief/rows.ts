@@ -75,7 +75,7 @@ function listOf(snapshot: FixtureSnapshot, remembered: readonly Incident[]): rea
     ?.map((event) => dated(named(event, remembered), remembered))
     .filter((event) => isRelevant(event, snapshot))
   const isStrange = ({ kind, side, playerId }: FixtureEvent): boolean =>
-    side === null && !isVar(kind) && !players.some((player) => player.playerId === playerId)
+    (side === null || playerId !== null) && !isVar(kind) && !players.some((player) => player.playerId === playerId)
   const isEmptied = list?.every(isStrange) === true && (known > 1 || (known === 1 && hasGoals))
   return isEmptied ? null : (list ?? null)
 }

@@ -221,6 +221,33 @@ const KINDS = {
       return at < 0 ? row : { ...row, details: rows[(at + 1) % ring.length] }
     })
   },
+  'statistics of others': (draft, chance) => {
+    const kind = chance.below(3)
+    const nothingNew = (frame: Payload): unknown => lineupsOf(frame)
+    const change = (frame: Payload): readonly Payload[] =>
+      lineupsOf(frame).map((row, n, all) => {
+        if (kind === 0) return { ...row, details: detailsOf(all[n + 1] ?? {}) }
+        if (kind === 1) return { ...row, details: detailsOf(all[1] ?? {}) }
+        const isCounted = (detail: Payload): boolean =>
+          row['team_id'] === all[0]?.['team_id'] && isCount(Number(typeOf(detail)))
+        return { ...row, details: detailsOf(row).map((detail) => (isCounted(detail) ? withValue(detail, 0) : detail)) }
+      })
+    // Where only a few players tell of less, each of them waits alone.
+    const isNoticed = (frame: Payload): boolean => {
+      const wrong = change(frame)
+      const falls = lineupsOf(frame).map((row, n) =>
+        detailsOf(row).reduce((sum, detail) => {
+          const told = detailsOf(wrong[n] ?? {}).find((other) => typeOf(other) === typeOf(detail))
+          const fall = told === undefined ? 0 : Number(valueOf(detail)) - Number(valueOf(told))
+          return isCount(Number(typeOf(detail))) ? sum + Math.max(0, fall) : sum
+        }, 0),
+      )
+      return falls.filter((fall) => fall > 0).length >= 5 && falls.reduce((sum, fall) => sum + fall, 0) >= 2 * MANY
+    }
+    const isTold = (frame: Payload): unknown => (isNoticed(frame) ? nothingNew(frame) : Symbol('little told'))
+    for (const n of draft.quietPolls(chance, 'lineups', isTold, 1 + chance.below(3)))
+      draft.set(n, { lineups: change(draft.truth[n] ?? {}) })
+  },
   'statistics multiplied': (draft, chance) => {
     const times = one(chance, [1.5, 2, 2.5, 3, 4]) ?? 2
     // Of a few actions there may be twice as many.
@@ -500,6 +527,15 @@ const KINDS = {
       draft.rows(n, 'lineups', (row) => ({ ...row, player_id: playerOf(row) + ELSEWHERE, player_name: 'Somebody' }))
     }
   },
+  'an answer about another match': (draft, chance) => {
+    const nothingNew = (frame: Payload): unknown =>
+      lineupsOf(frame).length > 0 ? allButTheClock(frame) : Symbol('little told')
+    for (const n of draft.quietPolls(chance, 'whole', nothingNew, 1 + chance.below(2))) {
+      const other = draft.truth.at(-1 - chance.below(draft.truth.length)) ?? {}
+      draft.replace(n, { ...elsewhere(other), id: draft.at(n)['id'] })
+      draft.hide(0, n, n + 1)
+    }
+  },
   'line-ups exchanged': (draft, chance) => {
     const isScore = chance.happens(0.5)
     for (const n of draft.quietPolls(chance, 'whole', allButTheClock, 1 + chance.below(3))) {
@@ -563,6 +599,12 @@ const KINDS = {
       ])
       draft.set(n, { state: { ...state, ...said } })
     }
+  },
+  'a poll before kick-off': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    if (n === null) return
+    draft.hide(0, n, n + 1)
+    draft.set(n, { state_id: 1, state: { id: 1, state: 'NS', developer_name: 'NS' } })
   },
   'the next half too early': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
@@ -659,6 +701,8 @@ const KINDS = {
       )
     // For some polls, or for good.
     for (const n of polls.slice(from, chance.happens(0.5) ? from + 1 + chance.below(3) : undefined)) {
+      // An answer without them does not say whose other id it is.
+      if (rowOf(draft.at(n), player) === undefined) continue
       for (const list of ['lineups', 'events']) draft.rows(n, list, renamed)
     }
   },
@@ -693,6 +737,23 @@ const swapped = (row: Payload): Payload => ({
   related_player_id: row['player_id'],
   related_player_name: row['player_name'],
 })
+
+/** The numbers of teams and players, and those of rows that say about whom they are. */
+const NUMBERS: readonly string[] = ['team_id', 'participant_id', 'player_id', 'related_player_id']
+
+/** A payload with other teams and players. */
+function elsewhere(payload: Payload): Payload {
+  const moved = (row: Payload): Payload =>
+    Object.fromEntries(
+      Object.entries(row).map(([key, value]) => [
+        key,
+        NUMBERS.includes(key) && value !== null ? Number(value) + ELSEWHERE : value,
+      ]),
+    )
+  const lists = ['scores', 'events', 'statistics', 'lineups'].map((list) => [list, rowsOf(payload, list).map(moved)])
+  const participants = rowsOf(payload, 'participants').map((row) => ({ ...row, id: Number(row['id']) + ELSEWHERE }))
+  return { ...payload, ...Object.fromEntries(lists), participants }
+}
 
 /** A running clock one second before. */
 function behind(periods: readonly Payload[]): readonly Payload[] {
