@@ -240,6 +240,27 @@ describe('counts', () => {
   })
 })
 
+describe('the first answer after half an hour of play', () => {
+  const told = (details: Record<number, number>) => [player(1, { details }), ...SQUAD.slice(1)]
+  const [before, now] = [
+    { 80: 30, 78: 5, 118: 6.2 },
+    { 80: 62, 78: 10, 88: 3, 118: 7.9 },
+  ]
+  const heardAt = (secs: number) => {
+    const known = { ...at(600), squad: told(before), events: [], sourceAt: instant(0) }
+    const home = { id: 1, name: 'Harbour', goals: 4 }
+    const said = at(secs, { players: told(now), home, sourceAt: instant((secs - 600) * 1_000) })
+    return believe(said, known, { ...NO_BELIEFS, periods: at(600).periods }).snapshot
+  }
+
+  it('[P22] may have twice as much of everything, and goals: it may be the last before the settlement', () => {
+    const { home, players } = heardAt(2_640)
+    expect([home.goals, players[0]?.details]).toEqual([4, now])
+    const soon = heardAt(660)
+    expect([soon.home.goals, soon.players[0]?.details]).toEqual([0, before])
+  })
+})
+
 describe('statistics of two players that are exchanged', () => {
   const [busy, idle] = [
     { 80: 40, 78: 3, 118: 7.4 },

@@ -28,7 +28,12 @@ export const MUTATIONS: readonly Mutation[] = [
     `believed: { ...before, ...believed }, doubts`,
     `believed: { ...believed }, doubts`,
   ),
-  mutation('the score may fall for a poll', BELIEVE, `      goalsCanFollow(before, now) ||`, `      now >= 0 ||`),
+  mutation(
+    'the score may fall for a poll',
+    BELIEVE,
+    `      goalsCanFollow(before, now, minutes) ||`,
+    `      now >= 0 ||`,
+  ),
   mutation('list and statistics hold no score', BELIEVE, `if (isHeld && !isExplained)`, `if (isHeld && isExplained)`),
   mutation(
     'the counts of all may fall to zero',

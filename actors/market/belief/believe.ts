@@ -67,19 +67,20 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
   const current = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
+  const isSilent = current.state === null && current.stateId === null
+  const { state: name, stateId } = isSilent ? known : current
+  const state = { state: name, stateId }
+  const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
+  const minutes = (secsIn(periods) - secsIn(before)) / 60
   const { said: summed, untold } = withUntold(current, known.squad, last.untold)
-  const { said: whole, withheld } = withoutImpossible(summed, known.squad, last.withheld)
+  const { said: whole, withheld } = withoutImpossible(summed, known.squad, last.withheld, minutes)
   const { said, doubts: rows } = withoutCorrections(whole, known, doubts.rows)
-  const isSilent = said.state === null && said.stateId === null
-  const state = isSilent ? { state: known.state, stateId: known.stateId } : { state: said.state, stateId: said.stateId }
-  const { periods, doubts: clocks } = periodsAfter({ ...said, ...state }, known, before, doubts)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
   const isShootout = hasShootout({ ...state, periods })
-  const score = scoreAfter(said, known, doubts, { isExplained: evidence.isExplained, isShootout })
+  const score = scoreAfter(said, known, doubts, { isExplained: evidence.isExplained, isShootout, minutes })
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
-  const minutes = (secsIn(periods) - secsIn(before)) / 60
   const reasons = { ...evidence, doubts, isExplained, isShootout, minutes }
   const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
@@ -137,7 +138,7 @@ function scoreAfter(
   said: SaidFixture,
   known: Known,
   { goals: waiting }: Doubts,
-  { isExplained, isShootout }: Pick<Reasons, 'isExplained' | 'isShootout'>,
+  { isExplained, isShootout, minutes }: Pick<Reasons, 'isExplained' | 'isShootout' | 'minutes'>,
 ) {
   const goals: Record<Side, number | null> = { home: null, away: null }
   const doubts: Record<Side, number | null> = { home: null, away: null }
@@ -153,9 +154,9 @@ function scoreAfter(
     const isBelieved =
       now === null ||
       before === null ||
-      goalsCanFollow(before, now) ||
+      goalsCanFollow(before, now, minutes) ||
       (isExplained && now < before) ||
-      (first !== null && goalsCanFollow(first, now))
+      (first !== null && goalsCanFollow(first, now, minutes))
     goals[side] = isBelieved ? (now ?? before) : before
     doubts[side] = isBelieved ? (now === null ? first : null) : now
     hasFallen ||= (goals[side] ?? 0) < (before ?? 0)
@@ -245,7 +246,7 @@ function playersAfter(
   const players = new Map(squad.map((player) => [player.playerId, player]))
   const waiting: Record<string, Details> = { ...doubts.details }
   const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
-  const exchanged = exchangedIn(unexplained, squad)
+  const exchanged = exchangedIn(unexplained, squad, minutes)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
   for (const row of said.players) {

@@ -1,7 +1,7 @@
 /** Finds players whose statistics a provider has exchanged, counted several times, or told of another time. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
-import { type Details, isCount } from './plausible.ts'
+import { type Details, GAP_MINUTES, isCount } from './plausible.ts'
 
 /** The most counts that a player may have gained since the last update. */
 const EXCHANGED_AHEAD = 2
@@ -23,6 +23,7 @@ interface Told {
 export function exchangedIn(
   rows: SaidFixture['players'],
   squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
+  minutes: number,
 ): ReadonlySet<PlayerId> {
   const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
   const told = rows.flatMap(({ playerId, details }): Told[] => {
@@ -31,7 +32,7 @@ export function exchangedIn(
     const isTold = (isAny(before) && isAny(now)) || aheadOf(before, now) >= MULTIPLIED_FROM
     return isTold ? [{ playerId, before, now }] : []
   })
-  const found = new Set(told.filter(isMultiplied))
+  const found = new Set(minutes > GAP_MINUTES ? [] : told.filter(isMultiplied))
   for (const one of told) {
     if (found.has(one) || aheadOf(one.before, one.now) < Infinity || isSame(one)) continue
     const giving = reachedFrom(one, (to) => told.filter((from) => from !== to && goesOn(from, to)))

@@ -2,7 +2,7 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
-import { type Details, DISCRETE, isCount } from './plausible.ts'
+import { type Details, DISCRETE, GAP_MINUTES, isCount } from './plausible.ts'
 
 /** A half, or extra time, that a provider began by mistake is taken back before this. */
 const BEGUN_SECS = 300
@@ -96,12 +96,13 @@ const FALLEN_MIN = 5
  * An answer without what cannot be right of all: counts that are the same times what they were, because a provider has
  * joined its rows twice, and the rows of players many of whom did more before, because they are old or of others.
  */
-export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], withheld: number) {
+export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], withheld: number, minutes: number) {
   const pairs = pairsIn(said, squad)
   const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]
   const times = is / was
   const apart = pairs.reduce((sum, { before, now }) => sum + Math.abs(now / times - before), 0)
-  const isMultiplied = was >= MANY && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
+  const isGap = minutes > GAP_MINUTES
+  const isMultiplied = !isGap && was >= MANY && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
   const fallen = pairs.filter(({ before, now }) => now < before)
   const fall = sumOf(fallen, 'before') - sumOf(fallen, 'now')
   const isOfOthers = new Set(fallen.map(({ playerId }) => playerId)).size >= FALLEN_MIN && fall >= MANY

@@ -11,6 +11,9 @@ const RATING_STEP_WITH_NEWS = 2.5
 /** The most that a count rises in two minutes of play: passes, cards and goals, what costs most, and all others. */
 const RISE = { passes: 60, discrete: 2, dear: 4, other: 6 } as const
 
+/** After so much play without an update a leap may be true. The last one before a settlement has none to confirm it. */
+export const GAP_MINUTES = 10
+
 const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
 /** Shots on target, saves, and errors that lead to a goal. */
 const DEAR: ReadonlySet<number> = new Set([86, 57, 571])
@@ -85,18 +88,25 @@ export interface Between {
 /** Whether a statistic can go from one value to another between two updates. */
 export function canFollow(type: number, from: number, to: number, { withNews, minutes }: Between): boolean {
   if (from === to || FREE.has(type)) return true
-  if (type === STATISTIC.rating) return Math.abs(to - from) <= (withNews ? RATING_STEP_WITH_NEWS : RATING_STEP)
-  return to > from && to - from <= mostOf(type, Math.max(1, minutes / 2))
+  if (type === STATISTIC.rating) {
+    return Math.abs(to - from) <= (withNews ? RATING_STEP_WITH_NEWS : RATING_STEP) * timesIn(minutes)
+  }
+  return to > from && to - from <= mostOf(type, minutes)
 }
 
-function mostOf(type: number, times: number): number {
-  if (DISCRETE.has(type)) return RISE.discrete
+/** How often the most goals and cards of an update, or the step of a rating, may come after a gap. */
+const timesIn = (minutes: number): number => Math.max(1, minutes / GAP_MINUTES)
+
+function mostOf(type: number, minutes: number): number {
+  if (DISCRETE.has(type)) return RISE.discrete * timesIn(minutes)
+  const times = Math.max(1, minutes / 2)
   if (PASSES.has(type)) return RISE.passes * times
   return (DEAR.has(type) ? RISE.dear : RISE.other) * times
 }
 
 /** The same for the goals of a side. */
-export const goalsCanFollow = (from: number, to: number): boolean => to >= from && to - from <= RISE.discrete
+export const goalsCanFollow = (from: number, to: number, minutes: number): boolean =>
+  to >= from && to - from <= RISE.discrete * timesIn(minutes)
 
 /** How much further than time has passed a clock may go between two updates, in seconds. */
 const CLOCK_LEAP_SECS = 600
