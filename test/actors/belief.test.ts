@@ -495,10 +495,12 @@ describe('statistics of several players', () => {
   })
 
   const six: Rows = { ...rows, 6: { 80: 22, 107: 2, 118: 6.1 }, 12: { 80: 35, 101: 4, 118: 6.9 } }
-  const fewer = Object.fromEntries(Object.entries(six).map(([id, of]) => [id, { ...of, 80: 15, 118: 6.5, 78: 4 }]))
+  const fewer = Object.fromEntries(
+    Object.entries(six).map(([id, of], n) => [id, { ...of, 80: 15, 118: 6.5 + n / 10, 78: 4 }]),
+  )
   it.each([
     ['shifted by one', { 2: six[11], 11: six[1], 1: six[12], 12: six[5], 5: six[6] }],
-    ['of one of them', Object.fromEntries(Object.keys(six).map((id) => [id, six[6]]))],
+    ['of one of them', Object.fromEntries(Object.keys(six).map((id, n) => [id, { ...six[6], 118: 6.1 + n / 10 }]))],
     ['of another time', fewer],
     [
       'of a match that has only begun for one team',
@@ -517,6 +519,13 @@ describe('statistics of several players', () => {
     expect(detailsOf(hear(wrong, wrong, wrong, more))).toEqual(more)
     // A provider may have corrected them all.
     expect(detailsOf(hear(wrong, wrong, wrong, wrong, wrong))).toMatchObject(wrong)
+  })
+
+  it('[P21] have no rating that is the same for all, however often', () => {
+    const right = { ...six, 11: { ...six[11], 80: 50 } }
+    const alike = Object.fromEntries(Object.entries(right).map(([id, of]) => [id, { ...of, 118: 6 }]))
+    const once = believe(at(10, said(alike)), { ...known, squad: said(six).players }, NO_BELIEFS)
+    expect(detailsOf(heardNext(once, 20, alike))).toEqual(right)
   })
 
   it('[P21] are none where those of everybody are zero, however often', () => {

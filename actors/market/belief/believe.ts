@@ -16,7 +16,7 @@ import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
-import { withoutImpossible, withoutOld, withUntold } from './old-answers.ts'
+import { withoutImpossible, withoutOld, withoutOneRating, withUntold } from './old-answers.ts'
 import { periodsAfter, secsIn } from './periods.ts'
 import {
   canFollow,
@@ -72,7 +72,8 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const state = { state: name, stateId }
   const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
   const minutes = (secsIn(periods) - secsIn(before)) / 60
-  const { said: summed, untold } = withUntold(current, known.squad, last.untold)
+  const rated = withoutOneRating(current, known.squad)
+  const { said: summed, untold } = withUntold(rated, known.squad, last.untold)
   const { said: whole, withheld } = withoutImpossible(summed, known.squad, last.withheld, minutes)
   const { said, doubts: rows } = withoutCorrections(whole, known, doubts.rows)
   const over = isOver(phaseOf({ ...state, periods }))

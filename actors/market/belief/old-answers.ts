@@ -2,6 +2,7 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
+import { STATISTIC } from '../scoring.ts'
 import { type Details, DISCRETE, GAP_MINUTES, isCount } from './plausible.ts'
 
 /** A half, or extra time, that a provider began by mistake is taken back before this. */
@@ -109,6 +110,18 @@ export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], 
   if (!isMultiplied && !isOfOthers) return { said, withheld: 0 }
   if (withheld === WITHHELD_MAX) return { said, withheld }
   return { said: isOfOthers ? withDetails(said, () => null) : withoutCounts(said, squad), withheld: withheld + 1 }
+}
+
+/** No more players than these have one and the same rating. */
+const RATED_ALIKE_MAX = 4
+
+/** An answer without its ratings where all players have the same, who had others: it rates none of them. */
+export function withoutOneRating(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
+  const [now, before] = [said.players, squad].map((players: readonly Pick<Counted, 'details'>[]) =>
+    players.flatMap(({ details }) => details?.[STATISTIC.rating] ?? []),
+  )
+  const isOne = (now?.length ?? 0) > RATED_ALIKE_MAX && new Set(now).size === 1 && new Set(before).size > 1
+  return isOne ? withDetails(said, (details) => pick(details, (type) => type !== STATISTIC.rating)) : said
 }
 
 interface Pair {
