@@ -129,13 +129,19 @@ const asPut =
     version,
   })
 
+/** Another program may add as floats do, to 9999.700000000001. A finer amount than a millionth stays one. */
+function withoutNoise(amount: number): number {
+  const rounded = Number(amount.toFixed(6))
+  return Math.abs(rounded - amount) < FLOAT_NOISE ? rounded : amount
+}
+const FLOAT_NOISE = 1e-9
+
 /** A hash written from outside has neither version nor timeline. Every other hash must be of this timeline. */
 function parse(hash: Fields | null, timeline: string): { balance: Money; version: number | null } | null {
   if (hash === null) return null
   if ((hash['version'] !== undefined || hash['timeline'] !== undefined) && hash['timeline'] !== timeline) return null
   const version = hash['version'] === undefined ? null : numberIn(hash['version'])
-  // Another program may add as floats do, to 9999.700000000001.
-  const balance = microsFromDecimal(Number(numberIn(hash['balance'] ?? '').toFixed(6)))
+  const balance = microsFromDecimal(withoutNoise(numberIn(hash['balance'] ?? '')))
   if (balance === null || balance < 0 || (version !== null && !Number.isSafeInteger(version))) return null
   return { balance: money(balance), version }
 }

@@ -192,11 +192,19 @@ eachDataPlace((settle) => {
     await refuses(noPrice.map((value) => ({ path: OPEN, body: order({ clientPrice: value }) })))
     const farPrices = LONG_DECIMALS.map((value) => ({ path: OPEN, body: order({ clientPrice: value }) }))
     await refuses(farPrices, [409])
+    const path = `/api/positions/${position}`
+    const changes = (field: string, values: readonly string[]): Sent[] =>
+      values.map((value) => ({ method: 'PATCH', path, body: `{"${field}":${value}}` }))
+    const noLevel = wrong.filter((value) => !LONG_DECIMALS.includes(value))
     for (const field of ['stopLoss', 'takeProfit']) {
-      await refuses(orders(field, [...wrong, '0', '-0']))
-      const path = `/api/positions/${position}`
-      await refuses(wrong.map((value) => ({ method: 'PATCH', path, body: `{"${field}":${value}}` })))
+      await refuses(orders(field, [...noLevel, '0', '-0']))
+      await refuses(changes(field, noLevel))
     }
+    const onWrongSide = LONG_DECIMALS.flatMap((value) => [
+      { path: OPEN, body: order({ takeProfit: value }) },
+      { path: OPEN, body: order({ direction: '"short"', stopLoss: value }) },
+    ])
+    await refuses([...onWrongSide, ...changes('takeProfit', LONG_DECIMALS)], [422])
   })
 
   it('[X7] the largest and smallest possible quantities meet a rule, not a fault', async () => {
