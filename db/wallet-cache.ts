@@ -129,12 +129,13 @@ const asPut =
     version,
   })
 
+const FLOAT_NOISE = 1e-9
+
 /** Another program may add as floats do, to 9999.700000000001. A finer amount than a millionth stays one. */
 function withoutNoise(amount: number): number {
   const rounded = Number(amount.toFixed(6))
   return Math.abs(rounded - amount) < FLOAT_NOISE ? rounded : amount
 }
-const FLOAT_NOISE = 1e-9
 
 /** A hash written from outside has neither version nor timeline. Every other hash must be of this timeline. */
 function parse(hash: Fields | null, timeline: string): { balance: Money; version: number | null } | null {

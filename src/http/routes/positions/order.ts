@@ -27,6 +27,7 @@ export const lotsInput = z
   .number()
   .transform((size) => Math.min(Math.max(size, 0), MICROS_MAX / MICROS_PER_UNIT))
   .pipe(decimalInput(lots))
+// Piped: the description of the last release names no highest level (H28).
 const level = z
   .number()
   .positive()
