@@ -6,7 +6,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { FixtureId } from '../actors/kernel/ids.ts'
 import { plainRules } from '../actors/match/heard.ts'
 import type { Heard, HeardAfter } from '../actors/match/store.ts'
-import { changed, type Patch, patched } from './json-patch.ts'
+import { changed, type Patch, patched } from '../actors/replay/json-patch.ts'
 
 /** One entry of the journal as plain JSON. An update has a `payload`, or a `snapshot` where no payload is known. */
 export type JournalLine = Readonly<Record<string, unknown>> & { readonly kind: Heard['kind']; readonly at: number }

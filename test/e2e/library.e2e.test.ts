@@ -1,9 +1,9 @@
 /** The library of recordings in the whole program: an upload is played twice, and then the ended match itself. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { brotliDecompressSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { loadRecording } from '../../src/replays/recordings.ts'
 import { ComposedServer } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 import type { HttpClient } from '../support/http-client.ts'
@@ -71,10 +71,9 @@ describe('the library of recordings', () => {
 
   it('[J13] plays an upload twice at once, and the ended match once more, at the same prices to the micro', async () => {
     const file = join(import.meta.dirname, '../../ops/replays/goal-feast.jsonl.br')
-    const lines = brotliDecompressSync(await readFile(file))
-      .toString()
-      .split('\n')
-    const text = [lines[0], ...lines.slice(20, 20 + UPDATES)].join('\n')
+    const { title, anchors, frames } = await loadRecording(file)
+    const lines = [{ recording: { title, anchors } }, ...frames.slice(19, 19 + UPDATES)]
+    const text = lines.map((line) => JSON.stringify(line)).join('\n')
     const kept = await send('half-feast', Uint8Array.from(gzipSync(text)))
     expect([kept.status, await kept.json()]).toMatchObject([201, { name: 'half-feast', updates: UPDATES }])
     expect((await send('half-feast', Uint8Array.from(gzipSync(text)))).status).toBe(409)

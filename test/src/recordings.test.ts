@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { frameDue, frameIntervalMs } from '../../actors/replay/recording.ts'
+import { changed } from '../../actors/replay/json-patch.ts'
 import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
 
 describe('recordings', () => {
@@ -44,6 +45,23 @@ describe('recordings', () => {
     const [one, two] = (await loadRecording(join(directory, 'plain.jsonl'))).frames as (typeof frames)[number][]
     expect(one?.rows[0]).toBe(two?.rows[0])
     expect(one?.rows[1]).not.toEqual(two?.rows[1])
+  })
+
+  it('may have what changed in place of the line before', async () => {
+    const path = join(directory, 'changes.jsonl')
+    const changes = frames.map((frame, n) => (n === 0 ? frame : changed(frames[n - 1], frame)))
+    await writeFile(path, changes.map((line) => JSON.stringify(line)).join('\n'))
+    const read = await loadRecording(path)
+    expect(read.frames.map((f) => JSON.stringify(f))).toEqual(text.split('\n'))
+    const [one, two] = read.frames as (typeof frames)[number][]
+    expect(one?.rows[0]).toBe(two?.rows[0])
+    for (const flawed of ['[1,4,[0,1]]', '[1,1e9,[0,1]]', '[1,2,[2,2]]', '[1,0,7]', '[1,"x",[0,1]]']) {
+      await writeFile(path, `${JSON.stringify(frames[0])}\n${flawed}`)
+      await expect(loadRecording(path), flawed).rejects.toThrow('line 2 is a list, but not what changed')
+    }
+    await writeFile(path, '[1,0,[0,1]]')
+    await expect(loadRecording(path)).rejects.toThrow('line 1 is a list, but not what changed')
+    await rm(path)
   })
 
   it('are read in turns with whatever else there is to do', async () => {

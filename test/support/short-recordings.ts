@@ -1,25 +1,25 @@
 /** The bundled recordings with one update a minute instead of six: whole matches, played in a sixth of the time. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
 import { afterAll } from 'vitest'
 import type { Recording } from '../../actors/replay/recording.ts'
-import { listRecordings, readRecording, type RecordingFile } from '../../src/replays/recordings.ts'
+import { listRecordings, loadRecording, type RecordingFile } from '../../src/replays/recordings.ts'
 
 const REPLAYS = join(import.meta.dirname, '../../ops/replays')
 const STEP = 6
 
-/** The lines of one: its head, then its updates. The last one shows the end of the match. */
-export async function shortLines(name: string): Promise<readonly string[]> {
-  const text = brotliDecompressSync(await readFile(join(REPLAYS, `${name}.jsonl.br`))).toString()
-  const [head = '', ...updates] = text.trimEnd().split('\n')
-  return [head, ...updates.filter((_, n) => n % STEP === 0 || n === updates.length - 1)]
+/** The last update shows the end of the match. */
+export async function shortRecording(name: string): Promise<Recording> {
+  const recording = await loadRecording(join(REPLAYS, `${name}.jsonl.br`))
+  const { frames } = recording
+  return { ...recording, frames: frames.filter((_, n) => n % STEP === 0 || n === frames.length - 1) }
 }
 
-export async function shortRecording(name: string): Promise<Recording> {
-  return readRecording(name, [Buffer.from((await shortLines(name)).join('\n'))], 'plain')
+/** The lines of one: its head, then its updates. */
+export async function shortLines(name: string): Promise<readonly string[]> {
+  const { title, anchors, frames } = await shortRecording(name)
+  return [{ recording: { name, title, anchors } }, ...frames].map((line) => JSON.stringify(line))
 }
 
 /** All of them, in files that are removed after the tests of the file that calls this. */

@@ -53,33 +53,44 @@ function changedRows(before: readonly unknown[], next: readonly unknown[]): Patc
   ]
 }
 
-/** Throws when the patch does not belong to `before`. */
-export function patched(before: unknown, patch: Patch): unknown {
-  if (patch[0] === 0) return patch[1]
-  if (patch[0] === 2) {
+/** Throws when the patch is none, or does not belong to `before`. */
+export function patched(before: unknown, patch: unknown): unknown {
+  const [kind, ...parts] = listOf(patch)
+  if (kind === 0) return parts[0]
+  if (kind === 2) {
     const rows = listOf(before)
-    return patch.slice(1).map((row: unknown): unknown => {
-      if (typeof row === 'number') return rows[row]
-      if (!Array.isArray(row)) throw new Error('a row of a patch is neither an index nor a list')
-      return row.length === 1 ? row[0] : patched(rows[row[0] as number], row[1] as Patch)
+    return parts.map((part) => {
+      if (typeof part === 'number') return known(rows[part], part)
+      const row = listOf(part)
+      return row.length === 1 ? row[0] : patched(known(rows[Number(row[0])], row[0]), row[1])
     })
   }
-  const parts = new Map<number, Patch>()
-  for (let n = 1; n < patch.length; n += 2) parts.set(patch[n] as number, patch[n + 1] as Patch)
-  const next = (value: unknown, n: number): unknown => {
-    const part = parts.get(n)
-    return part === undefined ? value : patched(value, part)
+  if (parts.length === 0) return before
+  const next = copyOf(before)
+  const keys = Object.keys(next)
+  for (let n = 0; n < parts.length; n += 2) {
+    const key = known(keys[Number(parts[n])], parts[n])
+    next[key] = patched(next[key], parts[n + 1])
   }
-  if (Array.isArray(before)) return before.map(next)
-  if (!isFields(before)) throw new Error('a patch of keys does not belong to a value without keys')
-  // As defined properties: a payload may have a key `__proto__`.
-  return Object.fromEntries(Object.entries(before).map(([key, value], n) => [key, next(value, n)]))
+  return next
+}
+
+/** Its keys are its own, so that even `__proto__` is a field like others. */
+function copyOf(value: unknown): Record<string, unknown> {
+  if (Array.isArray(value)) return [...value] as unknown[] & Record<string, unknown>
+  if (!isFields(value)) throw new Error('a patch of keys does not belong to a value without keys')
+  return { ...value }
+}
+
+function known<T>(part: T | undefined, index: unknown): T {
+  if (part === undefined) throw new Error(`a patch names part ${String(index)}, which is not there`)
+  return part
 }
 
 const idOf = (row: unknown): unknown => (isFields(row) ? row['id'] : undefined)
 
 const listOf = (value: unknown): readonly unknown[] => {
-  if (!Array.isArray(value)) throw new Error('a patch of rows does not belong to a list')
+  if (!Array.isArray(value)) throw new Error('a patch, or what its rows belong to, is not a list')
   return value
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { chanceFrom } from '../../actors/replay/chance.ts'
-import { changed, patched } from '../../db/json-patch.ts'
+import { changed, patched } from '../../actors/replay/json-patch.ts'
 
 const through = (before: unknown, next: unknown): unknown => {
   const patch = changed(before, next)
