@@ -1,9 +1,8 @@
 /** A demo server of its own, and a browser to look at it. */
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { folderPlace } from '../rehearse/rig/data-place.ts'
 import { Program, type Settings } from '../rehearse/rig/program.ts'
-
-const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+import { launch } from './browser.ts'
 
 export interface Demo {
   readonly url: string
@@ -12,14 +11,10 @@ export interface Demo {
 }
 
 /** Throws if there is no Chromium. */
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] })
-
-/** Throws if there is no Chromium. */
 export async function openDemo(settings: Settings = {}): Promise<Demo> {
   const place = await folderPlace()
   const server = new Program({ ...place.env, ...settings })
-  const browser = await launchBrowser()
+  const browser = await launch()
   const { url } = await server.listening
   return {
     url,

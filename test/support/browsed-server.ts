@@ -2,7 +2,8 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { complaintsOf, launch } from './browser.ts'
+import { launch } from '../../ops/page/browser.ts'
+import { complaintsOf } from './browser.ts'
 import { ComposedServer } from './composed-server.ts'
 import { embeddedPlace } from './data-place.ts'
 

@@ -1,47 +1,13 @@
-/** Starts a browser for tests, if one is installed: Debian's Chromium, or the program that CHROMIUM names. */
-import { existsSync, readFileSync } from 'node:fs'
+/** What tests ask of a browser. */
+import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { present } from '../../actors/kernel/assert.ts'
-
-const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-/**
- * The first three are pages of Chromium's own that it opens in every window, below its address bar: twice the processor
- * time of a small page of ours. Playwright turns the others off, and of two such arguments Chromium reads the last.
- */
-const WITHOUT = [
-  'WebUIOmniboxPopup',
-  'WebUIOmniboxAimPopup',
-  'WebUIOmniboxFullPopup',
-  'AimEnabled',
-  'AvoidCorsURLLoaderRestartOnRedirect',
-  'AvoidUnnecessaryBeforeUnloadCheckSync',
-  'DestroyProfileOnBrowserClose',
-  'HttpsFirstBalancedModeAutoEnable',
-  'HttpsUpgrades',
-  'LensOverlay',
-  'MediaRouter',
-  'NetworkTimeServiceQuerying',
-  'OptimizationHints',
-  'PaintHolding',
-  'PreconnectToSearch',
-  'ThirdPartyStoragePartitioning',
-]
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  `--disable-features=${WITHOUT.join(',')}`,
-]
+import { isInstalled } from '../../ops/page/browser.ts'
 
 /** True if a browser is installed, and always in CI, where a missing browser fails the tests. */
-export const hasBrowser = existsSync(EXECUTABLE) || process.env['CI'] === 'true'
-
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+export const hasBrowser = isInstalled || process.env['CI'] === 'true'
 
 /** The errors and warnings of a page, and its requests to servers other than `origins`. */
 export function complaintsOf(page: Page, origins: readonly string[]): readonly string[] {

@@ -1,7 +1,8 @@
 /** What the page says of fills that may still move (actors/match/protection). */
 import { expect, it, onTestFinished } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { complaintsOf, hasBrowser, launch } from '../support/browser.ts'
+import { launch } from '../../ops/page/browser.ts'
+import { complaintsOf, hasBrowser } from '../support/browser.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 import { PATIENCE } from '../support/process.ts'
 import { buys, openMatch, scores } from '../support/protected-match.ts'

@@ -2,7 +2,7 @@
  * A drill for operators: `npm run ops -- drill <incident>` starts a deployment, makes the incident, and walks the
  * control room in a browser from the sentence on top to its end, as the runbook says. `drill list` names the incidents,
  * `drill all` makes each in turn. DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server, on which a database is
- * made; `redis-server` is on the path, Chromium at /usr/bin/chromium or in CHROMIUM.
+ * made; `redis-server` is on the path, a browser is found by `ops/page/browser.ts`.
  *
  * It ends with 1 when a step is missing on the page or in the runbook, when more than 12 clicks were needed, when the
  * sentence at the end is another, or when the ledger does not balance.

@@ -1,6 +1,6 @@
 /** The operator of a drill: the control room in a browser, on a phone, with every click counted. */
 import type { Locator, Page } from 'playwright-core'
-import { launchBrowser } from '../../page/demo.ts'
+import { launch } from '../../page/browser.ts'
 import type { Stage } from './stage.ts'
 
 /** The most clicks that an incident may take; a text field that is filled counts as one. */
@@ -23,7 +23,7 @@ export class Operator {
   /** An operator who is signed in and asleep. */
   static async of(stage: Stage, say: (line: string) => void): Promise<Operator> {
     const { cookies } = await stage.admin('otto')
-    const browser = await launchBrowser()
+    const browser = await launch()
     stage.later(() => browser.close())
     const context = await browser.newContext({ viewport: PHONE })
     await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: stage.url })))
