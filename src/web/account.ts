@@ -154,23 +154,29 @@ function toastEvent(
   position: Position,
   lostPct: number | null,
 ): void {
-  const name = nameOf(position.instrumentId)
+  const titled = (make: (name: string) => string) => computed(() => make(nameOf(position.instrumentId)))
   switch (type) {
     case 'opened':
       return toast({
         tone: 'plain',
-        title:
-          purseWords(position) +
-          say(words.account[position.direction === 'long' ? 'openedLong' : 'openedShort'], { name }),
+        title: titled(
+          (name) =>
+            purseWords(position) +
+            say(words.account[position.direction === 'long' ? 'openedLong' : 'openedShort'], { name }),
+        ),
         text: say(words.common.at, { what: lots(position.lotSize), price: units(position.openPrice) }),
         to: 'positions',
       })
     case 'changed':
-      return toast({ tone: 'plain', title: say(words.account.levelsSet, { name }), text: levelsWords(position) })
+      return toast({
+        tone: 'plain',
+        title: titled((name) => say(words.account.levelsSet, { name })),
+        text: levelsWords(position),
+      })
     case 'margin_warning':
       return toast({
         tone: 'bad',
-        title: say(words.account.marginLost, { name, pct: lostPct ?? 0 }),
+        title: titled((name) => say(words.account.marginLost, { name, pct: lostPct ?? 0 })),
         text: say(words.account.washesOutAt, { price: units(position.washoutPrice ?? 0) }),
       })
     case 'closed':
@@ -178,13 +184,13 @@ function toastEvent(
       if (position.closedBy === 'full_time') return
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
-        title: `${purseWords(position)}${closedByWords(position)} · ${name}`,
+        title: titled((name) => `${purseWords(position)}${closedByWords(position)} · ${name}`),
         text: say(words.common.at, { what: signed(position.realizedPnl ?? 0), price: units(position.closePrice ?? 0) }),
       })
     case 'corrected':
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
-        title: say(words.account.fillMoved, { name }),
+        title: titled((name) => say(words.account.fillMoved, { name })),
         text: say(words.account.bookedAs, { total: signed(position.realizedPnl ?? 0) }),
       })
     default:
@@ -252,7 +258,7 @@ const take = ({ position, wallet: left, warnings }: Trade): Position => {
   for (const { message } of warnings) {
     toast({
       tone: 'bad',
-      title: say(words.account.checkLevels, { name: nameOf(position.instrumentId) }),
+      title: computed(() => say(words.account.checkLevels, { name: nameOf(position.instrumentId) })),
       text: message,
     })
   }

@@ -1,10 +1,11 @@
 /** Short messages in the corner that disappear after six seconds. */
-import { signal } from '@preact/signals'
+import { type ReadonlySignal, signal } from '@preact/signals'
 
 export interface Toast {
   readonly id: number
   readonly tone: 'plain' | 'good' | 'bad'
-  readonly title: string
+  /** A signal where it names what may still be asked for. */
+  readonly title: string | ReadonlySignal<string>
   readonly text: string
   /** The view that shows more of it. */
   readonly to?: string

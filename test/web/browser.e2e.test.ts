@@ -67,6 +67,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('a toast names a player of a match that the page does not know yet', async () => {
+    const { page } = await visit('Ada U11')
+    const address = `${site.server.url}/api/instruments`
+    const Names = z.object({ instruments: z.array(Listed.extend({ name: z.string() })) })
+    const { instruments } = Names.parse(await (await page.request.get(address)).json())
+    const { id, name, currentPrice } = present(instruments.find(isOpen), 'a player')
+    const others = instruments.filter((one) => one.id !== id)
+    await page.route(address, (route) => route.fulfill({ json: { instruments: others } }))
+    await page.reload()
+    await page.getByRole('button', { name: /^Go long/ }).waitFor()
+    const data = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
+    expect((await page.request.post(`${site.server.url}/api/positions/open`, { data })).status()).toBe(201)
+    await page.locator('.toast').getByText(`Long ${name}`).waitFor()
+  })
+
   it('a press on a shirt counts, though its price moves meanwhile', async () => {
     const { page } = await visit('Ada U111')
     await page.goto(`${site.server.url}/#/match`)
