@@ -77,6 +77,7 @@ const tournament = (now: number): Tournament => ({
   speed: 10,
   startingBalance: money(10_000_000_000),
   match: null,
+  isMatchKnown: false,
   entrants: 2,
   decidedAt: null,
 })

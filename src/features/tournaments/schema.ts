@@ -22,7 +22,7 @@ export const TournamentBody = z
     startingBalance: z.number().openapi({ description: 'Units.', example: 10_000 }),
     entrants: z.int().openapi({ example: 212 }),
     isEntered: z.boolean().openapi({ description: 'Whether the caller takes part.', example: true }),
-    matchId: z.int().nullable().openapi({ description: 'Null before it begins.', example: null }),
+    matchId: z.int().nullable().openapi({ description: 'Null before its first update.', example: null }),
     commitment: z.string().openapi({
       description: 'SHA-256 of the seed, in hexadecimal digits, known before the match is played.',
       example: '2a8abfa8cb9906290437854193ca6bca41d4d4e26d1d454bd66a35158095e737',
@@ -56,7 +56,7 @@ export const tournamentJson = (
     startingBalance: decimal(startingBalance),
     entrants,
     isEntered,
-    matchId: match,
+    matchId: tournament.isMatchKnown ? match : null,
     commitment: commitmentTo(seed),
     seed: isSeedPublic ? seed : null,
   }

@@ -36,6 +36,8 @@ export interface Tournament extends NewTournament {
   readonly isSeedPublic: boolean
   /** The match it is played in; null before it begins. */
   readonly match: FixtureId | null
+  /** Whether that has had its first update: until then nothing else knows it. */
+  readonly isMatchKnown: boolean
   readonly entrants: number
   readonly decidedAt: Instant | null
 }
@@ -277,7 +279,7 @@ export class Tournaments {
       .leftJoin('replays as r', 'r.id', 't.replay_id')
       .leftJoin('matches as m', 'm.id', 'r.match_id')
       .select(['l.id', 'l.name', 't.seed', 't.speed', 'l.starting_micros', 'l.starts_at', 'l.ends_at'])
-      .select(['l.members', 'l.decided_at', 'r.match_id', 'r.state', 'm.settled_at'])
+      .select(['l.members', 'l.decided_at', 'r.match_id', 'r.state', 'm.settled_at', 'm.id as known_id'])
   }
 }
 
@@ -292,6 +294,7 @@ interface TournamentRow {
   readonly members: number
   readonly decided_at: Date | null
   readonly match_id: number | null
+  readonly known_id: number | null
   readonly state: 'running' | 'finished' | null
   readonly settled_at: Date | null
 }
@@ -308,6 +311,7 @@ const tournamentFrom = (row: TournamentRow): Tournament => ({
   entrants: row.members,
   decidedAt: row.decided_at === null ? null : instant(row.decided_at.getTime()),
   match: row.match_id === null ? null : fixtureId(row.match_id),
+  isMatchKnown: row.known_id !== null,
 })
 
 /** Over when its match is. */
