@@ -173,7 +173,8 @@ eachDatabase((open) => {
     await before.close(await before.open(ada), 220)
     await before.close(await before.open(bob), 210)
     await before.close(await before.open(cyd), 205)
-    await match.close(await match.open(ada), 190)
+    const lost = await match.open(ada)
+    await match.close(lost, 190)
     // Opened under a key: such an id is a digest, and says nothing of its time.
     const keyed = { ...match.position(cyd), id: positionId(commandId(cyd, 'open', 'a key')) }
     await match.commit([{ kind: 'position_opened', position: keyed }])
@@ -193,6 +194,13 @@ eachDatabase((open) => {
     expect(await rank(bob), 'has not played').toBeNull()
     expect(await recaps().rank(ada, stretch(null)), 'the week').toEqual({ before: 1, after: 4, passed: [] })
     expect(await recaps().rankMatches(), 'once').toBe(0)
+
+    await sql`insert into position_voids (position_id, by_id, reason, at, pnl_micros)
+      values (${lost.id}::uuid, ${bob}::uuid, 'A wrong price', ${new Date(world.now())}::timestamptz, -50000000)`.execute(
+      open().db,
+    )
+    expect(await rank(ada), '[R14] counts what is void').toBeNull()
+    expect((await rank(cyd))?.passed, 'and so does a place that was passed').toEqual([])
   })
 
   it('[R23] in a league the rank is that among its members', async () => {

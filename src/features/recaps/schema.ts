@@ -87,7 +87,8 @@ export const RecapBody = z
       .openapi({
         description:
           'On the board by return, or in the league by what is realised: without these closes, and with them. Null until ' +
-          'a few minutes after the match is settled, and for those without a place.',
+          'a few minutes after the match is settled, for those without a place, and once an operator has voided one of ' +
+          'the closes.',
       }),
     movers: z.array(MoverBody).openapi({
       description: 'The five players whose price a settled match moved most, from its beginning to its end.',

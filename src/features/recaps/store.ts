@@ -158,8 +158,8 @@ export class Recaps {
 
   async #boardRank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
     const { rows } = await sql<{ rank_before: number | null; rank_after: number | null }>`
-      select rank_before, rank_after from match_ranks
-       where user_id = ${user}::uuid and purse = ${purse}
+      select rank_before, rank_after from match_ranks r
+       where user_id = ${user}::uuid and purse = ${purse} and ${stillCounts}
          and settled_at >= ${new Date(from)}::timestamptz and settled_at < ${new Date(to)}::timestamptz
          and (${match}::bigint is null or match_id = ${match}::bigint)
        order by settled_at, match_id`.execute(this.#db)
@@ -174,8 +174,8 @@ export class Recaps {
     if (before === null || after === null || before <= after) return []
     const { rows } = await sql<{ user_id: string }>`
       select user_id from (
-        select user_id, rank_before, rank_after from match_ranks
-         where match_id = ${match}::bigint and purse = ${purse} and rank_after > ${after}::integer
+        select user_id, rank_before, rank_after from match_ranks r
+         where match_id = ${match}::bigint and purse = ${purse} and ${stillCounts} and rank_after > ${after}::integer
          order by rank_after limit ${PLACES_BEHIND}::integer) behind
        where rank_before < ${before}::integer order by rank_after, user_id limit ${PASSED_MAX}::integer`.execute(
       this.#db,
@@ -279,6 +279,11 @@ export class Recaps {
       on conflict do nothing`.execute(tx)
   }
 }
+
+/** Of a row `r` of match_ranks: no operator has voided a position since that made it what it says. */ // R14
+const stillCounts = sql`not exists (
+  select from position_voids v join all_positions p on p.id = v.position_id
+   where p.user_id = r.user_id and p.match_id = r.match_id and p.purse = r.purse and v.at > r.settled_at)`
 
 /** The order of a board by return (actors/community/ranking.ts). */
 const orderOf = (floor: Money) => sql`order by
