@@ -39,7 +39,7 @@ export type Wallets = Extract<Verdict, { kind: 'committed' }>['wallets']
 
 export const BUSY = refused({ code: 'busy', retryAfterSecs: 1 })
 
-function idempotencyOf(command: UserCommand): IdempotencyKey | null {
+export function idempotencyOf(command: UserCommand): IdempotencyKey | null {
   return command.kind === 'change_levels' ? null : command.idempotency
 }
 

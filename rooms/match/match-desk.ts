@@ -9,8 +9,8 @@ import { type Outcome, refused, type TradeWindow } from '../../actors/kernel/out
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
-import { BUSY, repeatOf } from '../../actors/match/entry.ts'
-import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import { BUSY, idempotencyOf, repeatOf } from '../../actors/match/entry.ts'
+import type { FeedUpdate, IdempotencyKey, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { canComeBack, comesBack } from '../../actors/match/new-playing.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { ConsideredSetting, PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
@@ -94,6 +94,12 @@ export class MatchDesk implements Host {
   submit(command: UserCommand): Promise<Outcome<Trade>> {
     const deadline = instant(this.#options.context.world.steady.now() + COMMAND_DEADLINE_MS)
     return withinDeadline(this.#carryOut(command, deadline))
+  }
+
+  /** The stored answer to a key, whatever has become of its match; null if it has none. */ // A5
+  async recall(user: UserId, idempotency: IdempotencyKey | null): Promise<Outcome<Trade> | null> {
+    const stored = idempotency === null ? null : await this.#options.context.store.recall(user, idempotency)
+    return stored === null ? null : repeatOf(stored, idempotency)
   }
 
   /** The cost of an opening now. Changes nothing. */
@@ -233,7 +239,8 @@ export class MatchDesk implements Host {
   }
 
   async #deliver(command: UserCommand, destination: Destination, deadline: Instant): Promise<Outcome<Trade>> {
-    if ('refusal' in destination) return (await this.#recall(command)) ?? refused(destination.refusal)
+    if ('refusal' in destination)
+      return (await this.recall(command.userId, idempotencyOf(command))) ?? refused(destination.refusal)
     const matchId = 'actor' in destination ? destination.actor.matchId : destination.remote
     if (!this.#turns.hasRoom(matchId)) return BUSY
     await this.#turns.next(matchId)
@@ -249,7 +256,7 @@ export class MatchDesk implements Host {
     const asked = await this.#asked('command', request)
     const refusal = answerOr('command', request, asked)
     if (asked.kind === 'answered' || asked.kind === 'silent') return refusal
-    return (await this.#recall(command)) ?? refusal
+    return (await this.recall(command.userId, idempotencyOf(command))) ?? refusal
   }
 
   /** A match knows only open positions; one that has just closed is not unknown to its owner. */
@@ -258,13 +265,6 @@ export class MatchDesk implements Host {
     const { positionId, userId } = command
     const found = await this.#options.directory.matchOfPosition(positionId, userId)
     return found?.open === false ? refused({ code: 'position_not_open', positionId }, outcome.repeated) : outcome
-  }
-
-  /** The stored answer to a command that was carried out before its match settled. */
-  async #recall(command: UserCommand): Promise<Outcome<Trade> | null> {
-    if (command.kind === 'change_levels' || command.idempotency === null) return null
-    const stored = await this.#options.context.store.recall(command.userId, command.idempotency)
-    return stored === null ? null : repeatOf(stored, command.idempotency)
   }
 
   async #byInstrument(id: InstrumentId): Promise<Destination> {

@@ -12,7 +12,7 @@ export type LeagueTrading =
 export interface LeaguePurses {
   /** Those of a user, of the league that ends last first, with the names of the leagues. At most `limit`. */
   own(user: UserId, limit: number): Promise<readonly { readonly id: LeagueId; readonly name: string }[]>
-  /** The tournament whose match an instrument plays in, if the user may open positions there now; or null. */
+  /** The tournament whose match an instrument plays in, if the user has entered it, also once it is over; or null. */
   unnamed(user: UserId, instrument: InstrumentId): Promise<LeagueId | null>
   /** Whether a user may open a position in a match with the purse of a league now. */
   trading(

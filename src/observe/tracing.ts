@@ -100,6 +100,7 @@ const EXPORT_MS = 2_000
 export function tracedDesk(desk: Desk, tracing: Tracing): Desk {
   return {
     quote: (query) => desk.quote(query),
+    recall: (user, idempotency) => desk.recall(user, idempotency),
     ask: (kind, request) => desk.ask(kind, request),
     async submit(command: UserCommand) {
       if (command.trace === undefined) return desk.submit(command)

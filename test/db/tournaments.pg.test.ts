@@ -108,12 +108,14 @@ eachDatabase((open) => {
     for (const user of [winner, idle]) await tournaments().enter(user, id)
     ahead += 2 * MINUTE_MS
     await tournaments().begin()
-    const { match } = await found(id)
+    const { match, isMatchKnown } = await found(id)
+    expect(isMatchKnown, 'before its first update').toBe(false)
     const played = await rig.match({ purse: 'practice' })
     // Its replay plays in the match of the rig.
     await sql`update replays set match_id = ${played.id}::bigint where match_id = ${match}::bigint`.execute(open().db)
+    expect((await found(id)).isMatchKnown).toBe(true)
     const position = await played.open(winner, { league: id })
-    const unnamed = (user: UserId) => new UnnamedPurses(open().db, world).of(user, position.instrumentId)
+    const unnamed = (user: UserId) => new UnnamedPurses(open().db).of(user, position.instrumentId)
     expect(await unnamed(winner), 'its entrants need not name it').toBe(id)
     expect(await unnamed(await rig.user('Not entered'))).toBeNull()
     await played.close(position, 210)
@@ -123,6 +125,7 @@ eachDatabase((open) => {
     await played.settle()
     const told = (await Promise.all([decide(), decide()])).flat().filter(({ data }) => data['league'] === id)
     expect((await found(id)).decidedAt).not.toBeNull()
+    expect(await unnamed(winner), 'a late order is paid with no other money').toBe(id)
     expect(told.map(({ userId, title }) => [userId, title])).toEqual([
       [winner, 'Cup: you have won'],
       [idle, 'Cup: you are number 2 of 2'],

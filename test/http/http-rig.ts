@@ -54,7 +54,7 @@ import { adminPorts } from './admin-ports.ts'
 import { leagueApi } from '../../src/features/leagues/index.ts'
 import { type FeaturePorts, featureParts, featurePorts } from './feature-parts.ts'
 import { communityPorts } from './community-ports.ts'
-import { unnamedPurses } from './league-ports.ts'
+import { CUP_PLAYER, unnamedPurses } from './league-ports.ts'
 import { keyPorts, type KeyRig } from './key-ports.ts'
 
 export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
@@ -308,6 +308,8 @@ export interface HttpRigOptions {
   readonly production?: boolean
   readonly comingSoon?: boolean
   readonly outcome?: Outcome<Trade>
+  /** What keys are known to have done. */
+  readonly recalled?: Outcome<Trade>
   readonly quote?: Outcome<QuoteAnswer>
   readonly deps?: Partial<HttpDeps>
   readonly ports?: Partial<FeaturePorts>
@@ -398,7 +400,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     },
     catalogue: {
       instruments: async () => [listing],
-      instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
+      instrument: async (id: InstrumentId) => (id === PLAYER || id === CUP_PLAYER ? listing : null),
       matches: async () => [matchInfo],
       match: async (id) => {
         if (id === UPCOMING) return { ...matchInfo, matchId: UPCOMING, phase: 'scheduled' }
@@ -441,6 +443,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
         recorded.commands.push(command)
         return options.outcome ?? done(trade)
       },
+      recall: async () => options.recalled ?? null,
       ask: async (_, { matchId }) => (matchId === FIXTURE ? 'ending' : 'unknown'),
       quote: async (query) => {
         recorded.quotes.push(query)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { done, refused } from '../../actors/kernel/outcome.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
-import { NOW, openHttpRig, PLAYER } from './http-rig.ts'
+import { type HttpRigOptions, NOW, openHttpRig, PLAYER, trade } from './http-rig.ts'
 import { LineInput } from '../../src/http/inputs.ts'
 import { CUP_PLAYER, ELSEWHERE, LEAGUE } from './league-ports.ts'
 
@@ -8,8 +9,10 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 const friends = { name: 'Friends', startsAt: iso(NOW), endsAt: iso(NOW + HOUR_MS), matches: 'all' }
 const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
 
-async function ask(method: string, path: string, body?: unknown) {
-  const rig = await openHttpRig()
+const repeated = done({ ...trade, repeated: true })
+
+async function ask(method: string, path: string, body?: unknown, options: HttpRigOptions = {}) {
+  const rig = await openHttpRig(options)
   return { ...(await rig.ask(method, path, body)), rig }
 }
 
@@ -68,6 +71,15 @@ describe('leagues', () => {
     expect(await open('savings')).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' })
     const quoted = await ask('POST', '/api/positions/quote', { ...order, purse: LEAGUE })
     expect([quoted.status, quoted.rig.quotes[0]?.league]).toEqual([200, LEAGUE])
+  })
+
+  it('[A5] a key is answered as it was, though its league takes no order of the user any more', async () => {
+    const again = { ...order, purse: ELSEWHERE }
+    const { status, headers, body, rig } = await ask('POST', '/api/positions/open', again, { recalled: repeated })
+    expect([status, headers.get('idempotent-replayed'), rig.commands]).toEqual([201, 'true', []])
+    expect(body).toMatchObject({ position: { id: trade.position.id } })
+    const refusal = refused({ code: 'key_reused' })
+    expect((await ask('POST', '/api/positions/open', again, { recalled: refusal })).status).toBe(409)
   })
 
   it('[Y2] its table is read page by page, without those who are on no board', async () => {

@@ -63,7 +63,7 @@ export const leagues: Feature = {
     const { stores, world } = host
     const store = new Leagues(stores.db, world, stores.connection.reads)
     return {
-      ...leagueApi(store, new UnnamedPurses(stores.db, world)),
+      ...leagueApi(store, new UnnamedPurses(stores.db)),
       // About seven seconds, beside the minute that a league rests once it is over.
       tasks: [deciding(host, { name: 'league-results', everyMs: 7_001, kind: PRIVATE })],
     }

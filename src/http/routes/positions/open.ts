@@ -1,5 +1,7 @@
 /** `POST /api/positions/open`: a body becomes a command to the match, and its outcome an answer. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import type { Outcome } from '../../../../actors/kernel/outcome.ts'
+import type { Trade } from '../../../../actors/match/messages.ts'
 import { errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
@@ -63,10 +65,17 @@ export function openPosition(deps: Pick<HttpDeps, 'desk' | 'positions' | 'catalo
     const order = c.req.valid('json')
     const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
     const { userId } = c.var.caller
-    const purse = await purseForOrder(deps, userId, order)
-    if (!purse.ok) return fail(c, purse.answer)
     const named = order.purse === undefined ? [] : [order.purse]
     const fields = [instrumentId, direction, lotSize, clientPrice, stopLoss, takeProfit, ...named]
+    const idempotency = keyOf(userId, 'open', c.req.valid('header')['Idempotency-Key'], fields)
+    const answer = (outcome: Outcome<Trade>) =>
+      outcome.ok ? c.json(tradeJson(c, outcome.value), 201) : refuse(c, outcome)
+    const purse = await purseForOrder(deps, userId, order)
+    if (!purse.ok) {
+      // An order that was carried out before its league ended is answered as it was.
+      const before = await desk.recall(userId, idempotency)
+      return before === null ? fail(c, purse.answer) : answer(before)
+    }
     const outcome = await desk.submit({
       kind: 'open_position',
       userId,
@@ -78,8 +87,8 @@ export function openPosition(deps: Pick<HttpDeps, 'desk' | 'positions' | 'catalo
       clientPrice,
       stopLoss,
       takeProfit,
-      idempotency: keyOf(userId, 'open', c.req.valid('header')['Idempotency-Key'], fields),
+      idempotency,
     })
-    return outcome.ok ? c.json(tradeJson(c, outcome.value), 201) : refuse(c, outcome)
+    return answer(outcome)
   })
 }

@@ -18,12 +18,10 @@ export type OrderPurse =
 export async function purseForOrder(
   { catalogue, purses }: PurseDeps,
   user: UserId,
-  { instrumentId, purse }: { readonly instrumentId: InstrumentId; readonly purse?: Purse | undefined },
+  { instrumentId, purse: named }: { readonly instrumentId: InstrumentId; readonly purse?: Purse | undefined },
 ): Promise<OrderPurse> {
-  if (purse === undefined) {
-    const league = await purses.unnamed(user, instrumentId)
-    return league === null ? { ok: true } : { ok: true, league }
-  }
+  const purse = named ?? (await purses.unnamed(user, instrumentId))
+  if (purse === null) return { ok: true }
   const listing = await catalogue.instrument(instrumentId)
   if (listing === null) return { ok: false, answer: notFound('instrument') }
   const { matchId: id, purse: own } = listing.match
