@@ -50,6 +50,8 @@ export class HttpServer {
     this.node = createAdaptorServer({
       // Node takes the first of two, a proxy before it perhaps the last.
       fetch: (request, env: Arrived) => (hasTwoHosts(env.incoming) ? badRequest() : this.#app.fetch(request, env)),
+      // Of a request of HTTP/1.0, which need not name one. Node refuses any other without.
+      hostname: 'localhost',
     }) as Server
     this.node.headersTimeout = arrivesWithinMs
     this.node.requestTimeout = arrivesWithinMs

@@ -117,6 +117,12 @@ it('[X8] a request with two hosts is none, whichever of them counts', async () =
   }
 })
 
+it('a request of HTTP/1.0 need name no host', async () => {
+  const { socket } = await connection(await open())
+  socket.write('GET / HTTP/1.0\r\n\r\n')
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 200 /)
+})
+
 it('[H31] a client that waits to be asked for its body is asked when somebody reads it, and else is refused at once', async () => {
   const server = await open(async (request) =>
     request.headers.get('x-known') === null
