@@ -286,5 +286,8 @@ export function methodsByPath(definitions: Definitions): (path: string) => reado
       method: route.method.toUpperCase(),
       pattern: pathPattern(route.path),
     }))
-  return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+  return (path) => {
+    const methods = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
+  }
 }

@@ -11,6 +11,7 @@ import { compressJson } from './compression.ts'
 import { announced, DEPRECATED } from './versions.ts'
 import { createGates, declaredScopes, readKey, type SignedInEnv } from './gates.ts'
 import type { EdgeDeps } from './edge-port.ts'
+import { isPlain, JSON_TYPE } from './inputs.ts'
 import type { HttpDeps } from './ports.ts'
 import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
 import { accountChanges } from './routes/account/changes.ts'
@@ -197,8 +198,6 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   return answerTheRest(app)
 }
 
-/** The framework reads any `application/*+json`, and every character set as UTF-8. */
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 const NOT_JSON = answerWith('UNSUPPORTED_MEDIA_TYPE')
 
 function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
@@ -208,7 +207,7 @@ function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
       // Of a body what was sent: a schema may have made something else of a number.
       const type = c.req.header('content-type')
       const isBody = result.target === 'json' && type !== undefined
-      if (isBody && !JSON_TYPE.test(type)) return fail(c, NOT_JSON)
+      if (isBody && !isPlain(c.req, JSON_TYPE)) return fail(c, NOT_JSON)
       if (!result.success) return fail(c, validationFailed(result.error))
       const unfit = unfitIn(isBody ? await c.req.json() : result.data)
       return unfit === null ? undefined : fail(c, invalid(unfit.path, unfit.message))

@@ -221,8 +221,8 @@ export const ERROR_CODES = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    error: 'content type must be application/json',
-    when: '`Content-Type` is missing or is not `application/json` in UTF-8.',
+    error: 'content type must be application/json, without a content encoding',
+    when: '`Content-Type` is missing or is not `application/json` in UTF-8, or `Content-Encoding` is not `identity`.',
   },
 
   LOT_SIZE_INVALID: {

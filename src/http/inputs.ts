@@ -1,6 +1,6 @@
 /** What requests bring: ids, decimals and pages, read into the types of the domain. */
 import { z } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
+import type { HonoRequest, MiddlewareHandler } from 'hono'
 import { districtId, fixtureId, instrumentId, leagueId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
 import { MICROS_MAX, MICROS_PER_UNIT, microsFromDecimal, microsNearest, price } from '../../actors/kernel/micros.ts'
@@ -43,6 +43,17 @@ export const reasonInput = z
   .max(300)
   .regex(/^\P{C}*$/u, 'must not contain control characters')
   .openapi({ pattern: '^\\P{C}*$', example: 'Opened positions just before goals in three matches' })
+
+const IN_UTF_8 = String.raw`\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$`
+export const JSON_TYPE = new RegExp(`^application/json${IN_UTF_8}`, 'i')
+export const CSV_TYPE = new RegExp(`^text/csv${IN_UTF_8}`, 'i')
+
+/**
+ * Whether a body is of this type as it was sent. The framework reads any `application/*+json`, every character set as
+ * UTF-8, and every encoding as none.
+ */
+export const isPlain = (request: Pick<HonoRequest, 'header'>, type: RegExp): boolean =>
+  type.test(request.header('content-type') ?? '') && /^(identity)?$/i.test(request.header('content-encoding') ?? '')
 
 /** The `body` of a request that may have none. Its route passes `bodyMayBeEmpty`. */
 export const optionalBody = <Schema extends z.ZodType>(schema: Schema) => ({

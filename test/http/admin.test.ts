@@ -374,6 +374,7 @@ describe('anchors', () => {
     ['text/csv', 'playerId,price\n7,'],
     ['text/csv', 'playerId,price\n=1+1,240'],
     ['text/csv', ''],
+    ['text/csv', 'playerId,price\n0x7,240'],
   ])('refuses %s with %j, and sets nothing', async (type, body) => {
     const refused = await put(type, body)
     expect([refused.status, refused.body, refused.actions]).toMatchObject([400, { code: 'VALIDATION_FAILED' }, []])

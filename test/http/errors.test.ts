@@ -146,7 +146,8 @@ describe('health', () => {
       'x-request-id': expect.any(String),
     })
     expect((await app.request('/api/me')).status).toBe(404)
-    expect((await app.request('/health', { method: 'POST' })).status).toBe(405)
+    const posted = await app.request('/health', { method: 'POST' })
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
   it('[W19] the WebSocket address lets a client wait that asks too often, and no other', async () => {

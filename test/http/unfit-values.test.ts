@@ -62,6 +62,14 @@ it('[H33] a body is JSON in UTF-8, and says so', async () => {
   }
   const foreign = ['application/json; charset=utf-16', 'application/json;charset=latin1', 'application/problem+json']
   for (const type of foreign) expect([type, await statusOf(type)]).toEqual([type, 415])
+  const encoded = (encoding: string) =>
+    rig.asAlice('/api/auth/dev', {
+      method: 'POST',
+      body: named,
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+    })
+  for (const encoding of ['gzip', 'br', 'x-none']) expect((await encoded(encoding)).status).toBe(415)
+  expect((await encoded('Identity')).status).toBe(200)
 })
 
 it('[H33] is refused in paths and queries, but where the specification wants 200', async () => {

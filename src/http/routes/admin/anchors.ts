@@ -6,7 +6,7 @@ import { price } from '../../../../actors/kernel/micros.ts'
 import { answerWith, errors, fail, type HttpEnv, validationFailed } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { decimalInput } from '../../inputs.ts'
+import { CSV_TYPE, decimalInput, isPlain, JSON_TYPE } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 
@@ -65,9 +65,8 @@ const route = createRoute({
 
 export function adminAnchors({ anchors }: Pick<HttpDeps, 'anchors'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
-    const type = c.req.header('content-type') ?? ''
-    const isCsv = /^text\/csv\b/i.test(type)
-    if (!isCsv && !/^application\/json\b/i.test(type)) return fail(c, answerWith('UNSUPPORTED_MEDIA_TYPE'))
+    const isCsv = isPlain(c.req, CSV_TYPE)
+    if (!isCsv && !isPlain(c.req, JSON_TYPE)) return fail(c, answerWith('UNSUPPORTED_MEDIA_TYPE'))
     const read = AnchorsInput.safeParse(isCsv ? rowsOf(await c.req.text()) : await c.req.json<unknown>())
     if (!read.success) return fail(c, validationFailed(read.error))
     await anchors.set(new Map(read.data.anchors.map((row) => [row.playerId, row.price])), c.var.caller.userId)
@@ -92,5 +91,5 @@ function rowsOf(text: string): unknown {
 
 const numberIn = (text: string | undefined): unknown => {
   const trimmed = text?.trim() ?? ''
-  return trimmed === '' ? undefined : Number(trimmed)
+  return /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : undefined
 }
