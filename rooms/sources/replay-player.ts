@@ -155,10 +155,14 @@ export class ReplayPlayer {
     // After a restart the position in the recording is known only once the match runs here.
     if (this.#accepted > this.#played + 1) this.#continueFrom(this.#accepted)
     const elapsedMs = world.steady.now() - this.#startedAt
-    const newest = frameDue(order.recording, elapsedMs, order.speed)
+    const { frames } = order.recording
+    const phase = desk.view(order.matchId)?.info.phase
+    // Full time is confirmed by updates, of which a replay that was held up may have skipped all but the last.
+    const isAgain = this.#played >= frames.length - 1 && phase !== undefined && isOver(phase)
+    const newest = isAgain ? this.#played + 1 : frameDue(order.recording, elapsedMs, order.speed)
     const due = order.lossless ? Math.min(newest, this.#played + 1) : newest
     if (due > this.#played) {
-      const payload = order.recording.frames[due]
+      const payload = frames[Math.min(due, frames.length - 1)]
       const parsed = context.parse(payload, order.matchId, order.cast)
       if (parsed === null) {
         this.#played = due
@@ -185,7 +189,7 @@ export class ReplayPlayer {
     this.#minute = info?.minute ?? this.#minute
     // A match that is over settles itself; its replay ends after that.
     if (info !== undefined && isOver(info.phase)) return info.settledAt === null ? undefined : this.#end()
-    const overdueMs = elapsedMs - order.recording.frames.length * frameIntervalMs(order.speed)
+    const overdueMs = elapsedMs - frames.length * frameIntervalMs(order.speed)
     if (due === newest && overdueMs > END_AFTER_MS) this.#ending = 'full_time'
   }
 

@@ -90,6 +90,18 @@ describe('a replay', () => {
     expect(rig.desk.view(MATCH)?.info.feedSeq).toBe(21)
   })
 
+  it('[V5] that has skipped all of the end but the last frame settles its match all the same', async () => {
+    rig = await RealtimeRig.open()
+    const ends: ReplayStatus[] = []
+    const frames = [minutePlayed(0), ...Array.from({ length: 20 }, () => ({ state: 'FT', periods: [] }))]
+    await start({ recording: { ...recording(1), frames } }, (status) => ends.push(status))
+    await until('the first frame', () => rig.desk.view(MATCH)?.info.feedSeq === 1)
+    rig.world.pass(INTERVAL_MS * 40)
+    const skippedAt = rig.world.now()
+    await playing('it has ended', () => ends.length > 0)
+    expect(rig.world.now() - skippedAt).toBeLessThan(5_000)
+  })
+
   it('[V7] a lossless one plays every frame after a delay, and does not end before the last', async () => {
     rig = await RealtimeRig.open()
     const ends: ReplayStatus[] = []
