@@ -52,7 +52,7 @@ export function serveSeats(peers: Peers, matchmaking: Matchmaking): void {
 }
 
 async function answerTo(request: Request, matchmaking: Matchmaking): Promise<SeatAnswer> {
-  if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'method not allowed')
+  if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'method not allowed', { allow: 'POST' })
   const url = new URL(request.url)
   const [method = '', target = ''] = url.pathname.split('/').slice(-2)
   // Nothing is read of a request that is refused.

@@ -188,7 +188,7 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   app.route('/', metricsText(deps.metrics))
   app.use(limits.perAddress)
   app.use(limitBody())
-  app.post('/matchmake/:method/:target', async (c) => {
+  app.all('/matchmake/:method/:target', async (c) => {
     const answer = await deps.matchmake(c.req.raw)
     const said: unknown = await answer.json()
     const body = answer.ok ? said : Object.assign({}, said, { requestId: c.var.requestId }) // H1
@@ -214,7 +214,9 @@ function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
     },
   })
   app.onError((error, c) => {
-    const thrown = answerToThrown(error, faultOf)
+    const found = answerToThrown(error, faultOf)
+    // The framework has read the body before its type is looked at.
+    const thrown = found.code === 'MALFORMED_JSON' && !isPlain(c.req, JSON_TYPE) ? NOT_JSON : found
     if (thrown.status >= 500) c.var.log.error('request_failed', { error })
     return fail(c, thrown)
   })

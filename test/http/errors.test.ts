@@ -146,6 +146,12 @@ describe('health', () => {
       'x-request-id': expect.any(String),
     })
     expect((await app.request('/api/me')).status).toBe(404)
+    const got = await createWsApp({
+      ...deps,
+      delay: async () => undefined,
+      matchmake: async ({ method }) => Response.json({}, { status: method === 'POST' ? 200 : 405 }),
+    }).request('/matchmake/join/match')
+    expect(got.status, 'which only the room can tell').toBe(405)
     const posted = await app.request('/health', { method: 'POST' })
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { crc32, gzipSync } from 'node:zlib'
 import { beforeAll, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { unfitIn } from '../../src/http/unfit-values.ts'
@@ -62,13 +62,14 @@ it('[H33] a body is JSON in UTF-8, and says so', async () => {
   }
   const foreign = ['application/json; charset=utf-16', 'application/json;charset=latin1', 'application/problem+json']
   for (const type of foreign) expect([type, await statusOf(type)]).toEqual([type, 415])
-  const encoded = (encoding: string) =>
+  const encoded = (encoding: string, body = named) =>
     rig.asAlice('/api/auth/dev', {
       method: 'POST',
-      body: named,
+      body,
       headers: { 'content-type': 'application/json', 'content-encoding': encoding },
     })
   for (const encoding of ['gzip', 'br', 'x-none']) expect((await encoded(encoding)).status).toBe(415)
+  expect((await encoded('gzip', Uint8Array.from(gzipSync(named)))).status).toBe(415)
   expect((await encoded('Identity')).status).toBe(200)
 })
 

@@ -486,6 +486,7 @@ describe('the endpoint of the room', () => {
       for (const path of ['', '__healthcheck', 'matchmake/create/match', 'matchmake/create/replay']) {
         const response = await fetch(`http://${rig.address}/${path}`, { method, headers: foreign })
         expect([405, 403], `${method} ${path}`).toContain(response.status)
+        if (response.status === 405) expect(response.headers.get('allow')).toBe('POST')
         expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
       }
     }
