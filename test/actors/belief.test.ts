@@ -439,6 +439,65 @@ describe('statistics of several players', () => {
     expect(oneOf(...others, player(902, { jersey: 2, side: 'home' })).snapshot.players).toHaveLength(SQUAD.length + 1)
   })
 
+  it('[P21] are no news where they are those of another player as well, however often', () => {
+    const told = { 56: 2, 78: 3, 80: 60, 116: 50 }
+    const squad = known.squad.map((one) =>
+      one.playerId === 1
+        ? { ...one, details: told }
+        : one.playerId === 2
+          ? { ...one, details: { 80: 12, 116: 10 } }
+          : one,
+    )
+    const copied = squad.map((one) => (one.playerId === 2 ? { ...one, details: told } : one))
+    let last = { snapshot: at(1_200), beliefs: NO_BELIEFS }
+    for (let n = 0; n < 5; n += 1) {
+      last = believe(at(1_200 + n * 10, { players: copied }), { ...known, squad }, last.beliefs)
+      expect(detailsOf(last)).toMatchObject({ 1: told, 2: { 80: 12, 116: 10 } })
+    }
+  })
+
+  it('[P24] wait where a new card is of a time that was told without it', () => {
+    const beliefs = { ...NO_BELIEFS, periods: at(1_200).periods }
+    const listed = (card: FixtureEvent, players = known.squad, last = beliefs) =>
+      believe(at(1_210, { events: [card], players }), known, last)
+    const late = listed(row(1, 'red', 10, 1))
+    expect(late.snapshot.events).toEqual([])
+    expect(listed(row(1, 'red', 10, 1), known.squad, late.beliefs).snapshot.events).toHaveLength(1)
+    expect(listed(row(1, 'red', 20, 1)).snapshot.events).toHaveLength(1)
+    const booked = { ...known, incidents: heard([{ events: [row(2, 'yellow', 20, 1)] }]) }
+    const both = [row(2, 'yellow', 20, 1), row(1, 'red', 20, 1)]
+    expect(believe(at(1_210, { events: both }), booked, beliefs).snapshot.events).toHaveLength(1)
+    const stated = [player(1, { details: { [STATISTIC.red]: 1 } }), ...known.squad.slice(1)]
+    expect(listed(row(1, 'red', 10, 1), stated).snapshot.events).toHaveLength(1)
+  })
+
+  it('[P29] say nothing in three answers that show another list, or an end that play cannot have reached', () => {
+    const incidents = heard([{ events: [row(1, 'yellow', 3, 1), row(2, 'penalty_missed', 8, 11)] }])
+    const before = { ...known, incidents, sourceAt: instant(0) }
+    const whistle = (elapsedSecs: number) => ({
+      ...at(elapsedSecs, { state: 'FT', away: { id: 2, name: 'Mill', goals: 3 } }),
+      periods: at(elapsedSecs).periods.map((period) => ({ ...period, ticking: false })),
+      events: null,
+    })
+    const answers: readonly FixtureSnapshot[] = [
+      whistle(5_400),
+      at(1_230, { events: [row(8, 'goal', 2, 2), row(9, 'red', 7, 12)], home: { id: 1, name: 'Harbour', goals: 3 } }),
+    ]
+    for (const answer of answers) {
+      let last = { snapshot: at(1_200), beliefs: { ...NO_BELIEFS, periods: at(1_200).periods } }
+      for (let n = 0; n < 3; n += 1) {
+        last = believe(answer, before, last.beliefs)
+        expect([last.snapshot.state, last.snapshot.home.goals, last.snapshot.away.goals]).toEqual([known.state, 0, 0])
+      }
+      expect(believe(answer, before, last.beliefs).snapshot.state).toBe(answer.state)
+    }
+    const beliefs = { ...NO_BELIEFS, periods: at(1_200).periods }
+    expect(believe(whistle(1_700), before, beliefs).snapshot.state).toBe('FT')
+    expect(believe(whistle(5_400), { ...before, replay: true }, beliefs).snapshot.state).toBe('FT')
+    const reissued = at(1_230, { events: [row(8, 'penalty_missed', 9, 11), row(9, 'yellow', 20, 2)] })
+    expect(believe(reissued, before, beliefs).snapshot.events).toHaveLength(2)
+  })
+
   it('[P27] move no player to the other side or the bench, where the line-up exchanges all', () => {
     const other = known.squad.map((one) => ({ ...one, side: one.side === 'home' ? 'away' : 'home' }) as const)
     expect(squadOf(oneOf(...other))).toEqual(asKnown)
@@ -610,10 +669,13 @@ describe('the clock', () => {
     expect(believed(...fast)).toEqual([[600], [600], [2_400]])
   })
 
-  it('[P22] is believed at once where it is the first, and where the match is over', () => {
+  it('[P22] is believed at once where it is the first, and where two answers say that the match is over', () => {
     expect(believed({ periods: [half(1, 2_400, true)] })).toEqual([[2_400]])
     const ended = { state: 'FT', stateId: 5, periods: [half(1, 2_820, false), half(2, 2_900, false)] }
-    expect(believed({ periods: [half(1, 600, true)] }, ended).at(-1)).toEqual([-2_820, -2_900])
+    const [, once, twice] = believed({ periods: [half(1, 600, true)] }, ended, ended)
+    expect([once, twice]).toEqual([[600], [-2_820, -2_900]])
+    const late = { periods: [half(1, 2_820, false), half(2, 2_300, true)] }
+    expect(believed(late, ended).at(-1)).toEqual([-2_820, -2_900])
   })
 
   it('[I8] of a half that is over stops, although the feed lets it tick', () => {

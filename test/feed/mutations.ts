@@ -108,14 +108,27 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a break that was long ago is one',
     'actors/market/belief/old-answers.ts',
-    `if (!isOld && !isOfAnother(said, known)) return said`,
-    `if (!isOfAnother(said, known)) return said`,
+    `return isOld || isOfAnother(said, known) ?`,
+    `return isOfAnother(said, known) ?`,
   ),
   mutation(
     'the answer about another match is one',
     'actors/market/belief/old-answers.ts',
-    `if (!isOld && !isOfAnother(said, known)) return said`,
-    `if (!isOld) return said`,
+    `return isOld || isOfAnother(said, known) ?`,
+    `return isOld ?`,
+  ),
+  mutation(
+    'a card may come at any time',
+    'actors/market/belief/corrections.ts',
+    `if (fact === undefined && !isLate(row, told)) return row`,
+    `if (fact === undefined) return row`,
+  ),
+  mutation('a row may be copied', BELIEVE, `row.details === null || copied.has(row.playerId)`, `row.details === null`),
+  mutation(
+    'an end may come at any time',
+    'actors/market/belief/old-answers.ts',
+    `return !clockCanFollow(secsIn(before), secsIn(now), secsSince(said, sourceAt))`,
+    `return false`,
   ),
   mutation(
     'statistics of others count at once',

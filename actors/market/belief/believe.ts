@@ -14,10 +14,10 @@ import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
-import { exchangedIn } from './exchanged.ts'
+import { copiedIn, exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
-import { withoutImpossible, withoutOld, withoutOneRating, withUntold } from './old-answers.ts'
-import { periodsAfter, secsIn } from './periods.ts'
+import { withoutImpossible, withoutOld, withoutOneRating, withoutOther, withUntold } from './old-answers.ts'
+import { periodsAfter } from './periods.ts'
 import {
   canFollow,
   type Details,
@@ -26,6 +26,7 @@ import {
   hasActed,
   hasNews,
   saidIn,
+  secsIn,
   withoutKicks,
 } from './plausible.ts'
 
@@ -66,7 +67,8 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
-  const current = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
+  const own = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
+  const { said: current, withheld: others } = withoutOther(own, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
   const { state: name, stateId } = isSilent ? known : current
   const state = { state: name, stateId }
@@ -74,8 +76,8 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const minutes = (secsIn(periods) - secsIn(before)) / 60
   const rated = withoutOneRating(current, known.squad)
   const { said: summed, untold } = withUntold(rated, known.squad, last.untold)
-  const { said: whole, withheld } = withoutImpossible(summed, known.squad, last.withheld, minutes)
-  const { said, doubts: rows } = withoutCorrections(whole, known, doubts.rows)
+  const { said: whole, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, minutes)
+  const { said, doubts: rows } = withoutCorrections(whole, { ...known, periods: before }, doubts.rows)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
   const isShootout = hasShootout({ ...state, periods })
@@ -100,7 +102,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
     doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks, rows },
     periods,
     untold,
-    withheld,
+    withheld: Math.max(others, counts),
   }
   return { snapshot, beliefs }
 }
@@ -248,12 +250,13 @@ function playersAfter(
   const waiting: Record<string, Details> = { ...doubts.details }
   const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
   const exchanged = exchangedIn(unexplained, squad, minutes)
+  const copied = copiedIn(said.players, squad)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
   for (const row of said.players) {
     const before = players.get(row.playerId)
     const details =
-      row.details === null
+      row.details === null || copied.has(row.playerId)
         ? null
         : detailsAfter(
             isShootout ? withoutKicks(row.details, before?.details ?? {}) : row.details,

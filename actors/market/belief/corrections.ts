@@ -1,29 +1,37 @@
 /** Rows of a list that no longer tell what they told. They wait for a second list, or for statistics that agree. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import { minuteEnd, playedSecs } from '../play-time.ts'
 import { counts, type Incident, isGoal, near, scoringSide } from '../incidents.ts'
 import type { DiscreteAction } from '../scoring.ts'
 import { countsIn } from '../stated-counts.ts'
 import type { Doubts } from './beliefs.ts'
 import { family, isExchanged, isSame } from './rows.ts'
 
-type Known = Pick<FixtureSnapshot, Side> & { readonly incidents?: readonly Incident[] }
+interface Known extends Pick<FixtureSnapshot, Side | 'periods'> {
+  readonly incidents?: readonly Incident[]
+}
+
+/** A row that is new comes at most so long after its minute, or after the last answer. */
+const LATE_SECS = 180
 
 /**
- * The answer in which a row that tells another fact than the one that counts still tells that one, for one list. A row
- * that one poll gets wrong would move prices there and back.
+ * The answer in which a row that tells another fact than the one that counts still tells that one, for one list, and
+ * which does not list yet a card or a missed penalty that answers before would have listed. A row that one poll gets
+ * wrong would move prices there and back.
  */
 export function withoutCorrections(said: SaidFixture, known: Known, waiting: Doubts['rows']) {
   const { events } = said
   if (events === null) return { said, doubts: waiting }
   const told: Told = { said, known, events, facts: known.incidents ?? [] }
   const doubts: Record<string, string> = {}
-  const believed = events.map((row): FixtureEvent => {
+  const believed = events.flatMap((row): FixtureEvent | readonly FixtureEvent[] => {
     const fact = replacedBy(row, told)
-    if (fact === undefined) return row
+    if (fact === undefined && !isLate(row, told)) return row
     const text = [row.kind, row.playerId, row.relatedPlayerId, row.minute, row.rescinded].join(' ')
-    if (waiting[row.id] === text || isAgreed(row, fact, told)) return row
+    if (waiting[row.id] === text || (fact !== undefined && isAgreed(row, fact, told))) return row
     doubts[row.id] = text
+    if (fact === undefined) return []
     const { id, kind, minute, extraMinute, period, playerId, relatedPlayerId } = fact
     const names = { playerName: null, relatedPlayerName: null }
     return { ...row, ...names, id, kind, minute, extraMinute, period, playerId, relatedPlayerId, rescinded: false }
@@ -36,6 +44,23 @@ interface Told {
   readonly known: Known
   readonly events: readonly FixtureEvent[]
   readonly facts: readonly Incident[]
+}
+
+/**
+ * Whether a new row is of a time that was told without it, or makes a dismissal of a booking that was told, and the
+ * statistics do not have it. Of goals the score decides.
+ */
+function isLate(row: FixtureEvent, told: Told): boolean {
+  const { known, facts } = told
+  const actions = isGoal(row.kind) || row.rescinded ? [] : statedAs(row.kind)
+  const toldSecs = playedSecs(known.periods)
+  if (actions.length === 0 || row.playerId === null || facts.some((one) => one.id === row.id || isSame(one, row))) {
+    return false
+  }
+  const isOld = minuteEnd({ ...row, listedAt: toldSecs }, known.periods, toldSecs) + LATE_SECS < toldSecs
+  const isBooking = ({ kind, playerId, minute, extraMinute }: Incident): boolean =>
+    kind === 'yellow' && playerId === row.playerId && minute === row.minute && extraMinute === row.extraMinute
+  return (isOld || facts.some(isBooking)) && !isStated(row.playerId, 'playerId', actions, told)
 }
 
 /** The fact that counts, that a row tells no longer, and that no other row tells instead. */
@@ -79,23 +104,27 @@ function isChanged(row: FixtureEvent, fact: Incident, { said }: Told): boolean {
 
 const isOther = (a: PlayerId | null, b: PlayerId | null): boolean => a !== null && b !== null && a !== b
 
+/** Whether the statistics of the same answer have what its rows tell of a player. */
+function isStated(
+  id: PlayerId | null,
+  by: keyof FixtureEvent,
+  actions: readonly DiscreteAction[],
+  { said, events }: Pick<Told, 'said' | 'events'>,
+  of = actions,
+): boolean {
+  const player = said.players.find(({ playerId }) => playerId === id)
+  const stated = countsIn(player?.details ?? {}, player?.role ?? 'MID')
+  const listed = events.filter((one) => one[by] === id && of.some((action) => action === one.kind)).length
+  return listed > 0 && actions.reduce((sum, action) => sum + (stated[action] ?? 0), 0) >= listed
+}
+
 /** Whether the statistics of the same answer, or its score, tell what a corrected row does. */
-function isAgreed(row: FixtureEvent, fact: Incident, { said, known, events }: Told): boolean {
-  const isStated = (
-    id: PlayerId | null,
-    by: keyof FixtureEvent,
-    actions: readonly DiscreteAction[],
-    of = actions,
-  ): boolean => {
-    const player = said.players.find(({ playerId }) => playerId === id)
-    const stated = countsIn(player?.details ?? {}, player?.role ?? 'MID')
-    const listed = events.filter((one) => one[by] === id && of.some((action) => action === one.kind)).length
-    return listed > 0 && actions.reduce((sum, action) => sum + (stated[action] ?? 0), 0) >= listed
-  }
+function isAgreed(row: FixtureEvent, fact: Incident, told: Told): boolean {
+  const { said, known } = told
   if (row.kind === 'substitution') return false
   if (row.rescinded) {
     const hasFallen = isGoal(fact.kind) && goalsIn(said) < goalsIn(known)
-    return hasFallen || !isStated(fact.playerId, 'playerId', statedAs(fact.kind))
+    return hasFallen || !isStated(fact.playerId, 'playerId', statedAs(fact.kind), told)
   }
   if (!near(row, fact)) return false
   const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
@@ -104,8 +133,8 @@ function isAgreed(row: FixtureEvent, fact: Incident, { said, known, events }: To
   const isOtherAssist = row.kind === 'goal' && isOther(row.relatedPlayerId, fact.relatedPlayerId)
   return (
     (isOtherDeed || isOtherAssist) &&
-    (!isOtherDeed || isStated(row.playerId, 'playerId', own)) &&
-    (!isOtherAssist || isStated(row.relatedPlayerId, 'relatedPlayerId', ['assist'], ['goal']))
+    (!isOtherDeed || isStated(row.playerId, 'playerId', own, told)) &&
+    (!isOtherAssist || isStated(row.relatedPlayerId, 'relatedPlayerId', ['assist'], told, ['goal']))
   )
 }
 

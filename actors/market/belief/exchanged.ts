@@ -44,6 +44,32 @@ export function exchangedIn(
   return new Set([...found].map(({ playerId }) => playerId))
 }
 
+/** Of two players with the same counts, the one whom they are further from, however often this is told. */
+export function copiedIn(
+  rows: SaidFixture['players'],
+  squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
+): ReadonlySet<PlayerId> {
+  const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
+  const alike = Map.groupBy(rows, ({ details }) => textOf(details ?? {}))
+  const copies = [...alike.values()].flatMap(([one, other, ...more]): readonly PlayerId[] => {
+    if (one === undefined || other === undefined || more.length > 0) return []
+    if (aheadOf({}, one.details ?? {}) < MULTIPLIED_FROM) return []
+    const [a, b] = [one, other].map(({ playerId, details }) => apartOf(known.get(playerId) ?? {}, details ?? {}))
+    const [nearer = 0, further = 0] = [a, b].toSorted((x = 0, y = 0) => x - y)
+    return further >= FALLEN_FROM && nearer < further ? [a === further ? one.playerId : other.playerId] : []
+  })
+  return new Set(copies)
+}
+
+const textOf = (details: Details): string =>
+  String(Object.entries(details).filter(([type, n]) => n > 0 && isCount(Number(type))))
+
+/** How far the counts of a row are from what was known. */
+function apartOf(before: Details, now: Details): number {
+  const types = [...new Set([...Object.keys(before), ...Object.keys(now)].map(Number))].filter(isCount)
+  return types.reduce((sum, type) => sum + Math.abs((now[type] ?? 0) - (before[type] ?? 0)), 0)
+}
+
 /** Whether the row of one player goes on from what was known of another, rather than from what was known of them. */
 function goesOn({ before }: Told, { before: own, now }: Told): boolean {
   const ahead = aheadOf(before, now)

@@ -1,9 +1,19 @@
 /** Empties answers that are old or of others, and makes whole the statistics that a provider has reset. */
 import type { PlayerId } from '../../kernel/ids.ts'
-import type { FixturePeriod, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
+import type { Instant } from '../../kernel/world.ts'
+import {
+  type FixturePeriod,
+  type FixturePlayer,
+  type FixtureSnapshot,
+  type SaidFixture,
+  type Side,
+  SIDES,
+} from '../fixture.ts'
 import { isRegularEnd, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
-import { type Details, DISCRETE, GAP_MINUTES, isCount } from './plausible.ts'
+import { counts, type Incident } from '../incidents.ts'
+import { clockCanFollow, type Details, DISCRETE, GAP_MINUTES, isCount, secsIn, secsSince } from './plausible.ts'
+import { isSame } from './rows.ts'
 
 /** A half, or extra time, that a provider began by mistake is taken back before this. */
 const BEGUN_SECS = 300
@@ -16,14 +26,18 @@ const EXTRA_SECS = 60
  * statistics. A minute of them would settle the match.
  */
 export function withoutOld(said: SaidFixture, known: Met, before: readonly FixturePeriod[]): SaidFixture {
-  const { home, away, periods } = said
+  const { periods } = said
   const last = Math.max(0, ...periods.map(({ order }) => order))
   const isAfter = ({ order, elapsedSecs }: FixturePeriod): boolean => elapsedSecs > BEGUN_SECS && order > last
   const isExtra = ({ kind, elapsedSecs }: FixturePeriod): boolean => kind === 'extra_time' && elapsedSecs > EXTRA_SECS
   const isBreak = phaseOf({ ...said, periods }) === 'break' && before.some(isAfter)
   const isEnd = isRegularEnd(said) && periods.every(({ order }) => order <= REGULAR) && before.some(isExtra)
   const isOld = last > 0 && (isBreak || isEnd)
-  if (!isOld && !isOfAnother(said, known)) return said
+  return isOld || isOfAnother(said, known) ? emptied(said) : said
+}
+
+function emptied(said: SaidFixture): SaidFixture {
+  const { home, away } = said
   const silent = { state: null, stateId: null, periods: [], events: null, players: [], teamStats: null }
   return { ...said, ...silent, home: { ...home, goals: null }, away: { ...away, goals: null } }
 }
@@ -37,6 +51,44 @@ function isOfAnother({ players, ...said }: SaidFixture, { squad, home, away }: M
   return squad.length > 0 && !isKnown
 }
 
+/** What was known of the match, and when. */
+interface Seen extends Pick<FixtureSnapshot, Side> {
+  readonly incidents?: readonly Incident[]
+  readonly sourceAt?: Instant | null
+  readonly replay?: boolean
+}
+
+/** Rows that are known: fewer may all have been wrong. */
+const ROWS_MIN = 2
+
+/**
+ * The answer, emptied if it is of another match of the same teams: if it lists rows and none of those that are known,
+ * or if it shows an end that play cannot have reached since the last answer. With the score that was known a second
+ * answer confirms the end: the clock may have stood still.
+ */
+export function withoutOther(said: SaidFixture, seen: Seen, before: readonly FixturePeriod[], withheld: number) {
+  const isSameScore = SIDES.every((side) => said[side].goals === null || said[side].goals === seen[side].goals)
+  const isOther = isOfOtherRows(said, seen) || (isLeapToEnd(said, seen, before) && !(isSameScore && withheld > 0))
+  if (!isOther || withheld === WITHHELD_MAX) return { said, withheld: isOther ? withheld : 0 }
+  return { said: emptied(said), withheld: withheld + 1 }
+}
+
+function isOfOtherRows({ events, players }: SaidFixture, { incidents = [] }: Seen): boolean {
+  const rows = events?.filter((row) => players.some(({ playerId }) => playerId === row.playerId)) ?? []
+  const known = incidents.filter((fact) => counts(fact) && fact.playerId !== null)
+  const isTold = (fact: Incident): boolean => events?.some((row) => row.id === fact.id || isSame(fact, row)) === true
+  return known.length >= ROWS_MIN && rows.length > 0 && !known.some(isTold)
+}
+
+function isLeapToEnd(said: SaidFixture, { replay = false, sourceAt }: Seen, before: readonly FixturePeriod[]): boolean {
+  const phase = phaseOf({ ...said, periods: [] })
+  if (replay || before.length === 0 || (phase !== 'ended' && phase !== 'final')) return false
+  const now = said.periods.map(({ kind, elapsedSecs }) => ({
+    elapsedSecs: kind === 'penalties' ? 0 : (elapsedSecs ?? 0),
+  }))
+  return !clockCanFollow(secsIn(before), secsIn(now), secsSince(said, sourceAt))
+}
+
 /** The halves of 90 minutes. */
 const REGULAR = 2
 
@@ -47,6 +99,8 @@ type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
 
 /** Both teams together: fewer actions than these tell nothing. */
 const MANY = 20
+/** What a team has done together rises by chance alike in all its players, while it is little. */
+const MANY_OF_A_TEAM = 100
 /** A provider that has begun again tells no more than this share of what it told. */
 const BEGUN_AGAIN = 0.2
 /** Nearly all of what it had not told. */
@@ -94,22 +148,31 @@ const WITHHELD_MAX = 3
 const FALLEN_MIN = 5
 
 /**
- * An answer without what cannot be right of all: counts that are the same times what they were, because a provider has
- * joined its rows twice, and the rows of players many of whom did more before, because they are old or of others.
+ * An answer without what cannot be right: counts of all or of a team that are the same times what they were, because a
+ * provider has joined its rows twice, and the rows of players many of whom did more before, because they are old or of
+ * others.
  */
 export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], withheld: number, minutes: number) {
   const pairs = pairsIn(said, squad)
-  const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]
-  const times = is / was
-  const apart = pairs.reduce((sum, { before, now }) => sum + Math.abs(now / times - before), 0)
-  const isGap = minutes > GAP_MINUTES
-  const isMultiplied = !isGap && was >= MANY && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
+  const isOfTeam = (side: Side): boolean =>
+    isMultiplied(
+      pairs.filter((pair) => pair.side === side),
+      MANY_OF_A_TEAM,
+    )
+  const areMultiplied = minutes <= GAP_MINUTES && (isMultiplied(pairs, MANY) || SIDES.some(isOfTeam))
   const fallen = pairs.filter(({ before, now }) => now < before)
   const fall = sumOf(fallen, 'before') - sumOf(fallen, 'now')
   const isOfOthers = new Set(fallen.map(({ playerId }) => playerId)).size >= FALLEN_MIN && fall >= MANY
-  if (!isMultiplied && !isOfOthers) return { said, withheld: 0 }
+  if (!areMultiplied && !isOfOthers) return { said, withheld: 0 }
   if (withheld === WITHHELD_MAX) return { said, withheld }
   return { said: isOfOthers ? withDetails(said, () => null) : withoutCounts(said, squad), withheld: withheld + 1 }
+}
+
+function isMultiplied(pairs: readonly Pair[], least: number): boolean {
+  const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]
+  const times = is / was
+  const apart = pairs.reduce((sum, { before, now }) => sum + Math.abs(now / times - before), 0)
+  return was >= least && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
 }
 
 /** No more players than these have one and the same rating. */
@@ -126,6 +189,7 @@ export function withoutOneRating(said: SaidFixture, squad: readonly Counted[]): 
 
 interface Pair {
   readonly playerId: PlayerId
+  readonly side: Side
   readonly type: number
   readonly before: number
   /** As before where nothing is told. */
@@ -136,12 +200,12 @@ interface Pair {
 /** Each count of the players who are listed, as it was known and as it is told. */
 function pairsIn({ players }: SaidFixture, squad: readonly Counted[]): readonly Pair[] {
   const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
-  return players.flatMap(({ playerId, details }) => {
+  return players.flatMap(({ playerId, side, details }) => {
     const last = known.get(playerId) ?? {}
     return Object.keys(countsOf({ ...last, ...details })).map((key): Pair => {
       const type = Number(key)
       const [before, now] = [last[type] ?? 0, details?.[type]]
-      return { playerId, type, before, now: now ?? before, isTold: now !== undefined }
+      return { playerId, side, type, before, now: now ?? before, isTold: now !== undefined }
     })
   })
 }

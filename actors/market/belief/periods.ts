@@ -1,9 +1,9 @@
 /** Which periods are believed, and how far their clocks have run. Pure. */
-import { type Instant, SECOND_MS } from '../../kernel/world.ts'
+import type { Instant } from '../../kernel/world.ts'
 import type { FixturePeriod, SaidFixture } from '../fixture.ts'
 import { isOver, type Phase, phaseOf } from '../phase.ts'
 import type { Doubts } from './beliefs.ts'
-import { clockCanFollow } from './plausible.ts'
+import { clockCanFollow, secsSince } from './plausible.ts'
 
 /** What matters of the update before. */
 interface Updated {
@@ -23,7 +23,7 @@ export function periodsAfter(
   { clocks: waiting }: Doubts,
 ) {
   const phase = phaseOf({ ...said, periods: [] })
-  const passedSecs = sourceAt === null ? 0 : Math.max(0, said.sourceAt - sourceAt) / SECOND_MS
+  const passedSecs = secsSince(said, sourceAt)
   const isFree = replay || before.length === 0 || isOver(phase)
   const doubts: Record<string, number> = {}
   const clockOf = ({ order, elapsedSecs: now, ticking }: SaidFixture['periods'][number]): number => {
@@ -51,9 +51,6 @@ export function periodsAfter(
 /** Whether a later period has been played. */
 const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
   periods.some((later) => later.order > order && (later.elapsedSecs ?? 0) > 0)
-
-export const secsIn = (periods: readonly FixturePeriod[]): number =>
-  periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
 
 /** A period ends at most this many seconds after its length. */
 const ADDED_MAX_SECS = 1_200

@@ -1,4 +1,6 @@
 /** Which numbers of a provider can follow one another. What cannot waits until a second update says it too. */
+import { type Instant, SECOND_MS } from '../../kernel/world.ts'
+import type { FixturePeriod, SaidFixture } from '../fixture.ts'
 import { STATISTIC } from '../scoring.ts'
 
 /** The lowest and the highest rating there is. Zero means that a player is not rated. */
@@ -107,6 +109,14 @@ function mostOf(type: number, minutes: number): number {
 /** The same for the goals of a side. */
 export const goalsCanFollow = (from: number, to: number, minutes: number): boolean =>
   to >= from && to - from <= RISE.discrete * timesIn(minutes)
+
+/** Seconds of play in all. */
+export const secsIn = (periods: readonly Pick<FixturePeriod, 'elapsedSecs'>[]): number =>
+  periods.reduce((sum, { elapsedSecs }) => sum + elapsedSecs, 0)
+
+/** Seconds since the last update. */
+export const secsSince = ({ sourceAt: now }: Pick<SaidFixture, 'sourceAt'>, last: Instant | null = null): number =>
+  last === null ? 0 : Math.max(0, now - last) / SECOND_MS
 
 /** How much further than time has passed a clock may go between two updates, in seconds. */
 const CLOCK_LEAP_SECS = 600

@@ -248,16 +248,35 @@ const KINDS = {
     for (const n of draft.quietPolls(chance, 'lineups', isTold, 1 + chance.below(3)))
       draft.set(n, { lineups: change(draft.truth[n] ?? {}) })
   },
+  'a row copied': (draft, chance) => {
+    const [from, to] = [one(chance, idsOf(draft)), one(chance, idsOf(draft))]
+    const sources = (frame: Payload): readonly Payload[] => [from, to].map((id) => rowOf(frame, id ?? 0) ?? {})
+    const nothingNew = (frame: Payload): unknown => {
+      const [theirs, own] = sources(frame)
+      const isLonger = countsIn(theirs ?? {}) >= countsIn(own ?? {}) + MANY
+      return isLonger && detailsOf(own ?? {}).length > 0 ? sources(frame) : Symbol('little told')
+    }
+    for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 2 + chance.below(4)).slice(1)) {
+      const details = detailsOf(sources(draft.truth[n] ?? {})[0] ?? {})
+      draft.rows(n, 'lineups', (row) => (playerOf(row) === to ? { ...row, details } : row))
+    }
+  },
   'statistics multiplied': (draft, chance) => {
     const times = one(chance, [1.5, 2, 2.5, 3, 4]) ?? 2
+    const team = chance.happens(0.5) ? null : lineupsOf(draft.truth[0] ?? {})[0]?.['team_id']
+    const isTold = (row: Payload): boolean => team === null || row['team_id'] === team
     // Of a few actions there may be twice as many.
     const isMany = (frame: Payload): boolean =>
-      Math.min(1, times - 1) * lineupsOf(frame).reduce((sum, row) => sum + countsIn(row), 0) >= 5 * MANY
+      Math.min(1, times - 1) *
+        lineupsOf(frame)
+          .filter(isTold)
+          .reduce((sum, row) => sum + countsIn(row), 0) >=
+      5 * MANY
     const nothingNew = (frame: Payload): unknown => (isMany(frame) ? lineupsOf(frame) : Symbol('little told'))
     const multiplied = (detail: Payload): Payload =>
       typeOf(detail) === RATING ? detail : withValue(detail, Math.round(times * Number(valueOf(detail))))
     for (const n of draft.quietPolls(chance, 'lineups', nothingNew, 2 + chance.below(2)).slice(1)) {
-      draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map(multiplied) }))
+      draft.rows(n, 'lineups', (row) => (isTold(row) ? { ...row, details: detailsOf(row).map(multiplied) } : row))
     }
   },
   'rating out of range': (draft, chance) => {
@@ -403,6 +422,8 @@ const KINDS = {
     const isKnown = (row: Payload): boolean =>
       [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW].includes(Number(typeOf(row)))
     const n = draft.quietPoll(chance, 'events', eventsOf)
+    // Statistics that are wrong, too, may agree with it.
+    if (n !== null && !draft.isFree(n, 'lineups')) return
     const row = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}).filter(isKnown))
     // Of one that is listed twice the other goes on telling what it told.
     if (n === null || row === null || eventsOf(draft.at(n)).filter((now) => isAlike(now, row)).length > 1) return
@@ -420,6 +441,17 @@ const KINDS = {
       { rescinded: true },
     ])
     draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...over } : now))
+  },
+  'a card of another': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'events', (frame) => [eventsOf(frame), lineupsOf(frame)])
+    const minute = Math.max(...eventsOf(draft.at(n ?? -1)).map(minuteOf))
+    const early = eventsOf(draft.at(n ?? -1)).filter((row) => typeOf(row) === YELLOW && minuteOf(row) < minute - 10)
+    const card = one(chance, early)
+    const unbooked = idsOf(draft).filter((id) => !draft.truth.some((f) => isIn(f, id)))
+    const player = card !== null && chance.happens(0.5) ? playerOf(card) : one(chance, unbooked)
+    if (n === null || card === null || player === null) return
+    const wrong = { ...card, id: freshId(draft, chance), player_id: player, type_id: RED }
+    draft.list(n, 'events', (rows) => [...rows, wrong])
   },
   'the scorer assists': (draft) => {
     draft.rowsFrom(0, 'events', (row) =>
@@ -606,6 +638,13 @@ const KINDS = {
     draft.hide(0, n, n + 1)
     draft.set(n, { state_id: 1, state: { id: 1, state: 'NS', developer_name: 'NS' } })
   },
+  'the end too early': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'whole', allButTheClock)
+    // Near the end it may be true.
+    if (n === null || draft.inPlay().filter((later) => later > n).length < 6) return
+    draft.replace(n, draft.truth.at(-1) ?? {})
+    draft.hide(0, n, n + 1)
+  },
   'the next half too early': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
     const [first, ...others] = rowsOf(draft.at(n ?? -1), 'periods')
@@ -723,6 +762,9 @@ const KINDS = {
     }
   },
 } satisfies Record<string, Disturbance>
+
+/** Whether events name a player. */
+const isIn = (frame: Payload, player: number): boolean => eventsOf(frame).some((row) => namesOf(row).includes(player))
 
 const namesOf = (event: Payload): readonly number[] => [playerOf(event), Number(event['related_player_id'] ?? 0)]
 
