@@ -244,7 +244,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'the stored answer is forgotten when the match is over',
     tests('A5', DESK_TESTS),
     DESK,
-    `return (await this.#recall(command)) ?? refusal`,
+    `return (await this.recall(command.userId, idempotencyOf(command))) ?? refusal`,
     `return refusal`,
   ),
   // Messages to others.

@@ -117,19 +117,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const stopLoss = Math.floor(exitPrice * 9_999) / 10_000
       await page.request.patch(`${site.server.url}/api/positions/${id}`, { data: { stopLoss } })
     }
-    // Beyond half-time, when prices stand still.
-    await site.server.play(150)
-    await page
+    // It is gone after six seconds, and a slow machine plays for longer.
+    const shown = page
       .getByText(/^Stop-loss hit · /)
       .first()
       .waitFor()
+    // Beyond half-time, when prices stand still.
+    await Promise.all([shown, site.server.play(150)])
     await page.getByRole('button', { name: 'Closed', exact: true }).click()
     await page
       .locator('.held.closed')
       .getByText(/^Stop-loss hit/)
       .first()
       .waitFor()
-    const row = page.locator('.held.closed > li', { hasText: 'Stop-loss hit' }).first()
+    // The one that closed first: others may close yet, and are listed above it.
+    const row = page.locator('.held.closed > li', { hasText: 'Stop-loss hit' }).last()
     await row.getByRole('button', { name: 'What moved it?' }).click()
     await row.getByText(/^Minutes, passes and duels [+−]?\d+\.\d\d%$/).waitFor()
     await row.getByText(/your stop at \d+\.\d\d was reached\.$/i).waitFor()
