@@ -471,6 +471,27 @@ describe('statistics of several players', () => {
     expect(listed(row(1, 'red', 10, 1), stated).snapshot.events).toHaveLength(1)
   })
 
+  it('[P24] agree with no corrected row where they may be those of another', () => {
+    const [one, two] = [
+      { 80: 60, 116: 50, [STATISTIC.yellow]: 1 },
+      { 80: 30, 116: 22 },
+    ]
+    const with12 = (first: FixturePlayer['details'], second: FixturePlayer['details']) => [
+      player(1, { details: first }),
+      player(2, { details: second }),
+      ...known.squad.slice(2),
+    ]
+    const card = row(1, 'yellow', 20, 1)
+    const before = { ...known, squad: with12(one, two), incidents: heard([{ events: [card] }]) }
+    const beliefs = { ...NO_BELIEFS, periods: at(1_500).periods }
+    const rescinded = (players: readonly FixturePlayer[], last = beliefs) =>
+      believe(at(1_510, { events: [{ ...card, rescinded: true }], players }), before, last)
+    const exchanged = rescinded(with12(two, one))
+    expect(exchanged.snapshot.events?.[0]?.rescinded).toBe(false)
+    expect(rescinded(with12(two, one), exchanged.beliefs).snapshot.events?.[0]?.rescinded).toBe(true)
+    expect(rescinded(with12({ 80: 60, 116: 50 }, two)).snapshot.events?.[0]?.rescinded).toBe(true)
+  })
+
   it('[P29] say nothing in three answers that show another list, or an end that play cannot have reached', () => {
     const incidents = heard([{ events: [row(1, 'yellow', 3, 1), row(2, 'penalty_missed', 8, 11)] }])
     const before = { ...known, incidents, sourceAt: instant(0) }

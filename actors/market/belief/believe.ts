@@ -77,14 +77,16 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const rated = withoutOneRating(current, known.squad)
   const { said: summed, untold } = withUntold(rated, known.squad, last.untold)
   const { said: whole, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, minutes)
-  const { said, doubts: rows } = withoutCorrections(whole, { ...known, periods: before }, doubts.rows)
+  const copied = copiedIn(whole.players, known.squad)
+  const doubtful = exchangedIn(whole.players, known.squad, minutes).union(copied)
+  const { said, doubts: rows } = withoutCorrections(whole, { ...known, periods: before }, doubts.rows, doubtful)
   const over = isOver(phaseOf({ ...state, periods }))
   const evidence = evidenceIn(said, known.events)
   const isShootout = hasShootout({ ...state, periods })
   const score = scoreAfter(said, known, doubts, { isExplained: evidence.isExplained, isShootout, minutes })
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
-  const reasons = { ...evidence, doubts, isExplained, isShootout, minutes }
+  const reasons = { ...evidence, doubts, isExplained, isShootout, minutes, copied }
   const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
     ...said,
@@ -237,20 +239,20 @@ interface Reasons extends Evidence {
   readonly isShootout: boolean
   /** Of play since the last update. */
   readonly minutes: number
+  readonly copied: ReadonlySet<PlayerId>
 }
 
 /** The squad with its statistics. */
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, isShootout, corrected, takenBack, vouchedFor, minutes }: Reasons,
+  { doubts, isExplained, isShootout, corrected, takenBack, vouchedFor, minutes, copied }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
   const waiting: Record<string, Details> = { ...doubts.details }
   const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
   const exchanged = exchangedIn(unexplained, squad, minutes)
-  const copied = copiedIn(said.players, squad)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
   for (const row of said.players) {

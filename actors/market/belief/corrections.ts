@@ -20,10 +20,15 @@ const LATE_SECS = 180
  * which does not list yet a card or a missed penalty that answers before would have listed. A row that one poll gets
  * wrong would move prices there and back.
  */
-export function withoutCorrections(said: SaidFixture, known: Known, waiting: Doubts['rows']) {
+export function withoutCorrections(
+  said: SaidFixture,
+  known: Known,
+  waiting: Doubts['rows'],
+  doubtful: ReadonlySet<PlayerId>,
+) {
   const { events } = said
   if (events === null) return { said, doubts: waiting }
-  const told: Told = { said, known, events, facts: known.incidents ?? [] }
+  const told: Told = { said, known, events, facts: known.incidents ?? [], doubtful }
   const doubts: Record<string, string> = {}
   const believed = events.flatMap((row): FixtureEvent | readonly FixtureEvent[] => {
     const fact = replacedBy(row, told)
@@ -44,6 +49,8 @@ interface Told {
   readonly known: Known
   readonly events: readonly FixtureEvent[]
   readonly facts: readonly Incident[]
+  /** Players whose statistics may be those of another: they agree with nothing. */
+  readonly doubtful: ReadonlySet<PlayerId>
 }
 
 /**
@@ -109,9 +116,10 @@ function isStated(
   id: PlayerId | null,
   by: keyof FixtureEvent,
   actions: readonly DiscreteAction[],
-  { said, events }: Pick<Told, 'said' | 'events'>,
+  { said, events, doubtful }: Told,
   of = actions,
 ): boolean {
+  if (id !== null && doubtful.has(id)) return false
   const player = said.players.find(({ playerId }) => playerId === id)
   const stated = countsIn(player?.details ?? {}, player?.role ?? 'MID')
   const listed = events.filter((one) => one[by] === id && of.some((action) => action === one.kind)).length
@@ -124,7 +132,8 @@ function isAgreed(row: FixtureEvent, fact: Incident, told: Told): boolean {
   if (row.kind === 'substitution') return false
   if (row.rescinded) {
     const hasFallen = isGoal(fact.kind) && goalsIn(said) < goalsIn(known)
-    return hasFallen || !isStated(fact.playerId, 'playerId', statedAs(fact.kind), told)
+    const isDoubtful = fact.playerId !== null && told.doubtful.has(fact.playerId)
+    return hasFallen || !(isDoubtful || isStated(fact.playerId, 'playerId', statedAs(fact.kind), told))
   }
   if (!near(row, fact)) return false
   const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)

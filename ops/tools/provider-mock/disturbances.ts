@@ -422,8 +422,6 @@ const KINDS = {
     const isKnown = (row: Payload): boolean =>
       [GOAL, PENALTY_GOAL, MISSED, SUBSTITUTION, YELLOW, RED, SECOND_YELLOW].includes(Number(typeOf(row)))
     const n = draft.quietPoll(chance, 'events', eventsOf)
-    // Statistics that are wrong, too, may agree with it.
-    if (n !== null && !draft.isFree(n, 'lineups')) return
     const row = n === null ? null : one(chance, eventsOf(draft.truth[n] ?? {}).filter(isKnown))
     // Of one that is listed twice the other goes on telling what it told.
     if (n === null || row === null || eventsOf(draft.at(n)).filter((now) => isAlike(now, row)).length > 1) return
