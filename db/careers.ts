@@ -9,6 +9,7 @@ import { type Standing, stakeOf } from '../actors/community/ranking.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
 import { careerFrom } from './career-rows.ts'
 import type { Database } from './postgres/schema.ts'
+import { inSnapshot } from './postgres/snapshot.ts'
 
 /** A user whose place on the boards may be out of date. */
 export interface BoardChange {
@@ -40,15 +41,17 @@ export class Careers {
   }
 
   /** A user's career; zeros for a user without one. */
-  async find(user: UserId): Promise<Career> {
-    const row = await this.#db.selectFrom('careers').selectAll().where('user_id', '=', user).executeTakeFirst()
-    return row === undefined ? NEW_CAREER : careerFrom(row)
+  find(user: UserId): Promise<Career> {
+    return careerOf(this.#db, user)
   }
 
-  /** The user's badges, with the time at which each was earned. */
-  async badges(user: UserId): Promise<ReadonlyMap<string, Instant>> {
-    const rows = await this.#db.selectFrom('user_badges').selectAll().where('user_id', '=', user).execute()
-    return new Map(rows.map((row) => [row.badge, instant(row.earned_at.getTime())]))
+  /** A user's career, and their badges with the time at which each was earned. */
+  achievements(user: UserId): Promise<{ career: Career; badges: ReadonlyMap<string, Instant> }> {
+    return inSnapshot(this.#db, async (snapshot) => {
+      const career = await careerOf(snapshot, user)
+      const rows = await snapshot.selectFrom('user_badges').selectAll().where('user_id', '=', user).execute()
+      return { career, badges: new Map(rows.map((row) => [row.badge, instant(row.earned_at.getTime())])) }
+    })
   }
 
   /** Users whose standings have changed since they were put on the boards. */
@@ -150,4 +153,9 @@ function standingFrom(row: StandingRow, floor: Money): Standing {
     stake: stakeOf(money(row.margin_micros), floor),
     firstTradeAt: instant(row.first_trade_at?.getTime() ?? 0),
   }
+}
+
+async function careerOf(db: Kysely<Database>, user: UserId): Promise<Career> {
+  const row = await db.selectFrom('careers').selectAll().where('user_id', '=', user).executeTakeFirst()
+  return row === undefined ? NEW_CAREER : careerFrom(row)
 }

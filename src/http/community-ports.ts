@@ -9,7 +9,7 @@ import type { BoardKeeper } from '../reactions/board-keeper.ts'
 
 export interface CommunityPorts {
   readonly boards: Readonly<Record<CommonPurse, Pick<Boards, 'top' | 'place' | 'standings' | 'districts'>>>
-  readonly careers: Pick<Careers, 'find' | 'badges' | 'names'>
+  readonly careers: Pick<Careers, 'find' | 'achievements' | 'names'>
   readonly keeper: Pick<BoardKeeper, 'rebuild'>
   readonly referrals: Pick<Referrals, 'find' | 'network'>
   readonly activity: Pick<ActivityFeed, 'list'>

@@ -128,9 +128,9 @@ eachDatabase((open) => {
     const back = await registrations.signIn(account('leaver'))
     expect(back).toMatchObject({ kind: 'user', kept: true, user: { id: user } })
     expect(await registrations.signIn(account('leaver'))).not.toHaveProperty('kept')
-    expect(await new Inbox(open().db).list(user, { limit: 1, unreadOnly: true, before: null })).toMatchObject([
-      { type: 'account', title: 'Your account stays' },
-    ])
+    expect(await new Inbox(open().db).list(user, { limit: 1, unreadOnly: true, before: null })).toMatchObject({
+      notifications: [{ type: 'account', title: 'Your account stays' }],
+    })
     clock.now = due
     await nothingCloses().look()
     expect((await users.find(user))?.username).toBe('leaver')
@@ -222,8 +222,8 @@ eachDatabase((open) => {
     expect(lines.join('').toLowerCase()).not.toContain('vanisher')
     expect(await season.wallets.auditLedger()).toMatchObject(BALANCED)
     expect(await users.find(user)).toMatchObject({ name: 'Deleted user', username: expect.stringMatching(/^deleted_/) })
-    const told = await new Inbox(db).list(friend, { limit: 50, unreadOnly: false, before: null })
-    expect(told.find(({ type }) => type === 'referral_credited')).toMatchObject({
+    const { notifications } = await new Inbox(db).list(friend, { limit: 50, unreadOnly: false, before: null })
+    expect(notifications.find(({ type }) => type === 'referral_credited')).toMatchObject({
       body: expect.stringMatching(/^A friend has started trading/),
     })
     // Nothing is opened by it any more.

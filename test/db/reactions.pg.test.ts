@@ -38,7 +38,7 @@ eachDatabase((open) => {
   })
 
   const typesOf = async (user: UserId) =>
-    (await inbox.list(user, ALL)).map(({ type, data }) => [
+    (await inbox.list(user, ALL)).notifications.map(({ type, data }) => [
       type,
       data['closedBy'] ?? data['badgeId'] ?? data['level'] ?? data['lostPct'] ?? data['positions'],
     ])
@@ -52,7 +52,7 @@ eachDatabase((open) => {
     await season.settle()
     const career = await season.careers.find(user)
     expect(career).toMatchObject({ opened: 1, days: 1, xp: 10 + 50 + 25, main: { closed: 1, wins: 1 } })
-    expect([...(await season.careers.badges(user)).keys()].toSorted()).toEqual([
+    expect([...(await season.careers.achievements(user)).badges.keys()].toSorted()).toEqual([
       'big_signing',
       'first_whistle',
       'off_the_mark',
@@ -84,7 +84,7 @@ eachDatabase((open) => {
       await season.settle()
       const { firstTradeAt: _, ...all } = (await season.careers.find(user))?.main ?? { firstTradeAt: null }
       const { xp, opened, days } = (await season.careers.find(user)) ?? {}
-      const badges = [...(await season.careers.badges(user)).keys()]
+      const badges = [...(await season.careers.achievements(user)).badges.keys()]
       return { all, xp, opened, days, badges }
     }
     const each = await live(() => season.settle())
@@ -115,15 +115,15 @@ eachDatabase((open) => {
     const match = await season.match()
     await match.close(await match.open(user), 201)
     await season.settle()
-    const [first] = await inbox.list(user, ALL)
+    const [first] = (await inbox.list(user, ALL)).notifications
     expect(first).toMatchObject({ read: false })
     const id = first?.id ?? 0
     const unread = await inbox.unreadCount(user)
     expect(await inbox.read(other, id, world.now())).toBe(false)
     expect([await inbox.read(user, id, world.now()), await inbox.read(user, id, world.now())]).toEqual([true, true])
     expect(await inbox.unreadCount(user)).toBe(unread - 1)
-    expect((await inbox.list(user, { ...ALL, unreadOnly: true })).map((n) => n.id)).not.toContain(id)
-    expect((await inbox.list(user, { ...ALL, before: id })).every((n) => n.id < id)).toBe(true)
+    expect((await inbox.list(user, { ...ALL, unreadOnly: true })).notifications.map((n) => n.id)).not.toContain(id)
+    expect((await inbox.list(user, { ...ALL, before: id })).notifications.every((n) => n.id < id)).toBe(true)
     expect([await inbox.readAll(user, world.now()), await inbox.unreadCount(user)]).toEqual([unread - 1, 0])
   })
 
@@ -412,7 +412,7 @@ eachDatabase((open) => {
       const { practice, ...rest } = await season.careers.find(user)
       expect(rest).toEqual({ ...NEW_CAREER, practice: undefined })
       expect(practice).toMatchObject({ closed: 6, wins: 5 })
-      expect((await season.careers.badges(user)).size).toBe(0)
+      expect((await season.careers.achievements(user)).badges.size).toBe(0)
       expect(await season.boards.main.place(roi, user)).toBeNull()
       expect(await season.boards.practice.place(roi, user)).toMatchObject({ standing: { closed: 6 } })
       const { db } = open()
@@ -423,7 +423,8 @@ eachDatabase((open) => {
       expect((await sql.raw(`select xp from users where id = '${user}'`).execute(db)).rows).toEqual([{ xp: 0 }])
       const { sums } = await new Invites(db, world).list(friend)
       expect(sums).toMatchObject({ registered: 1, credited: 0 })
-      const titles = (await inbox.list(user, { limit: 50, unreadOnly: false, before: null })).map(({ title }) => title)
+      const { notifications } = await inbox.list(user, { limit: 50, unreadOnly: false, before: null })
+      const titles = notifications.map(({ title }) => title)
       expect(titles).toEqual(['Practice: Washed out'])
     })
 

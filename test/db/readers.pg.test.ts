@@ -7,6 +7,7 @@ import { lots, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Position } from '../../actors/position/position.ts'
+import { insertNotices } from '../../db/announcements.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { keys } from '../../db/fast/fast-store.ts'
@@ -16,6 +17,8 @@ import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
+import { Inbox } from '../../src/features/notifications/store.ts'
+import { Invites } from '../../src/features/referrals/store.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { held, info, instrument, MATCH, P, p, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch, insertPosition, insertTick } from '../support/rows.ts'
@@ -275,5 +278,39 @@ eachDatabase((open) => {
     it('reads matches under way whole, and no others', async () => {
       expect((await catalogue().underWay()).map(({ matchId }) => matchId)).toEqual([MATCH])
     })
+  })
+
+  it('[R34] rows and their count are of one moment, while rows are written', async () => {
+    const { db } = open()
+    const invites = new Invites(db, world)
+    const inbox = new Inbox(db)
+    let reads = 0
+    const write = async () => {
+      for (let n = 0; reads < 100; n++) {
+        const told = {
+          userId: alice,
+          type: 'badge',
+          title: '',
+          body: '',
+          data: {},
+          source: `moment:${n}`,
+          at: now,
+        } as const
+        await Promise.all([
+          invites.invite(alice, `Friend ${n}`),
+          db.transaction().execute((tx) => insertNotices(tx, [told])),
+        ])
+      }
+    }
+    const read = async () => {
+      for (; reads < 100; reads++) {
+        const [{ notifications, unread }, { referrals, sums }] = await Promise.all([
+          inbox.list(alice, { limit: 10_000, unreadOnly: false, before: null }),
+          invites.list(alice),
+        ])
+        expect([notifications.length, referrals.length]).toEqual([unread, sums.invited])
+      }
+    }
+    await Promise.all([write(), read(), read()])
   })
 })

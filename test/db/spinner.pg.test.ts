@@ -73,8 +73,8 @@ eachDatabase((open) => {
       status: 'decided',
       winner: { userId: best, roiHundredths: 10_000 },
     })
-    const inbox = await new Inbox(open().db).list(best, { limit: 9, unreadOnly: false, before: null })
-    expect(inbox.filter(({ type }) => type === 'spinner')).toHaveLength(1)
+    const { notifications } = await new Inbox(open().db).list(best, { limit: 9, unreadOnly: false, before: null })
+    expect(notifications.filter(({ type }) => type === 'spinner')).toHaveLength(1)
     expect(runs.flatMap((run) => (run.kind === 'decided' ? run.notifications : []))).toHaveLength(1)
     expect(second).not.toBe(best)
   })

@@ -72,8 +72,10 @@ eachDatabase((open) => {
     expect([...actor.view.instruments()][0]?.imbalance).toBe(u(40))
     await season.settle()
     expect(await season.careers.find(user)).toEqual(NEW_CAREER)
-    const inbox = await new Inbox(open().db).list(user, { limit: 9, unreadOnly: false, before: null })
-    expect(inbox.find(({ title }) => title === 'Position void')?.body).toContain('Reason: seen beside the pitch')
+    const { notifications } = await new Inbox(open().db).list(user, { limit: 9, unreadOnly: false, before: null })
+    expect(notifications.find(({ title }) => title === 'Position void')?.body).toContain(
+      'Reason: seen beside the pitch',
+    )
     await season.booksBalance()
   })
 

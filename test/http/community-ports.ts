@@ -79,7 +79,7 @@ export function communityPorts(alice: User, now: Instant): Ports {
     },
     careers: {
       find: async () => NEW_CAREER,
-      badges: async () => new Map([['first_whistle', now]]),
+      achievements: async () => ({ career: NEW_CAREER, badges: new Map([['first_whistle', now]]) }),
       names: async (users) =>
         new Map(users.map((user) => [user, { username: names.get(user) ?? '', isBot: user === BOB }])),
     },
@@ -106,8 +106,9 @@ export function communityPorts(alice: User, now: Instant): Ports {
       isReferred: async () => false,
     },
     inbox: {
-      list: async (user, { limit }) =>
-        [
+      list: async (user, { limit }) => ({
+        unread: 1,
+        notifications: [
           {
             id: 41,
             userId: user,
@@ -119,6 +120,7 @@ export function communityPorts(alice: User, now: Instant): Ports {
             read: false,
           },
         ].slice(0, limit),
+      }),
       unreadCount: async () => 1,
       read: async (_user, id) => id === 41,
       readAll: async () => 1,

@@ -62,13 +62,10 @@ export function listNotifications({ inbox }: NotificationPorts, gates: Gates) {
       const { userId } = c.var.caller
       const query = c.req.valid('query')
       const before = query.cursor?.[0] ?? null
-      const [found, count] = await Promise.all([
-        inbox.list(userId, { limit: query.limit + 1, unreadOnly: query.unreadOnly === 'true', before }),
-        inbox.unreadCount(userId),
-      ])
-      const page = cursors.page(found, query.limit, ({ id }) => [id])
-      const notifications = page.rows.map(notificationJson)
-      return c.json({ notifications, unreadCount: count, nextCursor: page.nextCursor }, 200)
+      const unreadOnly = query.unreadOnly === 'true'
+      const { notifications, unread: count } = await inbox.list(userId, { limit: query.limit + 1, unreadOnly, before })
+      const { rows, nextCursor: next } = cursors.page(notifications, query.limit, ({ id }) => [id])
+      return c.json({ notifications: rows.map(notificationJson), unreadCount: count, nextCursor: next }, 200)
     })
     .openapi({ ...unread, middleware: gates.signedIn }, async (c) =>
       c.json({ unreadCount: await inbox.unreadCount(c.var.caller.userId) }, 200),

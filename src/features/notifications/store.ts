@@ -7,6 +7,7 @@ import { type Instant, instant } from '../../../actors/kernel/world.ts'
 import type { Notification } from '../../../db/announcements.ts'
 import { readFacts } from '../../../db/facts.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import { inSnapshot } from '../../../db/postgres/snapshot.ts'
 
 export interface InboxQuery {
   readonly limit: number
@@ -24,37 +25,16 @@ export class Inbox {
     this.#db = db
   }
 
-  /** Newest first. */
-  async list(user: UserId, { limit, unreadOnly, before }: InboxQuery): Promise<readonly Notification[]> {
-    const rows = await this.#db
-      .selectFrom('notifications')
-      .selectAll()
-      .where('user_id', '=', user)
-      .$if(unreadOnly, (query) => query.where('read_at', 'is', null))
-      .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute()
-    return rows.map((row) => ({
-      id: row.id,
-      userId: userId(row.user_id),
-      type: readType(row.type, `notification ${row.id}: type`),
-      title: row.title,
-      body: row.body,
-      data: readFacts(row.data, `notification ${row.id}: data`),
-      createdAt: instant(row.created_at.getTime()),
-      read: row.read_at !== null,
+  /** Newest first, and how many are unread on all pages. */
+  list(user: UserId, query: InboxQuery): Promise<{ notifications: readonly Notification[]; unread: number }> {
+    return inSnapshot(this.#db, async (snapshot) => ({
+      notifications: await pageOf(snapshot, user, query),
+      unread: await unreadOf(snapshot, user),
     }))
   }
 
-  async unreadCount(user: UserId): Promise<number> {
-    const { count } = await this.#db
-      .selectFrom('notifications')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('user_id', '=', user)
-      .where('read_at', 'is', null)
-      .executeTakeFirstOrThrow()
-    return count
+  unreadCount(user: UserId): Promise<number> {
+    return unreadOf(this.#db, user)
   }
 
   /** False when the notification does not exist or belongs to another user. Reading it again changes nothing. */
@@ -79,4 +59,36 @@ export class Inbox {
       .executeTakeFirstOrThrow()
     return Number(numUpdatedRows)
   }
+}
+
+async function pageOf(db: Kysely<Database>, user: UserId, { limit, unreadOnly, before }: InboxQuery) {
+  const rows = await db
+    .selectFrom('notifications')
+    .selectAll()
+    .where('user_id', '=', user)
+    .$if(unreadOnly, (query) => query.where('read_at', 'is', null))
+    .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    userId: userId(row.user_id),
+    type: readType(row.type, `notification ${row.id}: type`),
+    title: row.title,
+    body: row.body,
+    data: readFacts(row.data, `notification ${row.id}: data`),
+    createdAt: instant(row.created_at.getTime()),
+    read: row.read_at !== null,
+  }))
+}
+
+async function unreadOf(db: Kysely<Database>, user: UserId): Promise<number> {
+  const { count } = await db
+    .selectFrom('notifications')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('user_id', '=', user)
+    .where('read_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
 }

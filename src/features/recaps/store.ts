@@ -17,6 +17,7 @@ import { BASE_MOVE, isPlaceOf, wasOpenBy } from '../../../db/parts.ts'
 import { POSITION_COLUMNS, positionFrom } from '../../../db/positions.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import { inSnapshot } from '../../../db/postgres/snapshot.ts'
 import type { Mark } from './recap.ts'
 
 /** Closes of one match, or of all, between two moments. */
@@ -94,32 +95,28 @@ export class Recaps {
    * opened more than READ_MAX positions since.
    */ // R23
   async closes(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RecapCloses | null> {
-    return this.#db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (tx) => {
-        const wallet = await tx
-          .selectFrom('wallets')
-          .select(['balance_micros', 'margin_micros'])
-          .where('user_id', '=', user)
-          .where('purse', '=', purse)
-          .executeTakeFirst()
-        if (wallet === undefined) return null
-        const closed = await closedSince(tx, user, purse, from)
-        if (closed === null) return null
-        const isPart = ({ fixtureId: of, close }: ClosedPosition) => (match === null || of === match) && close.at < to
-        const closes = closed.filter(isPart)
-        const since =
-          match === null ? from : closes.reduce((least, { openedAt }) => (openedAt < least ? openedAt : least), to)
-        const { rows } = await sql<{ given: number }>`
+    return inSnapshot(this.#db, async (tx) => {
+      const wallet = await tx
+        .selectFrom('wallets')
+        .select(['balance_micros', 'margin_micros'])
+        .where('user_id', '=', user)
+        .where('purse', '=', purse)
+        .executeTakeFirst()
+      if (wallet === undefined) return null
+      const closed = await closedSince(tx, user, purse, from)
+      if (closed === null) return null
+      const isPart = ({ fixtureId: of, close }: ClosedPosition) => (match === null || of === match) && close.at < to
+      const closes = closed.filter(isPart)
+      const since =
+        match === null ? from : closes.reduce((least, { openedAt }) => (openedAt < least ? openedAt : least), to)
+      const { rows } = await sql<{ given: number }>`
           select coalesce(sum(amount_micros), 0)::bigint as given from ledger_entries
            where user_id = ${user}::uuid and purse = ${purse} and marker is null and at >= ${new Date(since)}::timestamptz
              and kind in ('refill', 'referral', 'external_adjustment')`.execute(tx)
-        const made = closed.reduce((sum, { close }) => (close.at < since ? sum : sum + close.pnl), 0)
-        const start = wallet.balance_micros + wallet.margin_micros - (rows[0]?.given ?? 0) - made
-        return { since, start: money(start), closes }
-      })
+      const made = closed.reduce((sum, { close }) => (close.at < since ? sum : sum + close.pnl), 0)
+      const start = wallet.balance_micros + wallet.margin_micros - (rows[0]?.given ?? 0) - made
+      return { since, start: money(start), closes }
+    })
   }
 
   /** What the players of these positions cost while they were open, about CURVE_MARKS times each, oldest first. */

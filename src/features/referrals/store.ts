@@ -6,6 +6,7 @@ import { type Money, money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import { lockUser } from '../../../db/lock-user.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import { inSnapshot } from '../../../db/postgres/snapshot.ts'
 
 export interface Referral {
   readonly id: string
@@ -61,37 +62,41 @@ export class Invites {
   }
 
   /** The user's latest referrals, newest first, with the totals of all, and the user's own code. */
-  async list(
+  list(
     referrer: UserId,
   ): Promise<{ readonly ownCode: string; readonly referrals: readonly Referral[]; readonly sums: ReferralSums }> {
-    const [own, rows, { rows: summed }] = await Promise.all([
-      this.#db.selectFrom('users').select('referral_code').where('id', '=', referrer).executeTakeFirst(),
-      this.#db
+    return inSnapshot(this.#db, async (snapshot) => {
+      const own = await snapshot
+        .selectFrom('users')
+        .select('referral_code')
+        .where('id', '=', referrer)
+        .executeTakeFirst()
+      const rows = await snapshot
         .selectFrom('referrals')
         .selectAll()
         .where('referrer_id', '=', referrer)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(LIST_MAX)
-        .execute(),
-      sql<{ invited: number; registered: number; credited: number; rewards: number }>`
+        .execute()
+      const { rows: summed } = await sql<{ invited: number; registered: number; credited: number; rewards: number }>`
         select count(*) as invited, count(registered_at) as registered, count(credited_at) as credited,
                coalesce(sum(reward_micros), 0)::bigint as rewards
-          from referrals where referrer_id = ${referrer}::uuid`.execute(this.#db),
-    ])
-    const sums = present(summed[0], 'the sums of referrals')
-    const ownCode = own?.referral_code ?? ''
-    const time = (at: Date | null): Instant | null => (at === null ? null : instant(at.getTime()))
-    const referrals = rows.map((row) => ({
-      id: row.id,
-      name: row.name,
-      code: row.code ?? ownCode,
-      createdAt: instant(row.created_at.getTime()),
-      registeredAt: time(row.registered_at),
-      creditedAt: time(row.credited_at),
-      reward: money(row.reward_micros),
-    }))
-    return { ownCode, referrals, sums: { ...sums, rewards: money(sums.rewards) } }
+          from referrals where referrer_id = ${referrer}::uuid`.execute(snapshot)
+      const sums = present(summed[0], 'the sums of referrals')
+      const ownCode = own?.referral_code ?? ''
+      const time = (at: Date | null): Instant | null => (at === null ? null : instant(at.getTime()))
+      const referrals = rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        code: row.code ?? ownCode,
+        createdAt: instant(row.created_at.getTime()),
+        registeredAt: time(row.registered_at),
+        creditedAt: time(row.credited_at),
+        reward: money(row.reward_micros),
+      }))
+      return { ownCode, referrals, sums: { ...sums, rewards: money(sums.rewards) } }
+    })
   }
 
   /** Whether this user was referred. */

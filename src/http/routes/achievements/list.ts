@@ -45,7 +45,7 @@ const route = createRoute({
 export function listAchievements({ community: { careers } }: Pick<HttpDeps, 'community'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { userId } = c.var.caller
-    const [career, badges] = await Promise.all([careers.find(userId), careers.badges(userId)])
+    const { career, badges } = await careers.achievements(userId)
     const earned = BADGES.flatMap((badge) => {
       const at = badges.get(badge.id)
       return at === undefined ? [] : [{ ...badgeJson(badge), earnedAt: timestamp(at) }]
