@@ -6,6 +6,7 @@ import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { markBoardsChanged } from './board-changes.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
+import { inSnapshot } from './postgres/snapshot.ts'
 import { endSessionsOf } from './sessions.ts'
 import type { UserStatus, UsersTable } from './postgres/schema/users.ts'
 
@@ -98,29 +99,29 @@ export class UserList {
   async search({ search, before, limit, offset }: UserQuery): Promise<UserPage> {
     const text = search.trim().toLowerCase()
     const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
-    const found = this.#listed().$if(text !== '', (query) =>
-      query.where((eb) =>
-        eb.or([
-          eb('username', 'like', part),
-          eb(eb.fn<string>('lower', ['email']), 'like', part),
-          eb(eb.fn<string>('lower', ['name']), 'like', part),
-          ...(UUID.test(text) ? [eb('users.id', '=', text)] : []),
-        ]),
-      ),
-    )
-    const [rows, { total }] = await Promise.all([
-      found
+    return inSnapshot(this.#db, async (snapshot) => {
+      const found = this.#listed(snapshot).$if(text !== '', (query) =>
+        query.where((eb) =>
+          eb.or([
+            eb('username', 'like', part),
+            eb(eb.fn<string>('lower', ['email']), 'like', part),
+            eb(eb.fn<string>('lower', ['name']), 'like', part),
+            ...(UUID.test(text) ? [eb('users.id', '=', text)] : []),
+          ]),
+        ),
+      )
+      const rows = await found
         .$if(before !== undefined, (query) => query.where('users.id', '<', String(before)))
         .orderBy('users.id', 'desc')
         .limit(limit)
         .offset(offset)
-        .execute(),
-      found
+        .execute()
+      const { total } = await found
         .clearSelect()
         .select((eb) => eb.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow(),
-    ])
-    return { users: rows.map(userFrom), total }
+        .executeTakeFirstOrThrow()
+      return { users: rows.map(userFrom), total }
+    })
   }
 
   /** All users, seconds ago, in the order of their ids. */
