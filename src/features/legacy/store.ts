@@ -5,7 +5,6 @@ import { lots, price } from '../../../actors/kernel/micros.ts'
 import { instant } from '../../../actors/kernel/world.ts'
 import type { LegacyTrade } from '../../../actors/community/legacy.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
-import { inSnapshot } from '../../../db/postgres/snapshot.ts'
 import type { LegacyTradesTable } from '../../../db/postgres/schema/community.ts'
 
 export interface LegacyQuery {
@@ -30,9 +29,9 @@ export class Legacy {
     user: UserId,
     { after, limit, offset }: LegacyQuery,
   ): Promise<{ trades: readonly LegacyTrade[]; total: number }> {
-    return inSnapshot(this.#reads, async (snapshot) => {
-      const of = snapshot.selectFrom('legacy_trades').where('user_id', '=', user)
-      const rows = await of
+    const of = this.#reads.selectFrom('legacy_trades').where('user_id', '=', user)
+    const [rows, { total }] = await Promise.all([
+      of
         .selectAll()
         .$if(after !== undefined, (trades) =>
           trades.where((trade) => {
@@ -47,10 +46,10 @@ export class Legacy {
         .orderBy('id')
         .limit(limit)
         .offset(offset)
-        .execute()
-      const { total } = await of.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-      return { trades: rows.map(tradeFrom), total }
-    })
+        .execute(),
+      of.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+    ])
+    return { trades: rows.map(tradeFrom), total }
   }
 
   /** All of a user's trades, oldest first. */
