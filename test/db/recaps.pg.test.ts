@@ -7,6 +7,7 @@ import { money } from '../../actors/kernel/micros.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
+import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Recaps } from '../../src/features/recaps/store.ts'
 import { commandId } from '../../src/http/command-ids.ts'
@@ -115,6 +116,25 @@ eachDatabase((open) => {
     expect(await recaps().closes(user, { ...stretch(null), purse: 'practice' }), 'practice is its own').toMatchObject({
       closes: [],
     })
+  })
+
+  it('[R23] begins with what the purse was worth, whatever the house bore of a void since', async () => {
+    const user = await rig.user('Emptied')
+    const match = await rig.match()
+    const won = await match.open(user, { lots: 10 })
+    await match.close(won, 220)
+    await match.close(await match.open(user, { lots: 100 }), 180)
+    expect(await worth(user)).toBe(u(1_000))
+    await match.close(await match.open(user, { lots: 10 }), 182)
+    const store = new PositionVoids(open().db, rig.cache, world)
+    const reason = 'seen beside the pitch'
+    await store.begin({ positionId: won.id, commandId: null, by: await rig.user('Voider'), reason })
+    expect(await store.rebook(won.id)).toBe(true)
+    expect(await store.done(won.id)).toMatchObject({ pnl: u(1_000), shortfall: u(900) })
+    for (const about of [match.id, null]) {
+      const { start, closes } = await closesOf(user, about)
+      expect(recapOf(start, closes)).toMatchObject({ start: u(10_000), result: -u(10_900) })
+    }
   })
 
   it('[R23] finds old closes behind thousands of newer ones', async () => {

@@ -112,7 +112,7 @@ export class Recaps {
       const { rows } = await sql<{ given: number }>`
           select coalesce(sum(amount_micros), 0)::bigint as given from ledger_entries
            where user_id = ${user}::uuid and purse = ${purse} and marker is null and at >= ${new Date(since)}::timestamptz
-             and kind in ('refill', 'referral', 'external_adjustment')`.execute(tx)
+             and kind in ('refill', 'referral', 'external_adjustment', 'void_shortfall')`.execute(tx)
       const made = closed.reduce((sum, { close }) => (close.at < since ? sum : sum + close.pnl), 0)
       const start = wallet.balance_micros + wallet.margin_micros - (rows[0]?.given ?? 0) - made
       return { since, start: money(start), closes }
