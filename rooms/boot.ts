@@ -284,16 +284,21 @@ function dispatcher({ door, feed, transport }: Pick<Parts, 'door' | 'feed' | 'tr
     if (!(await door.admits(request))) return
     const address = addressOf(request)
     const path = address?.pathname ?? ''
-    const room = matchMaker.getLocalRoomById(ROOM_PATH.exec(path)?.[1] ?? '')
+    const roomId = ROOM_PATH.exec(path)?.[1] ?? ''
+    const room = matchMaker.getLocalRoomById(roomId)
+    const query = address?.searchParams ?? new URLSearchParams()
     if (path === '/') await feed.upgrade(request, head)
-    else if (address === null || room === undefined) refuseUpgrade(socket, 404)
-    else if (isSeated(room, address.searchParams)) transport.upgrade(request, head)
+    else if (room !== undefined && isSeated(room, query)) transport.upgrade(request, head)
+    else if (roomId !== '' && query.has('reconnectionToken')) door.refuse(request, head, SEAT_LOST)
+    else if (room === undefined) refuseUpgrade(socket, 404)
     else door.refuse(request, head, NO_SUCH_SEAT)
   }
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => void dispatch(request, socket, head)
 }
 
 const NO_SUCH_SEAT: Closing = { code: CLOSE.unauthorised, reason: 'no such seat' }
+/** Its process was killed, its match has moved, or it was kept long enough. The session may well last. */
+const SEAT_LOST: Closing = { code: CLOSE.restart, reason: 'seat lost; join again' }
 
 /**
  * Whether the request has a reserved seat. Without one, Colyseus would accept the connection and then close it. Asking

@@ -49,7 +49,7 @@ async function join() {
   room.onMessage('notification', ({ notification }) => console.log(notification.title))
   room.onMessage('error', ({ code, message }) => console.log(`${code}: ${message}`))
 
-  // 5. Join again after a restart, which says when, or when the SDK has given up. 4001: the session is over.
+  // 5. Join again after a restart, which says when, or when the seat is lost. 4001: the session is over.
   let wait
   room.onMessage('shutdown', ({ reconnectInMs }) => (wait = reconnectInMs))
   room.onLeave((code, reason) => {

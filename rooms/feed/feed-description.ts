@@ -34,7 +34,8 @@ const CLOSE_CODES = {
   1000: 'Closed normally, by the client or because the connection is no longer used.',
   1009: `A message was larger than ${MESSAGE_BYTES_MAX / 1024} KiB.`,
   [CLOSE.restart]:
-    'The server restarts, or the match moves to another process. Reconnect after `reconnectInMs` with a new token.',
+    'The server restarts, the match moves to another process, or the seat of a returning client is lost. Reconnect or ' +
+    'join again with a new token, after `reconnectInMs` if it was sent.',
   [CLOSE.full]: `The server is full (${CONNECTIONS_MAX} connections over both endpoints), or cannot check tokens now. Reconnect later.`,
   [CLOSE.unauthorised]:
     'The token or seat is not valid, the user has signed out, or the session has ended. Get a new token; if there is none, sign in again.',
