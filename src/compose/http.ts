@@ -161,6 +161,7 @@ function adminPorts({ world, lifecycle, stores, market, realTime, stream }: Host
     effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
     userList: new UserList(stores.db, market.audit, world, stores.connection.reads),
+    purseFiles: market.purseFiles,
     anchors: market.anchors,
     recordings: new Recordings(stores.db),
     events: new EventFeed({

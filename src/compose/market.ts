@@ -6,6 +6,7 @@ import { AuditLog } from '../../db/audit-log.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import { Movers } from '../../db/movers.ts'
 import { Positions } from '../../db/positions.ts'
+import { PurseFiles } from '../../db/purse-files.ts'
 import { PriceHistory } from '../../db/price-history.ts'
 import { PriceMoves } from '../../db/price-moves.ts'
 import { Refills } from '../../db/refills.ts'
@@ -26,6 +27,7 @@ export interface Market {
   readonly refills: Refills
   readonly moves: PriceMoves
   readonly positions: Positions
+  readonly purseFiles: PurseFiles
   readonly accountLog: AccountLog
   readonly prices: PriceHistory
   readonly recentTrades: RecentTrades
@@ -40,14 +42,18 @@ export async function openMarket({ world, log, report }: Base, stores: Stores, d
   const settings = await Settings.open({ db, world, audit, declared, report })
   walletCache.boundBy(() => money(microsNearest(settings.value('trading.adoption_max'))))
   settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] }))
+  const isProtected = () => settings.rules.protection !== null
+  const walletsOf = (of: typeof db, replica = of) => new Wallets(of, walletCache, replica, isProtected)
+  const positionsOf = (of: typeof db) => new Positions(of, isProtected)
   return {
     settings,
     audit,
     anchors: new Anchors({ db, audit, instrumentIdOf: (player) => instrumentIdFor('provider', player) }),
     catalogue: new Catalogue(db, world),
-    wallets: new Wallets(db, walletCache, reads, () => settings.rules.protection !== null),
+    wallets: walletsOf(db, reads),
     refills: new Refills(db, walletCache, world),
-    positions: new Positions(db, () => settings.rules.protection !== null),
+    positions: positionsOf(db),
+    purseFiles: new PurseFiles(db, (of) => ({ wallets: walletsOf(of), positions: positionsOf(of) })),
     accountLog: new AccountLog(db, world),
     prices: new PriceHistory(reads),
     moves: new PriceMoves(db),

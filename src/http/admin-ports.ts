@@ -3,6 +3,7 @@ import type { Anchors } from '../../db/anchors.ts'
 import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { AuditLog } from '../../db/audit-log.ts'
 import type { FeedFaults } from '../../db/feed-faults.ts'
+import type { PurseFiles } from '../../db/purse-files.ts'
 import type { Quarantine } from '../../db/quarantine.ts'
 import type { Recordings } from '../../db/recordings.ts'
 import type { Settings } from '../../db/settings.ts'
@@ -20,6 +21,7 @@ export interface AdminPorts {
   readonly effectsOf: (setting: ConsideredSetting) => Promise<readonly RuleEffect[]>
   readonly audit: Pick<AuditLog, 'record' | 'list'>
   readonly userList: Pick<UserList, 'find' | 'search' | 'setRole' | 'setStatus' | 'pages'>
+  readonly purseFiles: Pick<PurseFiles, 'find'>
   readonly anchors: Pick<Anchors, 'set'>
   readonly connections: Pick<UserConnections, 'of' | 'alerts' | 'deeds'>
   readonly faults: Pick<FeedFaults<FeedFaultReason>, 'recent' | 'matches'>

@@ -424,6 +424,13 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       ],
       movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
     },
+    purseFiles: {
+      find: async (_id, purse) => ({
+        wallet: { ...wallet, purse, openPositions: 1 },
+        positions: [{ position, currentPrice: price(210_000_000), exitPrice: price(209_997_500), place: 1 }],
+        ledger,
+      }),
+    },
     positions: {
       list: async () => [{ position, currentPrice: price(210_000_000), exitPrice: price(209_997_500), place: 1 }],
       find: async () => ({ position: closedPosition, currentPrice: price(230_000_000), exitPrice: price(229_997_500) }),

@@ -101,11 +101,11 @@ const note = createRoute({
 
 type Deps = Pick<
   HttpDeps,
-  'audit' | 'userList' | 'accounts' | 'wallets' | 'purses' | 'positions' | 'sessions' | 'keys' | 'connections'
+  'audit' | 'userList' | 'accounts' | 'purses' | 'purseFiles' | 'sessions' | 'keys' | 'connections'
 >
 
 export function adminUser(deps: Deps, gates: Gates) {
-  const { userList, accounts, wallets, purses, positions, sessions, keys, connections } = deps
+  const { userList, accounts, purses, purseFiles, sessions, keys, connections } = deps
   const app = new OpenAPIHono<HttpEnv>()
   app.openapi({ ...note, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
@@ -120,15 +120,15 @@ export function adminUser(deps: Deps, gates: Gates) {
     const [listed, user] = await Promise.all([userList.find(id), accounts.find(id)])
     if (listed === null || user === null) return fail(c, notFound('user'))
     const inPurse = async (purse: Purse, league: string | null = null) => {
-      const newest = { purse, limit: NEWEST, offset: 0 }
-      const wallet = await wallets.find(id, purse)
-      if (wallet === null) return []
+      const file = await purseFiles.find(id, purse, NEWEST)
+      if (file === null) return []
+      const { wallet, positions, ledger } = file
       return [
         {
           wallet: walletJson(wallet, purse),
           league,
-          positions: (await positions.list(id, { ...newest, status: 'all' })).map(positionJson),
-          ledger: (await wallets.ledger(id, newest)).map(ledgerEntryJson),
+          positions: positions.map(positionJson),
+          ledger: ledger.map(ledgerEntryJson),
         },
       ]
     }
