@@ -149,6 +149,25 @@ eachDatabase((open) => {
     expect(await table(match.id, dan)).toMatchObject({ total: 2, me: { rank: 2 } })
   })
 
+  it('[R27] a table that says that it is final has every close', async () => {
+    const user = await rig.player()
+    const friends: Group = { kind: 'users', users: [user] }
+    for (let n = 0; n < 40; n++) {
+      const match = await rig.match()
+      await match.close(await match.open(user), 201)
+      await match.settle()
+      let isFinal = false
+      const read = async () => {
+        while (!isFinal) {
+          const found = await table(match.id, user, friends)
+          if (found.isFinal) expect(found.total).toBe(1)
+          isFinal ||= found.isFinal
+        }
+      }
+      await Promise.all([keep(), read(), read(), read()])
+    }
+  })
+
   it('[R27] ranks the members of a league that has not ended, while they are in it', async () => {
     const [ada, bob, cyd] = (await Promise.all(['Ada L', 'Bob L', 'Cyd L'].map((n) => rig.user(n)))) as [
       UserId,

@@ -14,6 +14,7 @@ import type { BoardUser } from '../../../db/careers.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
 import { DISTRICT_TABLE, MATCH_TABLE } from '../../../db/postgres/match-table.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
+import { inSnapshot } from '../../../db/postgres/snapshot.ts'
 import { type BoardRules, STEP } from './keeper.ts'
 
 /** Whom a table ranks: all users, a district, or these users. */
@@ -108,23 +109,11 @@ export class MatchBoards {
     return [...new Set([user, ...rows.map((row) => userId(row.user_id))])]
   }
 
-  async #isFinal(match: FixtureId): Promise<boolean> {
-    const { rows } = await sql<{ is_final: boolean }>`
-      select is_final and is_stepped as is_final from match_boards where match_id = ${match}::bigint`.execute(this.#db)
-    return rows[0]?.is_final ?? false
-  }
-
   async #among({ match, user, limit, after }: TableQuery, users: readonly UserId[]): Promise<MatchTable> {
-    const [isFinal, { rows }] = await Promise.all([
-      this.#isFinal(match),
-      sql<PlaceRow>`
-        select p.user_id, p.district_id, p.closed, p.wins, p.pnl_micros, p.base_moves_micros, p.stake_micros,
-               p.first_trade_at, u.username, u.bot_since is not null as is_bot, u.off_boards
-          from match_board_places p join users u on u.id = p.user_id
-         where p.user_id = any(${uuids(users)}::uuid[]) and p.match_id = ${match}::bigint and p.shown`.execute(
-        this.#db,
-      ),
-    ])
+    const { isFinal, rows } = await inSnapshot(this.#db, async (snapshot) => ({
+      isFinal: await isFinalIn(snapshot, match),
+      rows: await placesOf(snapshot, match, users),
+    }))
     const found = this.#found(rows).toSorted((a, b) => compareStandings('roi', a.standing, b.standing))
     const seen = rowsOf(found)
     const place = seen.findIndex(({ standing }) => standing.userId === user)
@@ -175,6 +164,21 @@ export class MatchBoards {
       isOff: row.off_boards || (row.is_bot && !ranksBots),
     }))
   }
+}
+
+async function isFinalIn(db: Kysely<Database>, match: FixtureId): Promise<boolean> {
+  const { rows } = await sql<{ is_final: boolean }>`
+    select is_final and is_stepped as is_final from match_boards where match_id = ${match}::bigint`.execute(db)
+  return rows[0]?.is_final ?? false
+}
+
+async function placesOf(db: Kysely<Database>, match: FixtureId, users: readonly UserId[]) {
+  const { rows } = await sql<PlaceRow>`
+    select p.user_id, p.district_id, p.closed, p.wins, p.pnl_micros, p.base_moves_micros, p.stake_micros,
+           p.first_trade_at, u.username, u.bot_since is not null as is_bot, u.off_boards
+      from match_board_places p join users u on u.id = p.user_id
+     where p.user_id = any(${uuids(users)}::uuid[]) and p.match_id = ${match}::bigint and p.shown`.execute(db)
+  return rows
 }
 
 interface Found {
