@@ -4,7 +4,9 @@ import { present } from '../actors/kernel/assert.ts'
 import type { DistrictId, UserId } from '../actors/kernel/ids.ts'
 import { SortedList } from '../actors/kernel/sorted-list.ts'
 import {
+  boardPlace,
   type BoardName,
+  comparePlaces,
   type DistrictScore,
   rankAll,
   type Ranked,
@@ -12,7 +14,7 @@ import {
   roiPpm,
   type Standing,
 } from '../actors/community/ranking.ts'
-import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
+import { type Boards, BoardsUnbuilt, type Place, type Top, type TopStart } from './boards.ts'
 
 export class BoardsMemory implements Boards {
   #shown: Ranking | null = null
@@ -27,8 +29,8 @@ export class BoardsMemory implements Boards {
     }
   }
 
-  async top(board: BoardName, limit: number, offset = 0): Promise<Top> {
-    return this.#ranking().top(board, limit, offset)
+  async top(board: BoardName, limit: number, start: TopStart = {}): Promise<Top> {
+    return this.#ranking().top(board, limit, start)
   }
 
   async place(board: BoardName, user: UserId): Promise<Place | null> {
@@ -141,14 +143,17 @@ class Ranking {
     return standing?.closed === 0 ? undefined : standing
   }
 
-  top(board: BoardName, limit: number, offset: number): Top {
+  top(board: BoardName, limit: number, { after = null, offset = 0 }: TopStart): Top {
     const list = this.#lists.get(nameOf(board))
     if (list === undefined) return { total: 0, entries: [] }
-    const numbers = list.slice(offset, limit)
+    const isPassed = (number: number): boolean =>
+      after !== null && comparePlaces(boardPlace(board.by, this.#at(number)), after) <= 0
+    const from = list.count(isPassed) + offset
+    const numbers = list.slice(from, limit)
     const [first] = numbers
     const rank = first === undefined ? 1 : this.#countBefore(board.by, list, first) + 1
     const inOrder = numbers.map((number) => this.#at(number))
-    return { total: list.size, entries: rankAll(board.by, inOrder, { place: offset + 1, rank }) }
+    return { total: list.size, entries: rankAll(board.by, inOrder, { place: from + 1, rank }) }
   }
 
   place(board: BoardName, user: UserId): Place | null {

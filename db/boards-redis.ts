@@ -19,7 +19,7 @@ import {
   roiPpm,
   type Standing,
 } from '../actors/community/ranking.ts'
-import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
+import { type Boards, BoardsUnbuilt, type Place, type Top, type TopStart } from './boards.ts'
 import { type FastRedisOptions, openRedis } from './fast/fast-redis.ts'
 import { keys } from './fast/fast-store.ts'
 import type { RedisClient } from './fast/redis-address.ts'
@@ -77,17 +77,20 @@ const PUT = `
   return 1`
 
 /**
- * ARGV: board, limit, offset. Answers the total, the number of users better than the first, then each user and entry.
+ * ARGV: board, limit, offset, member or ''. The page begins `offset` behind the member, or behind the top. Answers the
+ * total, the number of users before the page, of those better than its first, then each user and entry.
  */
 const TOP = `
   local shown = redis.call('get', KEYS[1] .. ':shown')
   if not shown then return false end
   local at = KEYS[1] .. ':' .. shown
   local board = at .. ':' .. ARGV[1]
-  local found = { tostring(redis.call('zcard', board)), '0' }
-  for n, member in ipairs(redis.call('zrange', board, ARGV[3], ARGV[3] + ARGV[2] - 1)) do
+  local from = tonumber(ARGV[3])
+  if ARGV[4] ~= '' then from = from + redis.call('zlexcount', board, '-', '[' .. ARGV[4]) end
+  local found = { tostring(redis.call('zcard', board)), tostring(from), '0' }
+  for n, member in ipairs(redis.call('zrange', board, from, from + ARGV[2] - 1)) do
     local user = string.sub(member, -36)
-    if n == 1 then found[2] = tostring(redis.call('zlexcount', board, '-', '(' .. string.sub(member, 1, -37))) end
+    if n == 1 then found[3] = tostring(redis.call('zlexcount', board, '-', '(' .. string.sub(member, 1, -37))) end
     found[#found + 1] = user
     found[#found + 1] = redis.call('hget', at .. ':entries', user)
   end
@@ -152,7 +155,13 @@ type Texts = readonly (string | null)[]
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     boardPut(root: string, build: string, ttlMs: number, ...entries: string[]): Result<number, Context>
-    boardTop(root: string, board: string, limit: number, offset: number): Result<string[] | null, Context>
+    boardTop(
+      root: string,
+      board: string,
+      limit: number,
+      offset: number,
+      after: string,
+    ): Result<string[] | null, Context>
     boardPlace(root: string, board: string, user: string, keyAt: number): Result<string[] | null, Context>
     boardStandings(root: string, ...users: string[]): Result<Texts | null, Context>
     boardDistricts(root: string): Result<string[] | null, Context>
@@ -198,12 +207,15 @@ class BoardsRedis implements Boards {
     if (!(await this.#put('', standings))) throw new BoardsUnbuilt()
   }
 
-  async top(board: BoardName, limit: number, offset = 0): Promise<Top> {
-    const [total, better, ...rest] = found(await this.#redis.boardTop(this.#root, nameOf(board), limit, offset))
+  async top(board: BoardName, limit: number, { after = null, offset = 0 }: TopStart = {}): Promise<Top> {
+    const member = after === null ? '' : textOf(board.by, after.key) + after.userId
+    const [total, from, better, ...rest] = found(
+      await this.#redis.boardTop(this.#root, nameOf(board), limit, offset, member),
+    )
     const inOrder = groups(rest, 2).map(([user, entry]) => standingFrom(user, entry))
     return {
       total: Number(total),
-      entries: rankAll(board.by, inOrder, { place: offset + 1, rank: Number(better) + 1 }),
+      entries: rankAll(board.by, inOrder, { place: Number(from) + 1, rank: Number(better) + 1 }),
     }
   }
 
@@ -307,8 +319,10 @@ const COLUMNS: Readonly<Record<BoardName['by'], readonly Column[]>> = {
   pnl: [WIDE],
 }
 
-function keyOf(by: BoardName['by'], standing: Standing): string {
-  const parts = rankKey(by, standing).map((value, n) => {
+const keyOf = (by: BoardName['by'], standing: Standing): string => textOf(by, rankKey(by, standing))
+
+function textOf(by: BoardName['by'], key: readonly number[]): string {
+  const parts = key.map((value, n) => {
     const { offset, width } = present(COLUMNS[by][n], 'column')
     const text = (value + offset).toString(36).padStart(width, '0')
     assert(value + offset >= 0 && text.length === width, `a key is out of range: ${value}`)

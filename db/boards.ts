@@ -1,12 +1,20 @@
 /** Port to the leaderboards: ordered standings with fast access to a place. They are built from the database. */
 import type { UserId } from '../actors/kernel/ids.ts'
-import type { BoardName, DistrictScore, Ranked, Standing } from '../actors/community/ranking.ts'
+import type { BoardName, BoardPlace, DistrictScore, Ranked, Standing } from '../actors/community/ranking.ts'
 
 export interface Top {
   /** The number of users that the board ranks. */
   readonly total: number
   /** The requested entries, in order. */
   readonly entries: readonly Ranked[]
+}
+
+/** Where a page begins. */
+export interface TopStart {
+  /** After this place; null for the top. */
+  readonly after?: BoardPlace | null
+  /** How many entries to skip from there. */
+  readonly offset?: number
 }
 
 export interface Place extends Ranked {
@@ -25,10 +33,10 @@ export interface Boards {
   put(standings: readonly Standing[]): Promise<void>
 
   /**
-   * At most `limit` entries after the first `offset`. Like all methods below, it throws BoardsUnbuilt before the first
-   * build.
+   * At most `limit` entries from `start`, or from the top. Like all methods below, it throws BoardsUnbuilt before the
+   * first build.
    */
-  top(board: BoardName, limit: number, offset?: number): Promise<Top>
+  top(board: BoardName, limit: number, start?: TopStart): Promise<Top>
 
   /** A user's place; null when the board does not rank the user. */
   place(board: BoardName, user: UserId): Promise<Place | null>

@@ -68,9 +68,23 @@ function compareKeys(a: readonly number[], b: readonly number[]): number {
   return 0
 }
 
+/** Where a standing is on a board, whoever joins or leaves. */
+export interface BoardPlace {
+  readonly key: readonly number[]
+  readonly userId: UserId
+}
+
+export const boardPlace = (by: BoardName['by'], standing: Standing): BoardPlace => ({
+  key: rankKey(by, standing),
+  userId: standing.userId,
+})
+
 /** The order of a leaderboard: by key, and equal keys by user id, so that all readers see the same. */
 export const compareStandings = (by: BoardName['by'], a: Standing, b: Standing): number =>
-  compareKeys(rankKey(by, a), rankKey(by, b)) || (a.userId < b.userId ? -1 : a.userId > b.userId ? 1 : 0)
+  comparePlaces(boardPlace(by, a), boardPlace(by, b))
+
+export const comparePlaces = (a: BoardPlace, b: BoardPlace): number =>
+  compareKeys(a.key, b.key) || (a.userId < b.userId ? -1 : a.userId > b.userId ? 1 : 0)
 
 /** The start of a page: the place of its first standing, and its rank, which may be shared with earlier ones. */
 export interface PageStart {

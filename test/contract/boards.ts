@@ -1,10 +1,11 @@
 /** The contract of every implementation of Boards. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { type BoardName, compareStandings, rankAll, type Standing } from '../../actors/community/ranking.ts'
+import { type BoardName, boardPlace, compareStandings, rankAll, type Standing } from '../../actors/community/ranking.ts'
 import { type Boards, BoardsUnbuilt } from '../../db/boards.ts'
 
 const user = (n: number) => userId(`00000000-0000-7000-8000-${String(n).padStart(12, '0')}`)
@@ -89,11 +90,41 @@ export function boardsContract(open: () => Promise<Boards>): void {
     const boards = await boardsOf(...pnls.map((pnl, n) => standing(n + 1, { pnl: money(pnl * 1_000_000) })))
     for (const board of [ROI, PNL]) {
       const whole = (await boards.top(board, 100)).entries
-      for (let offset = 0; offset <= pnls.length; offset++)
-        expect(await boards.top(board, 3, offset)).toEqual({
-          total: pnls.length,
-          entries: whole.slice(offset, offset + 3),
-        })
+      for (let offset = 0; offset <= pnls.length; offset++) {
+        const page = { total: pnls.length, entries: whole.slice(offset, offset + 3) }
+        expect(await boards.top(board, 3, { offset })).toEqual(page)
+        const last = whole[offset - 2]
+        const after = last === undefined ? null : boardPlace(board.by, last.standing)
+        if (after !== null) expect(await boards.top(board, 3, { after, offset: 1 })).toEqual(page)
+      }
+    }
+  })
+
+  it('[H24] a page continues behind the last entry, whoever has overtaken others or left meanwhile', async () => {
+    const pnlOf = (pnl: number, version = 1) => ({ pnl: money(pnl * 1_000_000), version })
+    const boards = await boardsOf(...[9, 8, 7, 7, 7, 3, 2].map((pnl, n) => standing(n + 1, pnlOf(pnl))))
+    for (const by of ['roi', 'pnl'] as const) {
+      const board = { by, districtId: null }
+      const [, , last] = (await boards.top(board, 3)).entries
+      const after = boardPlace(by, present(last, 'the third').standing)
+      const rest = async () => {
+        const { entries } = await boards.top(board, 10, { after })
+        return entries.map(({ rank, standing: { userId: id } }) => [rank, Number(id.slice(-12))])
+      }
+      const version = by === 'roi' ? 2 : 4
+      await boards.put([standing(7, pnlOf(10, version))])
+      expect(await rest()).toEqual([
+        [4, 4],
+        [4, 5],
+        [7, 6],
+      ])
+      await boards.put([standing(3, { closed: 0, wins: 0, version }), standing(1, { closed: 0, wins: 0, version })])
+      expect(await rest()).toEqual([
+        [3, 4],
+        [3, 5],
+        [5, 6],
+      ])
+      await boards.put([standing(7, pnlOf(2, version + 1)), standing(3, pnlOf(7, 3)), standing(1, pnlOf(9, 3))])
     }
   })
 

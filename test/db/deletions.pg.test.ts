@@ -302,7 +302,7 @@ eachDatabase((open) => {
     await season.settle()
     const roi = { by: 'roi', districtId: DISTRICT } as const
     const members = async () =>
-      season.boards.main.top(roi, 100, 0).then(({ entries }) => entries.map(({ standing }) => standing.userId))
+      season.boards.main.top(roi, 100).then(({ entries }) => entries.map(({ standing }) => standing.userId))
     expect(await season.boards.main.place(roi, user)).not.toBeNull()
     expect(await hideFromBoards(open().db, user, true)).toBe(true)
     await season.settle()

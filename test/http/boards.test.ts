@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { cursorsOf } from '../../src/http/cursors.ts'
 import { communityPorts } from './community-ports.ts'
 import { alice, FIXTURE, NOW, openHttpRig } from './http-rig.ts'
 
@@ -20,6 +21,24 @@ describe('leaderboards', () => {
     expect((await get('/api/leaderboard/me?purse=practice')).body).toEqual({ ranked: false })
     expect((await get('/api/leaderboard/me/context?purse=practice')).body).toEqual({ ranked: false })
     expect((await get('/api/leaderboard/global?purse=other')).status).toBe(400)
+  })
+
+  it('[H24] a cursor of one kind of board is refused by the other, and so are forged keys', async () => {
+    const next = async (path: string) =>
+      z.object({ nextCursor: z.string() }).parse((await get(`/api/leaderboard/${path}?limit=1`)).body).nextCursor
+    const boards = ['global', 'roi/global', 'friends', 'roi/friends', 'district/1', 'roi/district/1']
+    for (const path of boards) {
+      const cursor = await next(path)
+      const rest = await get(`/api/leaderboard/${path}?limit=1&cursor=${cursor}`)
+      expect(rest.body, path).toMatchObject({ entries: [{ rank: 2, isMe: true }], total: 2, nextCursor: null })
+      const other = path.startsWith('roi/') ? path.slice(4) : `roi/${path}`
+      expect((await get(`/api/leaderboard/${other}?cursor=${cursor}`)).status, path).toBe(400)
+    }
+    const forged = cursorsOf('board-pnl', z.tuple([z.array(z.int()), z.string()]), [[1], 'x'])
+    for (const key of [[3e15], [-3e15], [], [1, 2]]) {
+      const cursor = forged.write([key, alice.id])
+      expect((await get(`/api/leaderboard/global?cursor=${cursor}`)).status, String(key)).toBe(400)
+    }
   })
 
   it('a rebuild answers with the number of ranked users; 409 while another process rebuilds', async () => {

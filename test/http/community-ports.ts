@@ -5,7 +5,7 @@ import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { NEW_CAREER } from '../../actors/community/career.ts'
 import type { LegacyTrade } from '../../actors/community/legacy.ts'
 import { weekOf } from '../../actors/kernel/calendar.ts'
-import type { Standing } from '../../actors/community/ranking.ts'
+import { boardPlace, comparePlaces, type Ranked, type Standing } from '../../actors/community/ranking.ts'
 import type { SpinnerWeek } from '../../src/features/spinner/store.ts'
 import type { User } from '../../db/users.ts'
 import type { FeaturePorts } from './feature-parts.ts'
@@ -67,7 +67,10 @@ export function communityPorts(alice: User, now: Instant): Ports {
     [alice.id, alice.username],
   ])
   const boards: CommunityPorts['boards']['main'] = {
-    top: async (_board, limit, offset = 0) => ({ total: 2, entries: [first, second].slice(offset, offset + limit) }),
+    top: async ({ by }, limit, { after = null, offset = 0 } = {}) => {
+      const isLeft = (one: Ranked) => after === null || comparePlaces(boardPlace(by, one.standing), after) > 0
+      return { total: 2, entries: [first, second].filter(isLeft).slice(offset, offset + limit) }
+    },
     place: async (_board, user) => (user === alice.id ? { ...second, total: 2, next: first } : null),
     standings: async () => [first.standing, second.standing],
     districts: async () => [{ districtId: districtId(1), members: 2, roiPpmSum: 237_654 }],
