@@ -36,6 +36,9 @@ eachDatabase((open) => {
   const closesOf = async (user: UserId, match: FixtureId | null, purse: Purse = 'main') =>
     present((await recaps().closes(user, stretch(match, purse))) ?? undefined, 'a wallet')
 
+  const hide = (user: UserId, hidden: boolean) =>
+    open().db.updateTable('users').set({ hidden_from_boards: hidden }).where('id', '=', user).execute()
+
   beforeAll(async () => {
     rig = await openSeason(open(), world)
   })
@@ -214,6 +217,9 @@ eachDatabase((open) => {
     expect(await rank(bob), 'has not played').toBeNull()
     expect(await recaps().rank(ada, stretch(null)), 'the week').toEqual({ before: 1, after: 4, passed: [] })
     expect(await recaps().rankMatches(), 'once').toBe(0)
+    await hide(ada, true)
+    expect((await rank(cyd))?.passed, '[Y6] Ada has hidden since').toEqual([])
+    await hide(ada, false)
 
     await sql`insert into position_voids (position_id, by_id, reason, at, pnl_micros)
       values (${lost.id}::uuid, ${bob}::uuid, 'A wrong price', ${new Date(world.now())}::timestamptz, -50000000)`.execute(
@@ -242,6 +248,8 @@ eachDatabase((open) => {
     await two.close(await two.open(friend, { league }), 230)
     expect(await recaps().rank(founder, stretch(two.id, league))).toEqual({ before: 1, after: 2, passed: [] })
     expect(await recaps().rank(friend, stretch(two.id, league))).toEqual({ before: 2, after: 1, passed: [founder] })
+    await hide(founder, true)
+    expect(await recaps().rank(friend, stretch(two.id, league))).toEqual({ before: 2, after: 1, passed: [] })
     expect(await closesOf(friend, two.id, league)).toMatchObject({ start: u(1_000) })
     expect(await worth(founder), 'main is untouched').toBe(u(10_000))
   })

@@ -1,5 +1,5 @@
 /** What a user's closed positions of a match or a week came to, and what they did to the user's rank. */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import {
   type FixtureId,
   fixtureId,
@@ -174,7 +174,7 @@ export class Recaps {
         select user_id, rank_before, rank_after from match_ranks r
          where match_id = ${match}::bigint and purse = ${purse} and ${stillCounts} and rank_after > ${after}::integer
          order by rank_after limit ${PLACES_BEHIND}::integer) behind
-       where rank_before < ${before}::integer order by rank_after, user_id limit ${PASSED_MAX}::integer`.execute(
+       where rank_before < ${before}::integer and ${isOnBoards(sql`user_id`)} order by rank_after, user_id limit ${PASSED_MAX}::integer`.execute(
       this.#db,
     )
     return rows.map((row) => userId(row.user_id))
@@ -196,7 +196,8 @@ export class Recaps {
                rank() over (order by upto desc)::integer as after from made
       )
       select before, after, array(
-               select o.user_id from ranked o where o.before < own.before and o.after > own.after
+               select o.user_id from ranked o
+                where o.before < own.before and o.after > own.after and ${isOnBoards(sql`o.user_id`)}
                 order by o.after, o.user_id limit ${PASSED_MAX}::integer) as passed
         from ranked own where user_id = ${user}::uuid`.execute(this.#db)
     return rows[0] === undefined ? null : { ...rows[0], passed: rows[0].passed.map(userId) }
@@ -281,6 +282,10 @@ export class Recaps {
 const stillCounts = sql`not exists (
   select from position_voids v join all_positions p on p.id = v.position_id
    where p.user_id = r.user_id and p.match_id = r.match_id and p.purse = r.purse and v.at > r.settled_at)`
+
+/** Users who have been frozen, or have hidden or left since, are not named to others. */ // C2, Y2, Y6
+const isOnBoards = (user: RawBuilder<unknown>) =>
+  sql`exists (select from users u where u.id = ${user} and not u.off_boards)`
 
 /** The order of a board by return (actors/community/ranking.ts). */
 const orderOf = (floor: Money) => sql`order by
