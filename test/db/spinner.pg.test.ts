@@ -86,7 +86,8 @@ eachDatabase((open) => {
     expect(before).toMatchObject({ status: 'tied', seed: null })
     expect(before.candidates.map((one) => one.userId).toSorted()).toEqual(users.toSorted())
     weekIsOver()
-    expect(await spinner.previous()).toMatchObject({ status: 'tied', seed: null, seedHash: before.seedHash })
+    const { previous } = await spinner.current()
+    expect(previous).toMatchObject({ status: 'tied', seed: null, seedHash: before.seedHash })
     const week = decided(await spinner.run())
     expect(users).toContain(week.winner?.userId)
     expect(
@@ -304,6 +305,19 @@ eachDatabase((open) => {
     const [latest, missed] = await spinner.history(2)
     expect(latest).toMatchObject({ name: next.name, publishedAt: expect.toSatisfy((at: number) => at < next.startsAt) })
     expect(missed).toMatchObject({ name, seedHash, winner: { userId: user } })
+  })
+
+  it('[R34] shows a week and the one before it, also while the week turns', async () => {
+    await spinner.prepare()
+    weekIsOver()
+    await spinner.prepare()
+    const turn = weekOf(world.now()).endsAt
+    for (let before = 0; before < 8; before++) {
+      let readings = 0
+      const turning = { ...world, now: () => instant(turn - (readings++ < before ? 1 : 0)) }
+      const { previous, ...week } = await new Spinner(open().db, turning, options).current()
+      expect(previous?.endsAt).toBe(week.startsAt)
+    }
   })
 
   it('[R12] a seed is promised once, by the first process', async () => {

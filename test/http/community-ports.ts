@@ -143,8 +143,12 @@ export function communityPorts(alice: User, now: Instant): Ports {
       ],
     },
     spinner: {
-      current: async () => ({ ...week, status: 'tied', candidates: [candidate, { ...candidate, userId: alice.id }] }),
-      previous: async () => decided,
+      current: async () => ({
+        ...week,
+        status: 'tied',
+        candidates: [candidate, { ...candidate, userId: alice.id }],
+        previous: decided,
+      }),
       history: async () => [decided],
       run: async () => ({ kind: 'decided', week: decided, notifications: [] }),
     },

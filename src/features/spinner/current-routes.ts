@@ -42,7 +42,7 @@ const route = createRoute({
 
 export function currentWeek({ spinner }: SpinnerPorts, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const [week, previous] = await Promise.all([spinner.current(), spinner.previous()])
+    const { previous, ...week } = await spinner.current()
     return c.json({ ...weekJson(week), previous: previous === null ? null : weekJson(previous) }, 200)
   })
 }

@@ -48,7 +48,7 @@ export const spinner: Feature = {
           everyMs: 3_600_001,
           roles: ['api', 'rooms'],
           atStart: 'await',
-          run: () => store.prepare(),
+          run: async () => void (await store.prepare()),
         },
       ],
     }

@@ -39,6 +39,11 @@ export interface SpinnerWeek extends Week {
   readonly decidedAt: Instant | null
 }
 
+export interface CurrentWeek extends SpinnerWeek {
+  /** Decided or not; null when no process ran then to promise a seed. */
+  readonly previous: SpinnerWeek | null
+}
+
 export type SpinnerRun =
   | { readonly kind: 'decided'; readonly week: SpinnerWeek; readonly notifications: readonly Notification[] }
   /** Closes of that week may still be being processed. */
@@ -65,27 +70,21 @@ export class Spinner {
     this.#options = options
   }
 
-  /** Promises seeds for this week and the next, so that an outage at the turn of the week breaks no promise. */
-  async prepare(): Promise<void> {
-    const now = weekOf(this.#world.now())
-    await this.#promise([now, weekAfter(now)])
+  /**
+   * Promises seeds for this week, which it returns, and the next, so that an outage at the turn of the week breaks no
+   * promise.
+   */
+  async prepare(): Promise<Week> {
+    const now = this.#world.now()
+    const week = weekOf(now)
+    await this.#promise([week, weekAfter(week)], now)
+    return week
   }
 
-  /** The current week, with its leaders. */
-  async current(): Promise<SpinnerWeek> {
-    await this.prepare()
-    return this.#look(weekOf(this.#world.now()))
-  }
-
-  /** The last week, decided or not; null when no process ran then to promise a seed. */
-  async previous(): Promise<SpinnerWeek | null> {
-    const week = weekBefore(weekOf(this.#world.now()))
-    const row = await withSpinner(this.#db)
-      .selectFrom('spinner_weeks')
-      .select('week')
-      .where('week', '=', week.name)
-      .executeTakeFirst()
-    return row === undefined ? null : this.#look(week)
+  /** The current week, with its leaders, and the one before. */
+  async current(): Promise<CurrentWeek> {
+    const week = await this.prepare()
+    return { ...(await this.#look(week)), previous: await this.#lookIfKept(weekBefore(week)) }
   }
 
   /** Decided weeks, newest first. */
@@ -128,8 +127,8 @@ export class Spinner {
     return { kind: 'decided', week: await this.#look(last), notifications }
   }
 
-  async #promise(weeks: readonly Week[]): Promise<void> {
-    const at = new Date(this.#world.now())
+  async #promise(weeks: readonly Week[], now: Instant): Promise<void> {
+    const at = new Date(now)
     const rows = weeks.map(({ name, startsAt }) => {
       const seed = this.#world.secret(SEED_BYTES)
       return { week: name, starts_at: new Date(startsAt), seed, seed_hash: sha256(seed), published_at: at }
@@ -204,6 +203,15 @@ export class Spinner {
     if (won === undefined || winner === null) return []
     await insertHeadlines(tx, [{ ...spinnerHeadline(week.name, winner, at), districtId: won.districtId }])
     return insertNotices(tx, spinnerNotices(week.name, users, winner, at))
+  }
+
+  async #lookIfKept(week: Week): Promise<SpinnerWeek | null> {
+    const row = await withSpinner(this.#db)
+      .selectFrom('spinner_weeks')
+      .select('week')
+      .where('week', '=', week.name)
+      .executeTakeFirst()
+    return row === undefined ? null : this.#look(week)
   }
 
   async #look(week: Week): Promise<SpinnerWeek> {

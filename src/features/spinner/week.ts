@@ -8,7 +8,7 @@ import { timestamp } from '../../http/json.ts'
 import { districtNumber, instrumentIdText, timestampText, userIdText, usernameText } from '../../http/schemas.ts'
 
 export interface SpinnerPorts {
-  readonly spinner: Pick<Spinner, 'current' | 'previous' | 'history' | 'run'>
+  readonly spinner: Pick<Spinner, 'current' | 'history' | 'run'>
   /** Tells users who are connected. Must not throw. */
   readonly tell: (notifications: readonly Notification[]) => void
 }
