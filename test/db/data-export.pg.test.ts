@@ -90,6 +90,28 @@ eachDatabase((open) => {
     expect(text).not.toMatch(/fingerprint|digest/i)
   })
 
+  it('[Y1] wallets add up to the ledger as of their marker, while their user trades', async () => {
+    const user = await season.player()
+    const match = await season.match()
+    let reads = 0
+    const trade = async () => {
+      while (reads < 20) await match.close(await match.open(user), 201)
+    }
+    const read = async () => {
+      for (; reads < 20; reads++) {
+        const { sections } = await exportOf(user)
+        const main = sections.get('wallets')?.find(({ purse }) => purse === 'main')
+        const entries = [...(sections.get('ledger') ?? []), ...(sections.get('ledgerOther') ?? [])]
+        const included = entries.filter(
+          ({ purse, marker }) => purse === 'main' && Number(marker) <= Number(main?.events),
+        )
+        const sum = included.reduce((all, { amount }) => all + Math.round(Number(amount) * 1e6), 0)
+        expect(sum).toBe(Math.round(Number(main?.balance) * 1e6))
+      }
+    }
+    await Promise.all([trade(), read()])
+  })
+
   it('[Y1] thousands of positions come complete and in order, with at most 500 rows in memory', async () => {
     const count = crowd(open(), 20_000)
     const user = await season.user('Busy Exporter')

@@ -31,7 +31,8 @@ const route = createRoute({
     'One JSON document with a list for each kind of record, as it is stored: profile, sessions, wallets, ledger, ' +
     'positions, account events, notifications, activity, achievements, career, referrals, and the entries of the audit ' +
     'log that concern the caller. Amounts are in units. It is sent as it is read: if the connection breaks, the ' +
-    'document is not complete JSON.',
+    'document is not complete JSON, and a trade made meanwhile may be in one list and not in another. The wallets ' +
+    'include the ledger up to the `marker` that the main wallet has as `events`.',
   security: BROWSER_SECURITY,
   responses: { 200: json(ExportBody, 'A file to download.'), ...errors(...SIGNED_IN, 'BUSY') },
 })
