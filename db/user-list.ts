@@ -76,16 +76,31 @@ export type StatusOutcome =
 const PAGE = 1_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** Makes the tables in which a user has a place rank again, in the transaction that changes their status. */
+export type Reranker = (tx: Transaction<Database>, user: UserId) => Promise<void>
+
+export interface UserListOptions {
+  /** May be seconds old. */
+  readonly reads?: Kysely<Database>
+  readonly rerankers?: readonly Reranker[]
+}
+
 export class UserList {
   readonly #db: Kysely<Database>
   readonly #reads: Kysely<Database>
+  readonly #rerankers: readonly Reranker[]
   readonly #audit: AuditLog
   readonly #world: Pick<World, 'now'>
 
-  /** `reads` may be seconds old. */
-  constructor(db: Kysely<Database>, audit: AuditLog, world: Pick<World, 'now'>, reads = db) {
+  constructor(
+    db: Kysely<Database>,
+    audit: AuditLog,
+    world: Pick<World, 'now'>,
+    { reads = db, rerankers = [] }: UserListOptions = {},
+  ) {
     this.#db = db
     this.#reads = reads
+    this.#rerankers = rerankers
     this.#audit = audit
     this.#world = world
   }
@@ -202,6 +217,7 @@ export class UserList {
       .executeTakeFirst()
     if (before === undefined) return { kind: 'unknown' } as const
     await tx.updateTable('users').set({ status }).where('id', '=', id).execute()
+    for (const rerank of this.#rerankers) await rerank(tx, id)
     await tx.selectFrom('wallets').select('purse').where('user_id', '=', id).orderBy('purse').forNoKeyUpdate().execute()
     await tx
       .updateTable('wallets')

@@ -11,6 +11,7 @@ import { EndedSessions } from '../../db/ended-sessions.ts'
 import type { AuditLog } from '../../db/audit-log.ts'
 import { PersonalKeys as KeyRows } from '../../db/personal-keys.ts'
 import { Sessions } from '../../db/sessions.ts'
+import { type Reranker, UserList } from '../../db/user-list.ts'
 import { Users } from '../../db/users.ts'
 import { createAccountMails, type AccountMails } from '../auth/account-mails.ts'
 import { createIdentityProvider } from '../auth/identity.ts'
@@ -31,6 +32,7 @@ import type { Stores } from './stores.ts'
 
 export interface Accounts {
   readonly users: Users
+  readonly userList: UserList
   readonly registrations: Registrations
   readonly sessions: AuthSessions
   readonly keys: PersonalKeys
@@ -46,7 +48,7 @@ export interface Accounts {
 
 export async function openAccounts(base: Base, parts: AccountParts): Promise<Accounts> {
   const { config, world } = base
-  const { stores, market, observation, erasers } = parts
+  const { stores, market, observation, erasers, rerankers } = parts
   const { settings } = market
   const security = watchDoors(base, market, observation)
   const secret = config.ticket.secret?.reveal() ?? (await loadOrCreateSecret(config.dataDir, () => world.secret(32)))
@@ -66,6 +68,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   const mails = createAccountMails({ mail, users, isOn, world, log: base.log })
   return {
     users,
+    userList: new UserList(stores.db, market.audit, world, { reads: stores.connection.reads, rerankers }),
     registrations,
     ticketSecret: secret,
     ...(await openSessions(base, stores, {
@@ -85,6 +88,8 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
 interface AccountParts {
   /** What features hold of a person. */
   readonly erasers: readonly Eraser[]
+  /** What features rank. */
+  readonly rerankers: readonly Reranker[]
   readonly stores: Stores
   readonly market: Market
   readonly observation: Observation

@@ -4,6 +4,7 @@ import type { Feature, Host, Opened } from '../features/feature.ts'
 import { FEATURES } from '../features/index.ts'
 
 export const ERASERS = FEATURES.flatMap(({ erase = [] }) => erase)
+export const RERANKERS = FEATURES.flatMap(({ rerank = [] }) => rerank)
 export const DECLARED = Object.assign({}, ...FEATURES.map(({ settings }) => settings)) as Declared
 
 export type OpenFeature = Feature & Opened

@@ -14,7 +14,6 @@ import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { Recordings } from '../../db/recordings.ts'
 import { UserConnections } from '../../db/user-connections.ts'
-import { UserList } from '../../db/user-list.ts'
 import { RemoteFault } from '../../rooms/cluster/bus.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { FEED_FAULTS } from '../../rooms/sources/provider.ts'
@@ -154,13 +153,16 @@ function tradingDeps(
   }
 }
 
-function adminPorts({ world, lifecycle, stores, market, realTime, stream }: Host, bot: GameplayBot): AdminPorts {
+function adminPorts(
+  { world, lifecycle, stores, market, accounts, realTime, stream }: Host,
+  bot: GameplayBot,
+): AdminPorts {
   const { settings } = market
   return {
     settings,
     effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
-    userList: new UserList(stores.db, market.audit, world, stores.connection.reads),
+    userList: accounts.userList,
     purseFiles: market.purseFiles,
     anchors: market.anchors,
     recordings: new Recordings(stores.db),

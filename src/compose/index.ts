@@ -18,7 +18,7 @@ import { openCommunity } from './community.ts'
 import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
 import type { Host } from '../features/feature.ts'
-import { DECLARED, ERASERS, openFeatures } from './features.ts'
+import { DECLARED, ERASERS, openFeatures, RERANKERS } from './features.ts'
 import { buildHttp } from './http.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { openMarket } from './market.ts'
@@ -87,7 +87,7 @@ async function assemble(base: Base): Promise<Touchline> {
   const schema = new SchemaWatch(stores.db, base.log)
   const market = await openMarket(base, stores, DECLARED)
   const observation = await startObservation(base)
-  const accounts = await openAccounts(base, { stores, market, observation, erasers: ERASERS })
+  const accounts = await openAccounts(base, { stores, market, observation, erasers: ERASERS, rerankers: RERANKERS })
   const library = await openLibrary(base, stores)
   const doors = buildDoors(base, { accounts, market })
   const { realTime, wsServer } = await buildRealTime(base, { stores, accounts, market, doors, observation })

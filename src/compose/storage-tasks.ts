@@ -7,7 +7,6 @@ import { LedgerClosings } from '../../db/ledger-closings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { Months } from '../../db/months.ts'
 import { Retention } from '../../db/retention.ts'
-import { UserList } from '../../db/user-list.ts'
 import { timelineOf } from '../../db/wallet-cache.ts'
 import type { Host } from '../features/feature.ts'
 import { largeAdoptions } from '../observe/security-metrics.ts'
@@ -39,7 +38,7 @@ export function ledgerTasks({
     db,
     world,
     audit: market.audit,
-    users: new UserList(db, market.audit, world),
+    users: accounts.userList,
     dayMax: () => money(microsNearest(market.settings.value('trading.adoption_day_max'))),
   })
   return [

@@ -7,7 +7,9 @@ import { districtId, fixtureId, type FixtureId, type UserId, userId } from '../.
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
+import { AuditLog } from '../../db/audit-log.ts'
 import type { Database } from '../../db/postgres/schema.ts'
+import { UserList } from '../../db/user-list.ts'
 import { matchBoard } from '../../src/features/match-board/index.ts'
 import { MatchBoardKeeper, STEP } from '../../src/features/match-board/keeper.ts'
 import { type Group, MatchBoards, type MatchTable } from '../../src/features/match-board/store.ts'
@@ -147,6 +149,31 @@ eachDatabase((open) => {
     await match.close(await match.open(dan), 200)
     await keep()
     expect(await table(match.id, dan)).toMatchObject({ total: 2, me: { rank: 2 } })
+  })
+
+  it('[R27] ranks again when a user is frozen, and when they are active again, also after full time', async () => {
+    const [ada, bob, cyd] = [await rig.player(), await rig.player(), await rig.player()]
+    const match = await rig.match()
+    for (const [n, user] of [ada, bob, cyd].entries()) await match.close(await match.open(user), 203 - n)
+    await match.settle()
+    await keep()
+    const world = systemWorld()
+    const rerankers = matchBoard.rerank === undefined ? [] : [matchBoard.rerank]
+    const list = new UserList(open().db, new AuditLog(open().db, world), world, { rerankers })
+    const set = async (status: 'active' | 'frozen') => {
+      await list.setStatus({ id: ada, status, reason: 'a test', by: cyd })
+      expect((await table(match.id, bob)).isFinal).toBe(false)
+      await sql`update match_boards set stepped_at = '-infinity'`.execute(open().db)
+      await keep()
+      const { page, total, isFinal } = await table(match.id, bob)
+      return { ranks: ranksOf(page), total, isFinal }
+    }
+    const without = [
+      [1, bob],
+      [2, cyd],
+    ]
+    expect(await set('frozen')).toEqual({ ranks: without, total: 2, isFinal: true })
+    expect(await set('active')).toMatchObject({ ranks: [[1, ada], expect.anything(), [3, cyd]], total: 3 })
   })
 
   it('[R27] a table that says that it is final has every close', async () => {

@@ -30,6 +30,13 @@ export const matchBoard: Feature = {
     void (await sql`
       with gone as (delete from match_board_places where user_id = ${user}::uuid returning match_id)
       update match_boards b set is_stepped = false from gone where b.match_id = gone.match_id`.execute(tx)),
+  rerank: async (tx, user) =>
+    void (await sql`
+      with places as (
+        select match_id from match_boards
+         where match_id in (select match_id from match_board_places where user_id = ${user}::uuid)
+         order by match_id for no key update)
+      update match_boards b set is_stepped = false from places where b.match_id = places.match_id`.execute(tx)), // C2
   open: ({ stores, community }) => {
     const keeper = new MatchBoardKeeper(stores.db, community.boardRules)
     return {

@@ -13,7 +13,8 @@ export const MatchTableBody = z
     group: z.enum(GROUPS),
     final: z.boolean().openapi({
       description:
-        'True once the match is settled and everything is counted. Only voids by an operator change it then.',
+        'True once the match is settled and everything is counted. Only operators change it then: they void positions, ' +
+        'freeze users and make them active again.',
       example: false,
     }),
     total: rankedTotal,
