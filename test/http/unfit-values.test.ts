@@ -110,7 +110,8 @@ it('[H33] a cursor of the right form with a content that cannot be is refused on
   const names = [
     'activity',
     'audit',
-    'board',
+    'board-pnl',
+    'board-roi',
     'changes',
     'events',
     'league',
@@ -136,8 +137,7 @@ it('[H33] a cursor of the right form with a content that cannot be is refused on
     expect([name, list ?? text]).toEqual([name, list])
     seen.add(String(list))
     for (const [n, part] of key.entries()) {
-      const wrong = typeof part === 'number' ? [2 ** 53, -(2 ** 53), 0.5, 'a\u0000b', null] : ['a\u0000b', '\ud800', 7]
-      for (const value of wrong) {
+      for (const value of wrongFor(part)) {
         const made = written(String(list), key.with(n, value))
         const response = await rig.asAlice(`${path}?${cursor.name}=${made}`, { method })
         expect([name, n, value, await refusedAt(response)]).toEqual([name, n, value, cursor.name])
@@ -146,3 +146,8 @@ it('[H33] a cursor of the right form with a content that cannot be is refused on
   }
   expect([...seen].toSorted()).toEqual(lists.toSorted())
 })
+
+const wrongFor = (part: unknown): readonly unknown[] => {
+  if (Array.isArray(part)) return [[], ...part.flatMap((of, n) => wrongFor(of).map((wrong) => part.with(n, wrong)))]
+  return typeof part === 'number' ? [2 ** 53, -(2 ** 53), 0.5, 'a\u0000b', null] : ['a\u0000b', '\ud800', 7]
+}
