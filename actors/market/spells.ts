@@ -58,9 +58,9 @@ export function pitchOf(
   const men: Men[] = [ELEVEN]
   const done = new Set<string>()
   const changes = new Map<Incident, Change>()
-  const named = new Set(
-    incidents.flatMap((i) => (counts(i) && i.kind === 'substitution' ? [i.playerId, i.relatedPlayerId] : [])),
-  )
+  const namesOf = (row: Incident): Change => withoutOpponent({ on: row.playerId, off: row.relatedPlayerId }, row, sides)
+  const rows = incidents.filter((row) => counts(row) && row.kind === 'substitution').map(namesOf)
+  const named = new Set(rows.flatMap(({ on, off }) => [on, off]))
   const cameOn = new Map<PlayerId, Incident>()
   for (const { row, at } of inOrder(incidents, periods, now, playing)) {
     if (row.kind !== 'substitution') {
