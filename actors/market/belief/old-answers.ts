@@ -9,7 +9,7 @@ import {
   type Side,
   SIDES,
 } from '../fixture.ts'
-import { isRegularEnd, phaseOf } from '../phase.ts'
+import { isRegularEnd, isShootoutOver, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { counts, type Incident } from '../incidents.ts'
 import { clockCanFollow, type Details, DISCRETE, GAP_MINUTES, isCount, secsIn, secsSince } from './plausible.ts'
@@ -68,7 +68,8 @@ const ROWS_MIN = 2
  */
 export function withoutOther(said: SaidFixture, seen: Seen, before: readonly FixturePeriod[], withheld: number) {
   const isSameScore = SIDES.every((side) => said[side].goals === null || said[side].goals === seen[side].goals)
-  const isOther = isOfOtherRows(said, seen) || (isLeapToEnd(said, seen, before) && !(isSameScore && withheld > 0))
+  const isLeap = isLeapToEnd(said, seen, before) && !(isSameScore && withheld > 0)
+  const isOther = isLeap || isShootoutTooEarly(said, seen) || isOfOtherRows(said, seen)
   if (!isOther || withheld === WITHHELD_MAX) return { said, withheld: isOther ? withheld : 0 }
   return { said: emptied(said), withheld: withheld + 1 }
 }
@@ -91,6 +92,17 @@ function isLeapToEnd(said: SaidFixture, { replay = false, sourceAt }: Seen, befo
 
 /** The halves of 90 minutes. */
 const REGULAR = 2
+
+/** A half that ends so many seconds short may have been whole. */
+const SHORT_SECS = 600
+
+/** Whether a match is over by a shoot-out although its second half is missing or goes on. It would settle at once. */
+function isShootoutTooEarly({ periods, ...said }: SaidFixture, { replay = false }: Seen): boolean {
+  if (replay || periods.length === 0 || !isShootoutOver(said)) return false
+  const isWhole = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
+    order >= REGULAR && (elapsedSecs ?? Infinity) >= length * 60 - SHORT_SECS
+  return !periods.some(isWhole)
+}
 
 /** Counts by player that a provider no longer tells: it has begun again at zero. */
 export type Untold = Readonly<Record<string, Details>>
