@@ -28,8 +28,10 @@ export interface Around {
   readonly standsUnlisted: number
   /** What the keepers of a side are owed: they alone are stated to have conceded. */
   readonly conceded: Readonly<Record<Side, { readonly owed: number; readonly takenBack: number }>>
-  /** Penalties that a side has missed, and whose takers' statistics do not say so yet. */
-  readonly missed: Readonly<Record<Side, number>>
+  /** Penalties that a side has missed: all, and those of them that the statistics of their takers do not tell yet. */
+  readonly missed: Readonly<Record<Side, { readonly all: number; readonly owed: number }>>
+  /** Assists that only the statistics show: none where they are more than the goals of a side without one. */
+  readonly assists: Readonly<Record<Side, number>>
 }
 
 const other = (side: Side): Side => (side === 'home' ? 'away' : 'home')
@@ -55,21 +57,23 @@ export function standingFor(
 
 /** Discrete actions: those of the list, and those that the statistics show first and the score confirms. */
 function countsFor({ role, side, tally, differences }: Told, around: Around, model: ScoringModel): Counts {
-  const { isStated, unlisted, standsUnlisted, missed } = around
+  const { isStated, unlisted, standsUnlisted, missed, assists } = around
   const sum: Partial<Record<DiscreteAction, number>> = { ...tally.weighed }
   const add = (action: DiscreteAction, by: number): void => {
     if (by > 0) sum[action] = (sum[action] ?? 0) + by
   }
-  const { goal, penalty_goal, own_goal, conceded, assist, ...others } = differences.ahead
+  const { goal, penalty_goal, own_goal, conceded, assist, penalty_saved, ...others } = differences.ahead
   for (const [action, by] of Object.entries(others) as [DiscreteAction, number][]) add(action, by)
   const [own, theirs] = [unlisted[side], unlisted[other(side)]]
   add('goal', standsUnlisted * Math.min(goal ?? 0, own))
   add('penalty_goal', Math.min(penalty_goal ?? 0, own))
-  add('assist', standsUnlisted * Math.min(assist ?? 0, 1))
+  add('assist', standsUnlisted * Math.min(assist ?? 0, 1, assists[side]))
   add('own_goal', Math.min(own_goal ?? 0, theirs))
   if (role !== 'GK') return sum
   add('conceded', standsUnlisted * Math.min(conceded ?? 0, theirs))
-  if (isStated) add('penalty_saved', model.follows.saved * missed[other(side)])
+  const { all, owed } = missed[other(side)]
+  add('penalty_saved', Math.min(penalty_saved ?? 0, all))
+  if (isStated) add('penalty_saved', model.follows.saved * owed)
   return sum
 }
 
@@ -86,7 +90,7 @@ function followersOf(
   if (!isStated) return { rating, statistics }
   const doubt = (action: DiscreteAction): number => (tally.weighed[action] ?? 0) - (tally.listed[action] ?? 0)
   for (const action of FOLLOWED) {
-    const saved = action === 'penalty_saved' && role === 'GK' ? follows.saved * missed[other(side)] : 0
+    const saved = action === 'penalty_saved' && role === 'GK' ? follows.saved * missed[other(side)].owed : 0
     const coming = doubt(action) + (differences.owed[action] ?? 0) - (takenBack[action] ?? 0) + saved
     rating += coming * follows.rating[action]
     statistics += coming * follows.statistics[action]

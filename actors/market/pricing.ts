@@ -229,7 +229,11 @@ function castOf(
     const [player, spells] = [listed.get(playerId), pitch.spells.get(playerId)]
     if (player === undefined || spells === undefined) return []
     const before = memory.players[playerId] ?? UNSEEN
-    const stated = refresh(before, details, { role: player.role, minutes: secsOn(spells) / 60 }, model)
+    // No more errors have led to a goal than there were goals.
+    const goals = snapshot[side === 'home' ? 'away' : 'home'].goals ?? Infinity
+    const errors = Math.min(details?.[STATISTIC.errors] ?? 0, goals)
+    const possible = details && { ...details, [STATISTIC.errors]: errors }
+    const stated = refresh(before, possible, { role: player.role, minutes: secsOn(spells) / 60 }, model)
     const fromList = (tally.get(playerId) ?? NOTHING).listed
     const now = { ...stated, listed: fromList, takenBack: takenBackOf(before, fromList, stated.counts) }
     const excused = stillExcused(player.role, { listed: fromList, stated: now.counts, excused: before.excused })
@@ -261,16 +265,24 @@ function toldOf({ tally }: Scene, seen: Seen, when: When): Told {
 function aroundOf(scene: Scene, cast: readonly Seen[], when: When, model: ScoringModel): Around {
   const { snapshot, isOver } = scene.moment
   const conceded = { home: { owed: 0, takenBack: 0 }, away: { owed: 0, takenBack: 0 } }
-  const missed = { home: 0, away: 0 }
+  const missed = { home: { all: 0, owed: 0 }, away: { all: 0, owed: 0 } }
+  const assists = { home: { listed: 0, ahead: 0 }, away: { listed: 0, ahead: 0 } }
   for (const seen of cast) {
     const { side, role } = seen.player
-    const { differences, takenBack } = toldOf(scene, seen, when)
-    missed[side] += differences.owed.penalty_missed ?? 0
+    const { differences, takenBack, tally } = toldOf(scene, seen, when)
+    missed[side].owed += differences.owed.penalty_missed ?? 0
+    missed[side].all += (tally.listed.penalty_missed ?? 0) + (differences.ahead.penalty_missed ?? 0)
+    assists[side].listed += tally.listed.assist ?? 0
+    assists[side].ahead += differences.ahead.assist ?? 0
     if (role !== 'GK') continue
     conceded[side].owed += differences.owed.conceded ?? 0
     conceded[side].takenBack += takenBack.conceded ?? 0
   }
   const unlisted = (side: Side): number => unlistedGoals(snapshot, side, scene.incidents)
+  const unassisted = (side: Side): number => {
+    const { listed, ahead } = assists[side]
+    return ahead > (snapshot[side].goals ?? Infinity) - listed ? 0 : ahead
+  }
   return {
     isStated: cast.some((seen) => seen[when].volume !== 0),
     unlisted: { home: unlisted('home'), away: unlisted('away') },
@@ -278,6 +290,7 @@ function aroundOf(scene: Scene, cast: readonly Seen[], when: When, model: Scorin
     standsUnlisted: isOver || !scene.incidents.some(({ kind }) => isGoal(kind)) ? 1 : chanceAfter(0, model.review),
     conceded,
     missed,
+    assists: { home: unassisted('home'), away: unassisted('away') },
   }
 }
 

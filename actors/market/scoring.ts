@@ -65,6 +65,8 @@ export const STATISTIC = {
   yellow: 84,
   red: 83,
   secondYellow: 85,
+  /** That led to a goal. */
+  errors: 571,
 } as const
 
 /** Points in 90 minutes for each unit of a natural logarithm, by role. */

@@ -17,8 +17,8 @@ const LATE_SECS = 180
 
 /**
  * The answer in which a row that tells another fact than the one that counts still tells that one, for one list, and
- * which does not list yet a card or a missed penalty that answers before would have listed. A row that one poll gets
- * wrong would move prices there and back.
+ * which does not list yet a card, a missed penalty or an assist that answers before would have listed. A
+ * row that one poll gets wrong would move prices there and back.
  */
 export function withoutCorrections(
   said: SaidFixture,
@@ -58,16 +58,20 @@ interface Told {
  * statistics do not have it. Of goals the score decides.
  */
 function isLate(row: FixtureEvent, told: Told): boolean {
-  const { known, facts } = told
+  const { facts } = told
   const actions = isGoal(row.kind) || row.rescinded ? [] : statedAs(row.kind)
-  const toldSecs = playedSecs(known.periods)
   if (actions.length === 0 || row.playerId === null || facts.some((one) => one.id === row.id || isSame(one, row))) {
     return false
   }
-  const isOld = minuteEnd({ ...row, listedAt: toldSecs }, known.periods, toldSecs) + LATE_SECS < toldSecs
   const isBooking = ({ kind, playerId, minute, extraMinute }: Incident): boolean =>
     kind === 'yellow' && playerId === row.playerId && minute === row.minute && extraMinute === row.extraMinute
-  return (isOld || facts.some(isBooking)) && !isStated(row.playerId, 'playerId', actions, told)
+  return (isOld(row, told) || facts.some(isBooking)) && !isStated(row.playerId, 'playerId', actions, told)
+}
+
+/** Whether the answer before was of long after the minute of a row. */
+function isOld(row: FixtureEvent | Incident, { known: { periods } }: Told): boolean {
+  const toldSecs = playedSecs(periods)
+  return minuteEnd({ listedAt: toldSecs, ...row }, periods, toldSecs) + LATE_SECS < toldSecs
 }
 
 /** The fact that counts, that a row tells no longer, and that no other row tells instead. */
@@ -97,17 +101,24 @@ function isInPlaceOf(row: FixtureEvent, fact: Incident, { said, known, events, f
 
 const goalsIn = ({ home, away }: Pick<SaidFixture, Side>): number => (home.goals ?? 0) + (away.goals ?? 0)
 
-/** Whether a row contradicts a fact. One that names a player for the first time, or no longer, does not. */
-function isChanged(row: FixtureEvent, fact: Incident, { said }: Told): boolean {
+/**
+ * Whether a row contradicts a fact. One that names a player for the first time, or no longer, does not, unless it gives
+ * an assist for a goal of long ago.
+ */
+function isChanged(row: FixtureEvent, fact: Incident, told: Told): boolean {
   const { kind, playerId, relatedPlayerId } = row
   if (row.rescinded || kind !== fact.kind || !near(row, fact)) return true
   const isOwnAssist = kind === 'goal' && relatedPlayerId !== null && relatedPlayerId === fact.playerId
   if (isOther(playerId, fact.playerId) || isOwnAssist) return kind !== 'substitution' || !isExchanged(row, fact)
+  if (isNewAssist(row, fact) && fact.relatedPlayerId === null) return isOld(fact, told)
   // An opponent is taken off by mistake: who left is not known.
-  const related = said.players.find((player) => player.playerId === fact.relatedPlayerId)
+  const related = told.said.players.find((player) => player.playerId === fact.relatedPlayerId)
   const isOpponent = related !== undefined && fact.side !== null && related.side !== fact.side
   return isOther(relatedPlayerId, fact.relatedPlayerId) && !isOpponent
 }
+
+const isNewAssist = ({ kind, relatedPlayerId: id }: FixtureEvent, { relatedPlayerId: before }: Incident): boolean =>
+  kind === 'goal' && id !== null && id !== before
 
 const isOther = (a: PlayerId | null, b: PlayerId | null): boolean => a !== null && b !== null && a !== b
 
@@ -139,7 +150,7 @@ function isAgreed(row: FixtureEvent, fact: Incident, told: Told): boolean {
   const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
   // A second yellow card is no straight red one.
   const own = statedAs(row.kind).filter((action) => action === row.kind)
-  const isOtherAssist = row.kind === 'goal' && isOther(row.relatedPlayerId, fact.relatedPlayerId)
+  const isOtherAssist = isNewAssist(row, fact)
   return (
     (isOtherDeed || isOtherAssist) &&
     (!isOtherDeed || isStated(row.playerId, 'playerId', own, told)) &&

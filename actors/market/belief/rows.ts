@@ -102,6 +102,10 @@ function rowOf(e: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number
   // An own goal by a player in no line-up: the provider files it under the side it counts for.
   const filed = e.kind === 'own_goal' && e.side !== null ? (e.side === 'home' ? 'away' : 'home') : e.side
   const player = e.playerId ?? (e.kind === 'substitution' ? e.relatedPlayerId : null)
+  const side = (player === null ? undefined : sides.get(player)) ?? filed
+  const related = e.relatedPlayerId === null ? undefined : sides.get(e.relatedPlayerId)
+  // No opponent gives an assist.
+  const isOpponent = e.kind === 'goal' && related !== undefined && side !== null && related !== side
   const row = {
     id: e.id,
     firstId: e.id,
@@ -110,9 +114,9 @@ function rowOf(e: Relevant, sides: ReadonlyMap<PlayerId, Side>, listedAt: number
     extraMinute: e.extraMinute,
     period: e.period,
     sortOrder: e.sortOrder ?? null,
-    side: (player === null ? undefined : sides.get(player)) ?? filed,
+    side,
     playerId: e.playerId,
-    relatedPlayerId: e.relatedPlayerId,
+    relatedPlayerId: isOpponent ? null : e.relatedPlayerId,
     addition: isVar(e.kind) ? e.addition : null,
     listedAt,
     isRelatedLost: false,
