@@ -22,9 +22,11 @@ import {
   canFollow,
   type Details,
   DISCRETE,
+  GONE_AFTER,
   goalsCanFollow,
   hasActed,
   hasNews,
+  lackingIn,
   saidIn,
   secsIn,
   withoutKicks,
@@ -86,7 +88,8 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const score = scoreAfter(said, known, doubts, { isExplained: evidence.isExplained, isShootout, minutes })
   const lineups = startersAfter(said, known, doubts, over)
   const isExplained = evidence.isExplained || score.hasFallen
-  const reasons = { ...evidence, doubts, isExplained, isShootout, minutes, copied }
+  const isBegunAgain = !isEmpty(untold)
+  const reasons = { ...evidence, doubts, isExplained, isShootout, minutes, copied, isBegunAgain }
   const players = playersAfter(said, known, reasons, lineups.starters)
   const snapshot: FixtureSnapshot = {
     ...said,
@@ -240,13 +243,15 @@ interface Reasons extends Evidence {
   /** Of play since the last update. */
   readonly minutes: number
   readonly copied: ReadonlySet<PlayerId>
+  /** The provider tells only what has happened since it began again. */
+  readonly isBegunAgain: boolean
 }
 
 /** The squad with its statistics. */
 function playersAfter(
   said: SaidFixture,
   { squad }: Known,
-  { doubts, isExplained, isShootout, corrected, takenBack, vouchedFor, minutes, copied }: Reasons,
+  { doubts, isExplained, isShootout, corrected, takenBack, vouchedFor, minutes, copied, isBegunAgain }: Reasons,
   starters: Lineups['starters'],
 ) {
   const players = new Map(squad.map((player) => [player.playerId, player]))
@@ -255,6 +260,7 @@ function playersAfter(
   const exchanged = exchangedIn(unexplained, squad, minutes)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
+  const told = new Set(isBegunAgain ? [] : said.players.flatMap(({ details }) => Object.keys(details ?? {})))
   for (const row of said.players) {
     const before = players.get(row.playerId)
     const details =
@@ -270,6 +276,7 @@ function playersAfter(
               isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
               vouchedFor: (type) => vouchedFor(row.playerId, type),
               isExchanged: exchanged.has(row.playerId),
+              told,
             },
           )
     if (details?.doubts) waiting[row.playerId] = details.doubts
@@ -305,13 +312,15 @@ interface DetailReasons {
   readonly vouchedFor: (type: number) => number
   /** The row may be another player's. */
   readonly isExchanged: boolean
+  /** The types of which an answer that lacks one of them says that there is none. */
+  readonly told: ReadonlySet<string>
 }
 
 /** Statistics by type: what is not said stays, and what cannot follow waits. */
 function detailsAfter(
   row: Details,
   before: Details | null,
-  { waiting, minutes, isExplained, isTakenBack: isLess, vouchedFor, isExchanged }: DetailReasons,
+  { waiting, minutes, isExplained, isTakenBack: isLess, vouchedFor, isExchanged, told }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
   const now = saidIn(row, before, isLess)
@@ -321,7 +330,8 @@ function detailsAfter(
   let isSudden = false
   for (const [key, value] of Object.entries(now)) {
     const type = Number(key)
-    const [last, first] = [before[type] ?? startOf(type, value), waiting[type]]
+    const last = before[type] ?? startOf(type, value)
+    const first = (waiting[type] ?? -1) < 0 ? undefined : waiting[type]
     const follows = (from: number): boolean => canFollow(type, from, value, between)
     const isLower = value < last
     const isRepeated = first !== undefined && follows(first) && !(isLower && value < vouchedFor(type))
@@ -331,6 +341,15 @@ function detailsAfter(
     isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
   }
   for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value
+  // Counted below zero while it waits.
+  for (const type of lackingIn(now, before, told)) {
+    const answers = Math.max(0, -(waiting[type] ?? 0)) + 1
+    if (answers < GONE_AFTER) doubts[type] = -answers
+    else {
+      delete doubts[type]
+      believed[type] = 0
+    }
+  }
   // The rating that goes with a fall of goals waits for it: the price holds what is taken back until then. It may not
   // be said again, so it counts as soon as it need not wait. A first one has held nothing.
   const [known, rating] = [before[STATISTIC.rating], believed[STATISTIC.rating] ?? doubts[STATISTIC.rating]]
@@ -346,7 +365,7 @@ function detailsAfter(
   return { believed: { ...before, ...believed }, doubts: isEmpty(doubts) ? null : doubts }
 }
 
-const isEmpty = (details: Details): boolean => Object.keys(details).length === 0
+const isEmpty = (details: object): boolean => Object.keys(details).length === 0
 
 /** Where a statistic of a player starts whose others are known: counts at zero, a rating anywhere. */
 const startOf = (type: number, value: number): number => (type === STATISTIC.rating ? value : 0)

@@ -18,7 +18,7 @@ export const GAP_MINUTES = 10
 
 const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
 /** Shots on target, saves, and errors that lead to a goal. */
-const DEAR: ReadonlySet<number> = new Set([86, 57, 571])
+const DEAR: ReadonlySet<number> = new Set([86, 57, STATISTIC.errors])
 export const DISCRETE: ReadonlySet<number> = new Set([
   STATISTIC.goals,
   STATISTIC.penaltyGoals,
@@ -61,6 +61,22 @@ export function saidIn(now: Details, before: Details, isTakenBack: boolean): Det
   }
   const isWhole = most === 0 || now[largest] !== undefined
   return isWhole && Object.keys(lost).length > 0 ? { ...now, ...lost } : now
+}
+
+/** Answers in a row without a count, in rows that have the others: then there is none. */
+export const GONE_AFTER = 4
+/** Such a row has so many other counts, and lacks at most one for as many. */
+const OTHERS_MIN = 2
+
+/**
+ * The counts that a row lacks which has nearly all others of its player. They may be those of another, told of this one
+ * for an answer or two by a provider that leaves out what is zero. `told`: the types that the answer tells of anybody.
+ */
+export function lackingIn(now: Details, before: Details, told: ReadonlySet<string>): readonly number[] {
+  const known = Object.keys(before).filter((type) => isCount(Number(type)) && (before[Number(type)] ?? 0) > 0)
+  const lacking = known.filter((type) => now[Number(type)] === undefined)
+  const isNearlyWhole = known.length - lacking.length >= OTHERS_MIN * lacking.length
+  return isNearlyWhole ? lacking.filter((type) => told.has(type) && !DISCRETE.has(Number(type))).map(Number) : []
 }
 
 /** The statistics that a provider may count the kicks of a shoot-out in. */
