@@ -250,4 +250,79 @@ describe('rows that contradict one another', () => {
     const own = fed(scored, called(15, [0, 1]), called(15, [0, 1]), called(15, [0, 1]))
     expect(own.base(11)).toBeGreaterThan(right.base(11) ?? 0)
   })
+
+  it.each([
+    ['a saved penalty that nobody has missed', 11, [0, 0], { 113: 2 }],
+    ['an assist without a goal', 4, [0, 0], { 79: 1 }],
+    ['errors that led to more goals than there are', 12, [0, 1], { 571: 3 }],
+  ] as const)('[P16] %s moves no price beyond what the score allows', (_, player, score, stated) => {
+    const told = (of: object): Said => ({
+      score,
+      over: { lineups: lineups({ [player]: { details: details({ ...STATS, ...of }) } }) },
+    })
+    const allowed = fed(told({}), told({}), told({}))
+    const match = fed(told({}), told(stated), told(stated))
+    expect(match.base(player)).toBe(allowed.base(player))
+  })
+
+  it('[P16] a keeper is credited with a saved penalty once its taker, or the list, has missed one', () => {
+    const keeper = { 11: { details: details({ ...STATS, 113: 1 }) } }
+    const alone: Said = { over: { lineups: lineups(keeper) } }
+    const both: Said = { over: { lineups: lineups({ ...keeper, 4: { details: details({ ...STATS, 112: 1 }) } }) } }
+    const listed: Said = { over: { lineups: lineups(keeper), events: [event(1, 17, 4, 39)] } }
+    for (const said of [both, listed]) expect(fed(said).base(11)).toBeGreaterThan((fed(alone).base(11) ?? 0) + 1)
+  })
+
+  it('[P24] no opponent gives an assist', () => {
+    const assisted: Said = { ...scored, over: { ...scored.over, events: [{ ...goal, related_player_id: 12 }] } }
+    expect(fed(assisted, assisted).bases()).toEqual(fed(scored, scored).bases())
+  })
+
+  it('[P24] an assist for a goal of long ago counts when a second list or the statistics tell it', () => {
+    const early = event(1, 14, 4, 20)
+    const old: Said = { ...scored, over: { ...scored.over, events: [early] } }
+    const assisted: Said = { ...old, over: { ...old.over, events: [{ ...early, related_player_id: 3 }] } }
+    const stated: Said = {
+      ...assisted,
+      over: {
+        ...assisted.over,
+        lineups: lineups({
+          3: { details: details({ ...STATS, 79: 1 }) },
+          4: { details: details({ ...STATS, 52: 1 }) },
+        }),
+      },
+    }
+    expect(fed(old, assisted).base(3)).toBe(fed(old, old).base(3))
+    for (const polls of [
+      [old, assisted, assisted],
+      [old, stated],
+    ])
+      expect(fed(...polls).base(3)).toBeGreaterThan((fed(old, old).base(3) ?? 0) + 1)
+  })
+
+  it('[P22] a count that four rows with the others lack, and others have, is none', () => {
+    const told = (of: object): Said => ({
+      over: {
+        lineups: lineups({
+          3: { details: details({ ...STATS, 117: 1 }) },
+          4: { details: details({ ...STATS, 56: 1, 78: 2, ...of }) },
+        }),
+      },
+    })
+    const right = Array.from({ length: 4 }, () => told({}))
+    expect(fed(told({}), told({ 117: 4 }), ...right).bases()).toEqual(fed(told({}), told({}), ...right).bases())
+    const held = fed(told({}), told({ 117: 4 }), ...right.slice(1))
+    expect(held.base(4)).toBeGreaterThan(fed(told({}), told({}), ...right.slice(1)).base(4) ?? 0)
+  })
+
+  it.each(['FT_PEN', null])('[P29] a shoot-out ends no match before its second half: %s', (state) => {
+    const over: Said = {
+      over: { state: state === null ? null : { state }, state_id: 8, periods: [{ ...FIRST, minutes: 40 }] },
+    }
+    expect(fed({}, over, over, over, {}).state.info).toMatchObject({ phase: 'live', settling: null })
+    expect(fed({}, over, over, over, over).state.info.settling).toBe('full_time')
+    const whole: Said = { over: { ...over.over, periods: [FIRST, { ...SECOND, minutes: 91, ticking: false }] } }
+    const late = secondHalf(FIRST, { ...SECOND, minutes: 91 })
+    expect(fed(secondHalf(FIRST, SECOND), late, late, whole).state.info.settling).toBe('full_time')
+  })
 })

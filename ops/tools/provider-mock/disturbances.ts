@@ -50,6 +50,10 @@ function inQuietRow(
   }
 }
 
+const [SHOT_ON_TARGET, KEY_PASS] = [86, 117]
+/** Polls after which a count that no row tells any more is none, also where rows lack others. */
+const FORGOTTEN_AFTER = 8
+
 /** The mistake needs this many counts: fewer may double in play within a poll, or all be taken back. */
 const MANY = 20
 
@@ -261,6 +265,30 @@ const KINDS = {
       draft.rows(n, 'lineups', (row) => (playerOf(row) === to ? { ...row, details } : row))
     }
   },
+  'a count of another': (draft, chance) => {
+    const end = draft.inPlay().at(-1) ?? 0
+    const player = one(chance, idsOf(draft))
+    const type = one(chance, [SHOT_ON_TARGET, KEY_PASS]) ?? KEY_PASS
+    const typesOf = (row: Payload | undefined): readonly unknown[] =>
+      detailsOf(row ?? {}).flatMap((detail) => (isCount(Number(typeOf(detail))) ? [typeOf(detail)] : []))
+    const fits = (frame: Payload): boolean =>
+      !typesOf(rowOf(frame, player ?? 0)).includes(type) && lineupsOf(frame).some((row) => typesOf(row).includes(type))
+    const from = draft.truth.findLastIndex((frame) => !fits(frame)) + 1
+    const isLong = (frame: Payload): boolean =>
+      draft.truth.indexOf(frame) >= from && typesOf(rowOf(frame, player ?? 0)).length > 2
+    const nothingNew = (frame: Payload): unknown => (isLong(frame) ? lineupsOf(frame) : Symbol('little told'))
+    const polls = draft.quietPolls(chance, 'lineups', nothingNew, 1 + chance.below(2))
+    if (player === null || Number(polls.at(-1)) + FORGOTTEN_AFTER > end) return
+    for (const n of polls) {
+      const extra = { type_id: type, data: { value: 1 } }
+      draft.rows(n, 'lineups', (row) =>
+        playerOf(row) === player ? { ...row, details: [...detailsOf(row), extra] } : row,
+      )
+    }
+    // Nobody says that it is gone: that it is missing from several rows does.
+    draft.wronged.add(player)
+    draft.hide(player, Number(polls[0]), Number(polls.at(-1)) + FORGOTTEN_AFTER)
+  },
   'statistics multiplied': (draft, chance) => {
     const times = one(chance, [1.5, 2, 2.5, 3, 4]) ?? 2
     const team = chance.happens(0.5) ? null : lineupsOf(draft.truth[0] ?? {})[0]?.['team_id']
@@ -458,6 +486,33 @@ const KINDS = {
         : row,
     )
   },
+  'an opponent assists': (draft) => {
+    draft.rowsFrom(0, 'events', (row) => {
+      if (typeOf(row) !== GOAL || row['related_player_id'] !== null) return row
+      const opponent = lineupsOf(draft.truth[SETTLED_FROM] ?? {}).find(
+        (other) => other['team_id'] !== row['participant_id'],
+      )
+      return { ...row, related_player_id: playerOf(opponent), related_player_name: opponent?.['player_name'] }
+    })
+  },
+  'a late assist for a poll': (draft, chance) => {
+    const n = draft.quietPoll(chance, 'events', (frame) => [eventsOf(frame), lineupsOf(frame)])
+    const before = draft.inPlay().filter((poll) => poll < (n ?? 0))
+    const isOld = (row: Payload): boolean =>
+      eventsOf(draft.truth[before.at(-4) ?? 0] ?? {}).some((now) => now['id'] === row['id'])
+    const goals = eventsOf(draft.at(n ?? -1)).filter(
+      (row) => typeOf(row) === GOAL && row['related_player_id'] === null && isOld(row),
+    )
+    const row = one(chance, goals)
+    // Of one that is listed twice the other goes on telling what it told.
+    if (n === null || row === null || eventsOf(draft.at(n)).filter((now) => isAlike(now, row)).length > 1) return
+    const isFree = ({ player_id: id, team_id: team }: Payload): boolean =>
+      team === row['participant_id'] && !draft.truth.some((frame) => isIn(frame, Number(id)))
+    const wrong = one(chance, lineupsOf(draft.truth[n] ?? {}).filter(isFree))
+    if (wrong === null) return
+    const assist = { related_player_id: playerOf(wrong), related_player_name: wrong['player_name'] }
+    draft.rows(n, 'events', (now) => (now['id'] === row['id'] ? { ...now, ...assist } : now))
+  },
   'a miss typed as a goal': (draft) => {
     draft.rowsFrom(0, 'events', (row) =>
       typeOf(row) === MISSED ? { ...row, type_id: PENALTY_GOAL, addition: 'Missed Penalty' } : row,
@@ -642,6 +697,16 @@ const KINDS = {
     if (n === null || draft.inPlay().filter((later) => later > n).length < 6) return
     draft.replace(n, draft.truth.at(-1) ?? {})
     draft.hide(0, n, n + 1)
+  },
+  'the end of a shoot-out': (draft, chance) => {
+    // Near the end it may be true.
+    const isEarly = (frame: Payload): boolean => rowsOf(frame, 'periods').every((row) => Number(row['minutes']) < 70)
+    const nothingNew = (frame: Payload): unknown => (isEarly(frame) ? allButTheClock(frame) : Symbol('late'))
+    for (const n of draft.quietPolls(chance, 'whole', nothingNew, 1 + chance.below(2))) {
+      draft.rows(n, 'periods', (period) => ({ ...period, ticking: false }))
+      draft.set(n, { state_id: 8, state: { id: 8, state: 'FT_PEN', developer_name: 'FT_PEN' } })
+      draft.hide(0, n, n + 1)
+    }
   },
   'the next half too early': (draft, chance) => {
     const n = draft.quietPoll(chance, 'whole', allButTheClock)
