@@ -33,7 +33,7 @@ export interface Doubts {
   readonly goals: Readonly<Record<Side, number | null>>
   /** The starters of a side, where they are not those believed. */
   readonly starters: Readonly<Record<Side, readonly PlayerId[] | null>>
-  /** Statistics by player and type that cannot follow those believed. */
+  /** Statistics by player and type that cannot follow those believed; below zero, the answers in a row without it. */
   readonly details: Readonly<Record<string, Details>>
   /** Seconds played of a period, by its order, that cannot follow those believed. */
   readonly clocks: Readonly<Record<string, number>>
