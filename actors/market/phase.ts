@@ -111,10 +111,6 @@ export const hasShootout = ({
 export const isRegularEnd = ({ state, stateId }: { state: string | null; stateId: number | null }): boolean =>
   state === null ? stateId === 5 : state === 'FT'
 
-/** A match that a shoot-out has decided. */
-export const isShootoutOver = ({ state, stateId }: { state: string | null; stateId: number | null }): boolean =>
-  state === null ? stateId === 8 : state === 'FT_PEN'
-
 /** Between kick-off and full time, where a silent feed is a fault. */
 export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
 

@@ -16,7 +16,14 @@ import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { copiedIn, exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
-import { withoutImpossible, withoutOld, withoutOneRating, withoutOther, withUntold } from './old-answers.ts'
+import {
+  withLastRunning,
+  withoutImpossible,
+  withoutOld,
+  withoutOneRating,
+  withoutOther,
+  withUntold,
+} from './old-answers.ts'
 import { periodsAfter } from './periods.ts'
 import {
   canFollow,
@@ -70,7 +77,7 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
   const own = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
-  const { said: current, withheld: others } = withoutOther(own, known, before, last.withheld)
+  const { said: current, withheld: others } = withoutOther(withLastRunning(own, known), known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
   const { state: name, stateId } = isSilent ? known : current
   const state = { state: name, stateId }

@@ -9,7 +9,7 @@ import {
   type Side,
   SIDES,
 } from '../fixture.ts'
-import { isRegularEnd, isShootoutOver, phaseOf } from '../phase.ts'
+import { isRegularEnd, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { counts, type Incident } from '../incidents.ts'
 import { clockCanFollow, type Details, DISCRETE, GAP_MINUTES, isCount, secsIn, secsSince } from './plausible.ts'
@@ -68,8 +68,7 @@ const ROWS_MIN = 2
  */
 export function withoutOther(said: SaidFixture, seen: Seen, before: readonly FixturePeriod[], withheld: number) {
   const isSameScore = SIDES.every((side) => said[side].goals === null || said[side].goals === seen[side].goals)
-  const isLeap = isLeapToEnd(said, seen, before) && !(isSameScore && withheld > 0)
-  const isOther = isLeap || isShootoutTooEarly(said, seen) || isOfOtherRows(said, seen)
+  const isOther = isOfOtherRows(said, seen) || (isLeapToEnd(said, seen, before) && !(isSameScore && withheld > 0))
   if (!isOther || withheld === WITHHELD_MAX) return { said, withheld: isOther ? withheld : 0 }
   return { said: emptied(said), withheld: withheld + 1 }
 }
@@ -96,12 +95,17 @@ const REGULAR = 2
 /** A half that ends so many seconds short may have been whole. */
 const SHORT_SECS = 600
 
-/** Whether a match is over by a shoot-out although its second half is missing or goes on. It would settle at once. */
-function isShootoutTooEarly({ periods, ...said }: SaidFixture, { replay = false }: Seen): boolean {
-  if (replay || periods.length === 0 || !isShootoutOver(said)) return false
-  const isWhole = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
+/**
+ * The answer, with its last period running if a shoot-out has decided a match whose second half it does not list, or
+ * not as played: one mistake would settle it. So it closes the market, and settles the match once it is confirmed.
+ */
+export function withLastRunning(said: SaidFixture, { replay = false }: Pick<Seen, 'replay'>): SaidFixture {
+  const { periods, state } = said
+  const isPlayed = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
     order >= REGULAR && (elapsedSecs ?? Infinity) >= length * 60 - SHORT_SECS
-  return !periods.some(isWhole)
+  if (replay || state !== 'FT_PEN' || periods.some(isPlayed)) return said
+  const last = Math.max(...periods.map(({ order }) => order))
+  return { ...said, periods: periods.map((one) => (one.order === last ? { ...one, ticking: true } : one)) }
 }
 
 /** Counts by player that a provider no longer tells: it has begun again at zero. */
