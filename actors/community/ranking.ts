@@ -68,7 +68,7 @@ function compareKeys(a: readonly number[], b: readonly number[]): number {
   return 0
 }
 
-/** Where a standing is on a board, whoever joins or leaves. */
+/** Where a standing is on a board. Others who join or leave do not change it. */
 export interface BoardPlace {
   readonly key: readonly number[]
   readonly userId: UserId

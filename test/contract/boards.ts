@@ -100,7 +100,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     }
   })
 
-  it('[H24] a page continues behind the last entry, whoever has overtaken others or left meanwhile', async () => {
+  it('[H24] a page continues behind the last entry, although users have overtaken others or left meanwhile', async () => {
     const pnlOf = (pnl: number, version = 1) => ({ pnl: money(pnl * 1_000_000), version })
     const boards = await boardsOf(...[9, 8, 7, 7, 7, 3, 2].map((pnl, n) => standing(n + 1, pnlOf(pnl))))
     for (const by of ['roi', 'pnl'] as const) {

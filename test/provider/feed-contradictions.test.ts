@@ -252,7 +252,7 @@ describe('rows that contradict one another', () => {
   })
 
   it.each([
-    ['a saved penalty that nobody has missed', 11, [0, 0], { 113: 2 }],
+    ['a saved penalty that no opponent has missed', 11, [0, 0], { 113: 2 }],
     ['an assist without a goal', 4, [0, 0], { 79: 1 }],
     ['errors that led to more goals than there are', 12, [0, 1], { 571: 3 }],
   ] as const)('[P16] %s moves no price beyond what the score allows', (_, player, score, stated) => {

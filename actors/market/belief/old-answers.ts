@@ -92,7 +92,7 @@ function isLeapToEnd(said: SaidFixture, { replay = false, sourceAt }: Seen, befo
 /** The halves of 90 minutes. */
 const REGULAR = 2
 
-/** A half that ends so many seconds short may have been whole. */
+/** A half that is listed up to this much too short may have been played. */
 const SHORT_SECS = 600
 
 /**

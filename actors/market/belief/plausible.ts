@@ -65,7 +65,7 @@ export function saidIn(now: Details, before: Details, isTakenBack: boolean): Det
 
 /** Answers in a row without a count, in rows that have the others: then there is none. */
 export const GONE_AFTER = 4
-/** Such a row has so many other counts, and lacks at most one for as many. */
+/** Such a row has at least this many other counts for each that it lacks. */
 const OTHERS_MIN = 2
 
 /**

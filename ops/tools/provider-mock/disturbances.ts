@@ -285,7 +285,7 @@ const KINDS = {
         playerOf(row) === player ? { ...row, details: [...detailsOf(row), extra] } : row,
       )
     }
-    // Nobody says that it is gone: that it is missing from several rows does.
+    // No row says that it is gone: several that lack it do.
     draft.wronged.add(player)
     draft.hide(player, Number(polls[0]), Number(polls.at(-1)) + FORGOTTEN_AFTER)
   },
