@@ -315,14 +315,15 @@ describe('rows that contradict one another', () => {
     expect(held.base(4)).toBeGreaterThan(fed(told({}), told({}), ...right.slice(1)).base(4) ?? 0)
   })
 
-  it('[P29] a shoot-out before the second half closes the market, and ends the match once it is confirmed', () => {
+  it('[P29] a shoot-out before the second half closes the market, and ends the match with the third answer', () => {
     const over: Said = {
       over: { state: { state: 'FT_PEN' }, state_id: 8, periods: [{ ...FIRST, minutes: 40, ticking: false }] },
     }
     expect(fed({}, over).state.info).toMatchObject({ phase: 'ended', settling: null })
     const playedOn: Said = { over: { periods: [{ ...FIRST, minutes: 41 }] } }
     expect(fed({}, over, playedOn).state.info).toMatchObject({ phase: 'live', settling: null })
-    expect(fed({}, ...Array.from({ length: 9 }, () => over)).state.info.settling).toBe('full_time')
+    expect(fed({}, over, over).state.info).toMatchObject({ phase: 'ended', settling: null })
+    expect(fed({}, over, over, over).state.info.settling).toBe('full_time')
     const whole: Said = { over: { ...over.over, periods: [FIRST, { ...SECOND, minutes: 91, ticking: false }] } }
     const late = secondHalf(FIRST, { ...SECOND, minutes: 91 })
     expect(fed(secondHalf(FIRST, SECOND), late, late, whole).state.info.settling).toBe('full_time')

@@ -24,7 +24,7 @@ export interface Beliefs {
   /** As last believed. */
   readonly periods: readonly FixturePeriod[]
   readonly untold: Untold
-  /** Answers in a row whose counts were withheld, because they were multiples. */
+  /** Answers in a row that were not believed: of another match, with multiplied counts, or with an end too early. */
   readonly withheld: number
 }
 

@@ -17,6 +17,7 @@ import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { copiedIn, exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
+  isShootoutTooEarly,
   withLastRunning,
   withoutImpossible,
   withoutOld,
@@ -77,7 +78,9 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
   const own = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
-  const { said: current, withheld: others } = withoutOther(withLastRunning(own, known), known, before, last.withheld)
+  const isEarly = isShootoutTooEarly(own, known, last.withheld)
+  const told = isEarly ? withLastRunning(own) : own
+  const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
   const { state: name, stateId } = isSilent ? known : current
   const state = { state: name, stateId }
@@ -114,7 +117,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
     doubts: { goals: score.doubts, starters: lineups.doubts, details: players.doubts, clocks, rows },
     periods,
     untold,
-    withheld: Math.max(others, counts),
+    withheld: Math.max(others, counts, isEarly ? last.withheld + 1 : 0),
   }
   return { snapshot, beliefs }
 }

@@ -95,17 +95,27 @@ const REGULAR = 2
 /** A half that is listed up to this much too short may have been played. */
 const SHORT_SECS = 600
 
+/** Answers in a row that are not believed when they show the end of a shoot-out too early. */
+const EARLY_MAX = 2
+
 /**
- * The answer, with its last period running if a shoot-out has decided a match whose second half it does not list, or
- * not as played: one mistake would settle it. So it closes the market, and settles the match once it is confirmed.
+ * Whether a shoot-out has decided a match whose second half the answer does not list, or not as played: one mistake
+ * would settle it.
  */
-export function withLastRunning(said: SaidFixture, { replay = false }: Pick<Seen, 'replay'>): SaidFixture {
-  const { periods, state } = said
+export function isShootoutTooEarly(
+  { periods, state }: SaidFixture,
+  { replay = false }: Pick<Seen, 'replay'>,
+  withheld: number,
+): boolean {
   const isPlayed = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
     order >= REGULAR && (elapsedSecs ?? Infinity) >= length * 60 - SHORT_SECS
-  if (replay || state !== 'FT_PEN' || periods.some(isPlayed)) return said
-  const last = Math.max(...periods.map(({ order }) => order))
-  return { ...said, periods: periods.map((one) => (one.order === last ? { ...one, ticking: true } : one)) }
+  return !replay && state === 'FT_PEN' && periods.length > 0 && !periods.some(isPlayed) && withheld < EARLY_MAX
+}
+
+/** The answer with its last period running: so an end closes the market, and settles nothing. */
+export function withLastRunning(said: SaidFixture): SaidFixture {
+  const last = Math.max(...said.periods.map(({ order }) => order))
+  return { ...said, periods: said.periods.map((one) => (one.order === last ? { ...one, ticking: true } : one)) }
 }
 
 /** Counts by player that a provider no longer tells: it has begun again at zero. */
