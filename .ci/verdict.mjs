@@ -3,7 +3,7 @@
  *
  *   verdict.mjs repeated report.json   the files with a failure, if each of them may run again
  *   verdict.mjs verdict STATUS TESTS report.json again.json suite.xml…
- *                                      names what failed and ends with "N passed, N failed"
+ *                                      says what failed and why, and ends with "N passed, N failed"
  *
  * TESTS is the status of the tests, STATUS that of everything else. If one is not 0 the run failed, even when no report
  * has a failure: types, lint, format, a leak after the tests, or a deployment that did not start. TESTS does not count
@@ -30,6 +30,19 @@ const testsOf = (files, wanted) =>
       .filter(({ status }) => status === wanted)
       .map(({ fullName }) => `${relative('', name)}: ${fullName}`),
   )
+/** Why tests failed: of each message the start. They come last, as a log that is cut keeps its end. */
+const messagesOf = (files) =>
+  files.flatMap(({ message = '', assertionResults }) => [
+    message,
+    ...assertionResults.flatMap(({ failureMessages = [] }) => failureMessages),
+  ])
+const shortened = (text) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '' && !line.includes('node_modules'))
+    .slice(0, 25)
+    .join('\n')
+    .slice(0, 3_000)
 const nameOf = (check) => /\bname="([^"]*)"/.exec(check)?.[1] ?? check
 
 const [, , what, ...rest] = process.argv
@@ -45,6 +58,8 @@ if (what === 'repeated') {
   const element = /<testcase(?:\s+[\w-]+="[^"]*")*\s*(?:\/>|>.*?<\/testcase>)/gs
   const checks = suites.flatMap((file) => textOf(file).match(element) ?? [])
   const failedChecks = checks.filter((check) => check.includes('<failure'))
+  const messages = [...messagesOf([...files, ...again]), ...failedChecks].map(shortened)
+  for (const message of messages) if (message !== '') console.log(message)
   for (const test of once) console.log(`failed once: ${test}`)
   for (const test of [...failed, ...failedChecks.map(nameOf)]) console.log(`failed: ${test}`)
   const passedChecks = checks.filter((check) => !/<(failure|skipped)/.test(check))

@@ -22,7 +22,8 @@ const report = (name: string, failed: readonly string[]): string =>
     JSON.stringify({
       testResults: ['test/good.test.ts', ...failed].map((path) => {
         const status = failed.includes(path) ? 'failed' : 'passed'
-        return { name: join(ROOT, path), status, assertionResults: [{ fullName: 'it works', status }] }
+        const failureMessages = status === 'failed' ? ['expected 1 to be 2\n    at node_modules/vitest'] : []
+        return { name: join(ROOT, path), status, assertionResults: [{ fullName: 'it works', status, failureMessages }] }
       }),
     }),
   )
@@ -48,15 +49,15 @@ describe('the gate', () => {
     expect(verdict('repeated', report('none', [])).said).toBe('')
   })
 
-  it('passes when what failed has passed by itself, and names it; else it fails', () => {
+  it('passes when what failed has passed by itself, and says why it failed; else it fails', () => {
     const [first, good, bad] = [report('1', ['test/a.test.ts']), report('2', []), report('3', ['test/a.test.ts'])]
     expect(verdict('verdict', '0', '1', first, good)).toMatchObject({
       status: 0,
-      said: 'failed once: test/a.test.ts: it works\n2 passed, 0 failed',
+      said: 'expected 1 to be 2\nfailed once: test/a.test.ts: it works\n2 passed, 0 failed',
     })
     expect(verdict('verdict', '0', '1', first, bad)).toMatchObject({ status: 1 })
     expect(verdict('verdict', '0', '1', first, 'none').said).toBe(
-      'failed: test/a.test.ts: it works\n1 passed, 1 failed',
+      'expected 1 to be 2\nfailed: test/a.test.ts: it works\n1 passed, 1 failed',
     )
     expect(verdict('verdict', '1', '0', good, 'none').said).toBe('1 passed, 1 failed')
     expect(verdict('verdict', '0', '1', good, 'none').said).toBe('1 passed, 1 failed')

@@ -44,6 +44,8 @@ const AXE = join(dirname(findPackageJSON('axe-core', import.meta.url) ?? ''), 'a
 /** The accessibility problems that axe finds, each as rule and place. */
 export async function accessProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'))
+  // What still fades in has less contrast.
+  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
   const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })")
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`),
