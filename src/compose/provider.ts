@@ -19,10 +19,8 @@ export function providerContext({ config, world, log }: Base, { db }: Stores): R
   }
 }
 
-/**
- * How long the provider may take to answer: most of a poll, and neither less than half a second nor more than eight.
- */
-const providerTimeoutMs = (pollMs: number): number => Math.min(8_000, Math.max(500, Math.floor(pollMs * 0.8)))
+/** How long the provider may take to answer: most of a poll, and neither less than a second nor more than eight. */
+const providerTimeoutMs = (pollMs: number): number => Math.min(8_000, Math.max(1_000, Math.floor(pollMs * 0.8)))
 
 /**
  * Adds the poller of the live provider, in a process that runs matches. It starts once clients can reach the process.
