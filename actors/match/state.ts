@@ -245,7 +245,6 @@ export class Draft implements MatchView, MatchTarget {
   readonly #searches = new Map<TriggerBookId, Search>()
   /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
-
   /** Movable closes that the batch has made or changed; null marks one that is forgotten. */
   readonly #movable = new Map<PositionId, MovableClose | null>()
 
@@ -261,6 +260,13 @@ export class Draft implements MatchView, MatchTarget {
   emit(event: MatchEvent): void {
     apply(this, event)
     this.events.push(event)
+  }
+
+  /** A position that this batch has closed; undefined for any other. */
+  closed(id: PositionId): ClosedPosition | undefined {
+    for (const event of this.events)
+      if (event.kind === 'position_closed' && event.position.id === id) return event.position
+    return undefined
   }
 
   /** What this batch has done for a wallet so far: micros that can be used again, and positions it has closed. */

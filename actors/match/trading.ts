@@ -94,7 +94,7 @@ function allowed(draft: Draft, position: Position): Allowed {
   const instrument = draft.listed(position.instrumentId)
   // Closed again by what it has set off: then nothing of it is left to leave with.
   const isOpen = draft.position(position.id) !== undefined
-  const exit = isOpen ? closingFill(instrument, position) : position.openPrice
+  const exit = isOpen ? closingFill(instrument, position) : (position.close?.price ?? position.openPrice)
   return { position, price: standingPrice(instrument, position.purse), exitPrice: exit }
 }
 
@@ -150,7 +150,7 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   if (invalid !== null) return refused(invalid)
   draft.emit({ kind: 'levels_changed', position })
   fireTriggers(draft, instrument.id, terms)
-  return done(allowed(draft, position))
+  return done(allowed(draft, draft.closed(position.id) ?? position))
 }
 
 /** Whether every level is as it was, removed, or further from the price. */

@@ -159,7 +159,9 @@ describe('opening', () => {
     expect(codeOf(await moved(200))).toBe('ok')
     expect(stage.closeOf(position.id)).toBeNull()
     // Below the price, and above what leaving pays.
-    expect(codeOf(await moved(200.004))).toBe('ok')
+    const { position: after, exitPrice, wallet } = ok(await moved(200.004))
+    expect(after.close).toMatchObject({ by: 'stop_loss', price: exitPrice })
+    expect(wallet).toEqual({ balance: u(10_000), marginUsed: 0, unrealizedPnl: 0 })
     expect(stage.closeOf(position.id)).toMatchObject({ by: 'stop_loss', pnl: 0 })
     expect(priceOf(stage)).toBe(u(200))
   })

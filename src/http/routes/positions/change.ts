@@ -17,7 +17,8 @@ const route = createRoute({
   description:
     'A level that is left out stays as it is; null removes it. A long position needs stop-loss < price < ' +
     'take-profit, a short one take-profit < price < stop-loss. A stop-loss beyond ' +
-    'the washout price is accepted with an entry in `warnings`. At most 60 in any minute per user.',
+    'the washout price is accepted with an entry in `warnings`. A level that `exitPrice` is already beyond fires at ' +
+    'once: the position of the answer is then closed. At most 60 in any minute per user.',
   security: TRADE_SECURITY,
   request: {
     params: IdPath,
