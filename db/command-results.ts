@@ -8,7 +8,8 @@ import { as, fieldsOf, integer, nullable, oneOf, type Reader, text } from '../ac
 import { readRefusal } from '../actors/kernel/read-refusal.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
-import type { Parted, Position } from '../actors/position/position.ts'
+import { asOf } from '../actors/position/moved.ts'
+import { type ClosedPosition, type Parted, type Position, realisedPnl } from '../actors/position/position.ts'
 import { partedOf, withoutParts } from './parts.ts'
 import { positionAsClosed, positionAsOpened, positionFrom } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
@@ -166,13 +167,21 @@ function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<Position
   if ('refusal' in kept) return kept
   const row = present(positions.get(positionOf(kept)), 'position of a stored result')
   if ('opened' in kept) return { position: asOpened(row, parts), price: kept.price, exitPrice: kept.exit }
-  const position = positionAsClosed(row)
-  const closed = { position, price: kept.price, exitPrice: present(position.close, 'close of a stored result').price }
+  const position = asClosedByOwner(row)
+  const { close } = position
+  const closed = { position, price: kept.price, exitPrice: close.price }
   if (kept.rest === undefined) return closed
   const { lots: size, margin, stop, take, warned, exit } = kept.rest
-  const whole = positionFrom(present(positions.get(row.part_of ?? ''), 'rest of a stored result'))
+  const whole = asOf(positionFrom(present(positions.get(row.part_of ?? ''), 'rest of a stored result')), close.at)
   const levels = { stopLoss: stop, takeProfit: take, warned }
   return { ...closed, rest: { position: { ...whole, ...levels, lots: size, margin, close: null }, exitPrice: exit } }
+}
+
+/** The position as its owner's close left it; an operator may have voided it since. */
+function asClosedByOwner(row: Selectable<PositionsTable>): ClosedPosition {
+  const { close, ...position } = positionAsClosed(row)
+  const { voidNote: _, ...left } = present(close, 'close of a stored result')
+  return { ...position, close: { ...left, by: 'user', voidReason: null, pnl: realisedPnl(position, left.price) } }
 }
 
 const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized' | 'locked'>): WalletAfter => ({

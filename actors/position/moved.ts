@@ -40,19 +40,21 @@ export function moved<P extends Position>(position: P, { at, by, reason, open, c
 
 const shifted = (from: Price, by: number): Price => price(Math.max(PRICE_MIN, from + by))
 
-/** The position as its owner pressed it, before any move. */
-export function asPressed(position: Position): Position {
-  const { moved: moves, ...pressed } = position
-  if (moves === undefined) return position
-  const first = (fill: FillMove['fill']) => moves.find((one) => one.fill === fill)?.from
-  const openPrice = first('open') ?? position.openPrice
-  if (pressed.close === null) return { ...pressed, openPrice }
-  const at = first('close') ?? pressed.close.price
-  return {
-    ...pressed,
-    openPrice,
-    close: { ...pressed.close, price: at, pnl: realisedPnl({ ...pressed, openPrice }, at) },
-  }
+/** The position with its fills as they were at a time; its close as it was made. */
+export function asOf(position: Position, at: number): Position {
+  const { moved: moves = [], ...bare } = position
+  // What moves a close may move its opening as well, just before it in the list.
+  const isLater = (move: FillMove, n: number): boolean =>
+    move.at > at || [move, moves[n + 1]].some((one) => one?.fill === 'close' && one.at === move.at)
+  const first = moves.findIndex(isLater)
+  if (first < 0) return position
+  const [kept, later] = [moves.slice(0, first), moves.slice(first)]
+  const before = (fill: FillMove['fill']) => later.find((one) => one.fill === fill)?.from
+  const openPrice = before('open') ?? position.openPrice
+  const then: Position = { ...bare, openPrice, ...(kept.length === 0 ? {} : { moved: kept }) }
+  if (then.close === null) return then
+  const fill = before('close') ?? then.close.price
+  return { ...then, close: { ...then.close, price: fill, pnl: realisedPnl(then, fill) } }
 }
 
 const readMove: Reader<FillMove> = (value, path) => {

@@ -219,6 +219,21 @@ export function protectionContract(
       expect(again).toMatchObject({ kind: 'rejected', failures: [{ kind: 'key_used', stored }] })
     })
 
+    it('[A5] the answer to a keyed close keeps what news had moved before it', async () => {
+      const { user, commit, store, opens } = await play()
+      const { event, position: lifted } = shifted(await opens(), 5, OPEN)
+      await commit([event])
+      const left = closed(lifted, 220)
+      const idempotency = { id: commandId(user, 'close', 'moved'), fingerprint: 'digest' }
+      const result = { position: left.position, price: p(221), exitPrice: p(220) }
+      await commit([left], { keyed: [{ userId: user, purse: 'main', idempotency, result }] })
+      await commit([shifted(left.position, -12, { open: true, close: true }).event])
+      const stored = await store.recall(user, idempotency)
+      const { base: _, ...shown } = left.position.close
+      const { openBase: __, ...position } = left.position
+      expect(stored).toMatchObject({ result: { position: { ...position, close: shown }, exitPrice: p(220) } })
+    })
+
     it('[A4] a former owner moves nothing, and the next one moves each fill once', async () => {
       const { user, commit, leases, matchId, epoch, load, isBalanced, leaves } = await play()
       const left = await leaves(220)

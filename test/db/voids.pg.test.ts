@@ -11,6 +11,7 @@ import { Inbox } from '../../src/features/notifications/store.ts'
 import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Positions } from '../../db/positions.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
+import { commandId } from '../../src/http/command-ids.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
@@ -112,6 +113,24 @@ eachDatabase((open) => {
     const ledger = await season.wallets.ledger(user, { purse: 'main', limit: 1, offset: 0 })
     expect(ledger).toMatchObject([{ kind: 'void', amount: -u(855), positionId: won.id }])
     await season.booksBalance()
+  })
+
+  it('[A5] the answer to a close is repeated as it was given, though the position is void since', async () => {
+    const [user, other] = [await season.player(), await season.player()]
+    const { actor, order } = await runningMatch(open(), world, ++matches)
+    const held = await actor.submit(order(user, { lots: lots(u(20)) }))
+    if (!held.ok) throw new Error(held.refusal.code)
+    await actor.submit(order(other, { lots: lots(u(40)) }))
+    const { id } = held.value.position
+    const idempotency = { id: commandId(user, 'close', 'k'), fingerprint: 'digest' }
+    const close = { kind: 'close_position', userId: user, positionId: id, idempotency } as const
+    const given = await actor.submit(close)
+    if (!given.ok) throw new Error(given.refusal.code)
+    const { position } = given.value
+    expect(position.close?.pnl).toBeGreaterThan(0)
+    expect(await voids().void(request(id))).toMatchObject({ kind: 'voided', done: { pnl: position.close?.pnl } })
+    const repeated = { ...given.value, wallet: expect.anything(), repeated: true }
+    expect(await actor.submit(close)).toEqual({ ok: true, value: repeated })
   })
 
   it('[C4] a user whose only close is void is on no board, and a loss is given back', async () => {
