@@ -8,7 +8,7 @@ import { as, fieldsOf, integer, nullable, oneOf, type Reader, text } from '../ac
 import { readRefusal } from '../actors/kernel/read-refusal.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
-import { asOf } from '../actors/position/moved.ts'
+import { afterMoves } from '../actors/position/moved.ts'
 import { type ClosedPosition, type Parted, type Position, realisedPnl } from '../actors/position/position.ts'
 import { partedOf, withoutParts } from './parts.ts'
 import { positionAsClosed, positionAsOpened, positionFrom } from './positions.ts'
@@ -172,7 +172,8 @@ function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<Position
   const closed = { position, price: kept.price, exitPrice: close.price }
   if (kept.rest === undefined) return closed
   const { lots: size, margin, stop, take, warned, exit } = kept.rest
-  const whole = asOf(positionFrom(present(positions.get(row.part_of ?? ''), 'rest of a stored result')), close.at)
+  const now = positionFrom(present(positions.get(row.part_of ?? ''), 'rest of a stored result'))
+  const whole = afterMoves(now, position.moved?.length ?? 0) // the part has those that came before it
   const levels = { stopLoss: stop, takeProfit: take, warned }
   return { ...closed, rest: { position: { ...whole, ...levels, lots: size, margin, close: null }, exitPrice: exit } }
 }

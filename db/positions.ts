@@ -14,7 +14,7 @@ import {
 import { lots, MICROS_MAX, MICROS_PER_UNIT, money, type Price, price, slope } from '../actors/kernel/micros.ts'
 import type { Purse } from '../actors/kernel/purse.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import { asOf, readMoves } from '../actors/position/moved.ts'
+import { afterMoves, movesBefore, readMoves } from '../actors/position/moved.ts'
 import { closingFill } from '../actors/position/fills.ts'
 import { type Close, type Position } from '../actors/position/position.ts'
 import { isPlaceOf, wasOpenBy } from './parts.ts'
@@ -281,7 +281,7 @@ export function rescuedPosition(row: PositionRow): Position {
 export const positionAsOpened = (
   row: PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>,
 ): Position => ({
-  ...asOf(positionFrom(row), Number.NEGATIVE_INFINITY),
+  ...afterMoves(positionFrom(row), 0),
   stopLoss: row.opened_stop_micros === null ? null : price(row.opened_stop_micros),
   takeProfit: row.opened_take_micros === null ? null : price(row.opened_take_micros),
   warned: 0,
@@ -292,7 +292,7 @@ export const positionAsOpened = (
 export function positionAsClosed(row: PositionRow): Position {
   const position = positionFrom(row)
   assert(position.close !== null, `position ${row.id} is not closed`)
-  return asOf(position, position.close.at)
+  return afterMoves(position, movesBefore(position.close, position.moved))
 }
 
 function closeFrom(row: PositionRow): Close | null {

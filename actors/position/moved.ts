@@ -40,21 +40,25 @@ export function moved<P extends Position>(position: P, { at, by, reason, open, c
 
 const shifted = (from: Price, by: number): Price => price(Math.max(PRICE_MIN, from + by))
 
-/** The position with its fills as they were at a time; its close as it was made. */
-export function asOf(position: Position, at: number): Position {
+/** The position as its first moves left it. */
+export function afterMoves(position: Position, count: number): Position {
   const { moved: moves = [], ...bare } = position
-  // What moves a close may move its opening as well, just before it in the list.
-  const isLater = (move: FillMove, n: number): boolean =>
-    move.at > at || [move, moves[n + 1]].some((one) => one?.fill === 'close' && one.at === move.at)
-  const first = moves.findIndex(isLater)
-  if (first < 0) return position
-  const [kept, later] = [moves.slice(0, first), moves.slice(first)]
+  if (count >= moves.length) return position
+  const [kept, later] = [moves.slice(0, count), moves.slice(count)]
   const before = (fill: FillMove['fill']) => later.find((one) => one.fill === fill)?.from
   const openPrice = before('open') ?? position.openPrice
   const then: Position = { ...bare, openPrice, ...(kept.length === 0 ? {} : { moved: kept }) }
   if (then.close === null) return then
   const fill = before('close') ?? then.close.price
   return { ...then, close: { ...then.close, price: fill, pnl: realisedPnl(then, fill) } }
+}
+
+/** How many moves came before the close. One of the close may move the opening as well, just before it in the list. */
+export function movesBefore({ at }: Close, moves: readonly FillMove[] = []): number {
+  const isLater = (move: FillMove, n: number): boolean =>
+    move.at > at || [move, moves[n + 1]].some((one) => one?.fill === 'close' && one.at === move.at)
+  const first = moves.findIndex(isLater)
+  return first < 0 ? moves.length : first
 }
 
 const readMove: Reader<FillMove> = (value, path) => {

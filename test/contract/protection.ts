@@ -219,19 +219,27 @@ export function protectionContract(
       expect(again).toMatchObject({ kind: 'rejected', failures: [{ kind: 'key_used', stored }] })
     })
 
-    it('[A5] the answer to a keyed close keeps what news had moved before it', async () => {
-      const { user, commit, store, opens } = await play()
-      const { event, position: lifted } = shifted(await opens(), 5, OPEN)
-      await commit([event])
-      const left = closed(lifted, 220)
+    it('[A5] the answer to a keyed close keeps what news had moved before it, also of the rest', async () => {
+      const { user, commit, store, newId, opens } = await play()
+      const news = shifted(await opens(), 5, OPEN)
+      const { part, rest } = split(news.position, positionId(newId()), lots(u(0.4)))
+      const left = closed(part, 220)
+      const { parted: _, ...whole } = lessPart(rest, left.position)
       const idempotency = { id: commandId(user, 'close', 'moved'), fingerprint: 'digest' }
-      const result = { position: left.position, price: p(221), exitPrice: p(220) }
-      await commit([left], { keyed: [{ userId: user, purse: 'main', idempotency, result }] })
-      await commit([shifted(left.position, -12, { open: true, close: true }).event])
-      const stored = await store.recall(user, idempotency)
-      const { base: _, ...shown } = left.position.close
-      const { openBase: __, ...position } = left.position
-      expect(stored).toMatchObject({ result: { position: { ...position, close: shown }, exitPrice: p(220) } })
+      const given = { position: left.position, price: p(221), exitPrice: p(220) }
+      const result = { ...given, rest: { position: whole, exitPrice: p(219) } }
+      const events: MatchEvent[] = [
+        news.event,
+        { kind: 'position_split', position: lessPart(rest, left.position), part },
+      ]
+      await commit([...events, left], { keyed: [{ userId: user, purse: 'main', idempotency, result }] })
+      await commit([shifted(left.position, -12, { open: true, close: true }).event, shifted(whole, -12, OPEN).event])
+      const { base: _base, ...shown } = left.position.close
+      const { openBase: _ofPart, ...position } = left.position
+      const { openBase: _ofRest, ...open } = whole
+      expect(await store.recall(user, idempotency)).toMatchObject({
+        result: { ...given, position: { ...position, close: shown }, rest: { position: open, exitPrice: p(219) } },
+      })
     })
 
     it('[A4] a former owner moves nothing, and the next one moves each fill once', async () => {
