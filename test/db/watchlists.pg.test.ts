@@ -314,4 +314,16 @@ eachDatabase((open) => {
     await watchlists().forget(ada, fixtureId(101))
     expect((await watchlists().list(ada)).reminders).not.toContain(fixtureId(101))
   })
+
+  it('[R30] a match that is over without having been told of keeps no place', async () => {
+    const user = await rig.user('Reminded')
+    const { match } = await matchOf(user)
+    const rest = Array.from({ length: 19 }, (_, n) => fixtureId(200 + n))
+    for (const id of [match.id, ...rest]) await watchlists().remind(user, id)
+    expect(await watchlists().remind(user, fixtureId(300))).toBe('full')
+    await match.settle()
+    expect((await watchlists().list(user)).reminders).toEqual(rest)
+    expect(await watchlists().remind(user, fixtureId(300))).toBe('reminded')
+    expect((await watchlists().list(user)).reminders).toHaveLength(20)
+  })
 })

@@ -142,6 +142,7 @@ export class Watchlists {
   /** Reminds of a match that the caller has found not to have begun. Again changes nothing. */ // R30
   async remind(user: UserId, match: FixtureId): Promise<'reminded' | 'full'> {
     return this.#inTurn(user, async (tx) => {
+      await sql`delete from watchlist_reminders r where user_id = ${user}::uuid and ${isOver}`.execute(tx)
       const reminders = await remindersOf(tx, user)
       if (reminders.includes(match)) return 'reminded'
       if (reminders.length >= REMINDERS_MAX) return 'full'
@@ -171,9 +172,14 @@ async function priceOf(db: Kysely<Database>, player: InstrumentId): Promise<Pric
   return row === undefined ? null : price(row.price_micros)
 }
 
+/** Whether the match of a reminder `r` was settled or void, and its kick-off missed: it keeps no place from others. */
+const isOver = sql`exists (select from matches m where m.id = r.match_id and m.settled_at is not null)`
+
 async function remindersOf(db: Kysely<Database>, user: UserId): Promise<readonly FixtureId[]> {
   const { rows } = await sql<{ match_id: number }>`
-    select match_id from watchlist_reminders where user_id = ${user}::uuid order by match_id`.execute(db)
+    select match_id from watchlist_reminders r where user_id = ${user}::uuid and not ${isOver} order by match_id`.execute(
+    db,
+  )
   return rows.map((row) => fixtureId(row.match_id))
 }
 
