@@ -57,8 +57,9 @@ export class Fixtures {
 }
 
 async function upsert(db: Kysely<Database>, fixtures: readonly MatchInfo[]): Promise<void> {
-  // An answer may name a fixture twice; the last one counts.
-  const once = [...new Map(fixtures.map((fixture) => [fixture.matchId, fixture])).values()]
+  // An answer may name a fixture twice; the last one counts. Two answers may come at once: one order for both.
+  const byId = new Map(fixtures.map((fixture) => [fixture.matchId, fixture]))
+  const once = [...byId.values()].toSorted((a, b) => a.matchId - b.matchId)
   await sql`
     insert into fixtures (id, starts_at, info)
     select f.id, f.starts_at, f.info::jsonb

@@ -14,6 +14,7 @@ import type { Leases } from '../../actors/match/store.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
 import { MatchUpdates } from './match-updates.ts'
+import { newest } from './newest.ts'
 import type {
   FeedFault,
   FeedFaultLog,
@@ -75,13 +76,14 @@ export class ProviderPoller {
   #turn: Promise<void> = Promise.resolve()
   #isStopped = false
   #polls = 0
-  /** Failed requests, and polls with one. */
+  /** Failed requests since the last poll ended, and polls with one. */
   #failed = 0
   #failures = 0
   /** Failures in a row, by request. */
   readonly #streaks = new Map<Request, number>()
-  /** The poll with which the calendar is read again. */
+  /** The poll with which the calendar is read again; infinite while it is read. */
   #calendarDue = 0
+  #calendarRead: Promise<void> = Promise.resolve()
   readonly #faults: Record<FeedFaultReason, number> = {
     request: 0,
     quota: 0,
@@ -119,6 +121,7 @@ export class ProviderPoller {
     clearTimeout(this.#timer)
     clearInterval(this.#renewal)
     await this.#turn
+    await this.#calendarRead
     await this.#updates.finished()
     if (this.#epoch !== null) await this.#options.leases.release(POLLER, this.#epoch)
     this.#epoch = null
@@ -166,17 +169,17 @@ export class ProviderPoller {
     // A pause that the provider asks for holds for every request, whichever it answered with it.
     const failures = this.#streak('in play') || Number(this.#retryAfterMs !== null)
     const pace = { pollMs, failures, retryAfterMs: this.#retryAfterMs, allowance: this.#allowanceNow() }
+    this.#retryAfterMs = null
     return pauseMs(pace, world.randomInt(CHANCES) / CHANCES)
   }
 
   /** Never rejects: what fails is counted, and what is left is done. */
   async #pollAndCount(): Promise<void> {
     const { world, log } = this.#options
-    const failed = this.#failed
-    this.#retryAfterMs = null
     await this.#poll(this.#polls++)
     if (this.#streak('in play') === 0) this.#answeredAt = world.steady.now()
-    if (this.#failed > failed) this.#failures++
+    if (this.#failed > 0) this.#failures++
+    this.#failed = 0
     await this.#keepFaults()
     if (this.#polls % STATUS_EVERY === 0) log('provider_status', { ...this.status() })
   }
@@ -207,11 +210,19 @@ export class ProviderPoller {
         await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
       })
     }
-    if (n < this.#calendarDue || !canAsk()) return
+    if (n >= this.#calendarDue && canAsk()) this.#calendarRead = this.#followCalendar()
+  }
+
+  /**
+   * Reads the calendar beside the polls: its pages together may take minutes, after which every match in play would be
+   * suspended as late.
+   */
+  async #followCalendar(): Promise<void> {
+    this.#calendarDue = Infinity
     const isRead = await this.#request('calendar', () => this.#readCalendar())
     // One that fails is tried again at the next poll, and then less and less often: each costs a call.
     const pause = isRead ? CALENDAR_EVERY : Math.min(CALENDAR_EVERY, 2 ** (this.#streak('calendar') - 1))
-    this.#calendarDue = n + pause
+    this.#calendarDue = this.#polls - 1 + pause
   }
 
   /** Carries out one request of a poll. Only the first failure in a row is news. @returns whether it succeeded. */
@@ -375,17 +386,6 @@ export class ProviderPoller {
       report('provider_lease_renewal_failed', error) // without the database no match can commit an update either
     }
   }
-}
-
-/** Each fixture once: of several rows the one whose clock is ahead, else the last. */
-function newest(fixtures: readonly SaidFixture[]): Iterable<SaidFixture> {
-  const secsOf = ({ periods }: SaidFixture): number => periods.reduce((sum, p) => sum + (p.elapsedSecs ?? 0), 0)
-  const found = new Map<FixtureId, SaidFixture>()
-  for (const snapshot of fixtures) {
-    const other = found.get(snapshot.fixtureId)
-    if (other === undefined || secsOf(snapshot) >= secsOf(other)) found.set(snapshot.fixtureId, snapshot)
-  }
-  return found.values()
 }
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

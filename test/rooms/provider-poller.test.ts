@@ -4,7 +4,7 @@ import { fixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchDesk } from '../../rooms/match/match-desk.ts'
-import type { FeedFault, ProviderAnswer } from '../../rooms/sources/provider.ts'
+import type { FeedFault, Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
 import { ProviderPoller } from '../../rooms/sources/provider-poller.ts'
 import { MATCH, snapshot } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
@@ -129,7 +129,9 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
 })
 
 /** A poller that is told these answers, the last one for ever, and hears what it sends to the matches. */
-function polling(...answers: readonly Partial<ProviderAnswer>[]) {
+const polling = (...answers: readonly Partial<ProviderAnswer>[]) => pollingOf(answers)
+
+function pollingOf(answers: readonly Partial<ProviderAnswer>[], other: Partial<Provider> = {}) {
   const world = new TestWorld()
   const heard: SaidFixture[] = []
   const reported: string[] = []
@@ -141,6 +143,7 @@ function polling(...answers: readonly Partial<ProviderAnswer>[]) {
       inPlay: async () => ({ ...none, ...answers[Math.min(polls++, answers.length - 1)] }),
       fixtures: async () => none,
       calendar: async () => none,
+      ...other,
     },
     ...around(desk),
     world,
@@ -175,4 +178,17 @@ it('[V9] what could be read of a list that breaks off is taken, and the poll has
   await poller.stop()
   expect(reported).toEqual(['provider_failed'])
   expect(poller.status().failing).toBeGreaterThan(0)
+})
+
+it('[V8] a calendar that takes long holds up no poll, and the pause that it is told holds for all', async () => {
+  const { promise: read, reject: fail } = Promise.withResolvers<never>()
+  const { poller, polls } = pollingOf([{ fixtures: [snapshot()] }], { calendar: () => read })
+  await vi.waitUntil(() => polls() > 5, { timeout: 30_000 })
+  expect(poller.status()).toMatchObject({ failing: 0, failures: 0 })
+  fail(Object.assign(new Error('429'), { retryAfterMs: 3_600_000 }))
+  await vi.waitUntil(() => poller.status().failures === 1, { timeout: 30_000 })
+  const then = polls()
+  await new Promise((passed) => setTimeout(passed, 50))
+  expect(polls()).toBe(then)
+  await poller.stop()
 })
