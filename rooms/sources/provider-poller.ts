@@ -2,6 +2,7 @@
  * Polls the live provider for all matches at once and sends each match its update. Every process has a poller; only the
  * one that holds the poller's lease polls, the others wait for the lease.
  */
+import { setTimeout as passed } from 'node:timers/promises'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
@@ -210,19 +211,18 @@ export class ProviderPoller {
         await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
       })
     }
-    if (n >= this.#calendarDue && canAsk()) this.#calendarRead = this.#followCalendar()
+    if (n < this.#calendarDue || !canAsk()) return
+    this.#calendarRead = this.#followCalendar(n)
+    await Promise.race([this.#calendarRead, passed(pollMs, undefined, { ref: false })])
   }
 
-  /**
-   * Reads the calendar beside the polls: its pages together may take minutes, after which every match in play would be
-   * suspended as late.
-   */
-  async #followCalendar(): Promise<void> {
+  /** Reads the calendar, beside the polls where it takes minutes: each match in play would be suspended as late. */
+  async #followCalendar(n: number): Promise<void> {
     this.#calendarDue = Infinity
     const isRead = await this.#request('calendar', () => this.#readCalendar())
     // One that fails is tried again at the next poll, and then less and less often: each costs a call.
     const pause = isRead ? CALENDAR_EVERY : Math.min(CALENDAR_EVERY, 2 ** (this.#streak('calendar') - 1))
-    this.#calendarDue = this.#polls - 1 + pause
+    this.#calendarDue = n + pause
   }
 
   /** Carries out one request of a poll. Only the first failure in a row is news. @returns whether it succeeded. */
