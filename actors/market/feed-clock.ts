@@ -2,6 +2,7 @@
 import type { Instant } from '../kernel/world.ts'
 import type { FixturePeriod, FixtureSnapshot } from './fixture.ts'
 import { bringsNewEvents } from './belief/reconcile.ts'
+import { losesFacts } from './belief/rows.ts'
 import type { Incident } from './incidents.ts'
 import { isOver, phaseOf } from './phase.ts'
 import { playedSecs } from './play-time.ts'
@@ -45,6 +46,8 @@ export interface ClockMemory {
  */
 const CORRECTED_AFTER = 6
 const CORRECTED_AT_THE_END = 2
+/** The same where it has lost facts that count: then it is most likely told by a cache that is behind. */
+const CORRECTED_WITHOUT_FACTS = 30
 
 interface Remembered extends ClockMemory {
   /** Seconds of play so far. */
@@ -79,7 +82,9 @@ export function judgeClock(
     ? CORRECTED_AT_THE_END
     : isEarlier && last.elapsedSecs <= BEGUN_SECS
       ? 1
-      : CORRECTED_AFTER
+      : losesFacts(snapshot.events, incidents)
+        ? CORRECTED_WITHOUT_FACTS
+        : CORRECTED_AFTER
   const isPossible = !isEarlier || playsOn || isOver(phase)
   if (isPossible && behind.updates >= enough) return { refused: null, clock: now, behind: null }
   const isRunning = snapshot.periods.some((p) => p.ticking) && phase !== 'break' && !isOver(phase)

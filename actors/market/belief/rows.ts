@@ -157,6 +157,10 @@ export function isSame(a: Row, b: Row): boolean {
   return a.playerId !== null && (isOnce(a.kind) || near(a, b))
 }
 
+/** Whether a list no longer tells of a fact that counts. */
+export const losesFacts = (events: FixtureSnapshot['events'], remembered: readonly Incident[]): boolean =>
+  remembered.some((fact) => counts(fact) && events?.some((row) => row.id === fact.id || isSame(fact, row)) === false)
+
 /** What each fact was before: by id, then by what it tells, then as a goal that had no name or has lost it. */
 function pairsOf(facts: readonly Listed[], remembered: readonly Incident[]): ReadonlyMap<Candidate['row'], Incident> {
   const pairs = new Map<Candidate['row'], Incident>()
