@@ -19,7 +19,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'what cannot follow counts at once',
     BELIEVE,
-    `const isBelieved = isRepeated || (!isExchanged && (follows(last) || (isExplained && isLower)))`,
+    `const isBelieved = isRepeated || (!isDoubtful(type) && (follows(last) || (isExplained && isLower)))`,
     `const isBelieved = true`,
   ),
   mutation(
@@ -135,6 +135,12 @@ export const MUTATIONS: readonly Mutation[] = [
     'actors/market/belief/old-answers.ts',
     `const FALLEN_MIN = 5`,
     `const FALLEN_MIN = 50`,
+  ),
+  mutation(
+    'all ratings may move at once',
+    'actors/market/belief/exchanged.ts',
+    `const MOVED_MIN = 5`,
+    `const MOVED_MIN = 500`,
   ),
   mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
   mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),

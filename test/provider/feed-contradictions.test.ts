@@ -225,6 +225,31 @@ describe('rows that contradict one another', () => {
     expect(match.state.info.minute).toBe(47)
   })
 
+  it('[P7] a cache that is minutes behind and goes on takes no goal back, however often', () => {
+    const at = (minutes: number, said: Said): Said => ({ ...said, minute: minutes })
+    const right = [at(40, {}), at(41, scored), at(42, scored)]
+    const behind = Array.from({ length: 12 }, () => at(37, {}))
+    const match = fed(...right, ...behind)
+    const bases = match.bases()
+    expect(bases).toEqual(fed(...right).bases())
+    expect(match.state.info).toMatchObject({ minute: 42, home: { goals: 1 } })
+    // One that has all the facts was corrected, and so was one that stays behind for long.
+    expect(fed(...right, ...behind.map(() => at(38, scored))).state.info.minute).toBe(38)
+    expect(fed(...right, ...behind, ...behind, ...behind).state.info).toMatchObject({ minute: 37, home: { goals: 0 } })
+  })
+
+  it('[P22] ratings that move together count when a second answer has them', () => {
+    const rated = (by: number): Said => ({
+      over: {
+        lineups: LINEUPS.map((row, n) => ({ ...row, details: details({ ...STATS, 118: 6.5 + n / 10 + by }) })),
+      },
+    })
+    const [right, other] = [rated(0), rated(0.9)]
+    expect(fed(right, right, other).bases()).toEqual(fed(right, right, right).bases())
+    expect(fed(right, right, other, right).bases()).toEqual(fed(right, right, right, right).bases())
+    expect(fed(right, right, other, other).bases()).not.toEqual(fed(right, right, right, right).bases())
+  })
+
   it.each([
     ['has no goals', [0, 0]],
     ['is that of the other side', [0, 1]],

@@ -14,7 +14,7 @@ import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
-import { copiedIn, exchangedIn } from './exchanged.ts'
+import { areRatingsMoved, copiedIn, exchangedIn } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
   isShootoutTooEarly,
@@ -268,6 +268,7 @@ function playersAfter(
   const waiting: Record<string, Details> = { ...doubts.details }
   const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
   const exchanged = exchangedIn(unexplained, squad, minutes)
+  const isRatedAnew = areRatingsMoved(said.players, squad, minutes)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
   const told = new Set(isBegunAgain ? [] : said.players.flatMap(({ details }) => Object.keys(details ?? {})))
@@ -285,7 +286,7 @@ function playersAfter(
               isExplained: isExplained || corrected.has(row.playerId),
               isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
               vouchedFor: (type) => vouchedFor(row.playerId, type),
-              isExchanged: exchanged.has(row.playerId),
+              isDoubtful: (type) => exchanged.has(row.playerId) || (isRatedAnew && type === STATISTIC.rating),
               told,
             },
           )
@@ -320,8 +321,8 @@ interface DetailReasons {
   readonly isExplained: boolean
   readonly isTakenBack: boolean
   readonly vouchedFor: (type: number) => number
-  /** The row may be another player's. */
-  readonly isExchanged: boolean
+  /** The row may be another player's, or its rating of another scale. */
+  readonly isDoubtful: (type: number) => boolean
   /** The types of which an answer that lacks one of them says that there is none. */
   readonly told: ReadonlySet<string>
 }
@@ -330,7 +331,7 @@ interface DetailReasons {
 function detailsAfter(
   row: Details,
   before: Details | null,
-  { waiting, minutes, isExplained, isTakenBack: isLess, vouchedFor, isExchanged, told }: DetailReasons,
+  { waiting, minutes, isExplained, isTakenBack: isLess, vouchedFor, isDoubtful, told }: DetailReasons,
 ): { readonly believed: Details; readonly doubts: Details | null } {
   if (before === null) return { believed: row, doubts: null }
   const now = saidIn(row, before, isLess)
@@ -345,7 +346,7 @@ function detailsAfter(
     const follows = (from: number): boolean => canFollow(type, from, value, between)
     const isLower = value < last
     const isRepeated = first !== undefined && follows(first) && !(isLower && value < vouchedFor(type))
-    const isBelieved = isRepeated || (!isExchanged && (follows(last) || (isExplained && isLower)))
+    const isBelieved = isRepeated || (!isDoubtful(type) && (follows(last) || (isExplained && isLower)))
     if (isBelieved) believed[type] = value
     else doubts[type] = value
     isSudden ||= !isBelieved && isLower && first === undefined && DISCRETE.has(type)
@@ -368,7 +369,7 @@ function detailsAfter(
   if (isSudden && known !== undefined && rating !== undefined) {
     delete believed[STATISTIC.rating]
     doubts[STATISTIC.rating] = rating
-  } else if (isUsual && !isExchanged) {
+  } else if (isUsual && !isDoubtful(STATISTIC.rating)) {
     delete doubts[STATISTIC.rating]
     believed[STATISTIC.rating] = rating
   }

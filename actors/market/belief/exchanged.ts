@@ -1,6 +1,7 @@
 /** Finds players whose statistics a provider has exchanged, counted several times, or told of another time. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
+import { STATISTIC } from '../scoring.ts'
 import { type Details, GAP_MINUTES, isCount } from './plausible.ts'
 
 /** The most counts that a player may have gained since the last update. */
@@ -17,6 +18,26 @@ interface Told {
   readonly playerId: PlayerId
   readonly before: Details
   readonly now: Details
+}
+
+/** So much is no usual step of a rating. */
+const RATING_MOVED = 0.25
+/** Fewer players are rated anew by what a few of them have done. */
+const MOVED_MIN = 5
+
+/** Whether most ratings have moved at once: a provider rates by what happens, so this is another scale, or a mistake. */
+export function areRatingsMoved(
+  rows: SaidFixture['players'],
+  squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
+  minutes: number,
+): boolean {
+  const known = new Map(squad.map(({ playerId, details }) => [playerId, details?.[STATISTIC.rating]]))
+  const steps = rows.flatMap(({ playerId, details }) => {
+    const [before, now] = [known.get(playerId), details?.[STATISTIC.rating]]
+    return before === undefined || now === undefined ? [] : [Math.abs(now - before)]
+  })
+  const moved = steps.filter((step) => step > RATING_MOVED).length
+  return minutes <= GAP_MINUTES && moved >= MOVED_MIN && moved * 2 > steps.length
 }
 
 /** Players in a ring, whose rows each continue what was known of another, and those whose counts multiply or fall. */

@@ -321,6 +321,17 @@ const KINDS = {
       ),
     }))
   },
+  'ratings of another scale': (draft, chance) => {
+    const by = one(chance, [-1, -0.6, 0.6, 1, 2]) ?? 1
+    const isRated = (row: Payload): boolean => detailsOf(row).some((detail) => typeOf(detail) === RATING)
+    const nothingNew = (frame: Payload): unknown =>
+      lineupsOf(frame).filter(isRated).length >= 5 ? lineupsOf(frame) : Symbol('little told')
+    // A first rating is believed, whatever it says.
+    const [, n] = draft.quietPolls(chance, 'lineups', nothingNew, 2)
+    const changed = (detail: Payload): Payload =>
+      typeOf(detail) === RATING ? withValue(detail, Number(valueOf(detail)) + by) : detail
+    if (n !== undefined) draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map(changed) }))
+  },
   'counts that are none': (draft, chance) => {
     const wrong = one(chance, [-1, -20, 0.5, 7.25, 'many', '-3', 1e12])
     inQuietRow(draft, chance, (details) =>
