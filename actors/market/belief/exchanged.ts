@@ -25,7 +25,7 @@ const RATING_MOVED = 0.25
 /** Fewer players are rated anew by what a few of them have done. */
 const MOVED_MIN = 5
 
-/** Whether most ratings have moved at once: a provider rates by what happens, so this is another scale, or a mistake. */
+/** Whether most ratings have moved at once. What happens in a match moves some: this is another scale, or a mistake. */
 export function areRatingsMoved(
   rows: SaidFixture['players'],
   squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
