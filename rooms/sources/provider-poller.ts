@@ -187,7 +187,7 @@ export class ProviderPoller {
 
   /**
    * The matches in play, those by number and the calendar are three requests, none of which must cost the others their
-   * answer. Without the list of matches in play nothing else is asked: the provider is then most likely away.
+   * answer. Without a page of the list of matches in play nothing else is asked: the provider is most likely away.
    */
   async #poll(n: number): Promise<void> {
     const { provider, calendar, pollMs } = this.#options
@@ -202,7 +202,7 @@ export class ProviderPoller {
       // What could be read has been taken; the rest is still a failure.
       if (answer.incomplete !== undefined) throw answer.incomplete
     })
-    if (!isAnswered) return
+    if (!isAnswered && answered.size === 0) return
     // A match in play that the list leaves out is asked for at once; the others can wait for some polls.
     const missing = [...running.values()].filter(({ matchId }) => !answered.has(matchId))
     const more = missing.filter(({ phase }) => n % STRAGGLERS_EVERY === 0 || isInPlay(phase))

@@ -340,9 +340,18 @@ async function boundedText(response: Response): Promise<string> {
 
 /** Reads an object with any fields; null for anything else. */
 function parseBody(text: string): Envelope | null {
+  const parsed = envelope.safeParse(
+    jsonIn(text) ?? jsonIn(text.replace(NO_NUMBER, (_, quoted?: string) => quoted ?? 'null')),
+  )
+  return parsed.success ? parsed.data : null
+}
+
+/** Texts, which stay, and what some programs write for a number that is none: of one fixture, it must not cost all. */
+const NO_NUMBER = /("[^"\\]*(?:\\.[^"\\]*)*")|-?\b(?:NaN|Infinity)\b/g
+
+function jsonIn(text: string): unknown {
   try {
-    const parsed = envelope.safeParse(JSON.parse(text))
-    return parsed.success ? parsed.data : null
+    return JSON.parse(text)
   } catch {
     return null
   }

@@ -94,10 +94,10 @@ export const text: Field<string> = (value) => {
   return clean === '' ? null : Array.from(clean).slice(0, TEXT_MAX).join('')
 }
 
-/** Text for programs: trimmed, and in capitals. */
+/** Text for programs: trimmed, in capitals, and with underscores between its words. */
 export const word: Field<string> = (value, ...rest) => {
   const read = text(value, ...rest)
-  return typeof read === 'string' ? read.toUpperCase() : read
+  return typeof read === 'string' ? read.toUpperCase().replace(/[\s_-]+/g, '_') : read
 }
 
 export const oneOf =

@@ -287,6 +287,14 @@ describe('the provider', () => {
     }
   })
 
+  it('[P21] may write a number that is none', async () => {
+    const fixture = (n: number) => ({ ...(recording.frames[0] as object), id: n, name: 'NaN \\" NaN', round_id: 0.125 })
+    const body = JSON.stringify({ data: [fixture(1), fixture(2)] })
+    const { provider } = await serve(() => ({ body: body.replace('0.125', 'NaN').replace('0.125', '-Infinity') }))
+    const { fixtures } = await provider.inPlay()
+    expect(fixtures.map(({ fixtureId: id, name }) => `${id} ${name}`)).toEqual(['1 NaN \\" NaN', '2 NaN \\" NaN'])
+  })
+
   it('may send an invalid fixture, which is reported and left out', async () => {
     const { fixtures } = await (await setUp()).provider.inPlay()
     expect(fixtures).toHaveLength(2)

@@ -4,7 +4,7 @@ import { fixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { MatchDesk } from '../../rooms/match/match-desk.ts'
-import type { FeedFault, Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
+import type { FeedFault, Provider, ProviderAnswer, RunningMatch } from '../../rooms/sources/provider.ts'
 import { ProviderPoller } from '../../rooms/sources/provider-poller.ts'
 import { MATCH, snapshot } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
@@ -131,7 +131,11 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
 /** A poller that is told these answers, the last one for ever, and hears what it sends to the matches. */
 const polling = (...answers: readonly Partial<ProviderAnswer>[]) => pollingOf(answers)
 
-function pollingOf(answers: readonly Partial<ProviderAnswer>[], other: Partial<Provider> = {}) {
+function pollingOf(
+  answers: readonly Partial<ProviderAnswer>[],
+  other: Partial<Provider> = {},
+  running: readonly RunningMatch[] = [],
+) {
   const world = new TestWorld()
   const heard: SaidFixture[] = []
   const reported: string[] = []
@@ -146,6 +150,7 @@ function pollingOf(answers: readonly Partial<ProviderAnswer>[], other: Partial<P
       ...other,
     },
     ...around(desk),
+    calendar: { ...around(desk).calendar, running: async () => running },
     world,
     rules: () => DEFAULT_RULES,
     report: (event) => reported.push(event),
@@ -178,6 +183,19 @@ it('[V9] what could be read of a list that breaks off is taken, and the poll has
   await poller.stop()
   expect(reported).toEqual(['provider_failed'])
   expect(poller.status().failing).toBeGreaterThan(0)
+})
+
+it('[V9] what a list that breaks off leaves out is asked for by number', async () => {
+  const asked: number[] = []
+  const fixtures = async (ids: readonly number[]) => {
+    asked.push(...ids)
+    throw new Error('500')
+  }
+  const broken = { fixtures: [snapshot()], incomplete: new Error('page 2: 500') }
+  const { poller } = pollingOf([broken], { fixtures }, [{ matchId: fixtureId(7), phase: 'live', feedSeq: 1 }])
+  await vi.waitUntil(() => asked.length > 0, { timeout: 30_000 })
+  await poller.stop()
+  expect(new Set(asked)).toEqual(new Set([7]))
 })
 
 it('[V8] a calendar that takes long holds up no poll, and the pause that it is told holds for all', async () => {
