@@ -238,6 +238,17 @@ describe('rows that contradict one another', () => {
     expect(fed(...right, ...behind, ...behind, ...behind).state.info).toMatchObject({ minute: 37, home: { goals: 0 } })
   })
 
+  it('[P24] many cards at once count when a second list or the statistics tell them', () => {
+    const [booked, cards] = [[2, 3, 4, 12] as const, { ...STATS, 84: 1 }]
+    const rows = booked.map((player, n) => event(n + 1, 19, player, 40))
+    const list: Said = { over: { events: rows } }
+    const stated = lineups(Object.fromEntries(booked.map((player) => [player, { details: details(cards) }])))
+    expect(fed(list).bases()).toEqual(fed({}).bases())
+    expect(fed(list, list).bases()).not.toEqual(fed({}, {}).bases())
+    expect(fed({ over: { events: rows, lineups: stated } }).bases()).not.toEqual(fed({}).bases())
+    expect(fed({ over: { events: rows.slice(1) } }).bases()).not.toEqual(fed({}).bases())
+  })
+
   it('[P22] ratings that move together count when a second answer has them', () => {
     const rated = (by: number): Said => ({
       over: {

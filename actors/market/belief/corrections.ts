@@ -53,19 +53,24 @@ interface Told {
   readonly doubtful: ReadonlySet<PlayerId>
 }
 
+/** Cards, or missed penalties, that no two answers are apart by. */
+const MANY = 4
+
 /**
- * Whether a new row is of a time that was told without it, or makes a dismissal of a booking that was told, and the
- * statistics do not have it. Of goals the score decides.
+ * Whether a new row is of a time that was told without it, makes a dismissal of a booking that was told, or comes with
+ * many of its kind, and the statistics do not have it. Of goals the score decides.
  */
 function isLate(row: FixtureEvent, told: Told): boolean {
-  const { facts } = told
+  const { facts, events, known } = told
   const actions = isGoal(row.kind) || row.rescinded ? [] : statedAs(row.kind)
-  if (actions.length === 0 || row.playerId === null || facts.some((one) => one.id === row.id || isSame(one, row))) {
-    return false
-  }
+  const isNew = (other: FixtureEvent): boolean => !facts.some((one) => one.id === other.id || isSame(one, other))
+  if (actions.length === 0 || row.playerId === null || !isNew(row)) return false
+  const isOfMany =
+    known.periods.length > 0 &&
+    events.filter((other) => family(other.kind) === family(row.kind) && isNew(other)).length >= MANY
   const isBooking = ({ kind, playerId, minute, extraMinute }: Incident): boolean =>
     kind === 'yellow' && playerId === row.playerId && minute === row.minute && extraMinute === row.extraMinute
-  return (isOld(row, told) || facts.some(isBooking)) && !isStated(row.playerId, 'playerId', actions, told)
+  return (isOfMany || isOld(row, told) || facts.some(isBooking)) && !isStated(row.playerId, 'playerId', actions, told)
 }
 
 /** Whether the answer before was of long after the minute of a row. */
