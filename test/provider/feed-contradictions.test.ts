@@ -238,6 +238,33 @@ describe('rows that contradict one another', () => {
     expect(fed(...right, ...behind, ...behind, ...behind).state.info).toMatchObject({ minute: 37, home: { goals: 0 } })
   })
 
+  it('[P24] a goal that was taken back, and is listed for ever, takes no later goal of its side', () => {
+    const withGoals = (events: readonly object[], of: Readonly<Record<number, number>>): Said => ({
+      score: [Object.keys(of).length, 0],
+      over: {
+        events,
+        lineups: lineups(
+          Object.fromEntries(Object.entries(of).map(([id, n]) => [id, { details: details({ ...STATS, 52: n }) }])),
+        ),
+      },
+    })
+    const other = event(2, 14, 3, 40)
+    const gone = withGoals([goal], {})
+    const wrong = withGoals([goal, other], { 3: 1 })
+    const match = fed(scored, gone, gone, wrong, wrong)
+    expect(match.events()).toEqual([
+      [1, 4, true],
+      [2, 3, false],
+    ])
+  })
+
+  it('[P22] counts that all players have alike have not begun again', () => {
+    const acting = LINEUPS.map((row, n) => ({ ...row, details: details({ ...STATS, 80: 20 + n }) }))
+    const alike = LINEUPS.map((row) => ({ ...row, details: details({ 80: 2 }) }))
+    const [right, wrong] = [{ over: { lineups: acting } }, { over: { lineups: alike } }] as const
+    expect(fed(right, right, wrong, wrong, right).bases()).toEqual(fed(right, right, right, right, right).bases())
+  })
+
   it('[P24] many cards at once count when a second list or the statistics tell them', () => {
     const [booked, cards] = [[2, 3, 4, 12] as const, { ...STATS, 84: 1 }]
     const rows = booked.map((player, n) => event(n + 1, 19, player, 40))

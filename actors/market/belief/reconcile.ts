@@ -131,7 +131,8 @@ function heldAgainst(
 
 /**
  * Keeps each side's goals within the current score: rows that repeat another are dropped first, then those of
- * players in no line-up, then vanished rows, then those that have not counted yet, then the latest.
+ * players in no line-up, then those that no statistics state, then vanished rows, then those that have not counted yet,
+ * then the latest.
  */
 function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot): readonly Candidate[] {
   const goals = standing.filter((c) => isGoal(c.row.kind))
@@ -141,8 +142,11 @@ function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot):
     if (score === null || own.length <= score) return own
     const repeated = repeatedIn(own, snapshot)
     const isStranger = ({ row }: Candidate): boolean => !snapshot.players.some((one) => one.playerId === row.playerId)
+    const isStated = ({ row }: Candidate, n: number): boolean =>
+      own.slice(0, n).filter((other) => other.row.playerId === row.playerId).length < statedOf(row, snapshot)
+    const unstated = new Set(own.filter((goal, n) => !isStated(goal, n)))
     const doubt = (goal: Candidate): number =>
-      (repeated.has(goal) ? 4 : 0) + (isStranger(goal) ? 2 : 0) + (goal.present ? 0 : 1)
+      (repeated.has(goal) ? 8 : 0) + (isStranger(goal) ? 4 : 0) + (unstated.has(goal) ? 2 : 0) + (goal.present ? 0 : 1)
     return own.toSorted((a, b) => doubt(a) - doubt(b)).slice(0, score)
   })
   return [...standing.filter((c) => !isGoal(c.row.kind)), ...capped]
@@ -158,18 +162,22 @@ function inOrder(a: Candidate, b: Candidate): number {
  * Goals in the minute of an earlier one of their player, if the statistics state fewer, or the score has had no goal
  * for the row before.
  */
-function repeatedIn(goals: readonly Candidate[], { players }: FixtureSnapshot): ReadonlySet<Candidate> {
+function repeatedIn(goals: readonly Candidate[], snapshot: FixtureSnapshot): ReadonlySet<Candidate> {
   const found = new Set<Candidate>()
   for (const goal of goals) {
     const { row } = goal
     const own = goals.filter((other) => other.row.playerId === row.playerId)
-    const type = row.kind === 'own_goal' ? STATISTIC.ownGoals : STATISTIC.goals
-    const stated = players.find(({ playerId }) => playerId === row.playerId)?.details?.[type] ?? 0
     const isNear = (other: Candidate): boolean => !found.has(other) && near(other.row, row)
-    const isDoubtful = stated < own.length || goal.before?.standing === 'seen'
+    const isDoubtful = statedOf(row, snapshot) < own.length || goal.before?.standing === 'seen'
     if (isDoubtful && own.slice(0, own.indexOf(goal)).some(isNear)) found.add(goal)
   }
   return found
+}
+
+/** The goals, or own goals, that the statistics of the player of a row state. */
+function statedOf({ kind, playerId: scorer }: Candidate['row'], { players }: FixtureSnapshot): number {
+  const type = kind === 'own_goal' ? STATISTIC.ownGoals : STATISTIC.goals
+  return players.find(({ playerId }) => playerId === scorer)?.details?.[type] ?? 0
 }
 
 function standingOf(c: Candidate, counted: boolean, annulled: boolean): Incident['standing'] {
