@@ -82,7 +82,7 @@ export function copiedIn(
   return new Set(copies)
 }
 
-const textOf = (details: Details): string =>
+export const textOf = (details: Details): string =>
   String(Object.entries(details).filter(([type, n]) => n > 0 && isCount(Number(type))))
 
 /** How far the counts of a row are from what was known. */

@@ -13,6 +13,7 @@ import { isRegularEnd, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { counts, type Incident } from '../incidents.ts'
 import { clockCanFollow, type Details, DISCRETE, GAP_MINUTES, isCount, secsIn, secsSince } from './plausible.ts'
+import { textOf } from './exchanged.ts'
 import { isSame } from './rows.ts'
 
 /** A half, or extra time, that a provider began by mistake is taken back before this. */
@@ -140,8 +141,8 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
   const own = ({ playerId, type }: Pair): number => untold[playerId]?.[type] ?? 0
   const from = told.reduce((sum, pair) => sum + own(pair), 0)
   const since = was - from
-  // A provider that tells nothing at all for a while has not begun once more.
-  if (since >= MANY && is <= BEGUN_AGAIN * since && !(isBegun && is === 0)) {
+  // A provider that tells nothing at all for a while has not begun once more, nor one that tells of all players alike.
+  if (since >= MANY && is <= BEGUN_AGAIN * since && !(isBegun && is === 0) && !areAlike(said)) {
     const idsOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ playerId }) => playerId))
     const fallen = idsOf(told.filter(({ before, now }) => now < before))
     const stays = idsOf(told.filter(({ playerId, before }) => before > 0 && !fallen.has(playerId)))
@@ -162,6 +163,14 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
     return { ...factsOf(untold[playerId] ?? {}), ...Object.fromEntries(sums) }
   }
   return { said: withDetails(said, whole), untold }
+}
+
+/** No more players than these do the same. */
+const ALIKE_MAX = 4
+
+function areAlike({ players }: SaidFixture): boolean {
+  const told = players.map(({ details }) => textOf(details ?? {})).filter((text) => text !== '')
+  return told.length > ALIKE_MAX && new Set(told).size === 1
 }
 
 const TIMES_MIN = 1.4
@@ -201,15 +210,12 @@ function isMultiplied(pairs: readonly Pair[], least: number): boolean {
   return was >= least && times >= TIMES_MIN && is - was >= MANY && apart <= APART * was
 }
 
-/** No more players than these have one and the same rating. */
-const RATED_ALIKE_MAX = 4
-
 /** An answer without its ratings where all players have the same, who had others: it rates none of them. */
 export function withoutOneRating(said: SaidFixture, squad: readonly Counted[]): SaidFixture {
   const [now, before] = [said.players, squad].map((players: readonly Pick<Counted, 'details'>[]) =>
     players.flatMap(({ details }) => details?.[STATISTIC.rating] ?? []),
   )
-  const isOne = (now?.length ?? 0) > RATED_ALIKE_MAX && new Set(now).size === 1 && new Set(before).size > 1
+  const isOne = (now?.length ?? 0) > ALIKE_MAX && new Set(now).size === 1 && new Set(before).size > 1
   return isOne ? withDetails(said, (details) => pick(details, (type) => type !== STATISTIC.rating)) : said
 }
 
