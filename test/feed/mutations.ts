@@ -137,6 +137,12 @@ export const MUTATIONS: readonly Mutation[] = [
     `const FALLEN_MIN = 50`,
   ),
   mutation(
+    'the counts of many may leap',
+    'actors/market/belief/old-answers.ts',
+    `(areMany(leapt) && minutes <= GAP_MINUTES)`,
+    `(areMany(leapt) && minutes < 0)`,
+  ),
+  mutation(
     'all ratings may move at once',
     'actors/market/belief/exchanged.ts',
     `const MOVED_MIN = 5`,

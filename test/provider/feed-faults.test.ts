@@ -57,6 +57,27 @@ describe('an update that errs', () => {
     expect(cancelled.state.info.home.goals).toBe(0)
   })
 
+  it('[P22] counts of a season in up to three answers, or one more for everybody in one, say nothing', () => {
+    const rows = (change: (of: Readonly<Record<string, number>>) => object): Said => ({
+      over: {
+        lineups: LINEUPS.map((row, n) => ({ ...row, details: details({ ...change({ ...STATS, 80: 30 + n }) }) })),
+      },
+    })
+    const right = rows((of) => of)
+    const season = rows(({ 80: passes = 0, ...of }) => ({ ...of, 80: 20 * passes }))
+    const often = (polls: number) => Array.from({ length: polls }, () => right)
+    expect(fed(right, season, season, season, right).bases()).toEqual(fed(...often(5)).bases())
+    for (const type of [52, 79, 83, 84, 86]) {
+      expect(
+        fed(
+          right,
+          rows((of) => ({ ...of, [type]: 1 })),
+          right,
+        ).bases(),
+      ).toEqual(fed(...often(3)).bases())
+    }
+  })
+
   it('[P22] rows vouch for as much as they tell: what a poll counts twice falls back to it', () => {
     const assisted = (assists: number): Said => ({
       score: [1, 0],

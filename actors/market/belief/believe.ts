@@ -14,7 +14,7 @@ import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
-import { areRatingsMoved, copiedIn, exchangedIn } from './exchanged.ts'
+import { areRatingsMoved, copiedIn, exchangedIn, risenTogether } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
   isShootoutTooEarly,
@@ -268,7 +268,8 @@ function playersAfter(
   const waiting: Record<string, Details> = { ...doubts.details }
   const unexplained = said.players.filter(({ playerId }) => !isExplained && !corrected.has(playerId))
   const exchanged = exchangedIn(unexplained, squad, minutes)
-  const isRatedAnew = areRatingsMoved(said.players, squad, minutes)
+  const together = risenTogether(said.players, squad, minutes)
+  if (areRatingsMoved(said.players, squad, minutes)) together.add(STATISTIC.rating)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
   const told = new Set(isBegunAgain ? [] : said.players.flatMap(({ details }) => Object.keys(details ?? {})))
@@ -286,7 +287,7 @@ function playersAfter(
               isExplained: isExplained || corrected.has(row.playerId),
               isTakenBack: takenBack.has(row.playerId) || corrected.has(row.playerId),
               vouchedFor: (type) => vouchedFor(row.playerId, type),
-              isDoubtful: (type) => exchanged.has(row.playerId) || (isRatedAnew && type === STATISTIC.rating),
+              isDoubtful: (type) => exchanged.has(row.playerId) || together.has(type),
               told,
             },
           )
@@ -321,7 +322,7 @@ interface DetailReasons {
   readonly isExplained: boolean
   readonly isTakenBack: boolean
   readonly vouchedFor: (type: number) => number
-  /** The row may be another player's, or its rating of another scale. */
+  /** The row may be another player's, or many players' count or rating of this type wrong. */
   readonly isDoubtful: (type: number) => boolean
   /** The types of which an answer that lacks one of them says that there is none. */
   readonly told: ReadonlySet<string>

@@ -2,7 +2,7 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
 import { STATISTIC } from '../scoring.ts'
-import { type Details, GAP_MINUTES, isCount } from './plausible.ts'
+import { DEAR, type Details, DISCRETE, GAP_MINUTES, isCount } from './plausible.ts'
 
 /** The most counts that a player may have gained since the last update. */
 const EXCHANGED_AHEAD = 2
@@ -39,6 +39,26 @@ export function areRatingsMoved(
   const moved = steps.filter((step) => step > RATING_MOVED).length
   return minutes <= GAP_MINUTES && moved >= MOVED_MIN && moved * 2 > steps.length
 }
+
+/** Types of goals, cards, shots on target, … in which most players have risen at once. All may concede together. */
+export function risenTogether(
+  rows: SaidFixture['players'],
+  squad: readonly Pick<FixturePlayer, 'playerId' | 'details'>[],
+  minutes: number,
+): Set<number> {
+  const known = new Map(squad.map(({ playerId, details }) => [playerId, details]))
+  const told = rows.flatMap(({ playerId, details: now }) => {
+    const before = known.get(playerId) ?? null
+    return before === null || now === null ? [] : [{ before, now }]
+  })
+  const isRisen = (type: number): boolean => {
+    const risen = told.filter(({ before, now }) => (now[type] ?? 0) > (before[type] ?? 0)).length
+    return risen >= MOVED_MIN && risen * 2 > told.length
+  }
+  return new Set(minutes <= GAP_MINUTES ? RARE.filter(isRisen) : [])
+}
+
+const RARE = [...DISCRETE, ...DEAR].filter((type) => type !== STATISTIC.conceded)
 
 /** Players in a ring, whose rows each continue what was known of another, and those whose counts multiply or fall. */
 export function exchangedIn(

@@ -12,7 +12,16 @@ import {
 import { isRegularEnd, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { counts, type Incident } from '../incidents.ts'
-import { clockCanFollow, type Details, DISCRETE, GAP_MINUTES, isCount, secsIn, secsSince } from './plausible.ts'
+import {
+  canFollow,
+  clockCanFollow,
+  type Details,
+  DISCRETE,
+  GAP_MINUTES,
+  isCount,
+  secsIn,
+  secsSince,
+} from './plausible.ts'
 import { textOf } from './exchanged.ts'
 import { isSame } from './rows.ts'
 
@@ -128,8 +137,9 @@ type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
 const MANY = 20
 /** What a team has done together rises by chance alike in all its players, while it is little. */
 const MANY_OF_A_TEAM = 100
-/** A provider that has begun again tells no more than this share of what it told. */
+/** A provider that has begun again tells no more than this share of what it told, nor than so many counts a player. */
 const BEGUN_AGAIN = 0.2
+const BEGUN_MEAN = 10
 /** Nearly all of what it had not told. */
 const WHOLE = 0.8
 
@@ -142,7 +152,8 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
   const from = told.reduce((sum, pair) => sum + own(pair), 0)
   const since = was - from
   // A provider that tells nothing at all for a while has not begun once more, nor one that tells of all players alike.
-  if (since >= MANY && is <= BEGUN_AGAIN * since && !(isBegun && is === 0) && !areAlike(said)) {
+  const isLittle = is <= BEGUN_AGAIN * since && is <= BEGUN_MEAN * said.players.length
+  if (since >= MANY && isLittle && !(isBegun && is === 0) && !areAlike(said)) {
     const idsOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ playerId }) => playerId))
     const fallen = idsOf(told.filter(({ before, now }) => now < before))
     const stays = idsOf(told.filter(({ playerId, before }) => before > 0 && !fallen.has(playerId)))
@@ -179,13 +190,13 @@ const APART = 0.15
 /** After a gap, or a review of the match, it may all be true: at most this many answers in a row say nothing. */
 const WITHHELD_MAX = 3
 
-/** In one answer the counts of this many players do not fall, by MANY together. */
+/** In one answer the counts of this many players do not fall, by MANY together, nor leap. */
 const FALLEN_MIN = 5
 
 /**
  * An answer without what cannot be right: counts of all or of a team that are the same times what they were, because a
- * provider has joined its rows twice, and the rows of players many of whom did more before, because they are old or of
- * others.
+ * provider has joined its rows twice, and the rows of players many of whom did more before, or much less, because they
+ * are old, of others, or of a season.
  */
 export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], withheld: number, minutes: number) {
   const pairs = pairsIn(said, squad)
@@ -197,7 +208,13 @@ export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], 
   const areMultiplied = minutes <= GAP_MINUTES && (isMultiplied(pairs, MANY) || SIDES.some(isOfTeam))
   const fallen = pairs.filter(({ before, now }) => now < before)
   const fall = sumOf(fallen, 'before') - sumOf(fallen, 'now')
-  const isOfOthers = new Set(fallen.map(({ playerId }) => playerId)).size >= FALLEN_MIN && fall >= MANY
+  const known = new Set(squad.flatMap(({ playerId, details }) => (details === null ? [] : [playerId])))
+  const leapt = pairs.filter(
+    ({ playerId, type, before, now }) =>
+      now > before && known.has(playerId) && !canFollow(type, before, now, { withNews: true, minutes }),
+  )
+  const areMany = (of: readonly Pair[]): boolean => new Set(of.map(({ playerId }) => playerId)).size >= FALLEN_MIN
+  const isOfOthers = (areMany(fallen) && fall >= MANY) || (areMany(leapt) && minutes <= GAP_MINUTES)
   if (!areMultiplied && !isOfOthers) return { said, withheld: 0 }
   if (withheld === WITHHELD_MAX) return { said, withheld }
   return { said: isOfOthers ? withDetails(said, () => null) : withoutCounts(said, squad), withheld: withheld + 1 }

@@ -18,7 +18,7 @@ export const GAP_MINUTES = 10
 
 const PASSES: ReadonlySet<number> = new Set([STATISTIC.passes, STATISTIC.accuratePasses, 120])
 /** Shots on target, saves, and errors that lead to a goal. */
-const DEAR: ReadonlySet<number> = new Set([86, 57, STATISTIC.errors])
+export const DEAR: ReadonlySet<number> = new Set([86, 57, STATISTIC.errors])
 export const DISCRETE: ReadonlySet<number> = new Set([
   STATISTIC.goals,
   STATISTIC.penaltyGoals,

@@ -50,7 +50,7 @@ function inQuietRow(
   }
 }
 
-const [SHOT_ON_TARGET, KEY_PASS] = [86, 117]
+const [SHOT_ON_TARGET, KEY_PASS, PASSES] = [86, 117, 80]
 /** Polls after which a count that no row tells any more is none, also where rows lack others. */
 const FORGOTTEN_AFTER = 8
 
@@ -320,6 +320,31 @@ const KINDS = {
         typeOf(detail) === RATING ? withValue(detail, String(valueOf(detail)).replace('.', ',')) : detail,
       ),
     }))
+  },
+  'statistics of a season': (draft, chance) => {
+    const isMany = (frame: Payload): boolean =>
+      lineupsOf(frame).filter((row) =>
+        detailsOf(row).some((detail) => typeOf(detail) === PASSES && countsIn(row) >= MANY),
+      ).length >= 5
+    const nothingNew = (frame: Payload): unknown => (isMany(frame) ? lineupsOf(frame) : Symbol('little told'))
+    const summed = (detail: Payload): Payload =>
+      isCount(Number(typeOf(detail))) ? withValue(detail, 20 * Number(valueOf(detail))) : detail
+    const [, ...polls] = draft.quietPolls(chance, 'lineups', nothingNew, 2 + chance.below(3))
+    for (const n of polls) draft.rows(n, 'lineups', (row) => ({ ...row, details: detailsOf(row).map(summed) }))
+  },
+  'one more for everybody': (draft, chance) => {
+    const type = one(chance, [52, 79, 83, 84, SHOT_ON_TARGET]) ?? SHOT_ON_TARGET
+    const isTold = (row: Payload): boolean => detailsOf(row).length > 1
+    const nothingNew = (frame: Payload): unknown =>
+      lineupsOf(frame).filter(isTold).length >= 5 ? lineupsOf(frame) : Symbol('little told')
+    // A first row is believed, whatever it says.
+    const [, n] = draft.quietPolls(chance, 'lineups', nothingNew, 2)
+    if (n === undefined) return
+    draft.rows(n, 'lineups', (row) => {
+      const [of, others] = [detailsOf(row).filter((d) => typeOf(d) === type), detailsOf(row)]
+      const more = { type_id: type, data: { value: 1 + Number(valueOf(of[0] ?? {}) ?? 0) } }
+      return isTold(row) ? { ...row, details: [...others.filter((d) => typeOf(d) !== type), more] } : row
+    })
   },
   'ratings of another scale': (draft, chance) => {
     const by = one(chance, [-1, -0.6, 0.6, 1, 2]) ?? 1
