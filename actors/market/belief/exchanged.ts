@@ -40,6 +40,9 @@ export function areRatingsMoved(
   return minutes <= GAP_MINUTES && moved >= MOVED_MIN && moved * 2 > steps.length
 }
 
+/** Fewer players may do the same in one poll. */
+const RISEN_MIN = 8
+
 /** Types of goals, cards, shots on target, … in which most players have risen at once. All may concede together. */
 export function risenTogether(
   rows: SaidFixture['players'],
@@ -53,7 +56,7 @@ export function risenTogether(
   })
   const isRisen = (type: number): boolean => {
     const risen = told.filter(({ before, now }) => (now[type] ?? 0) > (before[type] ?? 0)).length
-    return risen >= MOVED_MIN && risen * 2 > told.length
+    return risen >= RISEN_MIN && risen * 2 > told.length
   }
   return new Set(minutes <= GAP_MINUTES ? RARE.filter(isRisen) : [])
 }

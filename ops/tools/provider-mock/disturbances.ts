@@ -336,7 +336,7 @@ const KINDS = {
     const type = one(chance, [52, 79, 83, 84, SHOT_ON_TARGET]) ?? SHOT_ON_TARGET
     const isTold = (row: Payload): boolean => detailsOf(row).length > 1
     const nothingNew = (frame: Payload): unknown =>
-      lineupsOf(frame).filter(isTold).length >= 5 ? lineupsOf(frame) : Symbol('little told')
+      lineupsOf(frame).filter(isTold).length >= 8 ? lineupsOf(frame) : Symbol('little told')
     // A first row is believed, whatever it says.
     const [, n] = draft.quietPolls(chance, 'lineups', nothingNew, 2)
     if (n === undefined) return
