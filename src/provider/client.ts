@@ -346,8 +346,11 @@ function parseBody(text: string): Envelope | null {
   return parsed.success ? parsed.data : null
 }
 
-/** Texts, which stay, and what some programs write for a number that is none: of one fixture, it must not cost all. */
-const NO_NUMBER = /("[^"\\]*(?:\\.[^"\\]*)*")|-?\b(?:NaN|Infinity)\b/g
+/**
+ * Texts, which stay, and what some programs write for a number that is none: of one fixture, it must not cost all. A
+ * text may have no end, in an answer that was cut: else each of its quotes would be tried as a start, up to the end.
+ */
+const NO_NUMBER = /("[^"\\]*(?:\\.[^"\\]*)*"?)|-?\b(?:NaN|Infinity)\b/gs
 
 function jsonIn(text: string): unknown {
   try {

@@ -295,6 +295,12 @@ describe('the provider', () => {
     expect(fixtures.map(({ fixtureId: id, name }) => `${id} ${name}`)).toEqual(['1 NaN \\" NaN', '2 NaN \\" NaN'])
   })
 
+  it('may be cut within a text, which is read once however many quotes it has', async () => {
+    const { provider } = await serve(() => ({ body: `{"data":"${'\\"'.repeat(500_000)}` }))
+    const { message } = await troubleOf(provider.inPlay())
+    expect(message).toBe('the provider sent 1000009 characters that are not a valid answer')
+  })
+
   it('may send an invalid fixture, which is reported and left out', async () => {
     const { fixtures } = await (await setUp()).provider.inPlay()
     expect(fixtures).toHaveLength(2)
