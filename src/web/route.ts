@@ -42,8 +42,11 @@ export function go(to: string): void {
   location.hash = `#/${to}`
 }
 
-/** Changes the address without a step for the back button. */
+/** Changes the address without a step for the back button, unless it leads elsewhere, which is about to be shown. */
 export function replace(to: string): void {
+  const [known, now] = [path.peek(), location.hash].map((hash) => String(partsOf(hash)))
+  path.value = location.hash
+  if (now !== known) return
   window.history.replaceState(window.history.state, '', `#/${to}`)
   path.value = location.hash
 }
