@@ -17,6 +17,7 @@ import { type Directory, MatchDesk, type MatchDeskOptions } from './match/match-
 import { FairShare } from './match/fair-share.ts'
 import type { MatchContext } from './match/match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
+import { readsMessage } from './match/safe-room.ts'
 import { matchmake } from './match/seats.ts'
 import type { Ownership } from './cluster/peers.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './feed/price-feed.ts'
@@ -313,14 +314,16 @@ function isSeated(room: Room, query: URLSearchParams): boolean {
 
 const ignore = (): void => undefined
 
-/** Clients can provoke most of what Colyseus logs; only its errors are reported. */
+/** Clients can provoke most of what Colyseus logs; only its errors are reported, and none that their messages cause. */
 function quietLogger(report: Report): Parameters<typeof setLogger>[0] {
   return {
     debug: ignore,
     info: ignore,
     trace: ignore,
     warn: ignore,
-    error: (...args: unknown[]) => report('colyseus_error', args.length === 1 ? args[0] : args),
+    error: (...args: unknown[]) => {
+      if (!readsMessage()) report('colyseus_error', args.length === 1 ? args[0] : args)
+    },
   }
 }
 

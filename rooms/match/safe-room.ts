@@ -1,5 +1,6 @@
 /**
- * The base of every room: patches that cannot be corrupted, exceptions that stay in the room, joins with a deadline.
+ * The base of every room: patches that cannot be corrupted, exceptions that stay in the room, joins with a deadline, an
+ * answer to what cannot be read.
  */
 import {
   type Client,
@@ -14,6 +15,7 @@ import {
 } from '@colyseus/core'
 import type { Schema } from '@colyseus/schema'
 import type { Report } from '../report.ts'
+import { ERROR_MESSAGE } from './match-wire.ts'
 
 /** For a client to acknowledge its join: until it does, everything sent to it is queued in memory. */
 const ACK_DEADLINE_MS = 5_000
@@ -39,10 +41,28 @@ class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
   }
 }
 
+let isReading = false
+
+/** Whether a room reads a message now. What Colyseus then logs as an error is that a client's payload is unreadable. */
+export const readsMessage = (): boolean => isReading
+
 export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room<O> {
   /** A room lives as long as its match or replay, with or without clients. */
   override autoDispose = false
   override seatReservationTimeout = SEAT_SECS
+
+  constructor() {
+    super()
+    const receive: (client: Client, frame: Buffer) => void = this['_onMessage'].bind(this)
+    this['_onMessage'] = (client: Client, frame: Buffer): void => {
+      isReading = true
+      try {
+        receive(client, frame)
+      } finally {
+        isReading = false
+      }
+    }
+  }
 
   /**
    * Ends the room together with the seats that have not been taken; Colyseus would wait until they expire. Its public
@@ -72,6 +92,12 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
 
   /** To be called from `onJoin` and `onReconnect`. */
   protected expectAck(client: Client): void {
+    // Colyseus (core 0.18.17) would end the connection of what is not MessagePack; it has no hook for that.
+    const leave = client.leave.bind(client)
+    client.leave = (code, data) => {
+      if (isReading) client.send(ERROR_MESSAGE, { code: 'bad_message', message: 'not MessagePack' })
+      else leave(code, data)
+    }
     this.clock.setTimeout(() => {
       if (client.state === ClientState.JOINING) client.leave(CloseCode.WITH_ERROR, 'join not acknowledged')
     }, ACK_DEADLINE_MS)

@@ -1,5 +1,5 @@
 import type { Room } from '@colyseus/sdk'
-import { ClientState, CloseCode, matchMaker } from '@colyseus/core'
+import { ClientState, CloseCode, matchMaker, Protocol } from '@colyseus/core'
 import { WebSocketClient } from '@colyseus/ws-transport'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -287,6 +287,20 @@ describe('an SDK client', () => {
     room.send('buy', { lots: 100 })
     await until('two errors', () => errors.length === 2)
     await expect(room.request('subscribe', {})).rejects.toMatchObject({ reason: { code: 'bad_message' } })
+    expect(room.connection.isOpen).toBe(true)
+    expect(rig.reports).toEqual([])
+  })
+
+  it('[W11] so is one whose payload cannot be read, and a request of that kind', async () => {
+    rig = await RealtimeRig.playing()
+    const { room, errors } = await join()
+    const type = [0xa9, ...Buffer.from('subscribe')]
+    const cutOff = [0xdf, 0xff, 0xff, 0xff, 0xff] // a map of four thousand million entries
+    room.connection.send(Buffer.from([Protocol.ROOM_DATA, ...type, ...cutOff]))
+    room.connection.send(Buffer.from([Protocol.ROOM_REQUEST, 1, ...type, ...cutOff]))
+    room.send('buy', {})
+    await until('the errors', () => errors.length === 2)
+    expect(errors).toMatchObject([{ code: 'bad_message' }, { message: 'no such message: buy' }])
     expect(room.connection.isOpen).toBe(true)
     expect(rig.reports).toEqual([])
   })
