@@ -76,10 +76,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const others = instruments.filter((one) => one.id !== id)
     await page.route(address, (route) => route.fulfill({ json: { instruments: others } }))
     await page.reload()
-    await page.getByRole('button', { name: /^Go long/ }).waitFor()
+    await enabled(page, /^Go long/).waitFor() // of a page that is told what happens
     const data = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
-    expect((await page.request.post(`${site.server.url}/api/positions/open`, { data })).status()).toBe(201)
-    await page.locator('.toast').getByText(`Long ${name}`).waitFor()
+    const [opened] = await Promise.all([
+      page.request.post(`${site.server.url}/api/positions/open`, { data }),
+      page.locator('.toast').getByText(`Long ${name}`).waitFor(),
+    ])
+    expect(opened.status()).toBe(201)
   })
 
   it('a press on a shirt counts, though its price moves meanwhile', async () => {
