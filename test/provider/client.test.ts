@@ -287,7 +287,7 @@ describe('the provider', () => {
     }
   })
 
-  it('[P21] may write a number that is none', async () => {
+  it('[P21] may write NaN for a number, which is then none', async () => {
     const fixture = (n: number) => ({ ...(recording.frames[0] as object), id: n, name: 'NaN \\" NaN', round_id: 0.125 })
     const body = JSON.stringify({ data: [fixture(1), fixture(2)] })
     const { provider } = await serve(() => ({ body: body.replace('0.125', 'NaN').replace('0.125', '-Infinity') }))

@@ -22,7 +22,7 @@ interface Told {
 
 /** So much is no usual step of a rating. */
 const RATING_MOVED = 0.25
-/** Fewer players are rated anew by what a few of them have done. */
+/** What a few players have done changes the ratings of fewer. */
 const MOVED_MIN = 5
 
 /** Whether most ratings have moved at once. What happens in a match moves some: this is another scale, or a mistake. */
