@@ -75,8 +75,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { id, name, currentPrice } = present(instruments.find(isOpen), 'a player')
     const others = instruments.filter((one) => one.id !== id)
     await page.route(address, (route) => route.fulfill({ json: { instruments: others } }))
+    // What was opened before the page hears of the account is in its list, without a toast.
+    const hasHeard = page
+      .waitForEvent('websocket')
+      .then((socket) =>
+        socket.waitForEvent('framereceived', ({ payload }) => String(payload).includes('"type":"account"')),
+      )
     await page.reload()
-    await enabled(page, /^Go long/).waitFor() // of a page that is told what happens
+    await Promise.all([hasHeard, enabled(page, /^Go long/).waitFor()])
     const data = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
     const [opened] = await Promise.all([
       page.request.post(`${site.server.url}/api/positions/open`, { data }),
