@@ -347,8 +347,9 @@ function parseBody(text: string): Envelope | null {
 }
 
 /**
- * Texts, which stay, and what some programs write for a number that is none: of one fixture, it must not cost all. A
- * text may have no end, in an answer that was cut: else each of its quotes would be tried as a start, up to the end.
+ * Matches texts, which are kept, and NaN and Infinity, which become null: one such value must not make the other
+ * fixtures unreadable. The closing quote is optional. Otherwise each quote of a text that was cut would be tried as a
+ * start, up to the end.
  */
 const NO_NUMBER = /("[^"\\]*(?:\\.[^"\\]*)*"?)|-?\b(?:NaN|Infinity)\b/gs
 

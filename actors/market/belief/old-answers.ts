@@ -137,8 +137,9 @@ type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
 const MANY = 20
 /** What a team has done together rises by chance alike in all its players, while it is little. */
 const MANY_OF_A_TEAM = 100
-/** A provider that has begun again tells no more than this share of what it told, nor than so many counts a player. */
+/** A provider that has begun again tells at most this share of what it told. */
 const BEGUN_AGAIN = 0.2
+/** And at most this many counts a player. */
 const BEGUN_MEAN = 10
 /** Nearly all of what it had not told. */
 const WHOLE = 0.8
