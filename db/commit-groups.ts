@@ -51,12 +51,13 @@ export interface Outcome {
   readonly of: number
 }
 
-/**
- * Users of a batch that goes with others, and of all of them. In a larger one each trade's share of the start is small,
- * and a few orders would wait for those of a crowd.
- */
+/** A batch of more users is a crowd's, and goes with those of other crowds only: a few orders would wait for all. */
 const SMALL = 32
-const GROUP_MAX = 128
+/** Users of all batches that go together. In a larger one each trade's share of the start is small. */
+const GROUP_MAX = 250
+
+/** What matches commit through. */
+export type CommitConnection = Pick<Connection, 'call' | 'arrays' | 'callsTogether'>
 
 interface Waiting {
   readonly written: Written
@@ -64,20 +65,28 @@ interface Waiting {
 }
 
 export class CommitGroups {
-  readonly #connection: Pick<Connection, 'call' | 'arrays'>
+  readonly #connection: CommitConnection
   readonly #waiting: Waiting[] = []
+  /** Of batches that wait or are being committed. */
+  #users = 0
 
-  constructor(connection: Pick<Connection, 'call' | 'arrays'>) {
+  constructor(connection: CommitConnection) {
     this.#connection = connection
   }
 
   /** Throws when the database is unavailable; then it is unknown whether the batch was written. */
-  commit(written: Written): Promise<Outcome> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ written, settle: resolve })
-      // Each turn takes at least one of those who wait, so none is left without a turn.
-      void this.#turn()
-    })
+  async commit(written: Written): Promise<Outcome> {
+    const users = written.wallets.length
+    this.#users += users
+    try {
+      return await new Promise((resolve) => {
+        this.#waiting.push({ written, settle: resolve })
+        // Each turn takes at least one of those who wait, so none is left without a turn.
+        void this.#turn()
+      })
+    } finally {
+      this.#users -= users
+    }
   }
 
   async #turn(): Promise<void> {
@@ -122,12 +131,13 @@ export class CommitGroups {
       : { name: COMMIT_BATCH.installedAs, args }
   }
 
-  /** The batch that has waited longest, and those that can go with it. */
+  /** The batch that has waited longest, and those that can go with it: no more than leaves the other calls as much. */
   #take(): readonly Waiting[] {
     const first = this.#waiting.shift()
     if (first === undefined) return []
     if (!isSociable(first.written) || this.#waiting.length === 0) return [first]
-    const group = new Group(first.written)
+    const share = Math.max(SMALL, Math.ceil(this.#users / this.#connection.callsTogether))
+    const group = new Group(first.written, Math.min(GROUP_MAX, share))
     const taken = [first]
     const left = this.#waiting.filter((one) => {
       if (!group.take(one.written)) return true
@@ -140,8 +150,7 @@ export class CommitGroups {
 }
 
 /** Whether a batch goes with others: not one that changes its match, has heard something or is under protection. */
-const isSociable = ({ batch, journal, wallets }: Written): boolean =>
-  wallets.length <= SMALL &&
+const isSociable = ({ batch, journal }: Written): boolean =>
   journal === null &&
   batch.protected !== true &&
   !batch.events.some(({ kind }) => kind === 'match_updated' || kind === 'instrument_listed')
@@ -149,11 +158,13 @@ const isSociable = ({ batch, journal, wallets }: Written): boolean =>
 /** What limits who can go together: see commit-batch.sql. */
 class Group {
   readonly #first: Written
+  readonly #max: number
   readonly #users: Set<UserId>
   #wallets: number
 
-  constructor(first: Written) {
+  constructor(first: Written, max: number) {
     this.#first = first
+    this.#max = max
     this.#wallets = first.wallets.length
     this.#users = new Set(usersOf(first))
   }
@@ -163,7 +174,8 @@ class Group {
     const users = usersOf(other)
     const fits =
       isSociable(other) &&
-      this.#wallets + users.length <= GROUP_MAX &&
+      isCrowded(other) === isCrowded(this.#first) &&
+      this.#wallets + users.length <= this.#max &&
       termsOf(other) === termsOf(this.#first) &&
       !users.some((user) => this.#users.has(user))
     if (!fits) return false
@@ -172,6 +184,8 @@ class Group {
     return true
   }
 }
+
+const isCrowded = ({ wallets }: Written): boolean => wallets.length > SMALL
 
 const usersOf = ({ wallets }: Written): readonly UserId[] => wallets.map(({ userId }) => userId)
 

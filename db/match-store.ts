@@ -26,7 +26,13 @@ import type {
 } from '../actors/match/store.ts'
 import { findResult, restoreResults } from './command-results.ts'
 import type { WalletOf } from './commit-arguments.ts'
-import { CommitGroups, type CommitRow, type CommittedRow, type FoundRow } from './commit-groups.ts'
+import {
+  type CommitConnection,
+  CommitGroups,
+  type CommitRow,
+  type CommittedRow,
+  type FoundRow,
+} from './commit-groups.ts'
 import { JournalWriter } from './journal-codec.ts'
 import { readMatchRows, recordFrom, rescuedRecordFrom } from './match-record.ts'
 import { endOfTape } from './public-tape.ts'
@@ -46,7 +52,7 @@ export class SqlMatchStore implements MatchStore {
   readonly #world: Pick<World, 'now'>
 
   constructor(
-    connection: Pick<Connection, 'db' | 'call' | 'arrays'>,
+    connection: Pick<Connection, 'db'> & CommitConnection,
     cache: WalletCache,
     world: Pick<World, 'secret' | 'now'>,
   ) {

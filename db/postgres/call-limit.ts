@@ -11,7 +11,8 @@ export interface CallLimitOptions {
 
 /**
  * A few quick calls at a time use the database best, but a slow one (waiting for a locked row, say) must not delay the
- * others. Waiting calls run in order; callers bound their number themselves.
+ * others. Waiting calls run in order, each after all that the end of the one before it wakes up; callers bound their
+ * number themselves.
  */
 export class CallLimit {
   readonly #options: CallLimitOptions
@@ -30,7 +31,7 @@ export class CallLimit {
 
   async run<T>(call: () => Promise<T>): Promise<T> {
     if (this.#hasRoom()) this.#enter()
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else await new Promise<void>((resolve) => this.#waiting.push(() => process.nextTick(resolve)))
     let isQuick = true
     const leaveQuick = (): void => {
       if (!isQuick) return

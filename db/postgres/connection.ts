@@ -49,6 +49,8 @@ export interface Connection {
   call<Row extends object>(next: () => Call | null): Promise<readonly Row[]>
   /** The encoding that `call` expects for array arguments. */
   readonly arrays: ArrayFormat
+  /** How many quick calls run at the same time. */
+  readonly callsTogether: number
   /** Does work of any length, such as a migration, on a connection of its own. */
   withoutTimeout<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
   /** Resolves when the database answers and takes writes, rejects when it does not. */

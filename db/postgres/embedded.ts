@@ -64,6 +64,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       replica: null,
       kind: 'pglite',
       arrays: LITERALS,
+      callsTogether: ONE_CALL.together,
       call,
       ping: () => ping(db),
       cutSilent: async () => 0,

@@ -21,7 +21,7 @@ const POOL_MAX = 10
  * together (commit-groups.ts), so more would make each of them dearer. A commit takes 1 to 30 ms; one that takes ten
  * times as long is waiting for a lock and lets others pass.
  */
-const COMMITS = { together: 3, slowAfterMs: 250, atMost: 32 }
+const COMMITS = { together: 2, slowAfterMs: 250, atMost: 32 }
 
 /** The most connections of one process: its readers, and the commits of the matches that it runs. */
 export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost } as const
@@ -69,6 +69,7 @@ export function connectServer(databaseUrl: string, options: ConnectOptions): Con
     replica,
     kind: 'postgres',
     arrays: BINARY,
+    callsTogether: COMMITS.together,
     call: <Row extends object>(next: () => Call | null) =>
       limit.run(async () => {
         const call = next()

@@ -29,7 +29,7 @@ it('few calls run together, the others in their order, also when one fails', asy
   expect(begun).toEqual(['a', 'b'])
   end('b', 'failed')
   await expect(b).rejects.toThrow('b')
-  expect(begun).toEqual(['a', 'b', 'c'])
+  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c']), { timeout: 30_000 })
   end('a')
   end('c')
   expect(await Promise.all([a, c])).toEqual(['a', 'c'])
@@ -56,4 +56,16 @@ it('slow calls never exceed the hard cap', async () => {
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
   end('c')
   await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']), { timeout: 30_000 })
+})
+
+it('a call that waited begins after all that the end of the one before it wakes up', async () => {
+  const { begun, ask, end } = stage()
+  const [a, , c] = ask('a', 'b', 'c')
+  const woken: number[] = []
+  void a?.then(() => Promise.resolve().then(() => woken.push(begun.length)))
+  end('a')
+  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c']), { timeout: 30_000 })
+  expect(woken).toEqual([2])
+  end('c')
+  expect(await c).toBe('c')
 })

@@ -52,9 +52,10 @@ eachDatabase((open) => {
     const connection = open()
     const calls: number[] = []
     let [gate, release, expected] = [Promise.resolve(), (): void => undefined, 0]
-    const gated: Pick<Connection, 'db' | 'arrays' | 'call'> = {
+    const gated: Pick<Connection, 'db' | 'arrays' | 'call' | 'callsTogether'> = {
       db: connection.db,
       arrays: connection.arrays,
+      callsTogether: connection.callsTogether,
       call: async (next) => {
         if (--expected === 0) release()
         await gate
@@ -233,6 +234,24 @@ eachDatabase((open) => {
       const verdicts = await commits(first)
       expect(kinds(verdicts)).toEqual(others('', -1))
       expect(balanceOf(present(verdicts[5], 'verdict'))).toBe(u(5_000) - marginOf(matches))
+      expect(await audit()).toEqual(EXACT)
+    })
+
+    it('few orders go without a crowd, and crowds share what runs at the same time', async () => {
+      const { commits, calls, connection, audit } = await stage()
+      const crowds = await Promise.all(
+        [0, 1].map(() => Promise.all(Array.from({ length: 40 }, () => newUser(connection)))),
+      )
+      const verdicts = await commits(({ position }, n) => {
+        const users = crowds[n]
+        if (users === undefined) return { events: [opened(position())] }
+        return {
+          events: users.map((user) => opened(position({ userId: user }))),
+          watch: users.map((user) => watching(user)),
+        }
+      })
+      expect(kinds(verdicts)).toEqual(others('', -1))
+      expect(calls.toSorted((a, b) => a - b)).toEqual(connection.callsTogether === 1 ? [2, 4] : [1, 1, 4])
       expect(await audit()).toEqual(EXACT)
     })
 
