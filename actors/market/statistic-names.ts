@@ -42,7 +42,7 @@ export const TEAM_STATISTIC: Readonly<Record<number, string>> = {
 }
 
 /** Types of a player's statistics that can be summed over a team. Ratings, minutes and percentages cannot. */
-export const PLAYER_STATISTIC: Readonly<Record<number, string>> = {
+const PLAYER_STATISTIC: Readonly<Record<number, string>> = {
   41: 'Shots Off Target',
   42: 'Shots Total',
   51: 'Offsides',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { firstBelief } from '../../actors/market/belief/believe.ts'
+import { believe, firstBelief } from '../../actors/market/belief/believe.ts'
+import { NO_BELIEFS } from '../../actors/market/belief/beliefs.ts'
 import { matchMinute, type SaidFixture } from '../../actors/market/fixture.ts'
 import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
 import { parseFixture } from '../../src/provider/snapshot.ts'
@@ -172,6 +173,15 @@ describe('a payload', () => {
     expect(parse().teamStats).toEqual({ home: { 'Ball Possession %': 63 }, away: { 'Shots Total': 7 } })
     expect(firstBelief(parse({ statistics: [] })).teamStats).toEqual({ home: { 'Shots On Target': 2 }, away: {} })
     expect(parse({ statistics: null, lineups: null }).teamStats).toBeNull()
+  })
+
+  it('the sums over the players go once the provider has team statistics, which stay when it sends none', () => {
+    const first = firstBelief(parse({ statistics: [] }))
+    const then = believe(parse(), { ...first, squad: first.players, events: [] }, NO_BELIEFS).snapshot
+    expect(then.teamStats).toEqual({ home: { 'Ball Possession %': 63 }, away: { 'Shots Total': 7 } })
+    const teamStats = { home: { 'Shots On Target': 4 }, away: {} }
+    const known = { ...then, squad: then.players, events: [], teamStats }
+    expect(believe(parse({ statistics: [] }), known, NO_BELIEFS).snapshot.teamStats).toEqual(teamStats)
   })
 
   it('may lack every include, and contain strings for numbers, nulls and invalid rows', () => {

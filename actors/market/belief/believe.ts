@@ -10,7 +10,7 @@ import { type Incident, isGoal } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { hasShootout, isOver, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
-import { PLAYER_STATISTIC, summedStatistics } from '../statistic-names.ts'
+import { summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
@@ -382,17 +382,16 @@ const isEmpty = (details: object): boolean => Object.keys(details).length === 0
 /** Where a statistic of a player starts whose others are known: counts at zero, a rating anywhere. */
 const startOf = (type: number, value: number): number => (type === STATISTIC.rating ? value : 0)
 
-/** Statistics of the teams. One whose provider sends none has the sums of its players. */
+/** Statistics of the teams. A match whose provider has sent none has the sums of its players. */
 function teamStatsAfter(
   { teamStats: now }: SaidFixture,
-  { teamStats: before }: Known,
+  { teamStats, squad }: Known,
   players: readonly FixturePlayer[],
 ): FixtureSnapshot['teamStats'] {
+  const before = isSummed(teamStats, summedStatistics(squad)) ? null : teamStats
   if (now !== null) return { home: { ...before?.home, ...now.home }, away: { ...before?.away, ...now.away } }
-  return before !== null && !isSummed(before) ? before : summedStatistics(players)
+  return before ?? summedStatistics(players)
 }
 
-const SUMMED: ReadonlySet<string> = new Set(Object.values(PLAYER_STATISTIC))
-
-const isSummed = ({ home, away }: NonNullable<FixtureSnapshot['teamStats']>): boolean =>
-  [...Object.keys(home), ...Object.keys(away)].every((name) => SUMMED.has(name))
+const isSummed = (stats: FixtureSnapshot['teamStats'], sums: FixtureSnapshot['teamStats']): boolean =>
+  SIDES.every((side) => Object.entries(stats?.[side] ?? {}).every(([name, value]) => sums?.[side][name] === value))

@@ -1,5 +1,6 @@
 /** Section 2: resources and their fields. */
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { decodeProtectedHeader } from 'jose'
 import { type Check, into, millionths, near, refuses, says } from './check.ts'
 import type { CheckContext, User } from './context.ts'
@@ -1045,6 +1046,25 @@ check(
     const { instruments } = await user.get('/api/instruments', Instruments)
     assert(instruments.some(({ id }) => id === player.id))
     assert.equal(new Set(instruments.map(({ id }) => id)).size, instruments.length, 'an instrument is repeated')
+  },
+)
+
+check(
+  '2.6.13',
+  "inner keys are the data provider's fixture-level stat type names verbatim",
+  'Sums over the players are gone as soon as the fixture has statistics of its own.',
+  async (t) => {
+    const match = await t.match('INPLAY_1ST_HALF')
+    const user = await t.observer()
+    const become = (home: object) =>
+      t.eventually(`the statistics ${JSON.stringify(home)}`, async () => {
+        const { teamStats } = await user.get(`/api/matches/${match.id}/events`, MatchEvents)
+        return isDeepStrictEqual({ ...teamStats.home }, home) ? true : undefined
+      })
+    match.fixture.details.set(match.player('MID', 0), { 86: 2, 56: 1 })
+    await become({ 'Shots On Target': 2, Fouls: 1 })
+    match.fixture.teamStats = { home: { 'Shots Total': 4, Corners: 0 }, away: {} }
+    await become({ 'Shots Total': 4, Corners: 0 })
   },
 )
 
