@@ -129,20 +129,15 @@ const asPut =
     version,
   })
 
-const FLOAT_NOISE = 1e-9
-
-/** Another program may add as floats do, to 9999.700000000001. A finer amount than a millionth stays one. */
-function withoutNoise(amount: number): number {
-  const rounded = Number(amount.toFixed(6))
-  return Math.abs(rounded - amount) < FLOAT_NOISE ? rounded : amount
-}
-
-/** A hash written from outside has neither version nor timeline. Every other hash must be of this timeline. */
+/**
+ * A hash written from outside has neither version nor timeline. Every other hash must be of this timeline. Another
+ * program may compute finer amounts than ours: the nearest millionth counts.
+ */
 function parse(hash: Fields | null, timeline: string): { balance: Money; version: number | null } | null {
   if (hash === null) return null
   if ((hash['version'] !== undefined || hash['timeline'] !== undefined) && hash['timeline'] !== timeline) return null
   const version = hash['version'] === undefined ? null : numberIn(hash['version'])
-  const balance = microsFromDecimal(withoutNoise(numberIn(hash['balance'] ?? '')))
+  const balance = microsFromDecimal(Number(numberIn(hash['balance'] ?? '').toFixed(6)))
   if (balance === null || balance < 0 || (version !== null && !Number.isSafeInteger(version))) return null
   return { balance: money(balance), version }
 }

@@ -323,6 +323,7 @@ eachDatabase((open) => {
       expect(await shown({ balance: '10100' }, 0)).toBe(u(10_100))
       expect(await shown({ balance: '50000.000001' }, 0)).toBe(u(50_000.000001))
       expect(await shown({ balance: '9999.700000000001' }, 0)).toBe(u(9_999.7))
+      expect(await shown({ balance: '3333.3333333333335' }, 0)).toBe(u(3_333.333333))
       for (const balance of ['', ' ', 'NaN', '-1', '1e400', 'seventy']) expect(await shown({ balance }, 0)).toBe(u(100))
     })
   })
