@@ -1,13 +1,13 @@
 /** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
 import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { createAdaptorServer } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import type { HttpEnv } from './http/answers.ts'
 
 export type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
 interface Arrived {
-  readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'>
+  readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion' | 'socket'>
 }
 
 export interface HttpServerOptions {
@@ -36,23 +36,29 @@ const TAKES_MS = 10_000
  */
 const BACKLOG = 4_096
 const ACCEPTS_MS = 500
+/** The status for what is no request to Node, by its code; 400 for every other one. */
+const REFUSED: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
 
 export class HttpServer {
   /** For the listener of its `upgrade` events. */
   readonly node: Server
   #app: FetchApp = { fetch: () => new Response(null, { status: 503 }) }
-  /** Connections that have sent a request, and whether it has not been answered to its end. */
-  readonly #answering = new WeakMap<Socket, boolean>()
+  /** The answer to the last request of each connection that has sent one. It closes at its end. */
+  readonly #answers = new WeakMap<Socket, ServerResponse>()
   #isShut = false
   #emptied: Promise<void> | undefined
 
   constructor({ isBehindProxy, arrivesWithinMs = ARRIVES_MS, takesWithinMs = TAKES_MS }: HttpServerOptions) {
-    this.node = createAdaptorServer({
-      // Node takes the first of two, a proxy before it perhaps the last.
-      fetch: (request, env: Arrived) => (hasTwoHosts(env.incoming) ? badRequest() : this.#app.fetch(request, env)),
-      // Of a request of HTTP/1.0, which need not name one. Node refuses any other without.
-      hostname: 'localhost',
-    }) as Server
+    const listener = getRequestListener(
+      (request, env: Arrived) => (namesHost(env.incoming) ? this.#app.fetch(request, env) : refusal(400)),
+      // Of a request of HTTP/1.0, which need not name one.
+      { hostname: 'localhost', errorHandler: (error) => refusal(error instanceof RequestError ? 400 : 500) },
+    )
+    this.node = createServer({ requireHostHeader: false }, (request, response) => void listener(request, response))
     this.node.headersTimeout = arrivesWithinMs
     this.node.requestTimeout = arrivesWithinMs
     // Read when it begins to listen. Node's default is 30 seconds.
@@ -60,16 +66,23 @@ export class HttpServer {
     if (isBehindProxy) this.node.keepAliveTimeout = KEEP_ALIVE_MS
     // Nothing has moved on the connection: its client does not read, or an answer is still being made.
     this.node.setTimeout(takesWithinMs, (socket) => {
-      if (socket.writableLength > 0 || this.#answering.get(socket) === false) socket.destroy()
+      if (socket.writableLength > 0 || this.#answers.get(socket)?.closed === true) socket.destroy()
     })
     this.node.prependListener('request', ({ socket }, response) => {
-      this.#answering.set(socket, true)
-      response.once('close', () => this.#answering.set(socket, false))
+      this.#answers.set(socket, response)
       if (this.#isShut) response.shouldKeepAlive = false
     })
     this.node.on('checkContinue', (request, response) => {
       continueOnRead(request, response)
       this.node.emit('request', request, response)
+    })
+    // Of any other expectation nothing is said; Node would refuse it with an empty 417.
+    this.node.on('checkExpectation', (request, response) => this.node.emit('request', request, response))
+    this.node.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+      const answer = this.#answers.get(socket)
+      const hasBegun = answer?.headersSent === true && !answer.closed
+      if (socket.writable && !hasBegun) socket.write(refusalText(REFUSED[code] ?? 400))
+      socket.destroySoon()
     })
   }
 
@@ -148,8 +161,22 @@ function continueOnRead(request: IncomingMessage, response: ServerResponse): voi
   }
 }
 
-/** Names and values take turns in the raw headers. */
-const hasTwoHosts = ({ rawHeaders }: Arrived['incoming']): boolean =>
-  rawHeaders.filter((name, n) => n % 2 === 0 && name.toLowerCase() === 'host').length > 1
-/** As Node answers what is no request. */
-const badRequest = (): Response => new Response(null, { status: 400, headers: { connection: 'close' } })
+/**
+ * Whether a request names its host: once, since Node takes the first of two, a proxy before it perhaps the last. Names
+ * and values take turns in the raw headers.
+ */
+function namesHost({ rawHeaders, httpVersion }: Arrived['incoming']): boolean {
+  const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && name.toLowerCase() === 'host').length
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+}
+
+/** The body of an answer to what never reaches the app. */
+const bodyOf = (status: number): string => JSON.stringify({ error: STATUS_CODES[status]?.toLowerCase() })
+const JSON_TYPE = 'application/json'
+
+const refusal = (status: number): Response =>
+  new Response(bodyOf(status), { status, headers: { connection: 'close', 'content-type': JSON_TYPE } })
+
+const refusalText = (status: number): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\n` +
+  `content-length: ${bodyOf(status).length}\r\n\r\n${bodyOf(status)}`

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, expect, it } from 'vitest'
@@ -114,6 +115,30 @@ it('[X8] a request with two hosts is none, whichever of them counts', async () =
     socket.write(`GET / HTTP/1.1\r\nhost: here\r\nHost: ${second}\r\n\r\n`)
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 400 /)
     await once(socket, 'close')
+  }
+})
+
+it.each([
+  [400, 'no host', 'GET / HTTP/1.1\r\n\r\n'],
+  [400, 'no name for a host', 'GET / HTTP/1.1\r\nhost: a b\r\n\r\n'],
+  [400, 'two hosts', 'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n'],
+  [400, 'an unknown method', 'FOO / HTTP/1.1\r\nhost: a\r\n\r\n'],
+  [400, 'a broken body', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n'],
+  [431, 'too much before its body', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
+  [408, 'no end', 'GET / HTTP/1.1\r\nhost: a\r\n'],
+])('[X8] the %i of a request with %s has a body with `error`, also after another request', async (status, _, text) => {
+  const server = await open(async (request) => new Response(`here${await request.text()}`), { arrivesWithinMs: 300 })
+  for (const isFirst of [true, false]) {
+    const { socket, ask } = await connection(server)
+    if (!isFirst) await ask()
+    let received = ''
+    socket.on('data', (data) => (received += String(data)))
+    socket.write(text)
+    await once(socket, 'close')
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\\r\\n\\r\\n`))
+    expect(JSON.parse(received.slice(received.indexOf('{'), received.lastIndexOf('}') + 1))).toEqual({
+      error: STATUS_CODES[status]?.toLowerCase(),
+    })
   }
 })
 
