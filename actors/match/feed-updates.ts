@@ -7,6 +7,7 @@ import { isCommon } from '../kernel/purse.ts'
 import { leaguePrice } from '../position/fills.ts'
 import type { Beliefs } from '../market/belief/beliefs.ts'
 import { believe } from '../market/belief/believe.ts'
+import { isHalfTime } from '../market/belief/periods.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import { anchorOf, type Instrument, isSameQuote, quoteOf, slopeFor, startPrice } from '../market/instrument.ts'
 import { reportEvents } from '../market/match-report.ts'
@@ -245,24 +246,32 @@ function followRules(draft: Draft, terms: Terms): void {
 function settleWhenOver(draft: Draft, terms: Terms): void {
   const how = ending(draft.info)
   if (how === null || draft.info.settling !== null) return
-  if (draft.info.phase !== 'final' && !isConfirmed(draft.info, terms)) return
+  if (draft.info.phase !== 'final' && !isConfirmed(draft, terms)) return
   // What a price fired leaves at that price: a later clock settles the rest.
   if (Array.from(draft.instruments()).some(({ leavingFrom }) => leavingFrom !== null)) return
   beginSettlement(draft, how, terms)
 }
+
+/** An end at half time is most likely a mistake: it must hold for so many times as long, which is beyond the break. */
+const HALF_TIME_TIMES = 20
+/** A match that has begun, and is called off while its clock runs, is void after so many more updates. */
+const OFF_IN_PLAY = { states: ['ABANDONED', 'POSTPONED'], updates: 5 } as const
 
 /**
  * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, and so do
  * recordings; a replay counts that moment in updates, since it may play a hundred times as fast. Updates confirm a live
  * match, silence does not: a feed that fails after the whistle settles nothing.
  */ // T23
-function isConfirmed(info: MatchInfo, terms: Terms): boolean {
+function isConfirmed({ info, pricing }: Draft, terms: Terms): boolean {
+  const { periods } = pricing.beliefs
+  const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
   // A single poll that shows a match as put off or abandoned must not cost a user their position.
-  if (info.phase === 'off') return info.replay || info.feedSeq > (info.endedSeq ?? info.feedSeq)
+  const isRunning = periods.some(({ ticking }) => ticking) && OFF_IN_PLAY.states.some((one) => one === info.state)
+  if (info.phase === 'off') return info.replay || heldUpdates >= (isRunning ? OFF_IN_PLAY.updates : 1)
+  if (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES) return true
   const knownAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
   const heldMs = knownAt - (info.endedAt ?? knownAt)
-  const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
-  return heldMs >= terms.rules.settlementConfirmMs || (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES)
+  return heldMs >= terms.rules.settlementConfirmMs * (isHalfTime(periods) && !info.replay ? HALF_TIME_TIMES : 1)
 }
 
 function ending({ phase, state, kickedOffAt }: MatchInfo): MatchInfo['settling'] {

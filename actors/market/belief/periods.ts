@@ -56,6 +56,14 @@ const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
 const ADDED_MAX_SECS = 1_200
 const SHOOTOUT_MAX_SECS = 3_600
 
+/** Whether only the first half is known, and has been played. */
+export const isHalfTime = (periods: readonly FixturePeriod[]): boolean =>
+  periods.length > 0 &&
+  periods.every(({ order, length, elapsedSecs: now }) => {
+    const end = length * 60
+    return order === 1 && now >= end && now <= end + ADDED_MAX_SECS
+  })
+
 /** A period that is still said to tick although a later one has been played, or long after the match has ended. */
 function stopped(period: FixturePeriod, listed: readonly FixturePeriod[], phase: Phase): FixturePeriod {
   const { kind, order, length, elapsedSecs, ticking } = period

@@ -1,0 +1,42 @@
+/** Ends of a match that its provider shows by mistake, for some polls. */
+import { describe, expect, it } from 'vitest'
+import { fed, type Said } from '../support/fed-polls.ts'
+
+const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
+const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 70, seconds: 0, ticking: false }
+const RUNNING = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 41, seconds: 0, ticking: true }
+
+const shows = (state: string, ...periods: readonly object[]): Said => ({ over: { state: { state }, periods } })
+const often = (polls: number, said: Said): readonly Said[] => Array.from({ length: polls }, () => said)
+
+describe('an end by mistake', () => {
+  it.each(['FT', 'AET'])('[T23] %s at half time settles nothing before the break is over', (state) => {
+    const [halfTime, end] = [shows('HT', FIRST), shows(state, FIRST)]
+    const before = fed(halfTime, ...often(100, end)).state.info
+    expect(before).toMatchObject({ phase: 'ended', settling: null })
+    const playedOn = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes: 46, ticking: true })
+    expect(fed(halfTime, ...often(100, end), playedOn).state.info).toMatchObject({ phase: 'live', settling: null })
+    expect(fed(halfTime, ...often(121, end)).state.info.settling).toBe('full_time')
+    // With a second half, or within the first, nothing waits.
+    expect(fed(halfTime, playedOn, ...often(10, shows(state, FIRST, SECOND))).state.info.settling).toBe('full_time')
+    expect(fed(...often(7, shows(state, { ...RUNNING, ticking: false }))).state.info.settling).toBe('full_time')
+  })
+
+  it('[P29] FINISHED before the end of the second half closes at once, and settles with the second answer', () => {
+    const end = shows('FINISHED', FIRST, SECOND)
+    const play = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes: 70, ticking: true })
+    expect(fed(play, play, end).state.info).toMatchObject({ phase: 'ended', settling: null })
+    expect(fed(play, play, end, play).state.info).toMatchObject({ phase: 'live', settling: null })
+    expect(fed(play, play, end, end).state.info.settling).toBe('full_time')
+    const late = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes: 90, ticking: true })
+    expect(fed(late, late, shows('FINISHED', FIRST, { ...SECOND, minutes: 91 })).state.info.settling).toBe('full_time')
+  })
+
+  it.each(['ABANDONED', 'POSTPONED'])('[T25] %s while the clock runs voids with the sixth answer', (state) => {
+    const off = shows(state, RUNNING)
+    expect(fed({}, ...often(5, off)).state.info).toMatchObject({ phase: 'off', settling: null })
+    expect(fed({}, ...often(5, off), {}).state.info).toMatchObject({ phase: 'live', settling: null })
+    expect(fed({}, ...often(6, off)).state.info.settling).toBe('void')
+    expect(fed({}, ...often(2, shows(state))).state.info.settling).toBe('void')
+  })
+})
