@@ -39,4 +39,15 @@ describe('an end by mistake', () => {
     expect(fed({}, ...often(6, off)).state.info.settling).toBe('void')
     expect(fed({}, ...often(2, shows(state))).state.info.settling).toBe('void')
   })
+
+  it('[T23] a period that ticks denies an end, but not for ever once its clock stands', () => {
+    const play = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes: 93, ticking: true })
+    const end = shows('FT', FIRST, { ...SECOND, minutes: 93, ticking: true })
+    const running = Array.from({ length: 60 }, (_, n) =>
+      shows('FT', FIRST, { ...SECOND, minutes: 93 + Math.floor(n / 6), seconds: (n % 6) * 10, ticking: true }),
+    )
+    expect(fed(...often(4, play), ...often(10, end)).state.info).toMatchObject({ phase: 'live', settling: null })
+    expect(fed(play, ...often(30, end)).state.info.settling).toBe('full_time')
+    expect(fed(play, ...often(10, play), ...running).state.info).toMatchObject({ phase: 'live', settling: null })
+  })
 })

@@ -8,6 +8,7 @@ import { clockCanFollow, secsSince } from './plausible.ts'
 /** What matters of the update before. */
 interface Updated {
   readonly sourceAt?: Instant | null
+  readonly clock?: { readonly movedAt: Instant } | null
   readonly replay?: boolean
 }
 
@@ -18,7 +19,7 @@ interface Updated {
  */
 export function periodsAfter(
   said: SaidFixture,
-  { replay = false, sourceAt = null }: Updated,
+  { replay = false, sourceAt = null, clock }: Updated,
   before: readonly FixturePeriod[],
   { clocks: waiting }: Doubts,
 ) {
@@ -45,8 +46,15 @@ export function periodsAfter(
     listed.some((one) => one.order === order || (one.ticking && one.order < order))
   const missing = before.filter(({ order }) => !isListed(order))
   const all = [...missing.map((period) => ({ ...period, ticking: period.ticking && goesOn })), ...listed]
-  return { periods: all.map((period) => stopped(period, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
+  const hasStood = !replay && secsSince(said, clock?.movedAt) > STOOD_SECS
+  const isStill = ({ order, elapsedSecs }: FixturePeriod): boolean =>
+    before.some((one) => one.order === order && one.elapsedSecs === elapsedSecs && (hasStood || !one.ticking))
+  const periods = all.map((one) => (isOver(phase) && isStill(one) ? { ...one, ticking: false } : one))
+  return { periods: periods.map((one) => stopped(one, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
 }
+
+/** A clock that has not moved for so long runs no longer once the state says that the match is over. */
+const STOOD_SECS = 180
 
 /** Whether a later period has been played. */
 const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
