@@ -19,6 +19,7 @@ import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
   isOverTooEarly,
   withLastRunning,
+  withoutBeyond,
   withoutImpossible,
   withoutOld,
   withoutOneRating,
@@ -37,6 +38,7 @@ import {
   lackingIn,
   saidIn,
   secsIn,
+  toldIn,
   withoutKicks,
 } from './plausible.ts'
 
@@ -88,7 +90,8 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const minutes = (secsIn(periods) - secsIn(before)) / 60
   const rated = withoutOneRating(current, known.squad)
   const { said: summed, untold } = withUntold(rated, known.squad, last.untold)
-  const { said: whole, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, minutes)
+  const { said: possible, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, minutes)
+  const whole = withoutBeyond(possible)
   const copied = copiedIn(whole.players, known.squad)
   const doubtful = exchangedIn(whole.players, known.squad, minutes).union(copied)
   const { said, doubts: rows } = withoutCorrections(whole, { ...known, periods: before }, doubts.rows, doubtful)
@@ -272,7 +275,7 @@ function playersAfter(
   if (areRatingsMoved(said.players, squad, minutes)) together.add(STATISTIC.rating)
   // Where others have statistics, those of a player begin at nothing: what they did before, it would have said.
   const first = squad.some(({ details }) => details !== null) ? {} : null
-  const told = new Set(isBegunAgain ? [] : said.players.flatMap(({ details }) => Object.keys(details ?? {})))
+  const told = isBegunAgain ? new Set<string>() : toldIn(said.players, squad)
   for (const row of said.players) {
     const before = players.get(row.playerId)
     const details =
@@ -324,7 +327,6 @@ interface DetailReasons {
   readonly vouchedFor: (type: number) => number
   /** The row may be another player's, or many players' count or rating of this type wrong. */
   readonly isDoubtful: (type: number) => boolean
-  /** The types of which an answer that lacks one of them says that there is none. */
   readonly told: ReadonlySet<string>
 }
 

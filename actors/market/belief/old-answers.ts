@@ -18,6 +18,7 @@ import {
   type Details,
   DISCRETE,
   GAP_MINUTES,
+  isBeyond,
   isCount,
   secsIn,
   secsSince,
@@ -222,6 +223,12 @@ export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], 
   if (withheld === WITHHELD_MAX) return { said, withheld }
   return { said: isOfOthers ? withDetails(said, () => null) : withoutCounts(said, squad), withheld: withheld + 1 }
 }
+
+/** An answer without the rows that tell of more than a player can do in a match. */
+export const withoutBeyond = (said: SaidFixture): SaidFixture =>
+  said.players.some(({ details }) => isBeyond(details ?? {}))
+    ? withDetails(said, (details) => (isBeyond(details) ? null : details))
+    : said
 
 function isMultiplied(pairs: readonly Pair[], least: number): boolean {
   const [was, is] = [sumOf(pairs, 'before'), sumOf(pairs, 'now')]

@@ -13,6 +13,11 @@ const RATING_STEP_WITH_NEWS = 2.5
 /** The most that a count rises in two minutes of play: passes, cards and goals, what costs most, and all others. */
 const RISE = { passes: 60, discrete: 2, dear: 4, other: 6 } as const
 
+/** More than a player has in 120 minutes. */
+const MOST = { passes: 300, discrete: 20, dear: 20, other: 80 } as const
+/** So many more passes than there were at all may be accurate where a provider counts the one first. */
+const ACCURATE_AHEAD = 10
+
 /** After so much play without an update a leap may be true. The last one before a settlement has none to confirm it. */
 export const GAP_MINUTES = 10
 
@@ -68,9 +73,25 @@ export const GONE_AFTER = 4
 /** Such a row has at least this many other counts for each that it lacks. */
 const OTHERS_MIN = 2
 
+type Counted = Pick<SaidFixture['players'][number], 'details'>
+
+/**
+ * The types of which a row without one says that there is none: the answer tells them of others, or only one
+ * player was known to have any.
+ */
+export function toldIn(rows: readonly Counted[], squad: readonly Counted[]): ReadonlySet<string> {
+  const told = new Set(rows.flatMap(({ details }) => Object.keys(details ?? {})))
+  const owners = new Map<string, number>()
+  for (const { details } of squad) {
+    for (const [type, n] of Object.entries(details ?? {})) if (n > 0) owners.set(type, (owners.get(type) ?? 0) + 1)
+  }
+  for (const [type, n] of owners) if (n === 1) told.add(type)
+  return told
+}
+
 /**
  * The counts that a row lacks which has nearly all others of its player. They may be those of another, told of this one
- * for an answer or two by a provider that leaves out what is zero. `told`: the types that the answer tells of anybody.
+ * for an answer or two by a provider that leaves out what is zero.
  */
 export function lackingIn(now: Details, before: Details, told: ReadonlySet<string>): readonly number[] {
   const known = Object.keys(before).filter((type) => isCount(Number(type)) && (before[Number(type)] ?? 0) > 0)
@@ -112,14 +133,20 @@ export function canFollow(type: number, from: number, to: number, { withNews, mi
   return to > from && to - from <= mostOf(type, minutes)
 }
 
+/** Whether statistics tell of more than a player can do in a match, or of more accurate passes than passes. */
+export const isBeyond = (details: Details): boolean =>
+  (details[STATISTIC.accuratePasses] ?? 0) > (details[STATISTIC.passes] ?? Infinity) + ACCURATE_AHEAD ||
+  Object.entries(details).some(([type, n]) => isCount(Number(type)) && n > MOST[groupOf(Number(type))])
+
+const groupOf = (type: number): keyof typeof RISE =>
+  DISCRETE.has(type) ? 'discrete' : PASSES.has(type) ? 'passes' : DEAR.has(type) ? 'dear' : 'other'
+
 /** How often the most goals and cards of an update, or the step of a rating, may come after a gap. */
 const timesIn = (minutes: number): number => Math.max(1, minutes / GAP_MINUTES)
 
 function mostOf(type: number, minutes: number): number {
-  if (DISCRETE.has(type)) return RISE.discrete * timesIn(minutes)
-  const times = Math.max(1, minutes / 2)
-  if (PASSES.has(type)) return RISE.passes * times
-  return (DEAR.has(type) ? RISE.dear : RISE.other) * times
+  const group = groupOf(type)
+  return RISE[group] * (group === 'discrete' ? timesIn(minutes) : Math.max(1, minutes / 2))
 }
 
 /** The same for the goals of a side. */
