@@ -1,7 +1,8 @@
 /** Pre-match odds → the goals each side is expected to score, by the usual model: independent Poisson counts. */
 import { exp, log } from '../../actors/kernel/exact-math.ts'
-import type { Side } from '../../actors/market/fixture.ts'
+import type { FixtureSnapshot, Side } from '../../actors/market/fixture.ts'
 import { resultOf } from '../../actors/market/match-result.ts'
+import type { FixturePayload } from './payload.ts'
 
 /** Decimal odds of a full-time result: what a stake of 1 pays. */
 export interface ResultOdds {
@@ -18,6 +19,22 @@ const START = log(1.35)
 /** How far the two means are moved to see what follows, and how exact the answer is. */
 const NUDGE = 1e-4
 const EXACT = 1e-7
+
+/** The provider's market of the result after 90 minutes. */
+const FULL_TIME_RESULT = 1
+
+/** The goals that the odds of the full-time result expect: the median of the bookmakers for each outcome. */
+export function goalsByOdds({ odds }: Pick<FixturePayload, 'odds'>): FixtureSnapshot['expectedGoals'] {
+  const median = (labels: readonly string[]): number | null => {
+    const values = (odds ?? [])
+      .filter((row) => row.market_id === FULL_TIME_RESULT && labels.includes(row.label?.toLowerCase() ?? ''))
+      .flatMap(({ value }) => (value === null || value <= 1 ? [] : [value]))
+      .toSorted((a, b) => a - b)
+    return values[values.length >>> 1] ?? null
+  }
+  const [home, draw, away] = [median(['home', '1']), median(['draw', 'x']), median(['away', '2'])]
+  return home === null || draw === null || away === null ? null : expectedGoals({ home, draw, away })
+}
 
 /**
  * The two means whose Poisson counts win and draw as often as the odds say, the bookmaker's margin taken out; found by

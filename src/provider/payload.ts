@@ -82,6 +82,7 @@ const event = record({
   detailed_period_id: id,
   player_id: id,
   related_player_id: id,
+  coach_id: id,
   player_name: text,
   related_player_name: text,
   minute,
@@ -129,6 +130,7 @@ const fixture = record({
 
 type RowOf<F> = F extends Field<infer T> ? T : never
 export type FixturePayload = RowOf<typeof fixture>
+export type ScoreRow = RowOf<typeof score>
 export type EventRow = RowOf<typeof event>
 export type PeriodRow = RowOf<typeof period>
 export type LineupRow = RowOf<typeof lineup>

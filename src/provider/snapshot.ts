@@ -15,9 +15,17 @@ import type {
   Side,
 } from '../../actors/market/fixture.ts'
 import { hasShootout, isKnownState } from '../../actors/market/phase.ts'
-import { expectedGoals } from './odds.ts'
+import { goalsByOdds } from './odds.ts'
+import { sidesOf } from './sides.ts'
 import type { Skipped } from './fields.ts'
-import { type EventRow, type FixturePayload, type LineupRow, type PeriodRow, readPayload } from './payload.ts'
+import {
+  type EventRow,
+  type FixturePayload,
+  type LineupRow,
+  type PeriodRow,
+  readPayload,
+  type ScoreRow,
+} from './payload.ts'
 import { TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
 
 export interface ParseOptions {
@@ -40,25 +48,26 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   if (home === undefined || away === undefined || home.id === away.id) {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
-  const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
-  const scoreOf = (team: number, description: string): number | null => goalsIn(fixture, team, description)
+  const sideOf = sidesOf(fixture, home.id, away.id)
+  const scoreOf = (side: Side, description: string): number | null =>
+    goalsIn(fixture, (row) => sideOf(row.participant_id) === side && row.description === description)
   const periods = periodsOf(fixture)
   const state = { state: stateOf(fixture), stateId: fixture.state_id ?? fixture.state?.id ?? null }
   const isShootout = hasShootout({ ...state, periods: periods.map(({ period }) => period) })
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
-  const current = { home: scoreOf(home.id, 'CURRENT'), away: scoreOf(away.id, 'CURRENT') }
+  const current = { home: scoreOf('home', 'CURRENT'), away: scoreOf('away', 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
   const events =
     fixture.events
       ?.filter(isFact)
       .map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) })) ?? null
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
-  const scored = (team: number): number | null => scoreOf(team, 'PENALTY_SHOOTOUT')
-  const isCounted = kicks.length > 0 || scored(home.id) !== null || scored(away.id) !== null
+  const scored = (side: Side): number | null => scoreOf(side, 'PENALTY_SHOOTOUT')
+  const isCounted = kicks.length > 0 || scored('home') !== null || scored('away') !== null
   // Its own score counts; until the provider shows one, the kicks do.
-  const shootoutOf = (side: Side, team: number): { readonly shootout?: number } =>
-    isCounted ? { shootout: scored(team) ?? goalsAmong(kicks, side) } : {}
-  const shootout = { home: shootoutOf('home', home.id), away: shootoutOf('away', away.id) }
+  const shootoutOf = (side: Side): { readonly shootout?: number } =>
+    isCounted ? { shootout: scored(side) ?? goalsAmong(kicks, side) } : {}
+  const shootout = { home: shootoutOf('home'), away: shootoutOf('away') }
   const goals = withoutShootout(current, shootout)
   return {
     ok: true,
@@ -82,8 +91,8 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
 }
 
 /** Of two rows of a score the one that the provider made last counts. */
-function goalsIn({ scores }: FixturePayload, team: number, description: string): number | null {
-  const rows = scores?.filter((row) => row.participant_id === team && row.description === description) ?? []
+function goalsIn({ scores }: FixturePayload, isWanted: (row: ScoreRow) => boolean): number | null {
+  const rows = scores?.filter(isWanted) ?? []
   const newest = rows.toSorted((a, b) => (a.id ?? 0) - (b.id ?? 0) || (a.score.goals ?? 0) - (b.score.goals ?? 0))
   return newest.findLast(({ score }) => score.goals !== null)?.score.goals ?? null
 }
@@ -106,22 +115,6 @@ function stateOf({ state }: FixturePayload): string | null {
 
 const goalsAmong = (kicks: readonly FixtureEvent[], by: Side): number =>
   kicks.filter(({ kind, side, rescinded }) => kind === 'shootout_goal' && side === by && !rescinded).length
-
-/** The goals that the odds of the full-time result expect: the median of the bookmakers for each outcome. */
-function goalsByOdds({ odds }: FixturePayload): FixtureSnapshot['expectedGoals'] {
-  const median = (labels: readonly string[]): number | null => {
-    const values = (odds ?? [])
-      .filter((row) => row.market_id === FULL_TIME_RESULT && labels.includes(row.label?.toLowerCase() ?? ''))
-      .flatMap(({ value }) => (value === null || value <= 1 ? [] : [value]))
-      .toSorted((a, b) => a - b)
-    return values[values.length >>> 1] ?? null
-  }
-  const [home, draw, away] = [median(['home', '1']), median(['draw', 'x']), median(['away', '2'])]
-  return home === null || draw === null || away === null ? null : expectedGoals({ home, draw, away })
-}
-
-/** The provider's market of the result after 90 minutes. */
-const FULL_TIME_RESULT = 1
 
 function whyNot(payload: unknown): string {
   if (typeof payload !== 'object' || payload === null) return 'the payload is not an object'
@@ -221,6 +214,8 @@ const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {
   1697: 'var_card',
 }
 
+const CARDS: ReadonlySet<FixtureEventKind> = new Set(['yellow', 'red', 'second_yellow'])
+
 interface Around {
   /** The goals of both sides. */
   readonly total: number
@@ -232,9 +227,9 @@ interface Around {
 function eventOf(row: EventRow, periods: readonly KnownPeriod[], around: Around): FixtureEvent {
   const find = (id: number | null) => periods.find((p) => id !== null && p.rowIds.includes(id))?.period
   const period = find(row.detailed_period_id) ?? find(row.period_id)
-  const kind = isMissedGoal(row)
-    ? missOf(row)
-    : ((row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other')
+  const named = (row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other'
+  // A coach may have been a player, and have their number.
+  const kind = isMissedGoal(row) ? missOf(row) : row.coach_id !== null && CARDS.has(named) ? 'other' : named
   const related = row.related_player_id === row.player_id ? null : row.related_player_id
   return {
     id: row.id ?? madeUpId(row),

@@ -28,6 +28,7 @@ import {
 } from './old-answers.ts'
 import { periodsAfter } from './periods.ts'
 import {
+  areAnothers,
   canFollow,
   type Details,
   DISCRETE,
@@ -38,6 +39,7 @@ import {
   lackingIn,
   saidIn,
   secsIn,
+  startOf,
   toldIn,
   withoutKicks,
 } from './plausible.ts'
@@ -356,8 +358,9 @@ function detailsAfter(
   }
   for (const [key, value] of Object.entries(waiting)) if (now[Number(key)] === undefined) doubts[Number(key)] = value
   // Counted below zero while it waits.
-  for (const type of lackingIn(now, before, told)) {
-    const answers = Math.max(0, -(waiting[type] ?? 0)) + 1
+  const isAnothers = areAnothers(before, believed)
+  for (const type of lackingIn(now, before, told, isAnothers)) {
+    const answers = isAnothers ? GONE_AFTER : Math.max(0, -(waiting[type] ?? 0)) + 1
     if (answers < GONE_AFTER) doubts[type] = -answers
     else {
       delete doubts[type]
@@ -380,9 +383,6 @@ function detailsAfter(
 }
 
 const isEmpty = (details: object): boolean => Object.keys(details).length === 0
-
-/** Where a statistic of a player starts whose others are known: counts at zero, a rating anywhere. */
-const startOf = (type: number, value: number): number => (type === STATISTIC.rating ? value : 0)
 
 /** Statistics of the teams. A match whose provider has sent none has the sums of its players. */
 function teamStatsAfter(

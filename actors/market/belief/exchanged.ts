@@ -2,15 +2,13 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixturePlayer, SaidFixture } from '../fixture.ts'
 import { STATISTIC } from '../scoring.ts'
-import { DEAR, type Details, DISCRETE, GAP_MINUTES, isCount } from './plausible.ts'
+import { DEAR, type Details, DISCRETE, FALLEN_FROM, GAP_MINUTES, isCount } from './plausible.ts'
 
 /** The most counts that a player may have gained since the last update. */
 const EXCHANGED_AHEAD = 2
 const TIMES_MIN = 1.4
 /** Fewer counts, or fewer more, may rise in one poll in whatever shares. */
 const MULTIPLIED_FROM = 20
-/** A correction takes fewer counts from a player. */
-const FALLEN_FROM = 5
 /** Of each count: a provider that multiplies rounds. */
 const ROUNDED_BY = 1 / 3
 

@@ -89,14 +89,34 @@ export function toldIn(rows: readonly Counted[], squad: readonly Counted[]): Rea
   return told
 }
 
+/** A correction takes fewer counts from a player. */
+export const FALLEN_FROM = 5
+
+/** Whether several counts are believed to be so much less that what was known was another's. */
+export function areAnothers(before: Details, believed: Details): boolean {
+  const falls = Object.entries(believed).flatMap(([key, n]) => {
+    const fall = isCount(Number(key)) ? (before[Number(key)] ?? 0) - n : 0
+    return fall > 0 ? [fall] : []
+  })
+  return falls.length > 1 && falls.reduce((sum, fall) => sum + fall) >= FALLEN_FROM
+}
+
+/** Where a statistic of a player starts whose others are known: counts at zero, a rating anywhere. */
+export const startOf = (type: number, value: number): number => (type === STATISTIC.rating ? value : 0)
+
 /**
- * The counts that a row lacks which has nearly all others of its player. They may be those of another, told of this one
- * for an answer or two by a provider that leaves out what is zero.
+ * The counts that a row lacks which has nearly all others of its player, or all of them after what was another's. They
+ * may be those of another, told of this one for an answer or two by a provider that leaves out what is zero.
  */
-export function lackingIn(now: Details, before: Details, told: ReadonlySet<string>): readonly number[] {
+export function lackingIn(
+  now: Details,
+  before: Details,
+  told: ReadonlySet<string>,
+  isAnothers: boolean,
+): readonly number[] {
   const known = Object.keys(before).filter((type) => isCount(Number(type)) && (before[Number(type)] ?? 0) > 0)
   const lacking = known.filter((type) => now[Number(type)] === undefined)
-  const isNearlyWhole = known.length - lacking.length >= OTHERS_MIN * lacking.length
+  const isNearlyWhole = isAnothers || known.length - lacking.length >= OTHERS_MIN * lacking.length
   return isNearlyWhole ? lacking.filter((type) => told.has(type) && !DISCRETE.has(Number(type))).map(Number) : []
 }
 
