@@ -114,6 +114,9 @@ const PLAYER_FIGURE: Readonly<Record<number, string>> = {
   5304: 'Expected Goals (xG)',
 }
 
+/** Whether a type of a player's statistics is known. Of any other type the numbers may be anything, percentages too. */
+export const isKnownFigure = (type: number): boolean => type in PLAYER_STATISTIC || type in PLAYER_FIGURE
+
 /** A player's statistics under their names; a type that has none here is left out. */
 export function namedStatistics(details: Readonly<Record<number, number>>): Record<string, number> {
   const named = Object.entries(details).flatMap(([type, value]) => {

@@ -252,10 +252,10 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
   beginSettlement(draft, how, terms)
 }
 
-/** An end at half time is most likely a mistake: it must hold for so many times as long, which is beyond the break. */
-const HALF_TIME_TIMES = 20
+/** An end at half time is most likely a mistake: it must hold for so many times as long. */
+const HALF_TIME_TIMES = 5
 /** A match that has begun, and is called off while its clock runs, is void after so many more updates. */
-const OFF_IN_PLAY = { states: ['ABANDONED', 'POSTPONED'], updates: 5 } as const
+const OFF_IN_PLAY = { states: ['ABANDONED', 'POSTPONED'], updates: 2 } as const
 
 /**
  * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, and so do

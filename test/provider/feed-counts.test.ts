@@ -35,6 +35,8 @@ describe('statistics that are wrong for some polls', () => {
     expect(fed(right, much, much).base(4)).toBeGreaterThan((fed(right, right, right).base(4) ?? 0) + 1)
     const ahead = busy({ ...counts, 80: 20, 116: 24, 117: 5 })
     expect(fed(right, ahead).base(4)).toBeGreaterThan(fed(right, right).base(4) ?? 0)
+    const unknown = busy({ ...counts, 117: 5, 99_999: 100 })
+    expect(fed(right, unknown).base(4)).toBeGreaterThan(fed(right, right).base(4) ?? 0)
   })
 
   it('[P22] a count that only one player had, and that four rows lack, is none', () => {

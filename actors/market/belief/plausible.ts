@@ -2,6 +2,7 @@
 import { type Instant, SECOND_MS } from '../../kernel/world.ts'
 import type { FixturePeriod, SaidFixture } from '../fixture.ts'
 import { STATISTIC } from '../scoring.ts'
+import { isKnownFigure } from '../statistic-names.ts'
 
 /** The lowest and the highest rating there is. Zero means that a player is not rated. */
 export const RATING = { min: 1, max: 10 } as const
@@ -156,7 +157,10 @@ export function canFollow(type: number, from: number, to: number, { withNews, mi
 /** Whether statistics tell of more than a player can do in a match, or of more accurate passes than passes. */
 export const isBeyond = (details: Details): boolean =>
   (details[STATISTIC.accuratePasses] ?? 0) > (details[STATISTIC.passes] ?? Infinity) + ACCURATE_AHEAD ||
-  Object.entries(details).some(([type, n]) => isCount(Number(type)) && n > MOST[groupOf(Number(type))])
+  Object.entries(details).some(([key, n]) => {
+    const type = Number(key)
+    return isCount(type) && isKnownFigure(type) && n > MOST[groupOf(type)]
+  })
 
 const groupOf = (type: number): keyof typeof RISE =>
   DISCRETE.has(type) ? 'discrete' : PASSES.has(type) ? 'passes' : DEAR.has(type) ? 'dear' : 'other'
