@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { playerId } from '../../actors/kernel/ids.ts'
 import { type FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { reconcile } from '../../actors/market/belief/reconcile.ts'
 import { reportEvents } from '../../actors/market/match-report.ts'
@@ -33,5 +34,13 @@ describe('the report of a match', () => {
 
   it('keeps the list when the provider omits it', () => {
     expect(shownAfter({ events: [GOAL], home: ahead }, { events: null, home: ahead }).at(-1)).toEqual([[501, false]])
+  })
+
+  it('shows a goal that is listed twice once, and one of another player that does not count yet', () => {
+    const again = { ...GOAL, id: 502 }
+    expect(shownAfter({ events: [GOAL, again], home: ahead }).at(-1)).toEqual([[501, false]])
+    const another = { ...GOAL, id: 503, playerId: playerId(999) }
+    const both = shownAfter({ events: [GOAL, another], home: ahead }).at(-1)
+    expect(both?.map(([id]) => id)).toEqual([501, 503])
   })
 })
