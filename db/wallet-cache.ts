@@ -131,21 +131,16 @@ const asPut =
 
 /**
  * A hash written from outside has neither version nor timeline. Every other hash must be of this timeline. Another
- * program may compute finer amounts than ours: the nearest millionth counts, if there is one above zero.
+ * program may compute finer amounts than ours: the nearest millionth counts, unless it is off by a millionth part.
  */
 function parse(hash: Fields | null, timeline: string): { balance: Money; version: number | null } | null {
   if (hash === null) return null
   if ((hash['version'] !== undefined || hash['timeline'] !== undefined) && hash['timeline'] !== timeline) return null
   const version = hash['version'] === undefined ? null : numberIn(hash['version'])
   const amount = numberIn(hash['balance'] ?? '')
-  const balance = microsFromDecimal(Number(amount.toFixed(6)))
-  if (
-    balance === null ||
-    balance < 0 ||
-    (balance === 0 && amount !== 0) ||
-    (version !== null && !Number.isSafeInteger(version))
-  )
-    return null
+  const nearest = Number(amount.toFixed(6))
+  const balance = Math.abs(nearest - amount) <= amount / 1e6 ? microsFromDecimal(nearest) : null
+  if (balance === null || (version !== null && !Number.isSafeInteger(version))) return null
   return { balance: money(balance), version }
 }
 
