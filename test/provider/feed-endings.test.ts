@@ -22,16 +22,6 @@ describe('an end by mistake', () => {
     expect(fed(...often(7, shows(state, { ...RUNNING, ticking: false }))).state.info.settling).toBe('full_time')
   })
 
-  it('[P29] FINISHED before the end of the second half closes at once, and settles with the second answer', () => {
-    const end = shows('FINISHED', FIRST, SECOND)
-    const play = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes: 70, ticking: true })
-    expect(fed(play, play, end).state.info).toMatchObject({ phase: 'ended', settling: null })
-    expect(fed(play, play, end, play).state.info).toMatchObject({ phase: 'live', settling: null })
-    expect(fed(play, play, end, end).state.info.settling).toBe('full_time')
-    const late = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes: 90, ticking: true })
-    expect(fed(late, late, shows('FINISHED', FIRST, { ...SECOND, minutes: 91 })).state.info.settling).toBe('full_time')
-  })
-
   it.each(['ABANDONED', 'POSTPONED'])('[T25] %s while the clock runs voids with the third answer', (state) => {
     const off = shows(state, RUNNING)
     expect(fed({}, ...often(2, off)).state.info).toMatchObject({ phase: 'off', settling: null })

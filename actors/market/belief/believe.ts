@@ -17,7 +17,7 @@ import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
 import { areRatingsMoved, copiedIn, exchangedIn, risenTogether } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
-  isOverTooEarly,
+  isShootoutTooEarly,
   withLastRunning,
   withoutBeyond,
   withoutImpossible,
@@ -82,7 +82,7 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
   const own = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
-  const isEarly = isOverTooEarly(own, known, last.withheld)
+  const isEarly = isShootoutTooEarly(own, known, last.withheld)
   const told = isEarly ? withLastRunning(own) : own
   const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null

@@ -106,23 +106,21 @@ const REGULAR = 2
 /** A half that is listed up to this much too short may have been played. */
 const SHORT_SECS = 600
 
-/** Answers in a row that are not believed when they show too early an end that settles at once. */
-const EARLY_MAX: Readonly<Record<string, number>> = { FT_PEN: 2, 8: 2, FINISHED: 1 }
+/** Answers in a row that are not believed when they show the end of a shoot-out too early. */
+const EARLY_MAX = 2
 
 /**
- * Whether a match is certainly over whose second half the answer does not list, or not as played: one mistake would
- * settle it.
+ * Whether a shoot-out has decided a match whose second half the answer does not list, or not as played: one mistake
+ * would settle it.
  */
-export function isOverTooEarly(
-  { periods, state, stateId }: SaidFixture,
+export function isShootoutTooEarly(
+  { periods, state }: SaidFixture,
   { replay = false }: Pick<Seen, 'replay'>,
   withheld: number,
 ): boolean {
   const isPlayed = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
     order >= REGULAR && (elapsedSecs ?? Infinity) >= length * 60 - SHORT_SECS
-  const most = EARLY_MAX[state ?? stateId ?? ''] ?? 0
-  const isBegun = state !== 'FINISHED' || periods.some(({ elapsedSecs }) => (elapsedSecs ?? 0) > BEGUN_SECS)
-  return !replay && isBegun && periods.length > 0 && !periods.some(isPlayed) && withheld < most
+  return !replay && state === 'FT_PEN' && periods.length > 0 && !periods.some(isPlayed) && withheld < EARLY_MAX
 }
 
 /** The answer with its last period running: so an end closes the market, and settles nothing. */
