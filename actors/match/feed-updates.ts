@@ -252,9 +252,9 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
   beginSettlement(draft, how, terms)
 }
 
-/** An end at half time is most likely a mistake: it must hold for so many times as long. */
+/** An end at half time is most likely a mistake. It must hold this many times as long. */
 const HALF_TIME_TIMES = 5
-/** A match that has begun, and is called off while its clock runs, is void after so many more updates. */
+/** A match that is called off while its clock runs is void after this many more updates. */
 const OFF_IN_PLAY = { states: ['ABANDONED', 'POSTPONED'], updates: 2 } as const
 
 /**

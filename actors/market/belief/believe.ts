@@ -329,6 +329,7 @@ interface DetailReasons {
   readonly vouchedFor: (type: number) => number
   /** The row may be another player's, or many players' count or rating of this type wrong. */
   readonly isDoubtful: (type: number) => boolean
+  /** See `toldIn`. */
   readonly told: ReadonlySet<string>
 }
 

@@ -53,7 +53,7 @@ export function periodsAfter(
   return { periods: periods.map((one) => stopped(one, listed, phase)).toSorted((a, b) => a.order - b.order), doubts }
 }
 
-/** A clock that has not moved for so long runs no longer once the state says that the match is over. */
+/** A clock that has not moved for this long has stopped, once the state says that the match is over. */
 const STOOD_SECS = 180
 
 /** Whether a later period has been played. */

@@ -14,9 +14,9 @@ const RATING_STEP_WITH_NEWS = 2.5
 /** The most that a count rises in two minutes of play: passes, cards and goals, what costs most, and all others. */
 const RISE = { passes: 60, discrete: 2, dear: 4, other: 6 } as const
 
-/** More than a player has in 120 minutes. */
+/** No player has more than this in 120 minutes. */
 const MOST = { passes: 300, discrete: 20, dear: 20, other: 80 } as const
-/** So many more passes than there were at all may be accurate where a provider counts the one first. */
+/** A provider may count an accurate pass before it counts the pass: accurate ones may be this many ahead. */
 const ACCURATE_AHEAD = 10
 
 /** After so much play without an update a leap may be true. The last one before a settlement has none to confirm it. */
@@ -77,8 +77,8 @@ const OTHERS_MIN = 2
 type Counted = Pick<SaidFixture['players'][number], 'details'>
 
 /**
- * The types of which a row without one says that there is none: the answer tells them of others, or only one
- * player was known to have any.
+ * The types that a player has none of when their row lacks them: the answer tells them of others, or only one player
+ * was known to have any.
  */
 export function toldIn(rows: readonly Counted[], squad: readonly Counted[]): ReadonlySet<string> {
   const told = new Set(rows.flatMap(({ details }) => Object.keys(details ?? {})))
@@ -93,7 +93,7 @@ export function toldIn(rows: readonly Counted[], squad: readonly Counted[]): Rea
 /** A correction takes fewer counts from a player. */
 export const FALLEN_FROM = 5
 
-/** Whether several counts are believed to be so much less that what was known was another's. */
+/** Whether several counts are believed to have fallen so far that what was known was another player's. */
 export function areAnothers(before: Details, believed: Details): boolean {
   const falls = Object.entries(believed).flatMap(([key, n]) => {
     const fall = isCount(Number(key)) ? (before[Number(key)] ?? 0) - n : 0
