@@ -252,12 +252,15 @@ function LevelInput({ label, name, meaning, value, isBusy, onSet }: LevelInputPr
   `
 }
 
+/** Newest first. What one price closes keeps its order, whether events or a list have told of it. */
+const byClose = (a: Position, b: Position): number =>
+  (b.closedAt ?? '').localeCompare(a.closedAt ?? '') || b.openedAt.localeCompare(a.openedAt) || a.id.localeCompare(b.id)
+
 function ClosedList() {
   const closed = history.value
   if (closed === null) return html`<p class="empty" aria-busy="true">${words.positions.fetching}</p>`
   if (closed.length === 0) return html`<p class="empty">${words.positions.noneClosed}</p>`
-  // They come in the order of their opening.
-  const newest = closed.toSorted((a, b) => (b.closedAt ?? '').localeCompare(a.closedAt ?? ''))
+  const newest = closed.toSorted(byClose)
   return html`<ul class="held closed">
     ${newest.map(
       (position) => html`
