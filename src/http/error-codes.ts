@@ -110,8 +110,8 @@ export const ERROR_CODES = {
     status: 409,
     error: 'market suspended',
     when:
-      'Trading is suspended while an in-game event is being priced or match data is late, or because operators have ' +
-      'restricted it. `tradeWindow.reason` says which.',
+      'Trading is suspended because match data is late, play is interrupted or operators have restricted it, or, with ' +
+      '`trading.protection` only, while an in-game event is being priced. `tradeWindow.reason` says which.',
   },
   COOLDOWN_ACTIVE: {
     status: 409,

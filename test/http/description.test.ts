@@ -221,6 +221,19 @@ describe('the API description', () => {
     expect(wrong).toEqual([])
   })
 
+  it('[T20] that news moves, holds or suspends anything is said of the option alone that makes it so', async () => {
+    const { document } = await readDocument()
+    const texts: string[] = []
+    const collect = (value: unknown, name = ''): void => {
+      if (typeof value === 'string') return void (name === 'description' && texts.push(...value.split(/(?<=\.)\s/)))
+      if (typeof value === 'object' && value !== null) for (const [key, one] of Object.entries(value)) collect(one, key)
+    }
+    collect(document)
+    const ofNews = texts.filter((text) => /\bnews (has|may|can) |before news|suspended after|being priced/i.test(text))
+    expect(ofNews.length).toBeGreaterThan(2)
+    expect(ofNews.filter((text) => !/\bwith (`trading\.)?protection\b/i.test(text))).toEqual([])
+  })
+
   it('every error code is answered by a route, has an example, and one status', async () => {
     const { document } = await readDocument()
     const answered = new Map<string, Set<string>>()

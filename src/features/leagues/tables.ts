@@ -44,8 +44,8 @@ const one = createRoute({
   summary: 'A league and its table',
   description:
     'For its members. Ranked by what leaving everything now would leave, which moves no price there; final once the ' +
-    'league is decided: it is over, nothing is open, and no news can correct a close. Who is on no board is shown to ' +
-    'themselves alone, and their rank is left out; a frozen user comes last.',
+    'league is decided: it is over, nothing is open, and, with `trading.protection`, no news can move a close any ' +
+    'more. Who is on no board is shown to themselves alone, and their rank is left out; a frozen user comes last.',
   request: {
     params: z.object({ id: LeagueIdInput }),
     query: z.object({ limit: limitInput(50), cursor: cursors.input, offset: offsetInput(1_000) }),

@@ -22,7 +22,7 @@ const OutcomeBody = z
     positions: z.int().openapi({ description: 'Positions opened.', example: 412 }),
     washouts: z.int().openapi({ example: 17 }),
     levels: z.int().openapi({ description: 'Stop-losses and take-profits that were reached.', example: 64 }),
-    voided: z.int().openapi({ description: 'Opened so shortly before news that they count nowhere.', example: 5 }),
+    voided: z.int().openapi({ description: 'Void: the recorded match was not played to its end.', example: 0 }),
     house: z.number().openapi({ description: 'Units that the house won from all traders.', example: 318.25 }),
   })
   .openapi('WhatIfOutcome')

@@ -27,9 +27,8 @@ const route = createRoute({
   summary: 'Sign in with a token of the identity provider',
   description:
     'Signs in a registered user. Anyone else gets 422 with a registration ticket for the next steps, and a one-time ' +
-    'code by e-mail. A nonce is valid for one sign-in; a refused token does not consume it. A token is ' +
-    'valid once, and for 300 seconds. At most 20 a minute ' +
-    'per address.',
+    'code by e-mail. A nonce is valid for one sign-in, and remembered for 300 seconds; a refused token does not ' +
+    'consume it. A token is valid once, until it expires. At most 20 a minute per address.',
   request: {
     body: jsonBody(
       strictBody({

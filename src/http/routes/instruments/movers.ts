@@ -13,8 +13,8 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'The top five gainers, losers and most traded of the last 24 hours',
   description:
-    'Gainers and losers by the change in price, the most traded by lots; players of matches that are not over come ' +
-    'first. Computed at most once a minute, but for `tradingStatus`.',
+    'Gainers and losers by the change in price, the most traded by lots, also of matches that have ended. Computed at ' +
+    'most once a minute, but for `tradingStatus`.',
   security: READ_SECURITY,
   responses: { 200: json(MoversBody, 'At most a minute old.'), ...errors(...SIGNED_IN) },
 })

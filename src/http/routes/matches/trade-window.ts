@@ -14,8 +14,8 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'Whether positions in a match can be opened, and why not',
   description:
-    'Open during play and in every break up to penalties. Suspended after a goal, card, penalty or VAR check until ' +
-    'it is priced, and while match data is late.',
+    'Open during play and in every break up to penalties. Suspended while match data is late or the match clock ' +
+    'stands still, while play is interrupted, and while operators restrict trading; by no goal, card or review.',
   security: READ_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: { 200: json(WindowBody, 'As of `serverTime`.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },

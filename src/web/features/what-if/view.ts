@@ -237,7 +237,7 @@ const ROWS = [
   ['Positions opened', 'positions', count],
   ['Washouts', 'washouts', count],
   ['Stops and targets reached', 'levels', count],
-  ['Void after news', 'voided', count],
+  ['Void', 'voided', count],
   ['House', 'house', signed],
 ] as const
 
