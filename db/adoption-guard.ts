@@ -1,6 +1,7 @@
 /** Freezes users whose wallets balances from outside have raised by more than they may on a day. */
 import { type Kysely, sql } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
+import { ADOPTION_MAX } from '../actors/kernel/limits.ts'
 import type { Money } from '../actors/kernel/micros.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { SealedEntry } from './audit-chain.ts'
@@ -13,7 +14,7 @@ export interface AdoptionGuardOptions {
   readonly world: Pick<World, 'now'>
   readonly audit: AuditLog
   readonly users: Pick<UserList, 'setStatus'>
-  /** The most that may be adopted for a user on a day, in UTC. */
+  /** The most that may be adopted for a user on a day, in UTC; ADOPTION_MAX is no bound. */
   readonly dayMax: () => Money
 }
 
@@ -28,14 +29,16 @@ export class AdoptionGuard {
   async freeze(entries: readonly SealedEntry[]): Promise<readonly UserId[]> {
     const { db, world, audit, users, dayMax } = this.#options
     const adopting = entries.filter(({ action, outcome }) => action === 'wallet.adopt' && outcome === 'ok')
-    if (adopting.length === 0) return []
+    const most = dayMax()
+    // What comes in on a day adds up to more than a wallet can hold, so by default there must be no bound at all.
+    if (adopting.length === 0 || most >= ADOPTION_MAX) return []
     const { rows } = await sql<{ id: string; micros: number }>`
       select u.id, sum((a.after ->> 'byMicros')::bigint)::bigint as micros
         from users u join audit_log a on a.subject = u.id::text
        where u.id = any(${[...new Set(adopting.map(({ subject }) => subject))]}::uuid[]) and u.status = 'active'
          and a.action = 'wallet.adopt' and a.outcome = 'ok' and (a.after ->> 'byMicros')::bigint > 0
          and a.at >= date_trunc('day', ${new Date(world.now())}::timestamptz at time zone 'UTC') at time zone 'UTC'
-       group by u.id having sum((a.after ->> 'byMicros')::bigint) > ${dayMax()}::bigint`.execute(db)
+       group by u.id having sum((a.after ->> 'byMicros')::bigint) > ${most}::bigint`.execute(db)
     const reason = 'the balance was changed from outside by more than trading.adoption_day_max'
     for (const { id, micros } of rows) {
       await users.setStatus({ id: userId(id), status: 'frozen', reason, by: null })

@@ -1,5 +1,6 @@
 /** Users for operators: search by any part of a name, paging, and roles. */
 import type { Kysely, Selectable, Transaction } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
@@ -9,6 +10,7 @@ import type { Database } from './postgres/schema.ts'
 import { inSnapshot } from './postgres/snapshot.ts'
 import { endSessionsOf } from './sessions.ts'
 import type { UserStatus, UsersTable } from './postgres/schema/users.ts'
+import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
 export interface ListedUser {
   readonly id: UserId
@@ -82,12 +84,15 @@ export type Reranker = (tx: Transaction<Database>, user: UserId) => Promise<void
 export interface UserListOptions {
   /** May be seconds old. */
   readonly reads?: Kysely<Database>
+  /** Balances that were changed from outside take precedence, as for their users. */
+  readonly cache?: WalletCache
   readonly rerankers?: readonly Reranker[]
 }
 
 export class UserList {
   readonly #db: Kysely<Database>
   readonly #reads: Kysely<Database>
+  readonly #cache: WalletCache | null
   readonly #rerankers: readonly Reranker[]
   readonly #audit: AuditLog
   readonly #world: Pick<World, 'now'>
@@ -96,25 +101,26 @@ export class UserList {
     db: Kysely<Database>,
     audit: AuditLog,
     world: Pick<World, 'now'>,
-    { reads = db, rerankers = [] }: UserListOptions = {},
+    { reads = db, cache, rerankers = [] }: UserListOptions = {},
   ) {
     this.#db = db
     this.#reads = reads
+    this.#cache = cache ?? null
     this.#rerankers = rerankers
     this.#audit = audit
     this.#world = world
   }
 
   async find(id: UserId): Promise<ListedUser | null> {
-    const row = await this.#listed().where('users.id', '=', id).executeTakeFirst()
-    return row === undefined ? null : userFrom(row)
+    const [user] = await this.#shown(await this.#listed().where('users.id', '=', id).execute())
+    return user ?? null
   }
 
   /** Newest first. */
   async search({ search, before, limit, offset }: UserQuery): Promise<UserPage> {
     const text = search.trim().toLowerCase()
     const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
-    return inSnapshot(this.#db, async (snapshot) => {
+    const page = await inSnapshot(this.#db, async (snapshot) => {
       const found = this.#listed(snapshot).$if(text !== '', (query) =>
         query.where((eb) =>
           eb.or([
@@ -135,8 +141,9 @@ export class UserList {
         .clearSelect()
         .select((eb) => eb.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
-      return { users: rows.map(userFrom), total }
+      return { rows, total }
     })
+    return { users: await this.#shown(page.rows), total: page.total }
   }
 
   /** All users, seconds ago, in the order of their ids. */
@@ -151,13 +158,13 @@ export class UserList {
       const last = rows.at(-1)
       if (last === undefined) return
       after = last.id
-      yield rows.map(userFrom)
+      yield await this.#shown(rows)
     }
   }
 
   async setRole({ id, role, by, reason }: RoleChange): Promise<RoleOutcome> {
     if (id === by && role !== 'admin') return { kind: 'own_role' }
-    return this.#db.transaction().execute(async (tx) => {
+    const outcome = await this.#db.transaction().execute(async (tx) => {
       const before = await tx
         .selectFrom('users')
         .select('role')
@@ -165,7 +172,7 @@ export class UserList {
         .where('erased_at', 'is', null)
         .forUpdate()
         .executeTakeFirst()
-      if (before === undefined) return { kind: 'unknown' }
+      if (before === undefined) return { kind: 'unknown' } as const
       if (before.role !== role) {
         await tx.updateTable('users').set({ role, admin_by_email: false }).where('id', '=', id).execute()
         if (role !== 'admin') await endSessionsOf(id, tx, this.#world)
@@ -173,9 +180,9 @@ export class UserList {
       const change = { actor: by, action: 'user.role', subject: id, before: before.role, after: role }
       const words = { field: 'reason', about: id, words: reason ?? '' } as const
       await this.#audit.record({ ...change, ...(reason === undefined ? {} : { words }) }, tx)
-      const user = await this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
-      return { kind: 'changed', user: userFrom(user) }
+      return { kind: 'changed', row: await this.#row(tx, id) } as const
     })
+    return outcome.kind === 'changed' ? this.#changed(outcome.row) : outcome
   }
 
   /**
@@ -183,7 +190,7 @@ export class UserList {
    * wallets that this marks. Freezing ends the user's sessions, so that their sockets close; they may sign in again.
    */ // C1
   async setStatus({ id, status, reason, by }: StatusChange): Promise<StatusOutcome> {
-    return this.#db.transaction().execute(async (tx) => {
+    const changed = await this.#db.transaction().execute(async (tx) => {
       const outcome = await this.#changeStatus(tx, { id, status, by })
       const done = outcome.kind === 'changed'
       await this.#audit.record(
@@ -198,10 +205,9 @@ export class UserList {
         },
         tx,
       )
-      if (!done) return outcome
-      const user = await this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
-      return { kind: 'changed', user: userFrom(user) }
+      return outcome.kind === 'changed' ? { kind: outcome.kind, row: await this.#row(tx, id) } : outcome
     })
+    return changed.kind === 'changed' ? this.#changed(changed.row) : changed
   }
 
   /** Locks what reactions and commits lock, in their order: the career, the place on the boards, the wallets. */
@@ -232,21 +238,43 @@ export class UserList {
     return db
       .selectFrom('users')
       .selectAll('users')
-      .select((user) =>
+      .select((user) => {
         // Not a join: for a page in the middle that would also read all wallets before it.
-        user
+        const main = user
           .selectFrom('wallets')
-          .select('balance_micros')
           .whereRef('wallets.user_id', '=', 'users.id')
           .where('wallets.purse', '=', 'main')
-          .as('balance_micros'),
-      )
+        return [main.select('balance_micros').as('balance_micros'), main.select('version').as('wallet_version')]
+      })
+  }
+
+  #row(tx: Transaction<Database>, id: UserId): Promise<ListedRow> {
+    return this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
+  }
+
+  async #changed(row: ListedRow) {
+    const [user] = await this.#shown([row])
+    return { kind: 'changed', user: present(user, 'user') } as const
+  }
+
+  async #shown(rows: readonly ListedRow[]): Promise<readonly ListedUser[]> {
+    const cached = (await this.#cache?.read(rows.map(({ id }) => userId(id)))) ?? []
+    const changed = new Map<string, CachedBalance>(cached.map((one) => [one.userId, one]))
+    return rows.map((row) => {
+      const { balance_micros: stored, wallet_version: version } = row
+      if (stored === null || version === null) return userFrom(row, null)
+      const wallet = { balance_micros: stored, version }
+      return userFrom(row, this.#cache?.inForce(changed.get(row.id), wallet) ?? money(stored))
+    })
   }
 }
 
-type ListedRow = Selectable<UsersTable> & { readonly balance_micros: number | null }
+type ListedRow = Selectable<UsersTable> & {
+  readonly balance_micros: number | null
+  readonly wallet_version: number | null
+}
 
-const userFrom = (row: ListedRow): ListedUser => ({
+const userFrom = (row: ListedRow, balance: Money | null): ListedUser => ({
   id: userId(row.id),
   username: row.username,
   email: row.email,
@@ -256,7 +284,7 @@ const userFrom = (row: ListedRow): ListedUser => ({
   role: row.role,
   districtId: row.district_id,
   xp: row.xp,
-  balance: row.balance_micros === null ? null : money(row.balance_micros),
+  balance,
   referralCode: row.referral_code,
   synthetic: row.synthetic,
   status: row.status,

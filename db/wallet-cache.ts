@@ -78,6 +78,13 @@ export class WalletCache {
     })
   }
 
+  /** The cached balance of a main wallet if a commit would adopt it, else the stored one (specification 2.3). */
+  inForce(cached: CachedBalance | undefined, wallet: { balance_micros: number; version: number }): Money {
+    const stored = money(wallet.balance_micros)
+    if (cached === undefined || (cached.version ?? wallet.version) !== wallet.version) return stored
+    return cached.balance - stored > this.adoptMax ? stored : cached.balance
+  }
+
   /**
    * The balances that a commit may rely on. A balance without a version first gets the wallet's, in the store itself,
    * so that it counts once, even if the store refuses writes or two matches find it together.

@@ -15,7 +15,7 @@ import { rule } from './postgres/rules.ts'
 import { IS_DETACHED } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LedgerKind } from './postgres/schema/money.ts'
-import type { CachedBalance, WalletCache } from './wallet-cache.ts'
+import type { WalletCache } from './wallet-cache.ts'
 
 /** Longer than a replica that is read can be behind another. */
 const REPLICAS_APART_MS = 5 * MINUTE_MS
@@ -131,7 +131,7 @@ export class Wallets {
     const priced = rows.filter(isPriced)
     return {
       purse,
-      balance: this.#inForce(cached, wallet),
+      balance: this.#cache.inForce(cached, wallet),
       ...(wallet.locked > 0 ? { locked: money(wallet.locked) } : {}),
       marginUsed: money(wallet.margin_used),
       unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row, purse), 0)),
@@ -149,7 +149,7 @@ export class Wallets {
       .execute()
     return Object.fromEntries(
       rows.map(({ purse, balance_micros, open_positions: openPositions, version, frozen, bounds, locked }) => {
-        const balance = purse === 'main' ? this.#inForce(cached, { balance_micros, version }) : balance_micros
+        const balance = purse === 'main' ? this.#cache.inForce(cached, { balance_micros, version }) : balance_micros
         const available = money(Math.max(0, balance - locked))
         return [purse, { available, openPositions, ...(frozen ? { frozen } : {}), ...boundsOf(bounds) }]
       }),
@@ -162,13 +162,6 @@ export class Wallets {
       ? sql<number>`${rule('unsettled_proceeds')}(wallets.user_id, wallets.purse, now())`
       : ZERO
     return held.as('locked')
-  }
-
-  /** The cached balance if a commit would adopt it, else the stored one. */
-  #inForce(cached: CachedBalance | undefined, wallet: { balance_micros: number; version: number }): Money {
-    const stored = money(wallet.balance_micros)
-    if (!counts(cached, wallet.version)) return stored
-    return cached.balance - stored > this.#cache.adoptMax ? stored : cached.balance
   }
 
   /** The entries of a user's account in a purse, newest first. */
@@ -335,11 +328,6 @@ const BOUNDS = sql`${rule('own_bounds')}(limits, day, day_result_micros, margin_
   (extract(epoch from now()) * 1000)::bigint)`.as('bounds')
 
 const boundsOf = (bounds: unknown) => (bounds === null ? {} : { bounds: readBounds(bounds, 'bounds') })
-
-/** Whether a cached balance belongs to this version of the wallet, or to any. */
-function counts(cached: CachedBalance | undefined, version: number): cached is CachedBalance {
-  return cached !== undefined && (cached.version ?? version) === version
-}
 
 type OpenPositionRow = PriceRow & Pick<PositionRow, 'sign' | 'lots_micros' | 'open_micros' | 'margin_micros'>
 

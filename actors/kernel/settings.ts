@@ -146,7 +146,7 @@ export const SETTINGS = {
     decimal(ADOPTION_MAX),
     [0, 1_000_000_000, WHOLE],
     'A user is frozen when balances changed from outside in the fast store have added more than this to their wallet on ' +
-      'a day (UTC), in units. The default is the most that a wallet can hold: no bound.',
+      'a day (UTC), in units. The default is no bound, whatever they add up to.',
   ),
   'watch.delay_secs': numberSetting(
     45,

@@ -68,7 +68,11 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   const mails = createAccountMails({ mail, users, isOn, world, log: base.log })
   return {
     users,
-    userList: new UserList(stores.db, market.audit, world, { reads: stores.connection.reads, rerankers }),
+    userList: new UserList(stores.db, market.audit, world, {
+      reads: stores.connection.reads,
+      cache: stores.walletCache,
+      rerankers,
+    }),
     registrations,
     ticketSecret: secret,
     ...(await openSessions(base, stores, {

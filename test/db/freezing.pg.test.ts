@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
+import { ADOPTION_MAX } from '../../actors/kernel/limits.ts'
 import type { Batch } from '../../actors/match/store.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { money } from '../../actors/kernel/micros.ts'
@@ -74,6 +75,18 @@ eachDatabase((open) => {
     expect(await look()).toEqual([])
     const [frozen] = (await audit().list(50, null)).filter(({ action }) => action === 'wallet.adopt_freeze')
     expect(frozen).toMatchObject({ subject: user, after: { byMicros: 101 } })
+  })
+
+  it('[D5] by default no sum of a day is too much', async () => {
+    const user = await season.player()
+    const users = new UserList(open().db, audit(), world)
+    const guard = new AdoptionGuard({ db: open().db, world, audit: audit(), users, dayMax: () => ADOPTION_MAX })
+    for (let n = 0; n < 3; n++) {
+      const after = { purse: 'main', byMicros: ADOPTION_MAX }
+      await audit().record({ actor: null, action: 'wallet.adopt', subject: user, before: null, after })
+      expect(await guard.freeze((await new AuditChain(open().db).seal()).entries)).toEqual([])
+    }
+    expect((await users.find(user))?.status).toBe('active')
   })
 
   it('[C1] a frozen user closes and opens nothing, until made active again', async () => {

@@ -3,9 +3,12 @@ import { present } from '../../actors/kernel/assert.ts'
 import { type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { AuditLog } from '../../db/audit-log.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { keys } from '../../db/fast/fast-store.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { UserList } from '../../db/user-list.ts'
 import { Users } from '../../db/users.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -76,5 +79,27 @@ eachDatabase((open) => {
         subjectName: 'zoe_100',
       },
     ])
+  })
+
+  it('[D5] a balance that was changed from outside is shown as its user sees it', async () => {
+    const { db } = open()
+    const fast = new FastMemory(world)
+    const cache = new WalletCache(fast, (error) => expect(error).toBeUndefined())
+    cache.timeline = await timelineOf(db)
+    const seen = new UserList(db, audit(), world, { cache })
+    const [ann, zoe] = [present(ids[0], 'Ann'), present(ids[1], 'Zoë')]
+    const balance = async () => (await seen.find(ann))?.balance
+    expect(await balance()).toBe(STARTING_BALANCE)
+    await fast.putIfNewer(keys.wallet(ann), { balance: '777.5', timeline: await timelineOf(db) }, 0, 60_000)
+    expect(await balance()).toBe(777_500_000)
+    const { users } = await seen.search({ search: ann, limit: 1, offset: 0 })
+    expect(users).toMatchObject([{ id: ann, balance: 777_500_000 }])
+    for await (const [first, second] of seen.pages()) {
+      expect([first, second]).toMatchObject([{ balance: 777_500_000 }, { id: zoe, balance: STARTING_BALANCE }])
+      break
+    }
+    expect(await seen.setStatus({ id: ann, status: 'active', reason: 'a test', by: zoe })).toMatchObject({
+      user: { balance: 777_500_000 },
+    })
   })
 })

@@ -404,7 +404,7 @@ check(
 check(
   '2.3.3',
   'The fast store hash `wallet:<userId>` field `balance` takes precedence over the persistent record when it exists.',
-  'The balance is what the hash says, lower or higher by any amount, and the next open is paid from it.',
+  'The balance is what the hash says, lower or higher by any amount, for admins too, and pays the next open.',
   async (t) => {
     const url = t.stores.environment['REDIS_URL']
     if (url === undefined)
@@ -420,9 +420,15 @@ check(
         Number(await redis.ask('hget', hash, 'balance')) === balance ? true : undefined,
       )
     await written(wallet.balance)
+    const admin = await t.admin()
     for (const said of [7_000.000_001, 777, 2, 50_000, 12_345.5, 2_000_000]) {
       await redis.ask('hset', hash, 'balance', String(said))
       assert.equal((await user.get('/api/wallet', Wallet)).balance, said)
+      const found = await admin.ask('GET', `/api/admin/users?search=${user.id}`)
+      says(found, 200, { users: [{ userId: user.id, balance: said }] })
+      const { text } = await admin.ask('GET', '/api/admin/users/export.csv')
+      const line = text.split('\r\n').find((one) => one.startsWith(user.id)) ?? ''
+      assert(line.split(',').includes(String(said)), `the export says ${line}`)
       const next = await user.opens(player, { lotSize: 0.01 })
       near(next.wallet.balance, said - next.position.margin, `the balance after an open from ${said}`)
       await written(next.wallet.balance)
