@@ -4,7 +4,7 @@ import type { HonoRequest, MiddlewareHandler } from 'hono'
 import { districtId, fixtureId, instrumentId, leagueId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
 import { MICROS_MAX, MICROS_PER_UNIT, microsFromDecimal, microsNearest, price } from '../../actors/kernel/micros.ts'
-import { type Purse, purseNamed } from '../../actors/kernel/purse.ts'
+import { isCommon, type Purse, purseNamed } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { HttpEnv } from './answers.ts'
 import { commonPurse, PURSE_TEXT } from './schemas.ts'
@@ -145,8 +145,9 @@ export const commonPurseInput = commonPurse.default('main')
 export const purseText = z
   .string()
   .transform((name, ctx): Purse => {
-    const purse = purseNamed(name)
-    if (purse !== null) return purse
+    // The id of a league, like every id, in any case.
+    const purse = purseNamed(name) ?? purseNamed(name.toLowerCase())
+    if (purse !== null && (purse === name || !isCommon(purse))) return purse
     ctx.addIssue({ code: 'custom', message: 'must be main, practice or the id of a league' })
     return z.NEVER
   })

@@ -234,6 +234,13 @@ describe('the API description', () => {
     expect(ofNews.filter((text) => !/\bwith (`trading\.)?protection\b/i.test(text))).toEqual([])
   })
 
+  it('[D1] every kind of ledger entry is explained', async () => {
+    const { kind } = z
+      .object({ properties: z.object({ kind: z.object({ enum: z.array(z.string()), description: z.string() }) }) })
+      .parse((await readDocument()).document.components.schemas['LedgerEntry']).properties
+    expect(kind.enum.filter((one) => !kind.description.includes(`\`${one}\`: `))).toEqual([])
+  })
+
   it('every error code is answered by a route, has an example, and one status', async () => {
     const { document } = await readDocument()
     const answered = new Map<string, Set<string>>()

@@ -66,6 +66,8 @@ describe('leagues', () => {
     expect(inCup.rig.commands[0]).toMatchObject({ league: LEAGUE })
     expect(await open('main')).toMatchObject({ status: 201, command: { league: undefined } })
     expect(await open(LEAGUE)).toMatchObject({ status: 201, command: { league: LEAGUE } })
+    expect(await open(LEAGUE.toUpperCase())).toMatchObject({ status: 201, command: { league: LEAGUE } })
+    expect(await open('MAIN')).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' })
     expect(await open('practice')).toMatchObject({ status: 409, code: 'PURSE_MISMATCH', command: undefined })
     expect(await open(ELSEWHERE)).toMatchObject({ status: 404, code: 'NOT_FOUND', command: undefined })
     expect(await open('savings')).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' })

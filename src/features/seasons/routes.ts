@@ -21,8 +21,8 @@ const current = createRoute({
   tags: ['Leagues'],
   summary: 'The season of this month',
   description:
-    'A season is a league that the server runs for all users, from the first of a month to the next in UTC, over all ' +
-    'matches but recordings. It has five divisions of groups of at most 50. The best fifth of a group that has ' +
+    'A season is a league that the server runs for all users, from the first of a month to the next in UTC, over every ' +
+    'match of the main game. It has five divisions of groups of at most 50. The best fifth of a group that has ' +
     'gained something goes up, the last fifth goes down. `mine` is null before the caller has entered. Its table is ' +
     '`GET /api/leagues/{id}`, and its purse the id.',
   security: READ_SECURITY,

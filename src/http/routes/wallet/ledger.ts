@@ -30,8 +30,10 @@ export const LedgerEntryBody = z
         description:
           '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
           'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward. ' +
-          '`refill`: practice money on request. ' +
-          '`moved`: with protection, the PnL of a close that news has moved, less what was booked before.',
+          '`refill`: what a refill added. ' +
+          '`moved`: with protection, the PnL of a close that news has moved, less what was booked before. ' +
+          '`void`: takes back the PnL of a close that is void. `void_shortfall`: the part of that which the wallet ' +
+          'did not have, credited by the house.',
         example: 'margin',
       }),
     amount: z.number().openapi({ description: 'Units credited, or debited if negative.', example: -50 }),
