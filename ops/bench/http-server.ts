@@ -43,6 +43,8 @@ export async function withServer(
       PORT: '0',
       WS_PORT: '0',
       RATE_LIMIT_PER_MIN: '0',
+      // A past of many millions takes longer to insert than a session lasts.
+      JWT_ACCESS_EXPIRY: '24h',
     })
     // Formatting a line is part of a request, the terminal is not.
     const log = createLog({ level: 'info', world, readable: false, write: () => undefined })
