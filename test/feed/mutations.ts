@@ -7,6 +7,7 @@ const mutation = (name: string, file: string, from: string, to: string): Mutatio
 })
 
 const BELIEVE = 'actors/market/belief/believe.ts'
+const SCORE = 'actors/market/belief/score.ts'
 const RECONCILE = 'actors/market/belief/reconcile.ts'
 const ROWS = 'actors/market/belief/rows.ts'
 const CLOCK = 'actors/market/feed-clock.ts'
@@ -30,11 +31,11 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     'the score may fall for a poll',
-    BELIEVE,
+    SCORE,
     `      goalsCanFollow(before, now, minutes) ||`,
     `      now >= 0 ||`,
   ),
-  mutation('list and statistics hold no score', BELIEVE, `if (isHeld && !isExplained)`, `if (isHeld && isExplained)`),
+  mutation('list and statistics hold no score', SCORE, `if (isHeld && !isExplained)`, `if (isHeld && isExplained)`),
   mutation(
     'the counts of all may fall to zero',
     'actors/market/belief/old-answers.ts',

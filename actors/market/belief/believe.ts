@@ -6,14 +6,14 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { Instant } from '../../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, type SaidFixture, type Side, SIDES } from '../fixture.ts'
-import { type Incident, isGoal } from '../incidents.ts'
+import type { Incident } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { hasShootout, isOver, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
 import { summedStatistics } from '../statistic-names.ts'
 import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
-import { type Evidence, evidenceIn, isHeldAgainst } from './evidence.ts'
+import { type Evidence, evidenceIn } from './evidence.ts'
 import { areRatingsMoved, copiedIn, exchangedIn, risenTogether } from './exchanged.ts'
 import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
@@ -33,7 +33,6 @@ import {
   type Details,
   DISCRETE,
   GONE_AFTER,
-  goalsCanFollow,
   hasActed,
   hasNews,
   lackingIn,
@@ -43,6 +42,7 @@ import {
   toldIn,
   withoutKicks,
 } from './plausible.ts'
+import { scoreAfter } from './score.ts'
 
 /** What was known before an update. A match has all of it. */
 export interface Known extends Pick<
@@ -155,44 +155,6 @@ function teamAfter(said: SaidFixture, known: Known, side: Side, goals: number | 
     ...(shootout === undefined ? {} : { shootout }),
   }
 }
-
-/** A score that falls waits, unless the list says why. In a shoot-out none moves that was level. */
-function scoreAfter(
-  said: SaidFixture,
-  known: Known,
-  { goals: waiting }: Doubts,
-  { isExplained, isShootout, minutes }: Pick<Reasons, 'isExplained' | 'isShootout' | 'minutes'>,
-) {
-  const goals: Record<Side, number | null> = { home: null, away: null }
-  const doubts: Record<Side, number | null> = { home: null, away: null }
-  let hasFallen = false
-  const isLevel = known.home.goals === known.away.goals
-  const kept = { home: known.home.goals, away: known.away.goals }
-  const told = { home: said.home.goals, away: said.away.goals }
-  if (isShootout && isLevel && kept.home !== null && !isScoreListed(said)) return { goals: kept, doubts, hasFallen }
-  const isHeld = SIDES.some((side) => isHeldAgainst(said, known, side))
-  if (isHeld && !isExplained) return { goals: kept, doubts: told, hasFallen }
-  for (const side of SIDES) {
-    const [now, before, first] = [said[side].goals, known[side].goals, waiting[side]]
-    const isBelieved =
-      now === null ||
-      before === null ||
-      goalsCanFollow(before, now, minutes) ||
-      (isExplained && now < before) ||
-      (first !== null && goalsCanFollow(first, now, minutes))
-    goals[side] = isBelieved ? (now ?? before) : before
-    doubts[side] = isBelieved ? (now === null ? first : null) : now
-    hasFallen ||= (goals[side] ?? 0) < (before ?? 0)
-  }
-  return { goals, doubts, hasFallen }
-}
-
-/** Whether the list has as many goals of each side as the score, so that the score counts no kick of a shoot-out. */
-const isScoreListed = (said: SaidFixture): boolean =>
-  SIDES.every((side) => {
-    const goals = said.events?.filter((row) => isGoal(row.kind) && row.side === side && !row.rescinded)
-    return goals?.length === said[side].goals
-  })
 
 interface Lineups {
   readonly starters: Readonly<Record<Side, ReadonlySet<PlayerId> | null>>

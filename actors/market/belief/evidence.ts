@@ -90,6 +90,15 @@ export function isHeldAgainst(
     return statedIn((isCounted ? details : last) ?? {}, own === side ? 'goal' : 'own_goal')
   }
   if (fall('home') + fall('away') > 1 && squad.reduce((sum, one) => sum + stated(one), 0) >= before) return true
+  return statedGoals({ events, players }, squad, side) >= before
+}
+
+/** The goals of a side that the list has and the statistics of their scorers state. */
+export function statedGoals(
+  { events, players }: Pick<SaidFixture, 'events' | 'players'>,
+  squad: FixtureSnapshot['players'],
+  side: Side,
+): number {
   const statedOf = ({ kind, playerId: scorer }: FixtureEvent): number => {
     const of = (row: { readonly playerId: PlayerId }): boolean => row.playerId === scorer
     return statedIn(players.find(of)?.details ?? squad.find(of)?.details ?? {}, kind)
@@ -102,7 +111,7 @@ export function isHeldAgainst(
   // A row that is listed twice is one goal of its scorer.
   const isStated = (row: FixtureEvent, n: number): boolean =>
     goals.slice(0, n).filter(({ playerId }) => playerId === row.playerId).length < statedOf(row)
-  return goals.filter(isStated).length >= before
+  return goals.filter(isStated).length
 }
 
 const statedIn = (details: Details, kind: FixtureEvent['kind']): number =>

@@ -1,0 +1,39 @@
+/** Parts of an answer that stand still while others go on, and first ones that are wrong. */
+import { describe, expect, it } from 'vitest'
+import { details, event, fed, goal, lineups, scored, STATS, type Said } from '../support/fed-polls.ts'
+
+const often = (polls: number, said: Said): readonly Said[] => Array.from({ length: polls }, () => said)
+
+describe('a score that stands still', () => {
+  const stuck: Said = { ...scored, score: [0, 0] }
+
+  it('[P11] has the goals that the list has and the statistics state', () => {
+    const match = fed(stuck, stuck, stuck)
+    expect(match.bases()).toEqual(fed(scored, scored, scored).bases())
+    expect(match.state.info.home.goals).toBe(1)
+    const exchanged: Said = { ...scored, score: [0, 1] }
+    expect(fed(scored, ...often(4, exchanged)).state.info).toMatchObject({ home: { goals: 1 }, away: { goals: 0 } })
+    // A second one beside it, too.
+    const second = event(2, 14, 3, 39)
+    const two = (score: Said['score'] = [2, 0]): Said => ({
+      score,
+      over: {
+        events: [goal, second],
+        lineups: lineups({
+          3: { details: details({ ...STATS, 52: 1 }) },
+          4: { details: details({ ...STATS, 52: 1 }) },
+        }),
+      },
+    })
+    expect(fed(stuck, stuck, two([0, 0]), two([0, 0])).bases()).toEqual(fed(scored, scored, two(), two()).bases())
+  })
+
+  it('[P11] has none that one of the two does not tell, or that was taken back', () => {
+    const unstated: Said = { over: { events: [goal] } }
+    expect(fed(...often(4, unstated)).base(4)).toBe(fed(...often(4, {})).base(4))
+    const review = event(2, 10, 4, 39, { addition: 'Goal Disallowed' })
+    const annulled: Said = { ...stuck, over: { ...stuck.over, events: [goal, review] } }
+    expect(fed(...often(4, annulled)).state.info.home.goals).toBe(0)
+    expect(fed(stuck, stuck, ...often(3, {})).state.info.home.goals).toBe(0)
+  })
+})
