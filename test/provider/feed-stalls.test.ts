@@ -1,8 +1,16 @@
 /** Parts of an answer that stand still while others go on, and first ones that are wrong. */
 import { describe, expect, it } from 'vitest'
-import { details, event, fed, goal, lineups, scored, STATS, type Said } from '../support/fed-polls.ts'
+import { FedMatch } from '../support/fed-match.ts'
+import { details, event, fed, goal, LINEUPS, lineups, payload, scored, STATS, type Said } from '../support/fed-polls.ts'
 
 const often = (polls: number, said: Said): readonly Said[] => Array.from({ length: polls }, () => said)
+
+/** A match after these polls, and no others. */
+function only(...polls: readonly Said[]): FedMatch {
+  const match = new FedMatch()
+  for (const [n, said] of polls.entries()) match.poll(payload(n, said))
+  return match
+}
 
 describe('a score that stands still', () => {
   const stuck: Said = { ...scored, score: [0, 0] }
@@ -35,5 +43,29 @@ describe('a score that stands still', () => {
     const annulled: Said = { ...stuck, over: { ...stuck.over, events: [goal, review] } }
     expect(fed(...often(4, annulled)).state.info.home.goals).toBe(0)
     expect(fed(stuck, stuck, ...often(3, {})).state.info.home.goals).toBe(0)
+  })
+})
+
+describe('players under other ids and names', () => {
+  const named = (name: string, ...ids: readonly number[]): Said => ({
+    over: {
+      lineups: LINEUPS.map((row) => {
+        const id = Number(row['player_id'])
+        const isNew = ids.includes(id)
+        return { ...row, player_id: isNew ? id + 50 : id, player_name: id === 4 || isNew ? name : row['player_name'] }
+      }),
+    },
+  })
+  const known = named('Vini Júnior')
+
+  it('[P29] are who they were, with their number and the last word of their name', () => {
+    const match = only(known, ...often(4, named('V. Junior', 4)))
+    expect(match.base(54)).toBeNull()
+    expect(match.bases()).toEqual(only(...often(5, known)).bases())
+    expect(match.playing()).toContain(4)
+  })
+
+  it('[P29] are others where many are new', () => {
+    expect(only(known, ...often(4, named('V. Junior', 2, 3, 4))).base(54)).not.toBeNull()
   })
 })

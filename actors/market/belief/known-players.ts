@@ -33,6 +33,13 @@ function onKnownSides(said: SaidFixture, squad: readonly FixturePlayer[]): SaidF
     : said
 }
 
+/** More new players than these are of another line-up: then a name must be the same. */
+const RENAMED_MAX = 2
+
+/** The last word of a name, without accents. */
+const familyNameOf = (name: string | null): string =>
+  (name ?? '').normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().split(' ').at(-1) ?? ''
+
 /** A new player with side, number and name of one who is no longer listed is that one. */
 function withKnownIds(said: SaidFixture, squad: readonly FixturePlayer[]): SaidFixture {
   const known = new Set(squad.map(({ playerId }) => playerId))
@@ -43,7 +50,9 @@ function withKnownIds(said: SaidFixture, squad: readonly FixturePlayer[]): SaidF
   const gone = squad.filter(({ playerId }) => !listed.has(playerId))
   const renamed = new Map<PlayerId | null, FixturePlayer>()
   for (const { playerId, name, side, jersey } of fresh) {
-    const before = gone.find((one) => one.side === side && one.jersey === jersey && one.name === name)
+    const isNamed = (other: string): boolean =>
+      other === name || (fresh.length <= RENAMED_MAX && familyNameOf(other) === familyNameOf(name))
+    const before = gone.find((one) => one.side === side && one.jersey === jersey && isNamed(one.name))
     if (before !== undefined) renamed.set(playerId, before)
   }
   if (renamed.size === 0) return said
