@@ -1,7 +1,7 @@
 /** What a price holds of a player: what the list tells, what the statistics tell, and what usually follows. */
 import type { PlayerRole, Side } from './fixture.ts'
 import { type Counts, type DiscreteAction, FOLLOWED, type Rated, type ScoringModel } from './scoring.ts'
-import { type Pitch, secsOn, type Spell, unevenMinutes } from './spells.ts'
+import { type Pitch, secsAfter, secsOn, type Spell, unevenMinutes } from './spells.ts'
 import type { Differences } from './stated-counts.ts'
 import type { Tally } from './tally.ts'
 import type { Standing } from './target.ts'
@@ -22,6 +22,8 @@ export interface Told {
 export interface Around {
   /** The statistics of this match say anything at all. */
   readonly isStated: boolean
+  /** Seconds of play that the running statistics of a side tell of. */
+  readonly toldUntil: Readonly<Record<Side, number>>
   /** How many goals of a side the score has beyond the list. */
   readonly unlisted: Readonly<Record<Side, number>>
   /** The chance that a goal stands which only the statistics show. */
@@ -51,6 +53,7 @@ export function standingFor(
     volume: volume + statistics,
     rating: rated === null ? null : { ...rated, value: rated.value + rating },
     minutes: secsOn(spells) / 60,
+    untold: secsAfter(spells, around.toldUntil[side]) / 60,
     uneven: unevenMinutes(spells, side, men),
   }
 }

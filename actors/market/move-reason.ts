@@ -15,7 +15,7 @@ import {
   ratingPoints,
   type ScoringModel,
 } from './scoring.ts'
-import { aheadBy, type Expectation, type Standing, targetOf } from './target.ts'
+import { aheadBy, type Expectation, type Standing, targetOf, toldMinutes } from './target.ts'
 
 /** What happened to the player, and when. */
 export interface ReasonEvent {
@@ -87,18 +87,17 @@ export function reasonOf(move: BaseMove, list: ReasonList, model: ScoringModel):
 /** By how many points each part has changed what the model sees. */
 function pointsMoved({ before, now, expectation: { role, points } }: BaseMove, model: ScoringModel) {
   const minutes = now.minutes - before.minutes
+  const [was, is] = [toldMinutes(before), toldMinutes(now)]
   const ratingAt = (rating: Rated | null, at: number): number => ratingPoints(model, role, rating, at)
   return {
     event: discretePoints(model, role, now.counts) - discretePoints(model, role, before.counts),
     minutes:
-      (-(points + model.volumeGain * model.par[role]) * minutes) / 90 -
+      -(points * minutes + model.volumeGain * model.par[role] * (is - was)) / 90 -
       (model.parBy.men[role] * (now.uneven - before.uneven)) / 90 +
-      ratingAt(before.rating, now.minutes) -
-      ratingAt(before.rating, before.minutes),
+      ratingAt(before.rating, is) -
+      ratingAt(before.rating, was),
     statistics:
-      model.volumeGain * (now.volume - before.volume) +
-      ratingAt(now.rating, now.minutes) -
-      ratingAt(before.rating, now.minutes),
+      model.volumeGain * (now.volume - before.volume) + ratingAt(now.rating, is) - ratingAt(before.rating, is),
   }
 }
 

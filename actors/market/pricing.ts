@@ -13,17 +13,18 @@ import type { PlayerId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
 import { type Beliefs, NO_BELIEFS } from './belief/beliefs.ts'
 import { type ClockMemory, isBefore, judgeClock, type RefusedUpdate } from './feed-clock.ts'
-import { type FixturePlayer, type FixtureSnapshot, matchMinute, type PlayerRole, type Side } from './fixture.ts'
+import { type FixtureSnapshot, matchMinute, type PlayerRole, type Side } from './fixture.ts'
 import { type Around, standingFor, type Told } from './follows.ts'
 import { reconcile } from './belief/reconcile.ts'
 import { type Incident, isGoal, type MatchNews } from './incidents.ts'
-import { type Differences, excuseFor, type PlayerNews, stillExcused } from './news.ts'
+import { excuseFor, type PlayerNews, stillExcused } from './news.ts'
 import { type MoveReason, reasonOf } from './move-reason.ts'
 import { phaseOf } from './phase.ts'
 import { EMPTY_BREAK, followBreak, type LastBreak, playedSecs } from './play-time.ts'
-import { type Counts, discretePoints, parOffset, type ScoringModel, STATISTIC, volumePoints } from './scoring.ts'
+import { type PlayerMemory, refresh, UNSEEN } from './player-memory.ts'
+import { discretePoints, parOffset, type ScoringModel, STATISTIC } from './scoring.ts'
 import { type Pitch, pitchOf, secsOn, type Spell } from './spells.ts'
-import { countsIn, differencesIn, takenBackOf } from './stated-counts.ts'
+import { differencesIn, takenBackOf } from './stated-counts.ts'
 import { chanceAfter, type Moment, NOTHING, type Tally, tallyOf, unlistedGoals } from './tally.ts'
 import { aheadBy, nextBase } from './target.ts'
 import { newsOf } from './update-news.ts'
@@ -32,21 +33,10 @@ export type { MatchNews } from './incidents.ts'
 export type { PlayerNews } from './news.ts'
 export { DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
 
-/** A player as last seen, for updates without the player's statistics. */
-interface PlayerMemory {
-  /** Points of the running statistics. */
-  readonly volume: number
-  readonly rating: number | null
-  /** The first rating that they were given, and their minutes on the pitch by then. */
-  readonly first: { readonly rating: number; readonly minutes: number } | null
-  /** Discrete actions according to the statistics. */
-  readonly counts: Counts
-  /** Discrete actions according to the list of events. */
-  readonly listed: Counts
-  /** What the list has taken back, and the statistics have not. */
-  readonly takenBack: Counts
-  /** Differences between the two that no longer hold anything up. */
-  readonly excused: Differences
+/** The running statistics of a side: seconds of play at which they moved last, and how often, up to `TOLD_TIMES`. */
+interface LastTold {
+  readonly secs: number
+  readonly times: number
 }
 
 /** What pricing remembers between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
@@ -60,6 +50,7 @@ export interface PricingMemory extends ClockMemory {
   /** What players are worth over a season, by player, where it is not their start price. */
   readonly anchors: Readonly<Record<string, Price>>
   readonly incidents: readonly Incident[]
+  readonly told: Readonly<Record<Side, LastTold>>
   readonly beliefs: Beliefs
   readonly players: Readonly<Record<string, PlayerMemory>>
 }
@@ -72,6 +63,7 @@ export const EMPTY_PRICING: PricingMemory = {
   expectedGoals: null,
   anchors: {},
   incidents: [],
+  told: { home: { secs: 0, times: 0 }, away: { secs: 0, times: 0 } },
   beliefs: NO_BELIEFS,
   players: {},
 }
@@ -104,17 +96,6 @@ export interface Pricing {
    * The players whose price does not hold yet all that is known: list and statistics disagree, or the tick was capped.
    */
   readonly unsettled: ReadonlySet<PlayerId>
-}
-
-/** A player before the first statistics. */
-export const UNSEEN: PlayerMemory = {
-  volume: 0,
-  rating: null,
-  first: null,
-  counts: {},
-  listed: {},
-  takenBack: {},
-  excused: {},
 }
 
 /**
@@ -159,8 +140,9 @@ export function priceMatch(
   const after = sceneOf({ snapshot, secs: clockSecs, isOver }, incidents, isOver ? memory.incidents : incidents, model)
   const before = sceneOf({ snapshot, secs: memory.clockSecs, isOver: false }, memory.incidents, memory.incidents, model)
   const cast = castOf(after, players, memory, model)
-  const earlier = aroundOf(before, cast, 'before', model)
-  const around = aroundOf(after, cast, 'now', model)
+  const told = { home: toldOfSide(cast, 'home', memory, clockSecs), away: toldOfSide(cast, 'away', memory, clockSecs) }
+  const earlier = aroundOf(before, { cast, told: memory.told }, 'before', model)
+  const around = aroundOf(after, { cast, told }, 'now', model)
   const beforehand = { anchors: memory.anchors, expectedGoals }
   const lastBreak = followBreak(memory.lastBreak, isPaused, snapshot.sourceAt)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
@@ -183,7 +165,7 @@ export function priceMatch(
   }
   return {
     refused,
-    memory: { ...memory, clock, behind, clockSecs, lastBreak, expectedGoals, incidents, players: remembered },
+    memory: { ...memory, clock, behind, clockSecs, lastBreak, expectedGoals, incidents, told, players: remembered },
     bases,
     reasons,
     news,
@@ -261,8 +243,25 @@ function toldOf({ tally }: Scene, seen: Seen, when: When): Told {
   return { role, side, volume, rated, tally: own, takenBack, differences: differencesIn(own, stated, takenBack) }
 }
 
+/** When the running statistics of a side moved last. */
+function toldOfSide(cast: readonly Seen[], of: Side, { told }: PricingMemory, secs: number): LastTold {
+  const isMoved = ({ before, now }: Seen): boolean => now.volume !== before.volume || now.rating !== before.rating
+  const isTold = cast.some((seen) => seen.player.side === of && isMoved(seen))
+  return isTold ? { secs, times: Math.min(TOLD_TIMES, told[of].times + 1) } : told[of]
+}
+
+/** Statistics that have moved so often are told as play goes on, not now and then. */
+const TOLD_TIMES = 20
+/** No side plays for so long without a pass, a duel or a rating that moves: its statistics are told no longer. */
+const TOLD_FOR_SECS = 300
+
 /** What the match says around each player. */
-function aroundOf(scene: Scene, cast: readonly Seen[], when: When, model: ScoringModel): Around {
+function aroundOf(
+  scene: Scene,
+  { cast, told }: { readonly cast: readonly Seen[] } & Pick<PricingMemory, 'told'>,
+  when: When,
+  model: ScoringModel,
+): Around {
   const { snapshot, isOver } = scene.moment
   const conceded = { home: { owed: 0, takenBack: 0 }, away: { owed: 0, takenBack: 0 } }
   const missed = { home: { all: 0, owed: 0 }, away: { all: 0, owed: 0 } }
@@ -283,8 +282,10 @@ function aroundOf(scene: Scene, cast: readonly Seen[], when: When, model: Scorin
     const { listed, ahead } = assists[side]
     return ahead > (snapshot[side].goals ?? Infinity) - listed ? 0 : ahead
   }
+  const toldUntil = (side: Side): number => (told[side].times < TOLD_TIMES ? Infinity : told[side].secs + TOLD_FOR_SECS)
   return {
     isStated: cast.some((seen) => seen[when].volume !== 0),
+    toldUntil: { home: toldUntil('home'), away: toldUntil('away') },
     unlisted: { home: unlisted('home'), away: unlisted('away') },
     // A list that never shows goals will not take one back.
     standsUnlisted: isOver || !scene.incidents.some(({ kind }) => isGoal(kind)) ? 1 : chanceAfter(0, model.review),
@@ -355,24 +356,3 @@ export function excuse(
   }
   return { ...memory, players: remembered }
 }
-
-/** The player after an update. Without new statistics nothing changes, and a rating once given stays. */
-function refresh(
-  before: PlayerMemory,
-  details: FixturePlayer['details'],
-  { role, minutes }: { readonly role: PlayerRole; readonly minutes: number },
-  model: ScoringModel,
-): PlayerMemory {
-  if (details === null) return before
-  const rating = details[STATISTIC.rating] ?? before.rating
-  return {
-    ...before,
-    volume: rounded(volumePoints(model, role, details)),
-    rating,
-    first: before.first ?? (rating === null ? null : { rating, minutes: rounded(minutes) }),
-    counts: countsIn(details, role),
-  }
-}
-
-/** Rounds to millionths of a point, so that stored memory is short and equals the values used. */
-const rounded = (points: number): number => Math.round(points * 1e6) / 1e6

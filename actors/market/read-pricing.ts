@@ -46,6 +46,7 @@ export const readPricing: Reader<PricingMemory> = (value, path) => {
     expectedGoals: field('expectedGoals', nullable(readGoals)),
     anchors: field('anchors', or(recordOf(as(integer, price)), EMPTY_PRICING.anchors)),
     incidents: field('incidents', or(listOf(readIncident), EMPTY_PRICING.incidents)),
+    told: field('told', or(readTold, EMPTY_PRICING.told)),
     beliefs: field('beliefs', or(readBeliefs, EMPTY_PRICING.beliefs)),
     players: field('players', or(recordOf(readPlayer), EMPTY_PRICING.players)),
   }
@@ -59,6 +60,16 @@ const readBreak: Reader<PricingMemory['lastBreak']> = (value, path) => {
 const readGoals: Reader<NonNullable<PricingMemory['expectedGoals']>> = (value, path) => {
   const field = fieldsOf(value, path)
   return { home: field('home', number), away: field('away', number) }
+}
+
+const readLastTold: Reader<PricingMemory['told']['home']> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { secs: field('secs', number), times: field('times', integer) }
+}
+
+const readTold: Reader<PricingMemory['told']> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { home: field('home', readLastTold), away: field('away', readLastTold) }
 }
 
 const readClock: Reader<NonNullable<PricingMemory['clock']>> = (value, path) => {

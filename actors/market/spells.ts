@@ -160,6 +160,10 @@ function unnamedIn(
 /** Seconds of play on the pitch. */
 export const secsOn = (spells: readonly Spell[]): number => spells.reduce((sum, { from, to }) => sum + to - from, 0)
 
+/** Seconds of them after this second of play. */
+export const secsAfter = (spells: readonly Spell[], at: number): number =>
+  spells.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, at)), 0)
+
 /** Whether one of the spells has this second of play. */
 export const wasOn = (spells: readonly Spell[] | undefined, at: number): boolean =>
   spells?.some(({ from, to }) => from <= at && at <= to) === true

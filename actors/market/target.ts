@@ -13,6 +13,8 @@ export interface Standing {
   readonly rating: Rated | null
   /** On the pitch. */
   readonly minutes: number
+  /** Those of them that the statistics do not tell of, because their provider has stopped. */
+  readonly untold?: number
   /** Minutes on the pitch, each weighted with ln(men of the own side ÷ men of the other). */
   readonly uneven: number
 }
@@ -33,10 +35,15 @@ export function aheadBy(now: Standing, { role, points }: Expectation, model: Sco
 }
 
 /** Points of the running statistics and the rating beyond what is usual by now. */
-function runningPoints({ volume, rating, minutes }: Standing, role: PlayerRole, model: ScoringModel): number {
+function runningPoints(standing: Standing, role: PlayerRole, model: ScoringModel): number {
+  const { volume, rating } = standing
+  const minutes = toldMinutes(standing)
   const ahead = volume - (model.par[role] * minutes) / 90
   return model.volumeGain * ahead + ratingPoints(model, role, rating, minutes)
 }
+
+/** Minutes on the pitch that the statistics tell of. */
+export const toldMinutes = ({ minutes, untold = 0 }: Standing): number => minutes - untold
 
 /** What the base goes to: positive, and within e^±bound of the start. */
 export const targetOf = (start: Price, x: number, { bound }: ScoringModel): number =>

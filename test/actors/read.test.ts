@@ -86,6 +86,7 @@ describe('a stored memory of the price model', () => {
         standing: 'counted',
       },
     ],
+    told: { home: { secs: 2_750, times: 20 }, away: { secs: 0, times: 0 } },
     beliefs: {
       doubts: {
         goals: { home: 0, away: null },
@@ -117,10 +118,11 @@ describe('a stored memory of the price model', () => {
 
   it('of an older version gets defaults for what that did not write', () => {
     expect(readPricing({}, 'match 7: pricing')).toEqual(EMPTY_PRICING)
-    const { behind: _, expectedGoals: __, lastBreak: ___, anchors: ____, beliefs: _____, ...old } = memory
+    const { behind: _, expectedGoals: __, lastBreak: ___, anchors: ____, beliefs: _____, told: ______, ...old } = memory
     expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({
       ...memory,
       beliefs: EMPTY_PRICING.beliefs,
+      told: EMPTY_PRICING.told,
       behind: null,
       lastBreak: { playedAt: null, ms: 0 },
       expectedGoals: null,

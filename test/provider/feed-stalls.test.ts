@@ -1,7 +1,19 @@
 /** Parts of an answer that stand still while others go on, and first ones that are wrong. */
 import { describe, expect, it } from 'vitest'
 import { FedMatch } from '../support/fed-match.ts'
-import { details, event, fed, goal, LINEUPS, lineups, payload, scored, STATS, type Said } from '../support/fed-polls.ts'
+import {
+  busy,
+  details,
+  event,
+  fed,
+  goal,
+  LINEUPS,
+  lineups,
+  payload,
+  scored,
+  STATS,
+  type Said,
+} from '../support/fed-polls.ts'
 
 const often = (polls: number, said: Said): readonly Said[] => Array.from({ length: polls }, () => said)
 
@@ -11,6 +23,33 @@ function only(...polls: readonly Said[]): FedMatch {
   for (const [n, said] of polls.entries()) match.poll(payload(n, said))
   return match
 }
+
+describe('statistics that are told no longer', () => {
+  const told = (passes: number, minute = 40): Said => ({
+    minute,
+    over: {
+      lineups: LINEUPS.map((row) =>
+        row['player_id'] === 6 ? row : { ...row, details: details({ ...STATS, 80: passes }) },
+      ),
+    },
+  })
+  const moving = Array.from({ length: 25 }, (_, n) => told(20 + n))
+
+  it('[P2] cost nobody what is expected of them, after five minutes', () => {
+    const before = only(...moving).base(4) ?? 0
+    const still = only(...moving, told(44, 50), told(44, 60)).base(4) ?? 0
+    const again = only(...moving, told(44, 50), told(45, 60)).base(4) ?? 0
+    expect(before - again).toBeGreaterThan(2 * (before - still))
+    // They count from the start once they are told again.
+    expect(only(...moving, told(44, 50), told(44, 60), told(45, 60)).base(4)).toBeCloseTo(again, 1)
+  })
+
+  it('[P2] are no measure of a match in which they moved now and then', () => {
+    const few = [told(20), told(21), told(22)]
+    const [still = 0, again = 0] = [22, 23].map((n) => only(...few, told(22, 50), told(n, 60)).base(4) ?? 0)
+    expect(Math.abs(still - again)).toBeLessThan(0.3)
+  })
+})
 
 describe('a score that stands still', () => {
   const stuck: Said = { ...scored, score: [0, 0] }
@@ -43,6 +82,24 @@ describe('a score that stands still', () => {
     const annulled: Said = { ...stuck, over: { ...stuck.over, events: [goal, review] } }
     expect(fed(...often(4, annulled)).state.info.home.goals).toBe(0)
     expect(fed(stuck, stuck, ...often(3, {})).state.info.home.goals).toBe(0)
+  })
+})
+
+describe('a first rating', () => {
+  const rated = (rating: number): Said => busy({ ...STATS, 118: rating })
+
+  it.each([9.9, 3, 5.2])('[P18] of %d that leaps at once was none', (wrong) => {
+    const match = only(...often(2, rated(wrong)), ...often(4, rated(7.1)))
+    expect(match.base(4)).toBeCloseTo(only(...often(6, rated(7.1))).base(4) ?? 0, 1)
+  })
+
+  it('[P18] stays the first where a goal has moved it', () => {
+    const after = (rating: number): Said => ({
+      ...scored,
+      over: { ...scored.over, lineups: lineups({ 4: { details: details({ ...STATS, 52: 1, 118: rating }) } }) },
+    })
+    const match = only(...often(2, rated(7.1)), ...often(4, after(8.4)))
+    expect(match.base(4)).toBeGreaterThan((only(...often(2, rated(7.1)), ...often(4, after(7.1))).base(4) ?? 0) + 2)
   })
 })
 
