@@ -1,7 +1,7 @@
 /** What a price holds of a player: what the list tells, what the statistics tell, and what usually follows. */
 import type { PlayerRole, Side } from './fixture.ts'
 import { type Counts, type DiscreteAction, FOLLOWED, type Rated, type ScoringModel } from './scoring.ts'
-import { type Pitch, secsAfter, secsOn, type Spell, unevenMinutes } from './spells.ts'
+import { type Pitch, secsAfter, secsOn, type Spell, unevenMinutes, wasOn } from './spells.ts'
 import type { Differences } from './stated-counts.ts'
 import type { Tally } from './tally.ts'
 import type { Standing } from './target.ts'
@@ -26,6 +26,8 @@ export interface Around {
   readonly toldUntil: Readonly<Record<Side, number>>
   /** How many goals of a side the score has beyond the list. */
   readonly unlisted: Readonly<Record<Side, number>>
+  /** When a side was first known to have conceded goals that the score and its keeper's statistics alone tell of. */
+  readonly concededAt: Readonly<Record<Side, readonly number[]>>
   /** The chance that a goal stands which only the statistics show. */
   readonly standsUnlisted: number
   /** What the keepers of a side are owed: they alone are stated to have conceded. */
@@ -49,7 +51,7 @@ export function standingFor(
   const { rating, statistics } = followersOf(told, around, model)
   const { rated, volume, side } = told
   return {
-    counts: countsFor(told, around, model),
+    counts: countsFor(told, around, spells, model),
     volume: volume + statistics,
     rating: rated === null ? null : { ...rated, value: rated.value + rating },
     minutes: secsOn(spells) / 60,
@@ -59,7 +61,12 @@ export function standingFor(
 }
 
 /** Discrete actions: those of the list, and those that the statistics show first and the score confirms. */
-function countsFor({ role, side, tally, differences }: Told, around: Around, model: ScoringModel): Counts {
+function countsFor(
+  { role, side, tally, differences }: Told,
+  around: Around,
+  spells: readonly Spell[],
+  model: ScoringModel,
+): Counts {
   const { isStated, unlisted, standsUnlisted, missed, assists } = around
   const sum: Partial<Record<DiscreteAction, number>> = { ...tally.weighed }
   const add = (action: DiscreteAction, by: number): void => {
@@ -72,7 +79,10 @@ function countsFor({ role, side, tally, differences }: Told, around: Around, mod
   add('penalty_goal', Math.min(penalty_goal ?? 0, own))
   add('assist', standsUnlisted * Math.min(assist ?? 0, 1, assists[side]))
   add('own_goal', Math.min(own_goal ?? 0, theirs))
-  if (role !== 'GK') return sum
+  if (role !== 'GK') {
+    add('conceded', standsUnlisted * around.concededAt[side].filter((at) => wasOn(spells, at)).length)
+    return sum
+  }
   add('conceded', standsUnlisted * Math.min(conceded ?? 0, theirs))
   const { all, owed } = missed[other(side)]
   add('penalty_saved', Math.min(penalty_saved ?? 0, all))

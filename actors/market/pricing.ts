@@ -51,6 +51,8 @@ export interface PricingMemory extends ClockMemory {
   readonly anchors: Readonly<Record<string, Price>>
   readonly incidents: readonly Incident[]
   readonly told: Readonly<Record<Side, LastTold>>
+  /** Seconds of play at which a side was first known to have conceded goals that the list does not tell. */
+  readonly conceded: Readonly<Record<Side, readonly number[]>>
   readonly beliefs: Beliefs
   readonly players: Readonly<Record<string, PlayerMemory>>
 }
@@ -64,6 +66,7 @@ export const EMPTY_PRICING: PricingMemory = {
   anchors: {},
   incidents: [],
   told: { home: { secs: 0, times: 0 }, away: { secs: 0, times: 0 } },
+  conceded: { home: [], away: [] },
   beliefs: NO_BELIEFS,
   players: {},
 }
@@ -141,8 +144,8 @@ export function priceMatch(
   const before = sceneOf({ snapshot, secs: memory.clockSecs, isOver: false }, memory.incidents, memory.incidents, model)
   const cast = castOf(after, players, memory, model)
   const told = { home: toldOfSide(cast, 'home', memory, clockSecs), away: toldOfSide(cast, 'away', memory, clockSecs) }
-  const earlier = aroundOf(before, { cast, told: memory.told }, 'before', model)
-  const around = aroundOf(after, { cast, told }, 'now', model)
+  const earlier = aroundOf(before, { ...memory, cast }, 'before', model)
+  const around = aroundOf(after, { ...memory, cast, told }, 'now', model)
   const beforehand = { anchors: memory.anchors, expectedGoals }
   const lastBreak = followBreak(memory.lastBreak, isPaused, snapshot.sourceAt)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
@@ -165,7 +168,18 @@ export function priceMatch(
   }
   return {
     refused,
-    memory: { ...memory, clock, behind, clockSecs, lastBreak, expectedGoals, incidents, told, players: remembered },
+    memory: {
+      ...memory,
+      clock,
+      behind,
+      clockSecs,
+      lastBreak,
+      expectedGoals,
+      incidents,
+      told,
+      conceded: around.concededAt,
+      players: remembered,
+    },
     bases,
     reasons,
     news,
@@ -258,12 +272,12 @@ const TOLD_FOR_SECS = 300
 /** What the match says around each player. */
 function aroundOf(
   scene: Scene,
-  { cast, told }: { readonly cast: readonly Seen[] } & Pick<PricingMemory, 'told'>,
+  { cast, told, conceded: known }: { readonly cast: readonly Seen[] } & Pick<PricingMemory, 'told' | 'conceded'>,
   when: When,
   model: ScoringModel,
 ): Around {
   const { snapshot, isOver } = scene.moment
-  const conceded = { home: { owed: 0, takenBack: 0 }, away: { owed: 0, takenBack: 0 } }
+  const conceded = { home: { owed: 0, takenBack: 0, ahead: 0 }, away: { owed: 0, takenBack: 0, ahead: 0 } }
   const missed = { home: { all: 0, owed: 0 }, away: { all: 0, owed: 0 } }
   const assists = { home: { listed: 0, ahead: 0 }, away: { listed: 0, ahead: 0 } }
   for (const seen of cast) {
@@ -276,8 +290,13 @@ function aroundOf(
     if (role !== 'GK') continue
     conceded[side].owed += differences.owed.conceded ?? 0
     conceded[side].takenBack += takenBack.conceded ?? 0
+    conceded[side].ahead += differences.ahead.conceded ?? 0
   }
   const unlisted = (side: Side): number => unlistedGoals(snapshot, side, scene.incidents)
+  const concededAt = (side: Side): readonly number[] => {
+    const goals = Math.min(conceded[side].ahead, unlisted(side === 'home' ? 'away' : 'home'))
+    return Array.from({ length: goals }, (_, n) => known[side][n] ?? scene.moment.secs)
+  }
   const unassisted = (side: Side): number => {
     const { listed, ahead } = assists[side]
     return ahead > (snapshot[side].goals ?? Infinity) - listed ? 0 : ahead
@@ -286,6 +305,7 @@ function aroundOf(
   return {
     isStated: cast.some((seen) => seen[when].volume !== 0),
     toldUntil: { home: toldUntil('home'), away: toldUntil('away') },
+    concededAt: { home: concededAt('home'), away: concededAt('away') },
     unlisted: { home: unlisted('home'), away: unlisted('away') },
     // A list that never shows goals will not take one back.
     standsUnlisted: isOver || !scene.incidents.some(({ kind }) => isGoal(kind)) ? 1 : chanceAfter(0, model.review),

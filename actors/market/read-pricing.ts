@@ -47,6 +47,7 @@ export const readPricing: Reader<PricingMemory> = (value, path) => {
     anchors: field('anchors', or(recordOf(as(integer, price)), EMPTY_PRICING.anchors)),
     incidents: field('incidents', or(listOf(readIncident), EMPTY_PRICING.incidents)),
     told: field('told', or(readTold, EMPTY_PRICING.told)),
+    conceded: field('conceded', or(readConceded, EMPTY_PRICING.conceded)),
     beliefs: field('beliefs', or(readBeliefs, EMPTY_PRICING.beliefs)),
     players: field('players', or(recordOf(readPlayer), EMPTY_PRICING.players)),
   }
@@ -70,6 +71,11 @@ const readLastTold: Reader<PricingMemory['told']['home']> = (value, path) => {
 const readTold: Reader<PricingMemory['told']> = (value, path) => {
   const field = fieldsOf(value, path)
   return { home: field('home', readLastTold), away: field('away', readLastTold) }
+}
+
+const readConceded: Reader<PricingMemory['conceded']> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { home: field('home', listOf(number)), away: field('away', listOf(number)) }
 }
 
 const readClock: Reader<NonNullable<PricingMemory['clock']>> = (value, path) => {

@@ -87,6 +87,7 @@ describe('a stored memory of the price model', () => {
       },
     ],
     told: { home: { secs: 2_750, times: 20 }, away: { secs: 0, times: 0 } },
+    conceded: { home: [], away: [1_200] },
     beliefs: {
       doubts: {
         goals: { home: 0, away: null },
@@ -118,11 +119,21 @@ describe('a stored memory of the price model', () => {
 
   it('of an older version gets defaults for what that did not write', () => {
     expect(readPricing({}, 'match 7: pricing')).toEqual(EMPTY_PRICING)
-    const { behind: _, expectedGoals: __, lastBreak: ___, anchors: ____, beliefs: _____, told: ______, ...old } = memory
+    const {
+      behind: _,
+      expectedGoals: __,
+      lastBreak: ___,
+      anchors: ____,
+      beliefs: _____,
+      told: ______,
+      conceded: _______,
+      ...old
+    } = memory
     expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({
       ...memory,
       beliefs: EMPTY_PRICING.beliefs,
       told: EMPTY_PRICING.told,
+      conceded: EMPTY_PRICING.conceded,
       behind: null,
       lastBreak: { playedAt: null, ms: 0 },
       expectedGoals: null,

@@ -7,6 +7,7 @@ import {
   event,
   fed,
   goal,
+  lineup,
   LINEUPS,
   lineups,
   payload,
@@ -82,6 +83,40 @@ describe('a score that stands still', () => {
     const annulled: Said = { ...stuck, over: { ...stuck.over, events: [goal, review] } }
     expect(fed(...often(4, annulled)).state.info.home.goals).toBe(0)
     expect(fed(stuck, stuck, ...often(3, {})).state.info.home.goals).toBe(0)
+  })
+})
+
+describe('a list that tells no goals', () => {
+  const conceded: Said = {
+    score: [1, 0],
+    over: {
+      lineups: [
+        ...lineups({ 4: { details: details({ ...STATS, 52: 1 }) }, 11: { details: details({ ...STATS, 88: 1 }) } }),
+        lineup(12, { player_id: 15, player_name: 'Player 15', jersey_number: 15, type_id: 12, details: [] }),
+      ],
+    },
+  }
+  const withRows = (...events: readonly object[]): Said => ({ ...conceded, over: { ...conceded.over, events } })
+  const change = event(3, 18, 15, 41, { related_player_id: 12 })
+  const later = (said: Said, minute: number): Said => ({ ...said, minute })
+
+  it('[P14] has them conceded by all who were on the pitch when score and statistics first told of them', () => {
+    const listed = fed(...often(3, withRows(goal)), later(withRows(goal), 44))
+    const silent = fed(...often(3, withRows()), later(withRows(), 44))
+    expect(silent.base(12)).toBeCloseTo(listed.base(12) ?? 0, 2)
+    expect(silent.base(12)).toBeLessThan((fed(...often(3, {}), later({}, 44)).base(12) ?? 0) - 2)
+    // Once the list tells of it, it is the same goal.
+    const told = fed(...often(3, withRows()), later(withRows(goal), 44))
+    expect(told.base(12)).toBeCloseTo(listed.base(12) ?? 0, 2)
+    // Who comes on later has not conceded.
+    const on = fed(...often(3, withRows()), later(withRows(change), 44))
+    expect(on.base(15)).toBeGreaterThan(149.5)
+    expect(on.base(12)).toBeLessThan(147)
+  })
+
+  it('[P14] tells of none that only the score has', () => {
+    const score: Said = { score: [1, 0] }
+    expect(fed(...often(3, score)).base(12)).toBe(fed(...often(3, {})).base(12))
   })
 })
 
