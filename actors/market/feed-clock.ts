@@ -20,9 +20,12 @@ export interface RunningClock extends MatchClock {
 
 type Played = Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>
 
+/** Of a match in play that has no period yet: without a clock no price moves. */
+const UNTOLD = { kind: null, order: 0, elapsedSecs: 0 }
+
 /** The clock after an update. Null when none has to run: in breaks and shoot-outs, before and after the match. */
 export function followClock(snapshot: Played, last: RunningClock | null, at: Instant): RunningClock | null {
-  const running = snapshot.periods.find((p) => p.ticking)
+  const running = snapshot.periods.length === 0 ? UNTOLD : snapshot.periods.find((p) => p.ticking)
   if (running === undefined || running.kind === 'penalties' || phaseOf(snapshot) !== 'live') return null
   const { order: period, elapsedSecs } = running
   const stands = last !== null && last.period === period && last.elapsedSecs === elapsedSecs

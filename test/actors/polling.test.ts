@@ -55,6 +55,11 @@ describe('the match clock', () => {
     expect(movedAt(at(5), at(15), at(15), at(15), at(16), at(14))).toEqual([0, 10, 10, 10, 40, 50])
   })
 
+  it('[T21] stands still while a match in play has no period', () => {
+    const untold = { periods: [] }
+    expect(movedAt(untold, untold, at(5), { ...untold, state: 'HT' })).toEqual([0, 0, 20, null])
+  })
+
   it('[T21] need not run in a break, in a shoot-out and after the end', () => {
     const halfTime = { ...at(2_700, { ticking: false }), state: 'HT' }
     const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }
