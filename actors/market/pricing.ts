@@ -265,7 +265,7 @@ function toldOfSide(cast: readonly Seen[], of: Side, { told }: PricingMemory, se
 }
 
 /** Statistics that have moved so often are told as play goes on, not now and then. */
-const TOLD_TIMES = 20
+const TOLD_TIMES = 30
 /** No side plays for so long without a pass, a duel or a rating that moves: its statistics are told no longer. */
 const TOLD_FOR_SECS = 300
 

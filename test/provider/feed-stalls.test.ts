@@ -34,15 +34,15 @@ describe('statistics that are told no longer', () => {
       ),
     },
   })
-  const moving = Array.from({ length: 25 }, (_, n) => told(20 + n))
+  const moving = Array.from({ length: 35 }, (_, n) => told(20 + n))
 
   it('[P2] cost nobody what is expected of them, after five minutes', () => {
     const before = only(...moving).base(4) ?? 0
-    const still = only(...moving, told(44, 50), told(44, 60)).base(4) ?? 0
-    const again = only(...moving, told(44, 50), told(45, 60)).base(4) ?? 0
+    const still = only(...moving, told(54, 50), told(54, 60)).base(4) ?? 0
+    const again = only(...moving, told(54, 50), told(55, 60)).base(4) ?? 0
     expect(before - again).toBeGreaterThan(2 * (before - still))
     // They count from the start once they are told again.
-    expect(only(...moving, told(44, 50), told(44, 60), told(45, 60)).base(4)).toBeCloseTo(again, 1)
+    expect(only(...moving, told(54, 50), told(54, 60), told(55, 60)).base(4)).toBeCloseTo(again, 1)
   })
 
   it('[P2] are no measure of a match in which they moved now and then', () => {
