@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
-import { refuse } from '../rehearse/rig/options.ts'
+import { reached } from '../rehearse/rig/options.ts'
 
 /** The address in the programs, which the page's script replaces by its own. */
 const ADDRESS = 'http://127.0.0.1:3000'
@@ -24,10 +24,7 @@ const ENTITIES: Readonly<Record<string, string>> = { quot: '"', lt: '<', gt: '>'
 const url = (process.argv[2] ?? ADDRESS).replace(/\/$/, '')
 const secondsSince = (start: number): string => `${((performance.now() - start) / 1_000).toFixed(1)} s`
 
-const page = await fetch(`${url}/api/docs`).then(
-  (answer) => answer.text(),
-  (error: unknown) => refuse(`${url} does not answer: ${error instanceof Error ? error.message : String(error)}`),
-)
+const page = await (await reached(url, '/api/docs')).text()
 const programs = [...page.matchAll(/<code data-file="([\w.]+)">([^<]*)<\/code>/g)].map(([, name = '', shown = '']) => ({
   name,
   text: shown.replaceAll(/&(\w+);/g, (_, entity: string) => ENTITIES[entity] ?? '').replaceAll(ADDRESS, url),

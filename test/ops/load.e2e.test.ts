@@ -248,6 +248,20 @@ describe('a run', () => {
     expect((await run(['--users', '3', '--url', url, '--keys', file])).code).toBe(1)
   })
 
+  it('refuses a server that does not answer, or whose rate limit is too low for the load', async () => {
+    const place = await folderPlace()
+    const program = new Program({ ...place.env, DEMO_REPLAY: 'none' })
+    onTestFinished(async () => {
+      await program.stop()
+      await place.remove()
+    })
+    const { url } = await program.listening
+    expect((await run(['--url', url])).code).toBe(2)
+    for (const tool of ['load/main.ts', 'conformance/main.ts'])
+      for (const nowhere of ['http://127.0.0.1:1', 'nowhere'])
+        expect((await run(['--url', nowhere], tool)).code, `${tool} ${nowhere}`).toBe(2)
+  })
+
   it('refuses invalid options', async () => {
     for (const args of [
       ['--users', '0'],

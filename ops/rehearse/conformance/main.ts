@@ -60,6 +60,8 @@ async function main(): Promise<number> {
     return 0
   }
   if (chosenChecks(options.only).length === 0) refuse(`there is no check ${options.only}`)
+  for (const url of addresses(options.url ?? ''))
+    await fetch(`${url}/health`).catch((error: Error) => refuse(`${url} does not answer: ${error.message}`))
   const planned = plan()
   const runs: Run[] = []
   const failures: string[] = []

@@ -21,7 +21,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Program } from '../rig/program.ts'
-import { numbers, share } from '../rig/options.ts'
+import { numbers, reached, refuse, share } from '../rig/options.ts'
 import { auditBooks } from './books.ts'
 import { ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
@@ -58,15 +58,17 @@ const { users, sockets, ...values } = numbers(
 const { seconds, follow, trades: tradesPerSecond, 'drop-every': dropEverySecs } = values
 const terms = { seconds, tradesPerSecond, follow, dropEverySecs, rooms: share('rooms', values.rooms) }
 if (terms.rooms > 0 && (sockets === 0 || terms.follow === 0)) {
-  process.stderr.write('--rooms needs --sockets and --follow of at least 1: a seat in a room is one of the sockets\n')
-  process.exit(2)
+  refuse('--rooms needs --sockets and --follow of at least 1: a seat in a room is one of the sockets')
 }
 
 /** Progress goes to stderr, apart from the report. */
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
 async function main(): Promise<number> {
-  if (values.url !== undefined) return load(values.url, null)
+  if (values.url !== undefined) {
+    await checkLimit(values.url)
+    return load(values.url, null)
+  }
   const place = await ownPlace()
   const program = new Program({
     ...place.env,
@@ -155,6 +157,17 @@ async function auditor(rest: Rest): Promise<{ readonly id: string | null; readon
   const { user } = SignedIn.parse(await signedIn.json())
   const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
   return { id: user.userId, token: cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? '' }
+}
+
+/** Ends the program if the server would refuse most orders: that measures its limit and nothing else. */
+async function checkLimit(url: string): Promise<void> {
+  const { headers } = await reached(url, '/api/flags')
+  const each = Number(/;q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1] ?? Infinity)
+  const [allowed, needed] = [each * (values.keys === undefined ? 1 : users), 60 * terms.tradesPerSecond]
+  if (needed > allowed)
+    refuse(
+      `${url} takes ${allowed} requests a minute, not ${needed} orders: raise its RATE_LIMIT_PER_MIN, or set it to 0`,
+    )
 }
 
 /** Ticks are timed by the server's clock and ours. Throws if they are seconds apart; milliseconds are not checked. */

@@ -16,6 +16,16 @@ export function understood<T>(read: () => T): T {
   }
 }
 
+/** What a server answers at this path of an address that the caller has given. Ends the program when none answers. */
+export async function reached(address: string, path: string): Promise<Response> {
+  try {
+    return await fetch(address.replace(/\/$/, '') + path)
+  } catch (error) {
+    const { message, cause } = error instanceof Error ? error : new Error(String(error))
+    return refuse(`${address} does not answer: ${cause instanceof Error ? cause.message : message}`)
+  }
+}
+
 /** The number that an option has. Ends the program, saying why, when it is not whole or out of these bounds. */
 export function whole(name: string, text: string, from: number, to = 1e9): number {
   const value = Number(text)
