@@ -35,20 +35,23 @@ export const wordsOf = <Said>(said: Readonly<Record<Language, Said>>): Said => s
 const whole = new Intl.NumberFormat(locale)
 const rules = new Intl.PluralRules(language)
 
+/** 1,234.5, with at most three decimals */
+export const number = (n: number): string => whole.format(n)
+
 type Fact = string | number
 
 /** The sentence with these facts in the place of their names. */
 export const say = (sentence: string, facts: Readonly<Record<string, Fact>>): string =>
   sentence.replace(/\{(\w+)\}/g, (name, key: string) => {
     const fact = facts[key]
-    return typeof fact === 'number' ? whole.format(fact) : (fact ?? name)
+    return typeof fact === 'number' ? number(fact) : (fact ?? name)
   })
 
 /** The same for facts that are elements of the page. */
 export const rich = (sentence: string, facts: Readonly<Record<string, unknown>>): readonly unknown[] =>
   sentence.split(/\{(\w+)\}/).map((part, at) => {
     const fact = at % 2 === 0 ? part : facts[part]
-    return typeof fact === 'number' ? whole.format(fact) : fact
+    return typeof fact === 'number' ? number(fact) : fact
   })
 
 /** The form for this number, which is `{n}` in it. */

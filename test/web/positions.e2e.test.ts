@@ -1,6 +1,7 @@
 /** The list of open positions while positions open and close on another device. */
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { hasBrowser } from '../support/browser.ts'
@@ -126,6 +127,40 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     const [message, players, order] = [await edges('.toasts'), await edges('.market'), await edges('.ticket')]
     expect(message.left).toBeGreaterThan(players.right)
     expect(message.right).toBeLessThan(order.left)
+  })
+
+  it('a row shows its prices whole, however long the name of its league', async () => {
+    const { page } = await holder('Lea League', { width: 1280, height: 800 })
+    const cut = await page.evaluate(`[...document.querySelectorAll('.held .what small')].map((row) => {
+      const league = document.createElement('b')
+      league.className = 'practice-badge league'
+      league.textContent = 'Harbour Friends and Family United'
+      row.lastElementChild.before(league)
+      return row.scrollWidth > row.clientWidth || row.lastElementChild.scrollWidth > row.lastElementChild.clientWidth + 1
+    })`)
+    expect(cut).toEqual([false, false, false])
+  })
+
+  it('the chart writes the size of a position as the language does', async () => {
+    const { page } = await site.visit({ viewport: { width: 1280, height: 900 }, locale: 'es-ES' })
+    await page.addInitScript(`
+      const { fillText } = CanvasRenderingContext2D.prototype
+      window.drawn = []
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        window.drawn.push(text)
+        return fillText.call(this, text, ...rest)
+      }`)
+    await page.getByRole('textbox').fill('Carla Coma')
+    await page.locator('form button').first().click()
+    await page.locator('.chart canvas').first().waitFor()
+    const carla = await site.server.user('Carla Coma')
+    const order = await orderOf(carla)
+    await carla.opens({ ...order, lotSize: 0.25 })
+    await page.goto(`${site.server.url}/#/trade/${order.instrumentId}`)
+    await page.reload()
+    const drawn = async () => [...new Set(z.array(z.string()).parse(await page.evaluate('window.drawn')))]
+    await expect.poll(drawn).toEqual(expect.arrayContaining(['▲ 0,25', '0,25']))
+    expect((await drawn()).filter((word) => word.includes('0.25'))).toEqual([])
   })
 
   it('a user whose session has ended sees that they are signed out, wherever they were', async () => {

@@ -9,6 +9,7 @@ import { greatest, type Metrics, parseMetrics, total } from './metrics.ts'
 import { type FeedState, operations } from './operations.ts'
 import { acted } from './run-action.ts'
 import { Table } from './table.ts'
+import { number } from '../words.ts'
 
 const AGAIN_MS = 5_000
 
@@ -119,7 +120,7 @@ function Unread({ match }: { match: FeedState['quarantined'][number] }) {
               rows=${held.answer.positions.map(({ position, playerName, username }) => [
                 playerName,
                 username ?? '–',
-                `${position.direction} ${position.lotSize}`,
+                `${position.direction} ${number(position.lotSize)}`,
                 units(position.margin),
                 signed(position.unrealizedPnl),
               ])}

@@ -7,6 +7,7 @@ import { useRequest, Waiting } from '../parts/use-request.ts'
 import { note, revokeKey, setStatus, voidPosition } from './acts.ts'
 import { type Holding, operations, type UserFile } from './operations.ts'
 import { Table } from './table.ts'
+import { number } from '../words.ts'
 
 const CONNECTION: Readonly<Record<string, string>> = {
   same_network: 'same network',
@@ -107,7 +108,8 @@ function PurseCard({ purse, again }: PurseProps) {
         label=${`Positions: ${name}`}
         columns=${['Position', 'Opened', '#P&L', 'State', 'Void']}
         rows=${positions.map((one) => [
-          html`${nameOf(one.instrumentId)} <small>${one.direction} ${one.lotSize} at ${units(one.openPrice)}</small>`,
+          html`${nameOf(one.instrumentId)}
+            <small>${one.direction} ${number(one.lotSize)} at ${units(one.openPrice)}</small>`,
           dayTime(one.openedAt),
           signed(one.realizedPnl ?? one.unrealizedPnl),
           html`<span class="wraps">${one.status === 'open' ? 'open' : closedByWords(one)}</span>`,

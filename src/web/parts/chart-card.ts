@@ -20,7 +20,7 @@ import type { ChartLevel, ChartMark, PriceChart } from './price-chart.ts'
 import { StepReason } from './reasons.ts'
 import { secondOf, stepsOf } from '../price-steps.ts'
 import { SpokenPrice } from './spoken-price.ts'
-import { say, words } from '../words.ts'
+import { number, say, words } from '../words.ts'
 
 const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.player ?? [])
 
@@ -96,7 +96,7 @@ const levels = computed<readonly ChartLevel[]>(() => {
   return [
     ...drafted,
     ...inSelected.value.flatMap((p) => [
-      ...level(`${p.id} entry`, p.openPrice, `${p.direction === 'long' ? '▲' : '▼'} ${p.lotSize}`, 'entry'),
+      ...level(`${p.id} entry`, p.openPrice, `${p.direction === 'long' ? '▲' : '▼'} ${number(p.lotSize)}`, 'entry'),
       ...level(`${p.id} sl`, p.stopLoss, words.chart.stop, 'stop'),
       ...level(`${p.id} tp`, p.takeProfit, words.chart.target, 'target'),
     ]),
@@ -114,7 +114,7 @@ const level = (key: string, price: number | null, title: string, tone: ChartLeve
 const ownTrades = computed<readonly ChartMark[]>(() => {
   const all = [...inSelected.value, ...(history.value ?? []).filter((p) => p.instrumentId === selectedId.value)]
   return [
-    ...openedOf(all).map((p): ChartMark => ({ at: Date.parse(p.openedAt), text: `${p.lotSize}`, tone: p.direction })),
+    ...openedOf(all).map((p) => ({ at: Date.parse(p.openedAt), text: number(p.lotSize), tone: p.direction })),
     ...all.flatMap(({ closedAt, realizedPnl }): readonly ChartMark[] =>
       closedAt === null ? [] : [{ at: Date.parse(closedAt), text: signed(realizedPnl ?? 0), tone: 'event' }],
     ),
