@@ -32,6 +32,8 @@ export const positions = signal<ReadonlyMap<string, Position>>(new Map())
 const areKnown = signal(false)
 /** Closed positions of all purses, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
+/** Where the closed positions that were not asked for begin; null when there are none. */
+export const older = signal<string | null>(null)
 
 /** Nothing is open or was closed in any purse. False until that is known. */
 export const hasNeverTraded = computed<boolean>(() => positions.value.size === 0 && history.value?.length === 0)
@@ -227,8 +229,15 @@ async function askWallet(of: Purse): Promise<void> {
   setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
 }
 
-export async function refreshHistory(): Promise<void> {
-  history.value = (await api.positions('closed')).positions
+/** Asks for the newest closed positions, or for those after a cursor, and keeps the others. */
+export async function refreshHistory(after?: string): Promise<void> {
+  const { positions: found, nextCursor } = await api.positions('closed', undefined, 100, after)
+  const shown = history.peek()
+  const ids = new Set(found.map(({ id }) => id))
+  batch(() => {
+    history.value = [...(shown ?? []).filter(({ id }) => !ids.has(id)), ...found]
+    if (shown === null || after !== undefined) older.value = nextCursor
+  })
 }
 
 function takeWallet(found: Wallet): void {
@@ -247,6 +256,7 @@ export function forgetAccount(): void {
     positions.value = new Map()
     areKnown.value = false
     history.value = null
+    older.value = null
   })
 }
 

@@ -163,6 +163,22 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     expect((await drawn()).filter((word) => word.includes('0.25'))).toEqual([])
   })
 
+  it('closed positions beyond the first page can be read', async () => {
+    const { page, device } = await holder('Paige Past')
+    for (const lotSize of SIZES) await closeElsewhere(device, lotSize)
+    await page.route('**/api/positions?*status=closed*', (route) => {
+      const url = new URL(route.request().url())
+      url.searchParams.set('limit', '2')
+      return route.continue({ url: url.href })
+    })
+    await page.reload()
+    await page.getByRole('button', { name: 'Closed', exact: true }).click()
+    await page.locator('.held.closed > li').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Earlier positions' }).click()
+    await page.locator('.held.closed > li').nth(2).waitFor()
+    await page.getByRole('button', { name: 'Earlier positions' }).waitFor({ state: 'detached' })
+  })
+
   it('a user whose session has ended sees that they are signed out, wherever they were', async () => {
     const { page, context } = await site.visit({ viewport: { width: 390, height: 400 } })
     await site.enter(page, 'Cut Off')

@@ -157,8 +157,10 @@ const trading = (ask: Ask) => ({
       key,
     }),
   /** Newest first; in every purse unless one is named. */
-  positions: (status: 'open' | 'closed' | 'all', purse?: Purse, limit = 100) =>
-    ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
+  positions: (status: 'open' | 'closed' | 'all', purse?: Purse, limit = 100, cursor?: string) =>
+    ask<{ positions: Position[]; nextCursor: string | null }>('/api/positions', {
+      query: { purse, status, limit, cursor },
+    }),
   why: (id: string) => ask<PositionWhy>(`/api/positions/${id}/why`),
   /** The newest entries, or those after `cursor`. */
   ledger: (purse: Purse = 'main', limit = 50, cursor?: string) =>

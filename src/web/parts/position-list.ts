@@ -13,6 +13,7 @@ import {
   locked,
   lockedMs,
   marginUsed,
+  older,
   positionOf,
   positions,
   refreshHistory,
@@ -32,6 +33,7 @@ import { PositionReasons } from './reasons.ts'
 import { aimed, still } from './still.ts'
 import { useTyped } from './use-typed.ts'
 import { messageFor } from '../error-messages.ts'
+import { toast } from '../toasts.ts'
 import { say, words } from '../words.ts'
 
 const tab = signal<'open' | 'closed'>('open')
@@ -290,5 +292,11 @@ function ClosedList() {
         </li>
       `,
     )}
+    ${older.value === null ? null : html`<li><button class="small" onClick=${more}>${words.positions.earlier}</button></li>`}
   </ul>`
 }
+
+const more = (): void =>
+  void refreshHistory(older.peek() ?? undefined).catch((error: unknown) =>
+    toast({ tone: 'bad', title: words.positions.earlier, text: messageFor(error) }),
+  )

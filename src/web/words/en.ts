@@ -411,6 +411,7 @@ export const en = {
     part: 'Part',
     fetching: 'Fetching…',
     noneClosed: 'No closed positions yet.',
+    earlier: 'Earlier positions',
     prove: 'Prove it',
     entryMoved: 'Entry moved by {by} after news',
     exitMoved: 'Exit moved by {by} after news',

@@ -419,6 +419,7 @@ export const es: Words = {
     part: 'Parte',
     fetching: 'Buscando…',
     noneClosed: 'Todavía no hay posiciones cerradas.',
+    earlier: 'Posiciones anteriores',
     prove: 'Comprobarla',
     entryMoved: 'Entrada movida {by} tras una noticia',
     exitMoved: 'Salida movida {by} tras una noticia',
