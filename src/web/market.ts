@@ -2,6 +2,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import { FLAG, type PriceFrame } from './client/price-frame.ts'
 import type { Instrument, Match, MatchEvents } from './client/wire.ts'
+import { rest } from './parts/rest.ts'
 import { setClock } from './server-clock.ts'
 import { api } from './session.ts'
 
@@ -216,6 +217,8 @@ function choose(): void {
   const hasEnded = !matchInstruments.peek().length
   if (isThere && !hasEnded) return
   const played = matches.peek().find(({ tradeWindow }) => tradeWindow.open) ?? matches.peek()[0]
+  // Whoever is about to press the button of an order has another player before them.
+  if (selectedMatchId.peek() !== null) rest()
   if (played !== undefined) showMatch(played.id)
 }
 

@@ -179,6 +179,47 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     await page.getByRole('button', { name: 'Earlier positions' }).waitFor({ state: 'detached' })
   })
 
+  it('a press on the order of a player whose match has just gone sends no order of another', async () => {
+    const { page } = await site.visit({ viewport: { width: 1280, height: 800 } })
+    await site.enter(page, 'Nick Next')
+    await site.tradable(page)
+    // Another match with other players has begun when the page asks again.
+    await page.route('**/api/matches', async (route) => {
+      const Found = z.object({ matches: z.array(z.looseObject({ tradeWindow: z.looseObject({}) })) })
+      const { matches } = Found.parse(await (await route.fetch()).json())
+      const over = matches.map((one) => ({
+        ...one,
+        tradeWindow: { ...one.tradeWindow, open: false, status: 'CLOSED' },
+      }))
+      await route.fulfill({ json: { matches: [...over, ...matches.map((one) => ({ ...one, id: 4_999_999_999 }))] } })
+    })
+    await page.route('**/api/instruments', async (route) => {
+      const Found = z.object({ instruments: z.array(z.looseObject({ id: z.string() })) })
+      const { instruments } = Found.parse(await (await route.fetch()).json())
+      const others = instruments.map((one) => ({ ...one, id: `0${one.id.slice(1)}`, fixtureId: 4_999_999_999 }))
+      await route.fulfill({ json: { instruments: others } })
+    })
+    let sent = 0
+    await page.route('**/api/positions/open', (route) => (sent++, route.abort()))
+    await page.evaluate(`void (() => {
+      const ticket = document.querySelector('.ticket')
+      new MutationObserver((_, observer) => {
+        const next = document.querySelector('.ticket')
+        if (next === ticket || next === null) return
+        observer.disconnect()
+        next.querySelector('.send').click()
+        document.body.dataset.pressed = next.querySelector('.send').ariaDisabled
+      }).observe(document.body, { childList: true, subtree: true })
+    })()`)
+    const pressed = async () => {
+      await site.server.play(20) // until there is news, after which the page asks
+      return page.locator('body').getAttribute('data-pressed')
+    }
+    await expect.poll(pressed, { timeout: 20_000, interval: 500 }).toBe('true')
+    await page.locator('.send[aria-disabled=false]').waitFor()
+    expect(sent).toBe(0)
+  })
+
   it('a user whose session has ended sees that they are signed out, wherever they were', async () => {
     const { page, context } = await site.visit({ viewport: { width: 390, height: 400 } })
     await site.enter(page, 'Cut Off')
