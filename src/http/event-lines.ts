@@ -7,7 +7,7 @@ import { cursorsOf } from './cursors.ts'
 import { timestamp } from './json.ts'
 
 /** The name of each kind of event, as receivers choose it. A name never changes. */
-export const EVENT_TYPES: Readonly<Record<CommittedEvent['kind'], string>> = {
+export const EVENT_TYPES = {
   opened: 'position.opened',
   margin_warned: 'position.margin_warned',
   closed: 'position.closed',
@@ -15,7 +15,7 @@ export const EVENT_TYPES: Readonly<Record<CommittedEvent['kind'], string>> = {
   corrected: 'position.corrected',
   voided: 'position.voided',
   match_settled: 'match.settled',
-}
+} as const satisfies Record<CommittedEvent['kind'], string>
 
 export const eventCursors = cursorsOf('events', z.tuple([z.int().min(1), z.int().min(0), z.int().min(0)]), [312, 40, 0])
 

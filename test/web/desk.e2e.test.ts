@@ -7,6 +7,7 @@ import { accessProblems, answer, hasBrowser } from '../support/browser.ts'
 import { browsedServer } from '../support/browsed-server.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { PATIENCE } from '../support/process.ts'
+import { EVENT_TYPES } from '../../src/http/event-lines.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
@@ -221,6 +222,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByRole('link', { name: 'Account' }).waitFor()
     await page.goto(`${site.server.url}/#/control/webhooks`)
     await page.getByText('No webhook yet.').waitFor()
+    for (const type of Object.values(EVENT_TYPES)) await page.getByLabel(type, { exact: true }).waitFor()
     await page.getByLabel('Address').fill(`${receiver.url}?${'long'.repeat(40)}`)
     await page.getByLabel('position.opened').check()
     await page.getByRole('button', { name: 'Create', exact: true }).click()

@@ -3,12 +3,13 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Webhook } from './store.ts'
 import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { ADMIN, BODY, CHANGE, FRESH_ADMIN, INPUT } from '../../http/error-codes.ts'
-import { EVENT_TYPES, eventCursors } from '../../http/event-lines.ts'
+import { eventCursors } from '../../http/event-lines.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
 import { auditReason, jsonBody } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { WebhookDesk } from './desk.ts'
 import { webhookErrors } from './errors.ts'
+import { EventType } from './schema.ts'
 import { json, timestampText } from '../../http/schemas.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
@@ -16,7 +17,6 @@ const URL_LENGTH_MAX = 500
 const ID_EXAMPLE = '0197f2a0-7f80-7b92-8d3e-4f5a6b7c8d9e'
 const WebhookIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE })
 const URL_EXAMPLE = 'https://hooks.touchline.example/events'
-const TypeName = z.enum(Object.values(EVENT_TYPES))
 
 const WebhookBody = z
   .object({
@@ -49,8 +49,8 @@ const list = createRoute({
 const NewWebhook = strictBody({
   url: z.string().max(URL_LENGTH_MAX).openapi({ description: 'In production https only.', example: URL_EXAMPLE }),
   types: z
-    .array(TypeName)
-    .max(Object.keys(EVENT_TYPES).length)
+    .array(EventType)
+    .max(EventType.options.length)
     .default([])
     .openapi({ description: 'What it is told of; empty: everything.', example: ['position.closed'] }),
   after: eventCursors.input.openapi({ description: 'A `cursor` of the event stream; from now on if left out.' }),

@@ -1,5 +1,7 @@
 /** Webhooks: where they lead, how far they are behind, and what operators do with them. */
 import { useState } from 'preact/hooks'
+import type { z } from 'zod'
+import type * as schema from '../../../features/webhooks/schema.ts'
 import { messageFor } from '../../error-messages.ts'
 import { html } from '../../html.ts'
 import { useRequest, useRepeated, Waiting } from '../../parts/use-request.ts'
@@ -97,14 +99,16 @@ function Hook({ webhook, again }: { webhook: Webhook; again: () => void }) {
   `
 }
 
-const TYPES = [
-  'position.opened',
-  'position.margin_warned',
-  'position.closed',
-  'position.corrected',
-  'position.voided',
-  'match.settled',
-] as const
+/** All that the server knows: with one missing this does not compile. */
+const TYPES = Object.keys({
+  'position.opened': true,
+  'position.margin_warned': true,
+  'position.closed': true,
+  'position.moved': true,
+  'position.corrected': true,
+  'position.voided': true,
+  'match.settled': true,
+} satisfies Record<z.output<typeof schema.EventType>, true>)
 
 function Create({ again }: { again: () => void }) {
   const [url, setUrl] = useState('')
