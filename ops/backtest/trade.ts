@@ -8,7 +8,7 @@
  * that were carried out, else with Ctrl-C; open positions stay open. The exit code is 1 if the key is refused.
  */
 import { parseArgs } from 'node:util'
-import { whole } from '../rehearse/rig/options.ts'
+import { reached, whole } from '../rehearse/rig/options.ts'
 import { tradeLive } from './live.ts'
 import { loadStrategy } from './strategy.ts'
 
@@ -23,6 +23,7 @@ if (file === undefined || positionals.length > 1 || key === undefined || key ===
   process.exit(2)
 }
 const ordersMax = values.orders === undefined ? Infinity : whole('orders', values.orders, 1)
+await reached(values.url, '/health')
 try {
   const strategy = await loadStrategy(file)
   await tradeLive({ url: values.url.replace(/\/$/, ''), key, strategy, ordersMax, log: (line) => console.log(line) })

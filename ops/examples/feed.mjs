@@ -12,7 +12,8 @@ const key = process.env.TOUCHLINE_KEY
 const headers = key ? { authorization: `Bearer ${key}` } : { cookie: await signInAs('Example Feed') }
 
 // 2. Choose what to follow.
-const { instruments } = await (await fetch(`${base}/api/instruments`, { headers })).json()
+const { instruments, error } = await (await fetch(`${base}/api/instruments`, { headers })).json()
+if (error) throw new Error(error)
 const open = instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
 const followed = open.filter(({ fixtureId }) => fixtureId === open[0]?.fixtureId)
 const names = new Map(followed.map(({ id, name }) => [id, name]))

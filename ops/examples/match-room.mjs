@@ -15,7 +15,8 @@ const [base = 'http://127.0.0.1:3000', count = 'Infinity'] = process.argv.slice(
 // a match that is in play.
 const key = process.env.TOUCHLINE_KEY
 const headers = key ? { authorization: `Bearer ${key}` } : { cookie: await signInAs('Example Room') }
-const { instruments } = await (await fetch(`${base}/api/instruments`, { headers })).json()
+const { instruments, error } = await (await fetch(`${base}/api/instruments`, { headers })).json()
+if (error) throw new Error(error)
 const { fixtureId: matchId } = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
 
 const mine = instruments.filter(({ fixtureId }) => fixtureId === matchId).map(({ id }) => id)

@@ -145,6 +145,12 @@ describe('an example', () => {
     expect(stdout).toContain('"subscribed"')
   })
 
+  it.each(['feed.mjs', 'match-room.mjs', 'league.mjs', 'bot.mjs'])('%s says that its key is refused', async (file) => {
+    const env = { ...process.env, TOUCHLINE_KEY: 'tl_none' }
+    const refused = promisify(execFile)(process.execPath, [join(EXAMPLES, file), url], { env })
+    await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('unauthorized') })
+  })
+
   it('with the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {
     const lines = (await run('match-room.mjs', '200')).stdout.trim().split('\n')
     expect(lines).toContainEqual(expect.stringMatching(/ vs .*, live, minute \d+$/))

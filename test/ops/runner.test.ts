@@ -43,6 +43,13 @@ describe('npm run ops', () => {
     expect([careless.status, careless.stdout, careless.stderr]).toEqual([2, '', refusal])
   })
 
+  it('ends with 2 where no server answers', () => {
+    const args = ['ops/main.ts', 'trade', 'ops/examples/strategy.ts', '--url', 'http://127.0.0.1:1']
+    const env = { ...process.env, TOUCHLINE_KEY: 'tl_none' }
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' })
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 does not answer: .*\n$/)])
+  })
+
   it('says in one line what its caller can correct', () => {
     const env = { ...process.env, DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }
     const { status, stderr } = spawnSync(process.execPath, ['ops/main.ts', 'ledger-audit'], {
