@@ -53,7 +53,7 @@ export function refresh(
   }
 }
 
-/** A first rating that leaps within so many minutes of play was a mistake, or stood for none. */
+/** A first rating that leaps within this many minutes of play was wrong: a mistake, or a number for no rating yet. */
 const FIRST_MINUTES = 3
 
 function isFirstWrong(

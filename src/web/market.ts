@@ -217,7 +217,7 @@ function choose(): void {
   const hasEnded = !matchInstruments.peek().length
   if (isThere && !hasEnded) return
   const played = matches.peek().find(({ tradeWindow }) => tradeWindow.open) ?? matches.peek()[0]
-  // Whoever is about to press the button of an order has another player before them.
+  // A user who is about to press the button of an order now sees another player there.
   if (selectedMatchId.peek() !== null) rest()
   if (played !== undefined) showMatch(played.id)
 }

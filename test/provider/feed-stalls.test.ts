@@ -36,7 +36,7 @@ describe('statistics that are told no longer', () => {
   })
   const moving = Array.from({ length: 35 }, (_, n) => told(20 + n))
 
-  it('[P2] cost nobody what is expected of them, after five minutes', () => {
+  it('[P2] lower no price by what is expected of a player, after five minutes', () => {
     const before = only(...moving).base(4) ?? 0
     const still = only(...moving, told(54, 50), told(54, 60)).base(4) ?? 0
     const again = only(...moving, told(54, 50), told(55, 60)).base(4) ?? 0
