@@ -17,8 +17,8 @@ const key = process.env.TOUCHLINE_KEY
 const headers = key ? { authorization: `Bearer ${key}` } : { cookie: await signInAs('Example Room') }
 const { instruments, error } = await (await fetch(`${base}/api/instruments`, { headers })).json()
 if (error) throw new Error(error)
-const { fixtureId: matchId } = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
-
+const { fixtureId: matchId } = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN') ?? {}
+if (!matchId) throw new Error('No match is open for trading now. Start a replay, or try again after the next kick-off.')
 const mine = instruments.filter(({ fixtureId }) => fixtureId === matchId).map(({ id }) => id)
 
 let left = Number(count)

@@ -232,7 +232,8 @@ Messages are those of the price feed without \`type\` and \`id\`: \`subscribe\`,
 \`price\` (the same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A
 request (\`room.request\`) is answered with the body of \`subscribed\` or \`unsubscribed\`. After a reconnection by
 the SDK \`subscribe\` is still in force, but \`account\` must be sent again. On \`shutdown\`, wait \`reconnectInMs\`
-and join again.`
+and join again. A room closes with the codes above, and with Colyseus's own: 4000 when the client has left, 4002 when
+the join failed or took too long, or the client is back on a new connection.`
 
 /** The messages that the server sends without a request. */
 const PUSHED = ['price', 'account', 'notification', 'heartbeat', 'shutdown']

@@ -126,7 +126,10 @@ const isHere = (matchId: FixtureId, { hosted }: Matchmaking): boolean => hosted.
 
 async function reconnect(roomId: string, options: unknown, matchmaking: Matchmaking): Promise<SeatAnswer> {
   const parsed = ReconnectOptions.safeParse(options)
-  if (!parsed.success) return refusal(400, 'VALIDATION_FAILED', 'validation failed')
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+    return { status: 400, body: { error: 'validation failed', code: 'VALIDATION_FAILED', issues } }
+  }
   const { reconnectionToken } = parsed.data
   const matchId = matchOfRoom(roomId)
   const { peers } = matchmaking

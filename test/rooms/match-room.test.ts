@@ -64,11 +64,13 @@ function breakOff(room: Room): void {
 const reserve = (): Promise<Response> =>
   fetch(`http://${rig.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
 
-/** The HTTP status of a matchmaking request. */
-const asks = async (path: string, body: unknown = {}): Promise<number> => {
+const post = (path: string, body: unknown): Promise<Response> => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  return (await fetch(`http://${rig.address}/matchmake/${path}`, init)).status
+  return fetch(`http://${rig.address}/matchmake/${path}`, init)
 }
+
+/** The HTTP status of a matchmaking request. */
+const asks = async (path: string, body: unknown = {}): Promise<number> => (await post(path, body)).status
 
 describe('a seat in a match room', () => {
   it('[W19] a user above the limit is answered 429 and activates nothing; [W20] 503 while only admins may play', async () => {
@@ -127,6 +129,10 @@ describe('a seat in a match room', () => {
     for (const path of [...unknown, 'joinOrCreate/match', 'joinOrCreate/other', 'joinOrCreate/replay']) {
       expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(404)
     }
+    expect(await (await post('reconnect/match-90001', {})).json()).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      issues: [{ path: 'reconnectionToken' }],
+    })
     await expect(rig.sdk().create('match', { matchId: MATCH })).rejects.toMatchObject({ code: 403 })
     const missing = { code: 404, message: 'no such match' }
     await expect(rig.sdk().joinOrCreate('match', { matchId: MATCH })).rejects.toMatchObject(missing)

@@ -5,6 +5,7 @@ import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { onMove } from '../market.ts'
 import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
+import { plural } from '../words.ts'
 import { Attention } from './attention.ts'
 import { Brakes } from './brake.ts'
 import { greatest, meanBetween, type Metrics, parseMetrics, total } from './metrics.ts'
@@ -157,7 +158,9 @@ function Books() {
                 ({ purse, wallets, imbalance }) => html`
                   <li key=${purse}>
                     <b>${words(purse)} purse</b>
-                    <small class="num">${wallets} wallets, imbalance ${imbalance}</small>
+                    <small class="num"
+                      >${plural(wallets, { one: '{n} wallet', other: '{n} wallets' })}, imbalance ${imbalance}</small
+                    >
                   </li>
                 `,
               )}
