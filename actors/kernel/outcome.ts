@@ -34,7 +34,6 @@ export type Refusal =
   | { readonly code: 'lot_size_invalid'; readonly min: Lots; readonly max: Lots; readonly step: Lots }
   | { readonly code: 'price_moved'; readonly currentPrice: Price; readonly lastPublishedPrice: Price }
   | { readonly code: 'levels_invalid'; readonly currentPrice: Price }
-  /** A level that near would close the position before its hold ends. */
   | { readonly code: 'position_limit'; readonly max: number }
   | {
       readonly code: 'insufficient_margin'
