@@ -1,7 +1,7 @@
 /** The game's match and the naive market, given the same messages and compared after each. */
 import { deepEqual } from 'node:assert/strict'
 import { present } from '../../actors/kernel/assert.ts'
-import { type UserId, userId as userIdFrom } from '../../actors/kernel/ids.ts'
+import { positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, money, type Price, price, slope } from '../../actors/kernel/micros.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
@@ -12,7 +12,7 @@ import { exposureOf, type Position } from '../../actors/position/position.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
 import { ActorRig, codeOf } from '../support/actor-rig.ts'
 import { instrument, openOrder, P, player, record, U } from '../support/fixtures.ts'
-import { NaiveMarket, type NaivePosition, type NaiveRules } from './naive-market.ts'
+import { NaiveMarket, type NaivePosition } from './naive-market.ts'
 
 const USERS = 6
 const MILLION = 1_000_000
@@ -69,8 +69,8 @@ export class Duel {
       balance,
       model: WILD,
     })
-    const naive = new NaiveMarket(BigInt(at.base), BigInt(at.slope), naiveRules(rules))
-    for (let n = 1; n <= USERS; n++) naive.wallets.set(U(n), BigInt(balance))
+    const naive = new NaiveMarket(at.base, at.slope, rules)
+    for (let n = 1; n <= USERS; n++) naive.wallets.set(U(n), balance)
     return new Duel(chance, rig, naive, isRich)
   }
 
@@ -97,7 +97,7 @@ export class Duel {
   async end(): Promise<void> {
     await this.#rig.moves({ ...this.#snapshot(), state: 'FINISHED', stateId: 8, periods: this.#rig.whistled() })
     await this.#rig.actor.stop()
-    this.#naive.moveBase(BigInt(this.#instrument.base))
+    this.#naive.moveBase(this.#instrument.base)
     if (!this.#whistled) this.#naive.whistle()
     this.#naive.settle()
     this.#comparePositions()
@@ -128,17 +128,8 @@ export class Duel {
     const outcomes = await Promise.all(orders.map((order) => this.#rig.actor.submit(order)))
     for (const [n, order] of orders.entries()) {
       const outcome = present(outcomes[n], 'outcome')
-      const refusal = this.#naive.place({
-        id: outcome.ok ? outcome.value.position.id : `refused ${n}`,
-        user: order.userId,
-        direction: order.direction,
-        lots: BigInt(order.lots),
-        clientPrice: BigInt(order.clientPrice),
-        stop: bigOrNull(order.stopLoss),
-        target: bigOrNull(order.takeProfit),
-        at,
-      })
-      this.#agree(outcome, refusal)
+      const id = outcome.ok ? outcome.value.position.id : positionId(`refused ${n}`)
+      this.#agree(outcome, this.#naive.place(order, id, at))
     }
   }
 
@@ -170,8 +161,7 @@ export class Duel {
       stopLoss,
       takeProfit,
     })
-    const wanted = { stop: bigOrKept(stopLoss), target: bigOrKept(takeProfit) }
-    this.#agree(outcome, this.#naive.change(userId, id, wanted))
+    this.#agree(outcome, this.#naive.change(userId, id, { stopLoss, takeProfit }))
   }
 
   async #feed(): Promise<void> {
@@ -179,7 +169,7 @@ export class Duel {
       ...this.#snapshot(),
       ...(this.#whistled ? { state: 'FT', periods: this.#rig.whistled() } : {}),
     })
-    this.#naive.moveBase(BigInt(this.#instrument.base))
+    this.#naive.moveBase(this.#instrument.base)
   }
 
   /** Full time is shown, or play goes on after all. */
@@ -190,7 +180,7 @@ export class Duel {
       ...(this.#whistled ? { state: 'FT', periods: this.#rig.whistled() } : {}),
     })
     if (!this.#whistled) this.#naive.playOn()
-    this.#naive.moveBase(BigInt(this.#instrument.base))
+    this.#naive.moveBase(this.#instrument.base)
     if (this.#whistled) this.#naive.whistle()
   }
 
@@ -203,7 +193,7 @@ export class Duel {
     const impactCapPpm = [200, 1_000, 5_000, 50_000][this.#chance.below(4)] ?? 5_000
     this.#rig.rules = { ...this.#rig.rules, impactCapPpm }
     await this.#rig.actor.clock()
-    this.#naive.recap(BigInt(impactCapPpm))
+    this.#naive.recap(impactCapPpm)
   }
 
   #snapshot() {
@@ -239,10 +229,10 @@ export class Duel {
   #compare(): void {
     const now = this.#instrument
     const naive = this.#naive
-    deepEqual([now.imbalance, quoteOf(now).price].map(BigInt), [naive.imbalance, naive.price])
+    deepEqual([now.imbalance, quoteOf(now).price], [naive.imbalance, naive.price])
     for (const position of this.#rig.actor.view.openPositions()) {
       const same = present(naive.positions.get(position.id), 'the same position')
-      deepEqual(BigInt(exitPrice(now, exposureOf(position))), naive.exitOf(same))
+      deepEqual(exitPrice(now, exposureOf(position)), naive.exitOf(same))
     }
     this.#comparePositions()
   }
@@ -250,9 +240,9 @@ export class Duel {
   #comparePositions(): void {
     const { store } = this.#rig
     const positions = [...store.positions.values()].map(seen).toSorted(byId)
-    deepEqual(positions, [...this.#naive.positions.values()].map((p) => ({ ...p })).toSorted(byId))
+    deepEqual(positions, [...this.#naive.positions.values()].toSorted(byId))
     for (const [user, balance] of this.#naive.wallets) {
-      deepEqual(BigInt(store.walletOf(userIdFrom(user)).balance), balance)
+      deepEqual(store.walletOf(user).balance, balance)
     }
     this.#fired = positions.filter(
       ({ close }) => close !== null && close.by !== 'user' && close.by !== 'full_time',
@@ -260,42 +250,19 @@ export class Duel {
   }
 }
 
-const bigOrNull = (value: number | null): bigint | null => (value === null ? null : BigInt(value))
-const bigOrKept = (value: number | null | undefined) => (value === undefined ? undefined : bigOrNull(value))
-
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
 
-function naiveRules(rules: ActorRig['rules']): NaiveRules {
-  return {
-    capPpm: BigInt(rules.impactCapPpm),
-    guardPpm: BigInt(rules.priceGuardPpm),
-    holdMs: rules.holdMs,
-    openPositionsMax: rules.openPositionsMax,
-    lotMin: BigInt(rules.lotMin),
-    lotMax: BigInt(rules.lotMax),
-    lotStep: BigInt(rules.lotStep),
-  }
-}
-
-function seen(p: Position): NaivePosition {
-  return {
-    id: p.id,
-    user: p.userId,
-    direction: p.direction,
-    lots: BigInt(p.lots),
-    open: BigInt(p.openPrice),
-    margin: BigInt(p.margin),
-    closableAt: p.closableAt,
-    stop: bigOrNull(p.stopLoss),
-    target: bigOrNull(p.takeProfit),
-    warned: BigInt(p.warned),
-    close:
-      p.close === null
-        ? null
-        : {
-            price: BigInt(p.close.price),
-            pnl: BigInt(p.close.pnl),
-            by: p.close.by as NonNullable<NaivePosition['close']>['by'],
-          },
-  }
-}
+/** What the naive market knows of a position. */
+const seen = ({ close, ...p }: Position): NaivePosition => ({
+  id: p.id,
+  userId: p.userId,
+  direction: p.direction,
+  lots: p.lots,
+  openPrice: p.openPrice,
+  margin: p.margin,
+  closableAt: p.closableAt,
+  stopLoss: p.stopLoss,
+  takeProfit: p.takeProfit,
+  warned: p.warned,
+  close: close === null ? null : { price: close.price, pnl: close.pnl, by: close.by },
+})
