@@ -22,7 +22,7 @@ import { systemWorld } from '../../src/system-world.ts'
 import { BALANCED } from '../support/books.ts'
 import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
 import { crowd, eachDatabase, onPostgres } from '../support/databases.ts'
-import { type Fixture, openSeason, type Season } from '../support/season.ts'
+import { type Fixture, openSeason, seasonOn } from '../support/season.ts'
 
 const DAY_MS = 24 * HOUR_MS
 const KEPT_DAYS = 35
@@ -32,11 +32,10 @@ const PATIENCE = { timeout: 60_000, interval: 20 }
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
-  let season: Season
+  const season = seasonOn(open, world)
   let admin: UserId
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     admin = await season.user('Archive admin')
   })
 

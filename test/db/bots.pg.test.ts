@@ -8,7 +8,7 @@ import { PersonalKeys } from '../../db/personal-keys.ts'
 import { Spinner } from '../../src/features/spinner/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 const ROI = { by: 'roi', districtId: null } as const
 
@@ -16,11 +16,10 @@ eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
   let ranksBots = false
-  let season: Season
+  const season = seasonOn(open, world, { ranksBots: () => ranksBots })
   let keys: PersonalKeys
 
   beforeAll(async () => {
-    season = await openSeason(open(), world, { ranksBots: () => ranksBots })
     const { db } = open()
     keys = new PersonalKeys({ db, audit: new AuditLog(db, world), ended: { add: async () => undefined }, world })
   })

@@ -1,13 +1,13 @@
 /** What users can download about themselves. */
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import * as always from '../../db/data-export.ts'
 import { DataExport, type ExportedRow } from '../../db/data-export.ts'
 import { FEATURES } from '../../src/features/index.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 const OWN = FEATURES.flatMap(({ exported = [] }) => exported)
 const SECTIONS = [...always.SECTIONS, ...OWN]
@@ -15,11 +15,7 @@ const NOT_EXPORTED = Object.assign({}, always.NOT_EXPORTED, ...FEATURES.map(({ n
 
 eachDatabase((open) => {
   const world = systemWorld()
-  let season: Season
-
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
+  const season = seasonOn(open, world)
 
   /** All sections of a user, and the size of the largest page. */
   async function exportOf(user: UserId) {

@@ -21,7 +21,7 @@ import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { BALANCED } from '../support/books.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 import { FEATURES } from '../../src/features/index.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -32,14 +32,13 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   const departed = new Departed('a test')
   let perNetwork = 1_000
-  let season: Season
+  const season = seasonOn(open, world)
   let deletions: Deletions
   let registrations: Registrations
   let users: Users
   const lines: string[] = []
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     const { db } = open()
     const erasers = FEATURES.flatMap(({ erase = [] }) => erase)
     deletions = new Deletions({ db, world, audit: new AuditLog(db, world), departed, graceDays: () => 7, erasers })

@@ -3,15 +3,14 @@ import { sql } from 'kysely'
 import { EventStream, type StreamEvent, type StreamPlace } from '../../db/event-stream.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const world = systemWorld()
-  let season: Season
+  const season = seasonOn(open, world)
   let stream: EventStream
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     stream = new EventStream(open().db, 0)
   })
 

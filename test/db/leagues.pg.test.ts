@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, leagueId, type UserId } from '../../actors/kernel/ids.ts'
 import { LEAGUES_MAX, MEMBERS_MAX } from '../../actors/kernel/limits.ts'
@@ -14,7 +14,7 @@ import { Tournaments } from '../../src/features/tournaments/store.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn, type Season } from '../support/season.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 const START = money(u(1_000))
@@ -23,13 +23,9 @@ eachDatabase((open) => {
   const real = systemWorld()
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
-  let season: Season
+  const season = seasonOn(open, world)
   const leagues = () => new Leagues(open().db, world)
   const results = () => new LeagueResults(open().db, world, PRIVATE)
-
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
 
   const terms = (over: Partial<NewLeague> = {}): NewLeague => ({
     name: 'Friends',

@@ -1,6 +1,6 @@
 /** The table of a match. */
 import { type Kysely, sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { compareStandings, type PageStart, rankAll } from '../../actors/community/ranking.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { districtId, fixtureId, type FixtureId, type UserId, userId } from '../../actors/kernel/ids.ts'
@@ -16,7 +16,7 @@ import { type Group, MatchBoards, type MatchTable } from '../../src/features/mat
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 /** Rows of one statement, which has ten seconds. */
 const PORTION = 10_000
@@ -35,7 +35,7 @@ eachDatabase((open) => {
   const rules = () => ({ roiFloor: money(0), ranksBots: false })
   const boards = () => new MatchBoards(open().db, rules)
   const keep = () => new MatchBoardKeeper(open().db, rules).run()
-  let rig: Season
+  const rig = seasonOn(open, systemWorld())
 
   const table = (match: FixtureId, user: UserId, group: Group = EVERYBODY, limit = 100) =>
     boards().table({ match, user, group, limit, after: null })
@@ -53,10 +53,6 @@ eachDatabase((open) => {
   }
   const ranksOf = (rows: readonly { rank: number; standing: { userId: UserId } }[]) =>
     rows.map(({ rank, standing }) => [rank, standing.userId])
-
-  beforeAll(async () => {
-    rig = await openSeason(open(), systemWorld())
-  })
 
   it('[R27] ranks what was closed in the match as the board by ROI does, for random lives', async () => {
     const chance = chanceFrom(27)

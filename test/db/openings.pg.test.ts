@@ -1,6 +1,6 @@
 /** The integrity desk reads openings where they are stored, and reports each finding once. */
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { instant } from '../../actors/kernel/world.ts'
 import type { PriceMoved } from '../../actors/match/messages.ts'
 import { AuditLog } from '../../db/audit-log.ts'
@@ -8,16 +8,12 @@ import { Openings } from '../../src/features/integrity/openings.ts'
 import { lookForCheats } from '../../src/features/integrity/watch.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 9, 22, 15) }
   const world = systemWorld(() => clock.now)
-  let season: Season
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
-
+  const season = seasonOn(open, world)
   it('[C6] an account ahead of news is reported within a minute of its eighth bet, once, and its mark-outs precede corrections', async () => {
     const [cheat, bot] = [await season.user('Ahead'), await season.user('Ahead bot')]
     await sql`update users set synthetic = false where id = ${cheat}`.execute(open().db)

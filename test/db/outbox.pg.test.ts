@@ -1,19 +1,15 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { Outbox, type Reaction } from '../../db/outbox.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { react } from '../../src/reactions/react.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const world = systemWorld()
-  let season: Season
-
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
+  const season = seasonOn(open, world)
 
   beforeEach(() => season.reactor.drain())
 

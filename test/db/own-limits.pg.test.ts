@@ -1,6 +1,6 @@
 /** Users' own limits, as commits obey them. */
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import type { WantedLimits } from '../../actors/kernel/own-limits.ts'
@@ -12,17 +12,13 @@ import { codeOf } from '../support/actor-rig.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { closeOrder, u } from '../support/fixtures.ts'
 import { runningMatch, type RunningMatchOptions } from '../support/running-match.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
-  let season: Season
+  const season = seasonOn(open, world)
   let matches = 0
-
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
 
   const limits = () => new OwnLimitsStore(open().db, world, new AuditLog(open().db, world))
   const set = (user: UserId, wanted: WantedLimits) => limits().change(user, wanted)

@@ -20,16 +20,15 @@ import { ok } from '../support/actor-rig.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
 import { runningMatch } from '../support/running-match.ts'
-import { type Fixture, openSeason, type Season } from '../support/season.ts'
+import { type Fixture, seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
-  let season: Season
+  const season = seasonOn(open, world)
   let admin: UserId
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     admin = await season.user('Parts admin')
   })
 

@@ -15,7 +15,7 @@ import { eachDatabase } from '../support/databases.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { held, info, instrument, p, player, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch, insertPosition } from '../support/rows.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 const MATCHES = 6
 const DAY_MS = 24 * HOUR_MS
@@ -27,7 +27,7 @@ eachDatabase((open) => {
   const start = instant(world.now() - 30 * DAY_MS)
   const kickOff = (n: number) => instant(start + n * DAY_MS)
   const matchOf = (n: number) => fixtureId(55_000 + n)
-  let season: Season
+  const season = seasonOn(open, world)
   const profiles = () => new PlayerProfiles(open().db)
 
   const tick = (at: number, units: number, base: number, cause: string, why: MoveReason | null = null) => ({
@@ -49,7 +49,6 @@ eachDatabase((open) => {
 
   /** The nth match takes the price from 200 + 10n to 210 + 10n: a goal brings 12, orders 1, and play the rest. */
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     const { db } = open()
     const squad = [player(1, { instrumentId: id })]
     for (let n = 0; n < MATCHES; n++) {

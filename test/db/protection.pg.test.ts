@@ -1,5 +1,5 @@
 /** Protection (actors/match/protection) on the databases: the match, its store and what they leave behind. */
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { playerId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_PROTECTION } from '../../actors/kernel/limits.ts'
@@ -19,7 +19,7 @@ import { ok } from '../support/actor-rig.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
 import { GOAL, player, u } from '../support/fixtures.ts'
 import { runningMatch, type RunningMatchOptions } from '../support/running-match.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 const RULES = { protection: DEFAULT_PROTECTION, feedStaleMs: HOUR_MS, feedFrozenMs: HOUR_MS }
 /** Fills of one player that one piece of news moves, and the users who hold them. */
@@ -36,12 +36,8 @@ const hasMoves = ({ events }: Batch): boolean => events.some(({ kind }) => kind 
 
 eachDatabase((open) => {
   const world = systemWorld()
-  let season: Season
+  const season = seasonOn(open, world)
   let matches = 87_000
-
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
 
   const wallets = () => new Wallets(open().db, season.cache, open().db, () => true)
 

@@ -16,19 +16,18 @@ import { creditWaiting, react } from '../../src/reactions/react.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 const ALL = { limit: 100, unreadOnly: false, before: null }
 
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
-  let season: Season
+  const season = seasonOn(open, world, { roiFloor: () => floor })
   let inbox: Inbox
   let floor = money(0)
 
   beforeAll(async () => {
-    season = await openSeason(open(), world, { roiFloor: () => floor })
     inbox = new Inbox(open().db)
   })
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { recapOf } from '../../src/features/recaps/recap.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, positionId, type UserId } from '../../actors/kernel/ids.ts'
@@ -15,13 +15,13 @@ import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { p, u } from '../support/fixtures.ts'
 import { insertTick } from '../support/rows.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const real = systemWorld()
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
-  let rig: Season
+  const rig = seasonOn(open, world)
   const recaps = () => new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
   const worth = async (user: UserId, purse: Purse = 'main') => {
     const wallet = present((await rig.wallets.find(user, purse)) ?? undefined, 'wallet')
@@ -38,10 +38,6 @@ eachDatabase((open) => {
 
   const hide = (user: UserId, hidden: boolean) =>
     open().db.updateTable('users').set({ hidden_from_boards: hidden }).where('id', '=', user).execute()
-
-  beforeAll(async () => {
-    rig = await openSeason(open(), world)
-  })
 
   it('[R23] marks are the last prices of each part of the time a position was open', async () => {
     const match = await rig.match()

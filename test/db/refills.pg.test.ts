@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
@@ -9,20 +9,17 @@ import { Refills } from '../../db/refills.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 eachDatabase((open) => {
   const world = systemWorld()
-  let season: Season
+  const season = seasonOn(open, world)
   let ahead = 0
   const clock = { ...world, now: () => instant(world.now() + ahead) }
   const refills = (cache = new WalletCache(null, () => undefined)) => new Refills(open().db, cache, clock)
   const balance = async (user: UserId) => (await season.wallets.find(user, 'practice'))?.balance
 
-  beforeAll(async () => {
-    season = await openSeason(open(), world)
-  })
   /** A user who has lost all of a position of 100 units. */
   const loser = async () => {
     const [user, match] = [await season.player(), await season.match({ purse: 'practice' })]

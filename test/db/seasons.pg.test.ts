@@ -10,13 +10,13 @@ import { seasonKind, Seasons } from '../../src/features/seasons/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const real = systemWorld()
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
-  let rig: Season
+  const rig = seasonOn(open, world)
   const seasons = () => new Seasons(open().db, world)
   const leagues = () => new Leagues(open().db, world)
   const results = () => new LeagueResults(open().db, world, seasonKind(world))
@@ -32,7 +32,6 @@ eachDatabase((open) => {
   }
 
   beforeAll(async () => {
-    rig = await openSeason(open(), world)
     // In the middle of a month: no test runs over its end by chance.
     ahead = seasonAt(real.now()).endsAt + 10 * 86_400_000 - real.now()
   })

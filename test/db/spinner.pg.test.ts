@@ -15,7 +15,7 @@ import { type DrawOptions, Spinner, type SpinnerRun, type SpinnerWeek } from '..
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { p, u } from '../support/fixtures.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 /** Five minutes: by then late news has reached what was closed in the week. */
 const GRACE_MS = MINUTE_MS
@@ -27,11 +27,10 @@ eachDatabase((open) => {
   const ANYBODY: DrawTerms = { closesMin: 1, playersMin: 1, roiFloor: money(0) }
   let terms = ANYBODY
   const options: DrawOptions = { terms: () => terms }
-  let season: Season
+  const season = seasonOn(open, world)
   let spinner: Spinner
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     spinner = new Spinner(open().db, world, options)
   })
 

@@ -14,13 +14,13 @@ import { type NewTournament, tournamentKind, Tournaments } from '../../src/featu
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const real = systemWorld()
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
-  let rig: Season
+  const rig = seasonOn(open, world)
   let operator: UserId
   const audit = () => new AuditLog(open().db, world)
   const runs = () => new ReplayRuns(open().db, world, audit())
@@ -43,7 +43,6 @@ eachDatabase((open) => {
   }
 
   beforeAll(async () => {
-    rig = await openSeason(open(), world)
     operator = await rig.user('Operator')
   })
 

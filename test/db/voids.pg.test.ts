@@ -16,17 +16,16 @@ import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
 import { runningMatch } from '../support/running-match.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 
 eachDatabase((open) => {
   const clock = { now: Date.UTC(2026, 7, 22, 15) }
   const world = systemWorld(() => clock.now)
-  let season: Season
+  const season = seasonOn(open, world)
   let admin: UserId
   let matches = 89_000
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     admin = await season.user('Voiding admin')
   })
 

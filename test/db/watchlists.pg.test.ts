@@ -1,6 +1,6 @@
 /** Followed players and price alerts. */
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { fixtureId, type InstrumentId, playerId, type UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
@@ -17,7 +17,7 @@ import { Teller } from '../../src/features/watchlist/teller.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
 import { GOAL, info, instrument as instrumentNo, p, player } from '../support/fixtures.ts'
-import { type Fixture, openSeason, type Season } from '../support/season.ts'
+import { type Fixture, seasonOn } from '../support/season.ts'
 
 const GOAL_ROW = { ...GOAL, retracted: false }
 
@@ -25,7 +25,7 @@ eachDatabase((open) => {
   const real = systemWorld()
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
-  let rig: Season
+  const rig = seasonOn(open, world)
   let told: Notification[] = []
   const watchlists = () => new Watchlists(open().db, world)
   const teller = () =>
@@ -54,9 +54,6 @@ eachDatabase((open) => {
     sql`update instruments set price_micros = ${p(units)}::bigint
          where id = ${instrument}::uuid and match_id = ${match.id}::bigint`.execute(open().db)
 
-  beforeAll(async () => {
-    rig = await openSeason(open(), world)
-  })
   beforeEach(() => {
     told = []
   })

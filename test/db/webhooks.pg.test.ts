@@ -13,7 +13,7 @@ import { Poster } from '../../src/features/webhooks/post.ts'
 import { webhookSecrets } from '../../src/features/webhooks/secret.ts'
 import { type SenderOptions, WebhookSender } from '../../src/features/webhooks/sender.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { openSeason, type Season } from '../support/season.ts'
+import { seasonOn } from '../support/season.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -31,7 +31,7 @@ eachDatabase((open) => {
   const hasty = new Poster({ targets: 'any', timeoutMs: 250 })
   const receivers: WebhookReceiver[] = []
   const reports: string[] = []
-  let season: Season
+  const season = seasonOn(open, world)
   let webhooks: Webhooks
   let shortLeased: Webhooks
   let stream: EventStream
@@ -39,7 +39,6 @@ eachDatabase((open) => {
   let admin: UserId
 
   beforeAll(async () => {
-    season = await openSeason(open(), world)
     admin = await season.user('Webhook admin')
     const audit = new AuditLog(open().db, world)
     webhooks = new Webhooks({ db: open().db, audit, world })

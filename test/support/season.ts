@@ -1,15 +1,8 @@
 /** Users who trade in separate matches on the real store, and the reactions to their commits. */
 import { sql } from 'kysely'
-import { expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import {
-  type FixtureId,
-  fixtureId,
-  instrumentId,
-  type LeagueId,
-  positionId,
-  type UserId,
-} from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, type LeagueId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import type { CommonPurse } from '../../actors/kernel/purse.ts'
@@ -41,52 +34,32 @@ import { TestWorld } from './test-world.ts'
 
 let fixtures = 64_000
 
-export interface Season {
-  readonly outbox: Outbox
-  readonly careers: Careers
-  readonly boards: Readonly<Record<CommonPurse, Boards>>
-  readonly keeper: BoardKeeper
-  readonly reactor: Reactor
-  readonly cache: WalletCache
-  readonly wallets: Wallets
-  readonly fast: FastMemory
-  readonly users: Users
-  /** The notifications that were pushed after they were stored. */
-  readonly pushed: Notification[]
-  readonly reports: string[]
-  user(name: string): Promise<UserId>
-  /** A user whose name does not matter. */
-  player(): Promise<UserId>
-  /** `referee` was invited by `referrer`, and has registered. */
-  refer(referrer: UserId, referee: UserId): Promise<void>
-  /** All commits are reacted to, and the boards show it. */
-  settle(): Promise<void>
-  /** The ledger adds up to zero, entry by entry. */
-  booksBalance(): Promise<void>
-  /** A match in play with one player, worth 200. */
-  match(options?: { readonly purse?: CommonPurse }): Promise<Fixture>
-}
-
 type PositionClosed = Extract<MatchEvent, { kind: 'position_closed' }>
 
-/** A match that commits any events a test passes. */
-export interface Fixture {
-  readonly id: FixtureId
-  commit(events: readonly MatchEvent[]): Promise<void>
-  /** A position to be opened by the caller. */
-  position(user: UserId, over?: { lots?: number; direction?: Direction; league?: LeagueId }): Position
-  open(user: UserId, over?: { lots?: number; direction?: Direction; league?: LeagueId }): Promise<Position>
-  /** The base moves with the price, unless it is given. */
-  close(position: Position, at: number, by?: ClosedBy, base?: number): Promise<void>
-  closed(position: Position, at: number, by?: ClosedBy, base?: number): PositionClosed
-  settle(): Promise<void>
+interface SeasonOptions {
+  readonly roiFloor?: () => Money
+  readonly ranksBots?: () => boolean
 }
 
-export async function openSeason(
-  connection: Connection,
-  world: World,
-  options: { readonly roiFloor?: () => Money; readonly ranksBots?: () => boolean } = {},
-): Promise<Season> {
+/** A season on the database of a suite, there before its first test. */
+export function seasonOn(open: () => Connection, world: World, options: SeasonOptions = {}): Season {
+  const season = {} as Season
+  beforeAll(async () => void Object.assign(season, await openSeason(open(), world, options)))
+  return season
+}
+
+export type Season = Awaited<ReturnType<typeof openSeason>>
+/** A match that commits any events a test passes. */
+export type Fixture = Awaited<ReturnType<Season['match']>>
+
+/** What a position is opened with by a test. */
+interface Bet {
+  readonly lots?: number
+  readonly direction?: Direction
+  readonly league?: LeagueId
+}
+
+export async function openSeason(connection: Connection, world: World, options: SeasonOptions = {}) {
   const { db } = connection
   await seedDistricts(db)
   const fast = new FastMemory(world)
@@ -111,41 +84,47 @@ export async function openSeason(
   })
   const store = new SqlMatchStore(connection, cache, new TestWorld())
   const leases = new SqlLeases(db, { owner: world.newId(), ttlMs: 60_000, alone: true })
-  const enrol: Season['user'] = async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id
+  const enrol = async (name: string) => present((await users.createSyntheticMany([name]))[0], 'user').user.id
   let names = 0
   return {
     outbox,
     careers,
-    boards,
     keeper,
     reactor,
     cache,
     wallets,
     fast,
     users,
+    boards: boards as Readonly<Record<CommonPurse, Boards>>,
+    /** The notifications that were pushed after they were stored. */
     pushed,
     reports,
     user: enrol,
+    /** A user whose name does not matter. */
     player: () => enrol(`Player ${++names}`),
-    refer: async (referrer, referee) => {
+    /** `referee` was invited by `referrer`, and has registered. */
+    refer: async (referrer: UserId, referee: UserId) => {
       await sql`insert into referrals (id, referrer_id, referee_id, created_at, registered_at)
         values (${world.newId()}, ${referrer}, ${referee}, now(), now())`.execute(db)
     },
+    /** All commits are reacted to, and the boards show it. */
     settle: async () => {
       await reactor.drain()
       await keeper.show()
     },
+    /** The ledger adds up to zero, entry by entry. */
     booksBalance: async () => {
       expect(await wallets.auditLedger()).toMatchObject(BALANCED)
     },
-    match: async ({ purse = 'main' } = {}) => {
+    /** A match in play with one player, worth 200. */
+    match: async ({ purse = 'main' }: { readonly purse?: CommonPurse } = {}) => {
       const replay = purse === 'practice'
       const id = fixtureId((replay ? REPLAY_FIXTURES_FROM : 0) + ++fixtures)
       const epoch = present(await leases.acquire(id), 'lease')
       await new Months(db, world).make()
       const listed = instrument(1, { id: instrumentId(world.newId()), name: 'A. Striker' })
       const match = info({ matchId: id, replay, purse })
-      const commitNow: Fixture['commit'] = async (events) => {
+      const commitNow = async (events: readonly MatchEvent[]) => {
         const verdict = await store.commit({
           id: world.newId(),
           matchId: id,
@@ -162,7 +141,7 @@ export async function openSeason(
       }
       // One after another, as the owner of a match commits.
       let last: Promise<void> = Promise.resolve()
-      const commit: Fixture['commit'] = (events) => {
+      const commit = (events: readonly MatchEvent[]) => {
         const done = last.then(() => commitNow(events))
         last = done.catch(() => undefined)
         return done
@@ -171,12 +150,14 @@ export async function openSeason(
         { kind: 'match_updated', info: match, pricing: EMPTY_PRICING },
         { kind: 'instrument_listed', instrument: listed },
       ])
-      const closed: Fixture['closed'] = (position, at, by = 'user', base = at) => {
+      /** The base moves with the price, unless it is given. */
+      const closed = (position: Position, at: number, by: ClosedBy = 'user', base = at): PositionClosed => {
         const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, by === 'void' ? p(200) : p(at))
         const close = { price: p(at), base: p(base), pnl, at: world.now(), by, voidReason: null }
         return { kind: 'position_closed', position: { ...position, close } }
       }
-      const positionOf: Fixture['position'] = (user, over = {}) => {
+      /** A position to be opened by the caller. */
+      const positionOf = (user: UserId, over: Bet = {}) => {
         const of = { id: positionId(world.newId()), userId: user, instrumentId: listed.id, fixtureId: id }
         return held({
           ...of,
@@ -192,12 +173,12 @@ export async function openSeason(
         commit,
         closed,
         position: positionOf,
-        open: async (user, over) => {
+        open: async (user: UserId, over: Bet = {}) => {
           const position = positionOf(user, over)
           await commit([{ kind: 'position_opened', position }])
           return position
         },
-        close: (position, at, by, base) => commit([closed(position, at, by, base)]),
+        close: (...close: Parameters<typeof closed>) => commit([closed(...close)]),
         settle: () =>
           commit([{ kind: 'match_updated', info: { ...match, settledAt: world.now() }, pricing: EMPTY_PRICING }]),
       }
