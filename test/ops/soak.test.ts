@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { conclusion, markdown, type Soaked } from '../../ops/rehearse/soak/report.ts'
+import { conclusion, type Soaked } from '../../ops/rehearse/soak/report.ts'
 import { LoadTally } from '../../ops/rehearse/load/tally.ts'
 
 const MIB = 2 ** 20
 const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked => ({
-  minutes: heaps.length,
-  users: 10,
-  sockets: 20,
-  trades: 5,
-  stretch: 50,
-  stores: 'PostgreSQL and Redis',
-  cores: 2,
   quiets: heaps.map((heap, minute) => ({
     minute,
     heap: heap * MIB,
@@ -36,10 +29,5 @@ describe('a soak', () => {
       '3 gaps',
     ])
     expect(conclusion(soaked([40]))).toEqual(['too short for a verdict'])
-  })
-
-  it('has a table', () => {
-    const page = markdown(soaked([40, 50, 51, 50, 51]))
-    expect(page).toContain('| 4.0 | 51.0 | 102.0 | 8 | 15 |')
   })
 })

@@ -85,14 +85,12 @@ async function main(): Promise<number> {
     WEBHOOK_TARGETS: 'any', // the push service that hangs is on this machine
   }
   const program = new Program(settings)
-  const ids: string[] = []
   try {
     const { url } = await program.listening
     const rest = new Rest(url, 16, fromAnywhere)
     const signedIn = await signIn(rest, users + Math.max(attackers, ACCOUNTS))
-    ids.push(...signedIn.ids)
-    const instruments = await waitForMatch(rest, signedIn.tokens)
-    const tokens = signedIn.tokens.slice(0, users)
+    const instruments = await waitForMatch(rest, signedIn)
+    const tokens = signedIn.slice(0, users)
     const terms = { seconds, tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0, isProxied: true }
     const plan: Plan = { url, tokens, instruments, sockets, ...terms }
     say('no attack')
@@ -108,7 +106,7 @@ async function main(): Promise<number> {
         url,
         attack,
         attackers,
-        tokens: signedIn.tokens.slice(users),
+        tokens: signedIn.slice(users),
         instrumentIds: instruments.map(({ id }) => id),
         fixtureId: instruments[0]?.fixtureId ?? 0,
       }

@@ -18,12 +18,11 @@
  * gap, an account contradicts what its user was told, the books do not balance, or something failed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Program } from '../rig/program.ts'
 import { numbers, reached, refuse, share } from '../rig/options.ts'
 import { auditBooks } from './books.ts'
-import { ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
+import { auditorOf, ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
 import { describe, type Outcome, perSecond, secondLine, stepLine, verdicts } from './report.ts'
 import { Rest } from './rest.ts'
@@ -67,7 +66,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`)
 async function main(): Promise<number> {
   if (values.url !== undefined) {
     await checkLimit(values.url)
-    return load(values.url, null)
+    return load(values.url)
   }
   const place = await ownPlace()
   const program = new Program({
@@ -77,25 +76,25 @@ async function main(): Promise<number> {
     DEMO_TRADERS: '0',
     ADMIN_EMAILS: AUDITOR_EMAIL,
   })
-  const userIds: string[] = []
   try {
     say(`starting a server on ${place.description}`)
-    return await load((await program.listening).url, userIds)
+    return await load((await program.listening).url)
   } finally {
     await program.stop()
     await place.remove()
   }
 }
 
-/** Signs users in, loads the server, audits and reports; the exit code. The caller cleans up after `userIds`. */
-async function load(url: string, userIds: string[] | null): Promise<number> {
+/** Signs users in, loads the server, audits and reports; the exit code. */
+async function load(url: string): Promise<number> {
   const rest = new Rest(url, 64)
   try {
     const count = usersFor(values['find-limit'] ? SOCKETS_MAX : sockets)
     if (count > users) say(`${count} users instead of ${users}: one may have ${SOCKETS_PER_USER_MAX} sockets`)
-    const { tokens, ids } = await (values.keys === undefined ? signIn(rest, count) : usersOf(rest, values.keys, count))
-    const { id: auditorId, token: adminToken } = await auditor(rest)
-    userIds?.push(...ids, ...(auditorId === null ? [] : [auditorId]))
+    const tokens = await (values.keys === undefined ? signIn(rest, count) : usersOf(rest, values.keys, count))
+    // The key of an admin, or a user who is one on our own server and on a remote one that names the address.
+    const key = process.env['TOUCHLINE_KEY'] ?? (values.keys === undefined ? undefined : 'tl_')
+    const adminToken = key ?? (await auditorOf(rest, AUDITOR))
     const instruments = await waitForMatch(rest, tokens)
     await checkClocks(rest)
     const plan = { url, tokens, instruments, sockets, ...terms }
@@ -142,21 +141,6 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
 function conclude(outcome: Outcome): number {
   process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n`)
   return verdicts(outcome).length === 0 ? 0 : 1
-}
-
-/** The key of an admin, or a user who is one on our own server and on a remote one that names the address. */
-async function auditor(rest: Rest): Promise<{ readonly id: string | null; readonly token: string }> {
-  const key = process.env['TOUCHLINE_KEY']
-  if (key !== undefined || values.keys !== undefined) return { id: null, token: key ?? 'tl_' }
-  const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ displayName: AUDITOR }),
-  })
-  const SignedIn = z.looseObject({ user: z.looseObject({ userId: z.string() }) })
-  const { user } = SignedIn.parse(await signedIn.json())
-  const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
-  return { id: user.userId, token: cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? '' }
 }
 
 /** Ends the program if the server would refuse most orders: that measures its limit and nothing else. */

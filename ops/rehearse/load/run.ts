@@ -9,13 +9,17 @@ import { LoadTally } from './tally.ts'
 const WORKER = join(import.meta.dirname, './worker.ts')
 export interface Plan {
   readonly url: string
+  /** Access tokens, one per user. */
   readonly tokens: readonly string[]
   readonly instruments: readonly Instrument[]
   readonly sockets: number
   readonly seconds: number
   readonly tradesPerSecond: number
+  /** Instruments per socket. */
   readonly follow: number
+  /** Average seconds between disconnects of a socket; 0: never. */
   readonly dropEverySecs: number
+  /** Whether the users come through a proxy, each from an address of their own. */
   readonly isProxied?: boolean
   /** The share of users who follow prices in the room of a match, by the SDK of Colyseus; none by default. */
   readonly rooms?: number

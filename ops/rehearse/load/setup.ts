@@ -14,10 +14,10 @@ export async function ownPlace(): Promise<DataPlace> {
   return database === undefined ? folderPlace() : serverPlace(database, redis ?? null)
 }
 
-/** This many new synthetic users: their access tokens and ids. Throws if the server has no dev routes. */
-export async function signIn(rest: Rest, count: number): Promise<{ tokens: string[]; ids: string[] }> {
-  const Batch = z.object({ users: z.array(z.looseObject({ userId: z.string(), accessToken: z.string() })) })
-  const [tokens, ids]: [string[], string[]] = [[], []]
+/** The access tokens of this many new synthetic users. Throws if the server has no dev routes. */
+export async function signIn(rest: Rest, count: number): Promise<string[]> {
+  const Batch = z.object({ users: z.array(z.looseObject({ accessToken: z.string() })) })
+  const tokens: string[] = []
   // Names of this run alone, so that every account begins with its first event here.
   const run = Date.now().toString(36)
   for (let made = 0; made < count; made += BATCH_MAX) {
@@ -26,16 +26,24 @@ export async function signIn(rest: Rest, count: number): Promise<{ tokens: strin
     if (reply.status === 404)
       throw new Error('users cannot sign in: the server has no dev routes (it is in production)')
     if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
-    for (const { userId, accessToken } of Batch.parse(reply.body).users) {
-      tokens.push(accessToken)
-      ids.push(userId)
-    }
+    tokens.push(...Batch.parse(reply.body).users.map(({ accessToken }) => accessToken))
   }
-  return { tokens, ids }
+  return tokens
+}
+
+/** The access token of the synthetic user of this name, who is an admin if ADMIN_EMAILS has their address. */
+export async function auditorOf(rest: Rest, displayName: string): Promise<string> {
+  const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ displayName }),
+  })
+  const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access=')) ?? ''
+  return cookie.slice('game_access='.length, cookie.indexOf(';'))
 }
 
 /** The users of the personal keys in a file, one a line: a server in production has no dev routes. */
-export async function usersOf(rest: Rest, file: string, count: number): Promise<{ tokens: string[]; ids: string[] }> {
+export async function usersOf(rest: Rest, file: string, count: number): Promise<string[]> {
   const keys = readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.trim())
@@ -51,7 +59,7 @@ export async function usersOf(rest: Rest, file: string, count: number): Promise<
     ids.push(me.userId)
   }
   if (new Set(ids).size < ids.length) throw new Error(`${file} has several keys of one user; each user needs one`)
-  return { tokens, ids }
+  return tokens
 }
 
 /** The instruments open for trading, once there are any. Throws after half a minute without. */

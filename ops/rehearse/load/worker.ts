@@ -7,30 +7,15 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { FeedWatcher, type Instrument, SimulatedUser } from './simulated-user.ts'
 import { direct, fromAnywhere } from './addresses.ts'
 import type { Watcher } from './reception.ts'
+import type { Plan } from './run.ts'
 import { Recorder } from './recorder.ts'
 import { Rest } from './rest.ts'
 import { RoomWatcher } from './room-watcher.ts'
 import { isInRoom } from './shares.ts'
 import { LoadTally, type LoadTallyJson } from './tally.ts'
 
-export interface Share {
-  readonly url: string
-  /** Access tokens, one per user. */
-  readonly tokens: readonly string[]
-  /** Sockets of each user. */
-  readonly sockets: readonly number[]
-  readonly instruments: readonly Instrument[]
-  /** Instruments per socket. */
-  readonly follow: number
-  readonly seconds: number
-  readonly tradesPerSecond: number
-  /** Average seconds between disconnects of a socket; 0: never. */
-  readonly dropEverySecs: number
-  /** Whether the users come through a proxy, each from an address of their own. */
-  readonly isProxied?: boolean
-  /** The share of users who follow prices in the room of a match; none by default. */
-  readonly rooms?: number
-}
+/** Of a plan, with the sockets of each user. */
+export type Share = Omit<Plan, 'sockets'> & { readonly sockets: readonly number[] }
 
 export type WorkerMessage =
   | { readonly kind: 'here' }

@@ -8,18 +8,17 @@
  * again. What is left after a garbage collection is what counts. The exit code is 1 if something grows, the books do
  * not balance, or a user saw an error.
  */
-import { cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Program } from '../rig/program.ts'
 import { freePort } from '../rig/ports.ts'
 import { inspectable, Inspector } from '../rig/inspector.ts'
 import { auditBooks } from '../load/books.ts'
-import { ownPlace, signIn, waitForMatch } from '../load/setup.ts'
+import { auditorOf, ownPlace, signIn, waitForMatch } from '../load/setup.ts'
 import { Rest } from '../load/rest.ts'
 import { measure } from '../load/run.ts'
 import { LoadTally } from '../load/tally.ts'
 import { numbers } from '../rig/options.ts'
-import { conclusion, markdown, type Quiet, type Soaked } from './report.ts'
+import { conclusion, describe, type Quiet, type Soaked } from './report.ts'
 
 const { minutes, users, sockets, trades, stretch } = numbers({
   minutes: [30, 1],
@@ -47,15 +46,14 @@ async function main(): Promise<number> {
     DEMO_TRADERS: '20',
     ADMIN_EMAILS: 'soak_auditor@synthetic.invalid',
   })
-  const userIds: string[] = []
   try {
     say(`starting a server on ${place.description}`)
     const { url } = await program.listening
     const inspector = await Inspector.connect(port)
-    const soaked = await soak(url, inspector, userIds)
+    const soaked = await soak(url, inspector)
     inspector.close()
     for (const line of program.errors) soaked.troubles.push(`the server logged an error: ${line}`)
-    process.stdout.write(markdown(soaked))
+    process.stdout.write(`${describe(soaked)}\n`)
     return conclusion(soaked).length === 1 ? 0 : 1
   } finally {
     await program.stop()
@@ -63,11 +61,10 @@ async function main(): Promise<number> {
   }
 }
 
-async function soak(url: string, inspector: Inspector, userIds: string[]): Promise<Soaked> {
+async function soak(url: string, inspector: Inspector): Promise<Soaked> {
   const rest = new Rest(url, 64)
-  const { tokens, ids } = await signIn(rest, users)
-  const admin = await auditor(url)
-  userIds.push(...ids, admin.userId)
+  const tokens = await signIn(rest, users)
+  const admin = await auditorOf(rest, AUDITOR)
   const quiets: Quiet[] = []
   const tally = new LoadTally()
   const beganAt = performance.now()
@@ -98,7 +95,7 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
     tally.add(measured.tally.toJSON())
     await comeToRest()
   }
-  const books = await auditBooks(rest, tokens, admin.token)
+  const books = await auditBooks(rest, tokens, admin)
   rest.close()
   const { counts } = tally
   const troubles = [
@@ -110,31 +107,7 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
     ...(counts.damaged > 0 ? [`${counts.damaged} damaged frames`] : []),
     ...tally.misses,
   ]
-  const isOnServers = process.env['DATABASE_URL'] !== undefined
-  return {
-    minutes: elapsed(),
-    users,
-    sockets,
-    trades,
-    stretch,
-    stores: isOnServers ? 'PostgreSQL and Redis' : 'the embedded database',
-    cores: cpus().length,
-    quiets,
-    counts,
-    troubles,
-  }
-}
-
-/** A user who is an admin of our own server. */
-async function auditor(url: string): Promise<{ token: string; userId: string }> {
-  const response = await fetch(`${url}/api/auth/dev`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ displayName: AUDITOR }),
-  })
-  const { user } = (await response.json()) as { user: { userId: string } }
-  const cookie = response.headers.getSetCookie().find((set) => set.startsWith('game_access=')) ?? ''
-  return { token: cookie.slice('game_access='.length, cookie.indexOf(';')), userId: user.userId }
+  return { quiets, counts, troubles }
 }
 
 process.exitCode = await main()

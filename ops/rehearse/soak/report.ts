@@ -1,4 +1,5 @@
-/** What a soak has found: whether anything grows, as a page with a table. */
+/** What a soak has found: whether anything grows, with a table. */
+import { table } from '../../bench/report.ts'
 import type { Holdings } from '../rig/inspector.ts'
 import type { LoadTally } from '../load/tally.ts'
 
@@ -8,14 +9,6 @@ export interface Quiet extends Holdings {
 }
 
 export interface Soaked {
-  readonly minutes: number
-  readonly users: number
-  readonly sockets: number
-  readonly trades: number
-  /** Seconds that users stay. */
-  readonly stretch: number
-  readonly stores: string
-  readonly cores: number
   readonly quiets: readonly Quiet[]
   readonly counts: LoadTally['counts']
   /** What else was wrong. */
@@ -59,8 +52,8 @@ export function conclusion(soaked: Soaked): string[] {
   ]
 }
 
-export function markdown(soaked: Soaked): string {
-  const { minutes, users, sockets, trades, stretch, stores, cores, quiets, counts } = soaked
+export function describe(soaked: Soaked): string {
+  const { quiets, counts } = soaked
   const kinds = [...new Set(quiets.flatMap(({ resources }) => Object.keys(resources)))].toSorted()
   const rows = quiets.map((quiet) => [
     quiet.minute.toFixed(1),
@@ -68,27 +61,13 @@ export function markdown(soaked: Soaked): string {
     mib(quiet.resident),
     ...kinds.map((kind) => String(quiet.resources[kind] ?? 0)),
   ])
-  const [verdict, ...wrong] = conclusion(soaked)
-  return `# Soak
-
-One process on ${stores}, with a recorded match in a loop at ten times real speed and twenty simulated traders.
-For ${stretch} seconds at a time, ${users} users with ${sockets} sockets (10 instruments each) make ${trades} trades a
-second and lose each connection once a minute; then all leave. ${cores} cores, shared with other programs.
-${minutes.toFixed(0)} minutes:
-${number(counts.opened)} positions opened, ${number(counts.closed)} closed, ${number(counts.prices)} prices received over
-${number(counts.connections)} connections, ${counts.gaps + counts.accountGaps} gaps.
-
-**${verdict}.**${wrong.map((line) => `\n- ${line}`).join('')}
-
-Without users, after a garbage collection:
-
-| ${['minute', 'heap MiB', 'resident MiB', ...kinds].join(' | ')} |
-|${'---|'.repeat(kinds.length + 3)}
-${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
-
-Made by \`npm run ops -- soak --minutes ${Math.round(minutes)} --users ${users} --sockets ${sockets} --trades ${trades} --stretch ${stretch}\`.
-`
+  return [
+    `${counts.opened} opened, ${counts.closed} closed, ${counts.prices} prices over`,
+    `${counts.connections} connections, ${counts.gaps + counts.accountGaps} gaps`,
+    'Without users, after a garbage collection:',
+    table(['minute', 'heap MiB', 'resident MiB', ...kinds], rows),
+    ...conclusion(soaked),
+  ].join('\n')
 }
 
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1)
-const number = (value: number): string => value.toLocaleString('en-GB')
