@@ -51,23 +51,6 @@ export function boardsContract(open: () => Promise<Boards>): void {
     for (const boards of opened.splice(0)) await boards.close()
   })
 
-  it('the higher ROI comes first, losses after profits, and the limit is kept', async () => {
-    const boards = await boardsOf(
-      standing(1, { pnl: money(-5) }),
-      standing(2, { pnl: money(2_000_000) }),
-      standing(3, { pnl: money(-900_000_000) }),
-      standing(4, { pnl: money(0) }),
-    )
-    expect(await shown(boards, ROI)).toEqual([
-      [1, 2],
-      [2, 4],
-      [3, 1],
-      [4, 3],
-    ])
-    expect(await shown(boards, ROI, 2)).toHaveLength(2)
-    expect((await boards.top(ROI, 2)).total).toBe(4)
-  })
-
   it('[C2] a standing without closes takes its user off every board, and an older one does not bring them back', async () => {
     const boards = await boardsOf(standing(1, { pnl: money(3) }), standing(2, { pnl: money(2) }))
     await boards.put([standing(1, { closed: 0, wins: 0, version: 2 })])

@@ -27,16 +27,6 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     afterEach(() => opened.close())
 
     describe('text', () => {
-      it('is the last value put, until it is removed', async () => {
-        expect(await store.get('a')).toBe(null)
-        await store.set('a', 'one', LONG)
-        await store.set('a', 'zwei ✓', LONG)
-        expect(await opened.other.get('a')).toBe('zwei ✓')
-        await store.del('a')
-        expect(await store.get('a')).toBe(null)
-        await store.del('a')
-      })
-
       it('expires, and a new value restarts its time to live', async () => {
         await store.set('short', 'x', SHORT)
         await store.set('renewed', 'x', SHORT)
@@ -99,16 +89,6 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     })
 
     describe('fields', () => {
-      it('are written only by a newer version', async () => {
-        expect(await store.hashGet('h')).toBe(null)
-        expect(await store.putIfNewer('h', { balance: '10' }, 5, LONG)).toBe(true)
-        expect(await store.putIfNewer('h', { balance: '11' }, 5, LONG)).toBe(false)
-        expect(await store.putIfNewer('h', { balance: '12' }, 4, LONG)).toBe(false)
-        expect(await opened.other.hashGet('h')).toEqual({ balance: '10', version: '5' })
-        expect(await store.putIfNewer('h', { balance: '13' }, 10, LONG)).toBe(true) // as numbers: '10' < '5' as text
-        expect(await store.hashGet('h')).toEqual({ balance: '13', version: '10' })
-      })
-
       it('end with the newest version when writers race', async () => {
         const versions = [3, 9, 1, 7, 2, 8, 5]
         await Promise.all(

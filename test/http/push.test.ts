@@ -48,7 +48,3 @@ it.each([
   const { issues } = (await answer.json()) as { issues: { path: string }[] }
   expect([answer.status, issues[0]?.path]).toEqual([400, path])
 })
-
-it('needs a session of a browser', async () => {
-  expect((await rig.app.request('/api/push')).status).toBe(401)
-})

@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Deployment, startDeployment } from '../../ops/rehearse/conformance/deployment.ts'
-import { brief, type Exchange, note, notesOfCheck, notingIn, unnoted } from '../../ops/rehearse/conformance/notes.ts'
-import { markdown } from '../../ops/rehearse/conformance/report.ts'
-import { runChecks, type Verdict } from '../../ops/rehearse/conformance/run.ts'
+import { runChecks } from '../../ops/rehearse/conformance/run.ts'
 import { allChecks } from '../../ops/rehearse/conformance/sections.ts'
 import { misquoted, quotes, sentences } from '../../ops/rehearse/conformance/specification.ts'
 import { trustOf } from '../../ops/rehearse/conformance/trust.ts'
@@ -117,54 +115,6 @@ describe('the checks', () => {
     expect(new Set(written.map(([, key]) => key).filter((key) => !allowed.includes(key ?? '')))).toEqual(new Set())
     expect(WAITS).toEqual(['trading.hold_secs', 'settlement.confirm_secs'])
     for (const { id, waits = {} } of allChecks) for (const key of Object.keys(waits)) expect(WAITS, id).toContain(key)
-  })
-})
-
-describe('the Markdown report', () => {
-  const verdict = (over: Partial<Verdict>): Verdict => ({
-    id: '4.3.1',
-    section: '4.3',
-    quote: 'It is | so',
-    claim: 'It is <so>.',
-    outcome: 'passed',
-    reason: '',
-    exchanges: [{ sent: 'GET /api/positions/1234/x {"a":1}', answered: '200 {}', times: 2 }],
-    ...over,
-  })
-  const verdicts: readonly Verdict[] = [
-    verdict({}),
-    verdict({ id: '4.3.2', outcome: 'failed', reason: '409 & not\n201', waits: { 'trading.hold_secs': 0 } }),
-    verdict({ id: '10.2.1', section: '10.2', quote: '', outcome: 'skipped', reason: 'needs an admin' }),
-  ]
-  const run = { deployment: 'one process', verdicts }
-
-  it('has a line for each check, a column for each deployment, and the reasons below', () => {
-    const text = markdown([run, run])
-    expect(text).toContain('### 4.3 Positions, trades, wallet (all JWT)')
-    expect(text).toContain('| 4.3.1 | "It is \\| so" | It is <so>. | GET /api/positions/…/x → 200 |  | pass | pass |')
-    expect(text).toContain(
-      '| 4.3.2 | "It is \\| so" | It is <so>. | GET /api/positions/…/x → 200 | `trading.hold_secs` = 0 | FAIL | FAIL |',
-    )
-    expect(text).toContain('| 10.2.1 | It is <so>. | GET /api/positions/…/x → 200 |  | skip | skip |')
-    expect(markdown([run])).toContain('- one process: 1 passed, 1 failed, 1 skipped')
-    expect(markdown([run])).toContain('- 10.2.1, one process, skip: needs an admin')
-  })
-})
-
-describe('the notes of a check', () => {
-  it('count what is asked again and answered alike, keep answers short, and stay with their check', async () => {
-    const mine: Exchange[] = []
-    await notingIn(mine, async () => {
-      for (const answer of ['200 a', '200 b', '429']) note(notesOfCheck(), 'GET /x', answer, answer.slice(0, 3))
-      await unnoted(async () => note(notesOfCheck(), 'GET /prepares', '200'))
-    })
-    expect(mine).toEqual([
-      { sent: 'GET /x', answered: '200 b', times: 2 },
-      { sent: 'GET /x', answered: '429', times: 1 },
-    ])
-    expect(brief({ id: '0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f', none: null, list: [1, 2, 3] })).toBe(
-      '{"id":"0197f2a0…","list":[1,2,"1 more"]}',
-    )
   })
 
   it('refuse a setting that is no wait', () => {

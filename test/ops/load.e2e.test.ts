@@ -10,7 +10,6 @@ import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
 import { Program } from '../../ops/rehearse/rig/program.ts'
 import { Histogram } from '../../ops/rehearse/load/histogram.ts'
 import { limitOf, nextTry } from '../../ops/rehearse/load/limit.ts'
-import { isInRoom, sharesOf } from '../../ops/rehearse/load/shares.ts'
 import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/rehearse/load/report.ts'
 import { LoadTally } from '../../ops/rehearse/load/tally.ts'
@@ -91,51 +90,6 @@ function outcome(over: Partial<Outcome> = {}): Outcome {
     ...over,
   }
 }
-
-describe('the tally of a worker', () => {
-  it('starts from zero every second, except for the open sockets', () => {
-    const [worker, all] = [new LoadTally(), new LoadTally()]
-    worker.connected = 2
-    worker.miss('gaps', 'a move')
-    worker.fail('timeout')
-    worker.durations.tick.record(5)
-    for (let second = 0; second < 3; second++) {
-      all.add(JSON.parse(JSON.stringify(worker)))
-      worker.empty()
-    }
-    expect([all.misses, all.counts.gaps, all.failures, all.durations.tick.total]).toEqual([['a move'], 1, 1, 1])
-    expect(worker.connected).toBe(2)
-  })
-})
-
-describe('the workers of a run', () => {
-  const plan = {
-    url: 'http://here',
-    tokens: Array.from({ length: 1_000 }, (_, n) => `token ${n}`),
-    instruments: [],
-    sockets: 6_000,
-    seconds: 1,
-    tradesPerSecond: 8,
-    follow: 10,
-    dropEverySecs: 0,
-  }
-
-  it.each([0, 0.3, 0.5, 1])('share users and sockets; %s of the users of each are in match rooms', (rooms) => {
-    const shares = sharesOf({ ...plan, rooms })
-    expect(shares).toHaveLength({ 0: 1, 0.3: 2, 0.5: 3, 1: 4 }[rooms] ?? 0)
-    const sum = (of: readonly number[]): number => of.reduce((total, n) => total + n, 0)
-    expect(sum(shares.map(({ tokens }) => tokens.length))).toBe(1_000)
-    expect(sum(shares.flatMap(({ sockets }) => sockets))).toBe(6_000)
-    for (const { tokens } of shares) {
-      const seated = tokens.filter((_, n) => isInRoom(n, rooms)).length
-      expect(Math.abs(seated - tokens.length * rooms)).toBeLessThan(1)
-    }
-  })
-
-  it('seat one user at least', () => {
-    expect([0, 1, 2].map((n) => isInRoom(n, 0.1))).toEqual([true, false, false])
-  })
-})
 
 describe('the report', () => {
   it('says what is wrong', () => {
