@@ -22,8 +22,6 @@
  * It needs PostgreSQL's programs, Redis, and HAProxy on the path or in HAPROXY_BINARY; Patroni, etcd and etcdctl with
  * `--patroni`. The exit code is 1 when a promise is broken.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -33,6 +31,7 @@ import { audit } from '../rig/audit.ts'
 import { checkConsistency, gather, waitForTrading } from '../rig/consistency.ts'
 import { numbers, whole } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
+import { Rehearsal, say } from '../rig/rehearsal.ts'
 import { PostgresPrograms } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import { OwnRedis } from '../rig/redis.ts'
@@ -78,28 +77,25 @@ const PATIENCE_MS = 60_000
 const WATCHERS = 3
 
 const programs = present(PostgresPrograms.find(), "PostgreSQL's programs and a user other than root to run them")
-const folder = mkdtempSync(join(tmpdir(), 'touchline-failover-'))
+const rehearsal = new Rehearsal('failover')
+const { folder } = rehearsal
 const tally = new TradingTally()
 const traders = SimulatedTrader.crowd('Failover', users, seed, tally)
 const admin = new SimulatedClient('Failover Auditor')
 const watchers: Watcher[] = []
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const secs = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0)
-
-/** Ends what has been started, the last first. */
-const ends: (() => unknown)[] = []
 
 /** The databases, HAProxy before them, and the settings that lead the program there. */
 async function startStores() {
   const redis = await OwnRedis.start(folder)
-  ends.push(() => redis.kill())
+  rehearsal.later(() => redis.kill())
   const databases = await (values.patroni
     ? PatroniPair.start(programs, folder, { fenceMs })
     : Pair.start(programs, folder, { isSynchronous: !values.asynchronous, detectMs }))
-  ends.push(() => databases.stop())
+  rehearsal.later(() => databases.stop())
   const balancer = await Balancer.start(folder, databases)
-  ends.push(() => balancer.stop())
+  rehearsal.later(() => balancer.stop())
   // The deployed role may make none: Patroni has made it one.
   const { url } = values.patroni ? balancer : await makeDatabase(balancer.url, 'touchline')
   const settings = { DATA_DIR: join(folder, 'keys'), DATABASE_URL: url, REDIS_URL: redis.url }
@@ -170,23 +166,14 @@ say(
   `${rounds} rounds, ${users} users, speed ${speed}, seed ${seed}, ${values.asynchronous ? 'a' : ''}synchronous standby` +
     (values.patroni ? ', kept by Patroni' : ''),
 )
-try {
-  const { databases, settings } = await startStores()
-  const processes = await Processes.start({
-    ...settings,
-    ...rehearsing('Failover', speed),
-  })
-  ends.push(() => processes.kill())
-  await run(databases, processes)
-  say('\n0 acknowledged trades lost, 0 doubled. No promise was broken.')
-} catch (error) {
-  say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder})`)
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  process.exitCode = 1
-} finally {
-  for (const watcher of watchers) watcher.stop()
-  for (const end of ends.toReversed()) await end()
-  if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
-}
-// The traders of a failed run still try to continue.
-process.exit()
+await rehearsal.play(
+  async () => {
+    const { databases, settings } = await startStores()
+    const processes = await Processes.start({ ...settings, ...rehearsing('Failover', speed) })
+    rehearsal.later(() => processes.kill())
+    rehearsal.later(() => watchers.forEach((watcher) => watcher.stop()))
+    await run(databases, processes)
+    say('\n0 acknowledged trades lost, 0 doubled. No promise was broken.')
+  },
+  { tally, facts: `seed ${seed}` },
+)

@@ -14,8 +14,7 @@
  *
  * It needs PostgreSQL's programs, Redis, bash and gpg. The exit code is 1 when a promise is broken.
  */
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -28,6 +27,7 @@ import { numbers, refuse } from '../rig/options.ts'
 import { OwnPostgres } from '../rig/postgres.ts'
 import { Processes } from '../rig/processes.ts'
 import { rehearsing, type Settings } from '../rig/program.ts'
+import { Rehearsal, say } from '../rig/rehearsal.ts'
 import { OwnRedis } from '../rig/redis.ts'
 import { makeDatabase } from '../rig/scratch-database.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
@@ -51,16 +51,14 @@ const ARCHIVED_SECS = 10
 const PATIENCE_MS = 120_000
 const LOOK_MS = 50
 
-const folder = mkdtempSync(join(tmpdir(), 'touchline-restore-'))
+const rehearsal = new Rehearsal('restore')
+const { folder } = rehearsal
 const tally = new TradingTally()
 const traders = SimulatedTrader.crowd('Restore', users, seed, tally)
 const admin = new SimulatedClient('Restore Auditor')
 const past = new Past(traders)
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const since = (moment: number): string => `${((performance.now() - moment) / 1_000).toFixed(1)} s`
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
-/** Ends what has been started, the last first. */
-const ends: (() => unknown)[] = []
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const late = performance.now() + PATIENCE_MS
@@ -125,7 +123,7 @@ async function restore(backups: Backups, backup: string, lost: OwnPostgres, whic
   say(`base backup decrypted and verified in ${since(begun)}`)
   const replayed = performance.now()
   const postgres = new OwnPostgres(backups.programs, data, lost.port, backups.archiving(ARCHIVED_SECS))
-  ends.push(() => postgres.stop())
+  rehearsal.later(() => postgres.stop())
   await postgres.run()
   await until('the recovery is done', async () => {
     const [row] = await postgres.query<{ recovers: boolean }>('select pg_is_in_recovery() as recovers')
@@ -140,7 +138,7 @@ async function goOn(settings: Settings, moment: Moment): Promise<void> {
   const begun = performance.now()
   // Without a process for matches nothing moves yet, so the accounts are those of the moment.
   const processes = await Processes.start(settings)
-  ends.push(() => processes.kill())
+  rehearsal.later(() => processes.kill())
   const { url } = processes
   const { kept, gone, underWay, underWayKept, events, eventsBefore } = await past.compare(url, moment)
   demand(kept > 0 && gone > 0 && events < eventsBefore, () => 'there was nothing to restore, or nothing to leave out')
@@ -170,12 +168,12 @@ async function goOn(settings: Settings, moment: Moment): Promise<void> {
 
 async function run(): Promise<void> {
   const redis = await OwnRedis.start(folder)
-  ends.push(() => redis.kill())
+  rehearsal.later(() => redis.kill())
   const backups = new Backups(folder)
   const data = join(folder, 'postgres')
   await backups.programs.initialise(data)
   const postgres = new OwnPostgres(backups.programs, data, await freePort(), backups.archiving(ARCHIVED_SECS))
-  ends.push(() => postgres.stop())
+  rehearsal.later(() => postgres.stop())
   await postgres.run()
   const database = await makeDatabase(postgres.url, 'touchline')
   const settings: Settings = {
@@ -185,7 +183,7 @@ async function run(): Promise<void> {
     ...rehearsing('Restore', speed),
   }
   const processes = await Processes.start(settings)
-  ends.push(() => processes.kill())
+  rehearsal.later(() => processes.kill())
   const { url } = processes
   await processes.startRooms()
   await gather(url, admin, traders)
@@ -199,16 +197,10 @@ async function run(): Promise<void> {
 }
 
 say(`${users} users, speed ${speed}, seed ${seed}, restored to a ${kind}`)
-try {
-  await run()
-  say(`\n${tally.trading()}\n\nNo promise was broken.`)
-} catch (error) {
-  say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder})`)
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  process.exitCode = 1
-} finally {
-  for (const end of ends.toReversed()) await end()
-  if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
-}
-// The traders of a failed run still try to continue.
-process.exit()
+await rehearsal.play(
+  async () => {
+    await run()
+    say(`\n${tally.trading()}\n\nNo promise was broken.`)
+  },
+  { tally, facts: `seed ${seed}` },
+)

@@ -10,15 +10,13 @@
  * must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database is made there. NGINX_BINARY names
  * nginx if it is not on the path. The exit code is 1 when a promise is broken.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { z } from 'zod'
 import { demand } from '../rig/account.ts'
 import { namedPlace } from '../rig/data-place.ts'
 import { SimulatedClient } from '../rig/simulated-client.ts'
 import { numbers } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
+import { Rehearsal, say } from '../rig/rehearsal.ts'
 import { Cluster, NAMES } from './cluster.ts'
 import { keyRotation, type KeyRotation } from './key-rotation.ts'
 import { ClusterLoad } from './load.ts'
@@ -33,10 +31,9 @@ const { rounds, users, sockets, speed, seed } = numbers({
 })
 demandNginx()
 
-const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))
+const rehearsal = new Rehearsal('rolling')
 const place = await namedPlace()
 const load = new ClusterLoad({ name: 'Rolling', users, sockets, seed })
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const Signed = z.object({ loggedIn: z.boolean() })
 
@@ -72,23 +69,15 @@ async function run(cluster: Cluster, rotation: KeyRotation): Promise<void> {
 
 say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}`)
 const rotation = await keyRotation()
-let cluster: Cluster | null = null
-try {
-  const settings = { ...place.env, ...rehearsing('Rolling', speed), ...rotation.former }
-  cluster = await Cluster.start(settings, folder)
-  await run(cluster, rotation)
-  say(`\n${load.asked} requests, none failed. No promise was broken.`)
-} catch (error) {
-  say(`\n${load.tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  process.exitCode = 1
-} finally {
-  load.end()
-  await cluster?.end()
-  if (process.exitCode !== 1) {
-    await place.remove()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-// The traders of a failed run still try to continue.
-process.exit()
+const facts = `seed ${seed}, ${place.description}`
+await rehearsal.play(
+  async () => {
+    rehearsal.later(() => load.end())
+    const settings = { ...place.env, ...rehearsing('Rolling', speed), ...rotation.former }
+    const cluster = await Cluster.start(settings, rehearsal.folder)
+    rehearsal.later(() => cluster.end())
+    await run(cluster, rotation)
+    say(`\n${load.asked} requests, none failed. No promise was broken.`)
+  },
+  { tally: load.tally, facts, remove: () => place.remove() },
+)

@@ -18,7 +18,6 @@
  * promise is broken.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -30,6 +29,7 @@ import { waitForTrading } from '../rig/consistency.ts'
 import { namedPlace } from '../rig/data-place.ts'
 import { numbers } from '../rig/options.ts'
 import { rehearsing } from '../rig/program.ts'
+import { Rehearsal, say } from '../rig/rehearsal.ts'
 import { Cluster, NAMES } from '../rolling/cluster.ts'
 import { ClusterLoad, seconds } from '../rolling/load.ts'
 import { Pulse } from './pulse.ts'
@@ -74,15 +74,14 @@ const BACK_MS = 30_000
 /** What a client may see while no process is there. */
 const IS_AWAY = / (got no answer|503 )/
 
-const folder = mkdtempSync(join(tmpdir(), 'touchline-upgrade-'))
-const [before, adding, breaking] = ['before', 'adding', 'breaking'].map((name) => join(folder, name)) as [
+const rehearsal = new Rehearsal('upgrade')
+const [before, adding, breaking] = ['before', 'adding', 'breaking'].map((name) => join(rehearsal.folder, name)) as [
   string,
   string,
   string,
 ]
 const place = await namedPlace()
 const load = new ClusterLoad({ name: 'Upgrade', users, sockets, seed })
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const ms = (time: number): string => `${Math.round(time)} ms`
 
 /** Runs a tool of a tree, as a Job of that version would. */
@@ -148,31 +147,21 @@ async function run(cluster: Cluster): Promise<void> {
   demand(cluster.errors.length === 0, () => `errors were logged: ${cluster.errors.slice(0, 5).join('\n')}`)
 }
 
-let cluster: Cluster | null = null
-let isCheckedOut = false
-try {
-  const version = checkOut(from, before)
-  isCheckedOut = true
-  demandSameBeginning(before, from)
-  copyThisTree(adding, [ADDS])
-  copyThisTree(breaking, [ADDS, BREAKS])
-  say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}; from ${version} to this tree`)
-  const settings = { ...place.env, ...rehearsing('Upgrade', speed) }
-  cluster = await Cluster.start(settings, folder, before)
-  await run(cluster)
-  say(`\n${load.asked} requests, nothing lost and nothing done twice. No promise was broken.`)
-} catch (error) {
-  say(`\n${load.tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  process.exitCode = 1
-} finally {
-  load.end()
-  await cluster?.end()
-  if (isCheckedOut) removeCheckout(before)
-  if (process.exitCode !== 1) {
-    await place.remove()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-// The traders of a failed run still try to continue.
-process.exit()
+const facts = `seed ${seed}, ${place.description}`
+await rehearsal.play(
+  async () => {
+    const version = checkOut(from, before)
+    rehearsal.later(() => removeCheckout(before))
+    demandSameBeginning(before, from)
+    copyThisTree(adding, [ADDS])
+    copyThisTree(breaking, [ADDS, BREAKS])
+    say(`${users} users, ${sockets} sockets, ${facts}; from ${version} to this tree`)
+    rehearsal.later(() => load.end())
+    const settings = { ...place.env, ...rehearsing('Upgrade', speed) }
+    const cluster = await Cluster.start(settings, rehearsal.folder, before)
+    rehearsal.later(() => cluster.end())
+    await run(cluster)
+    say(`\n${load.asked} requests, nothing lost and nothing done twice. No promise was broken.`)
+  },
+  { tally: load.tally, facts, remove: () => place.remove() },
+)
