@@ -48,8 +48,7 @@ function compareOperations(
   is: Operation,
   { compare, say }: { readonly compare: Compare; readonly say: (line: string) => void },
 ): void {
-  const [id, newId] = [was, is].map((one) => (one as { readonly operationId?: string }).operationId)
-  if (id !== newId) say(`: the operationId ${id} is now ${newId}`)
+  if (was.operationId !== is.operationId) say(`: the operationId ${was.operationId} is now ${is.operationId}`)
   const waysIn = new Set((is.security ?? []).map((way) => JSON.stringify(way)))
   for (const way of was.security ?? []) {
     const text = JSON.stringify(way)

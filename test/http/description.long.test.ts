@@ -2,8 +2,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { operations, readDocument, sample } from './api-document.ts'
-import { openHttpRig } from './http-rig.ts'
+import { operations, sample } from './api-document.ts'
+import { apiJudge, openHttpRig } from './http-rig.ts'
 
 describe('the API description', () => {
   it('passes an independent OpenAPI 3.1 validator', async () => {
@@ -27,7 +27,7 @@ describe('the API description', () => {
   })
 
   it('every parameter and body has an example that fits its schema', async () => {
-    const { document, check } = await readDocument()
+    const { document, check } = await apiJudge()
     for (const [name, { parameters = [], requestBody, responses }] of operations(document)) {
       for (const { schema, example, name: parameter } of parameters) {
         expect(example, `${name} ${parameter}`).toBeDefined()

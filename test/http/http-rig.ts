@@ -26,7 +26,7 @@ import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { Close, Position } from '../../actors/position/position.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createSessions, type EndedSessions, type SessionRows } from '../../src/auth/sessions.ts'
-import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
+import { createTokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
 import { DelayedMatches } from '../../src/http/delayed-matches.ts'
 import { loadWebFiles } from '../../src/http/web-files.ts'
@@ -55,7 +55,7 @@ import { leagueApi } from '../../src/features/leagues/index.ts'
 import { type FeaturePorts, featureParts, featurePorts } from './feature-parts.ts'
 import { communityPorts } from './community-ports.ts'
 import { CUP_PLAYER, unnamedPurses } from './league-ports.ts'
-import { keyPorts, type KeyRig } from './key-ports.ts'
+import { keyPorts } from './key-ports.ts'
 
 export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
 export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
@@ -252,29 +252,7 @@ const ownLimits = {
   bounds: { until: null, dailyLoss: money(500_000_000), lostToday: money(-2_500_000), atStake: money(100_000_000) },
 }
 
-export interface HttpRig {
-  readonly app: ReturnType<typeof createApp>
-  readonly deps: HttpDeps
-  readonly ports: FeaturePorts
-  readonly tokens: Tokens
-  readonly world: TestWorld
-  /** Commands and quotes that reached the desk. */
-  readonly commands: UserCommand[]
-  readonly quotes: QuoteQuery[]
-  /** Users whose sockets were closed. */
-  readonly disconnected: UserId[]
-  /** The outcomes of sign-ins that the security watch heard of. */
-  readonly signIns: (readonly [outcome: string, from: string])[]
-  /** Lines that reached the log. */
-  readonly log: string[]
-  readonly keyRig: KeyRig
-  /** A request with Alice's cookies. */
-  readonly asAlice: (path: string, init?: RequestInit) => Promise<Response>
-  /** … with a JSON body. */
-  readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
-  /** … with or without one; what is answered is read as JSON. */
-  readonly ask: (method: string, path: string, body?: unknown) => Promise<Answer>
-}
+export type HttpRig = Awaited<ReturnType<typeof openHttpRig>>
 
 /** Alice has opened one position. */
 const ledger: readonly LedgerEntry[] = [
@@ -296,12 +274,6 @@ const BALANCED: LedgerAudit = {
   mismatchedWallets: 0,
 }
 
-interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: Record<string, unknown>
-}
-
 export interface HttpRigOptions {
   readonly role?: 'admin' | 'user'
   readonly audit?: LedgerAudit
@@ -315,7 +287,7 @@ export interface HttpRigOptions {
   readonly ports?: Partial<FeaturePorts>
 }
 
-export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig> {
+export async function openHttpRig(options: HttpRigOptions = {}) {
   const world = new TestWorld({ now: NOW })
   const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
   const log = createLog({ level: 'info', world, write: (line) => recorded.log.push(line), readable: false })
@@ -327,10 +299,14 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     log,
   })
   const recorded = {
+    /** Commands and quotes that reached the desk. */
     commands: [] as UserCommand[],
     quotes: [] as QuoteQuery[],
+    /** Lines that reached the log. */
     log: [] as string[],
+    /** Users whose sockets were closed. */
     disconnected: [] as UserId[],
+    /** The outcomes of sign-ins that the security watch heard of. */
     signIns: [] as (readonly [outcome: string, from: string])[],
   }
   sessions.onSignedOut((id) => recorded.disconnected.push(id))
@@ -477,13 +453,16 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   const access = await tokens.issueAccess({ ...alice, role: options.role ?? 'user' }, SESSION)
   const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
   const cookie = `game_access=${access}; game_refresh=${refresh}`
-  const asAlice: HttpRig['asAlice'] = async (path, init = {}) =>
+  /** A request with Alice's cookies. */
+  const asAlice = async (path: string, init: RequestInit = {}) =>
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
-  const send: HttpRig['send'] = (method, path, body, headers = {}) =>
+  /** … with a JSON body. */
+  const send = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  const ask: HttpRig['ask'] = async (method, path, body) => {
+  /** … with or without one; what is answered is read as JSON. */
+  const ask = async (method: string, path: string, body?: unknown) => {
     const answer = await (body === undefined ? asAlice(path, { method }) : send(method, path, body))
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
   }
   return { app, deps, ports, tokens, world, ...recorded, asAlice, send, ask, keyRig }
 }
@@ -518,7 +497,7 @@ export async function apiJudge(): Promise<Judge> {
 }
 
 /** The same API; an answer that its description does not allow fails the test. */
-function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
+function judged(app: ReturnType<typeof createApp>, { judge }: Judge) {
   const request = app.request.bind(app)
   app.request = async (input, init, ...rest) => {
     const response = await request(input, sized(init), ...rest)

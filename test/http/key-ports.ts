@@ -3,23 +3,9 @@ import { type SessionId, sessionId, type UserId } from '../../actors/kernel/ids.
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { type FoundKey, type KeyRevocation, KEYS_MAX } from '../../db/personal-keys.ts'
 import { digestOfKey, newKeySecret } from '../../src/auth/key-secret.ts'
-import { createPersonalKeys, type KeyRows, type PersonalKey, type PersonalKeys } from '../../src/auth/personal-keys.ts'
+import { createPersonalKeys, type KeyRows, type PersonalKey } from '../../src/auth/personal-keys.ts'
 import type { Scope } from '../../src/auth/scopes.ts'
 import type { TestWorld } from '../support/test-world.ts'
-
-export interface KeyRig {
-  readonly keys: PersonalKeys
-  /** The secret of a new key of a user. */
-  readonly keyOf: (owner: Owner, scopes: readonly Scope[], more?: Details) => Promise<string>
-  /** The users who became bots. */
-  readonly bots: UserId[]
-  /** The digests that the database was asked for. */
-  readonly asked: string[]
-  /** The keys that users were told of. */
-  readonly told: PersonalKey[]
-  /** What admins have revoked. */
-  readonly revoked: KeyRevocation[]
-}
 
 interface Details {
   readonly id?: SessionId
@@ -31,11 +17,15 @@ interface Owner {
   readonly role: string
 }
 
-export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): KeyRig {
+export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string) {
   const stored = new Map<string, FoundKey>()
+  /** The digests that the database was asked for. */
   const asked: string[] = []
+  /** The keys that users were told of. */
   const told: PersonalKey[] = []
+  /** What admins have revoked. */
   const revoked: KeyRevocation[] = []
+  /** The users who became bots. */
   const bots: UserId[] = []
   const of = (user: UserId): [string, FoundKey][] => [...stored].filter(([, key]) => key.userId === user)
   const rows: KeyRows = {
@@ -74,7 +64,8 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
     world,
     onCreated: (_user, key) => told.push(key),
   })
-  const keyOf: KeyRig['keyOf'] = async ({ id: owner, role }, scopes, more = {}) => {
+  /** The secret of a new key of a user. */
+  const keyOf = async ({ id: owner, role }: Owner, scopes: readonly Scope[], more: Details = {}) => {
     const { id = sessionId(world.newId()), expiresAt = instant(world.now() + 3_600_000) } = more
     const secret = newKeySecret(world)
     const key = { id, name: 'Bot', scopes, createdAt: world.now(), expiresAt, lastUsedAt: null }

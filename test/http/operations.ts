@@ -1,25 +1,11 @@
 /** Every operation of the API description, with an address that can be asked for. */
-import { z } from '@hono/zod-openapi'
 import { assert } from '../../actors/kernel/assert.ts'
 import { sessionId } from '../../actors/kernel/ids.ts'
 import { type Scope, SCOPES } from '../../src/auth/scopes.ts'
-import { ALICE, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION, UPCOMING } from './http-rig.ts'
+import { ALICE, apiJudge, FIXTURE, PLAYER, POSITION, SESSION, UPCOMING } from './http-rig.ts'
 import { LEAGUE, TOURNAMENT } from './league-ports.ts'
 import { SUBSCRIPTION } from './push-port.ts'
 import { ALERT } from './watchlist-port.ts'
-
-const Document = z.object({
-  paths: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.object({
-        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
-        responses: z.record(z.string(), z.unknown()),
-      }),
-    ),
-  ),
-})
 
 /** An operation of the description. */
 export interface Operation {
@@ -28,7 +14,7 @@ export interface Operation {
   readonly path: string
   /** What is described of its answers. */
   readonly refusals: string
-  readonly ways: Readonly<Record<string, readonly string[]>>[] | undefined
+  readonly ways: readonly Readonly<Record<string, readonly string[]>>[] | undefined
 }
 
 /** A key of the caller, if a test makes it. */
@@ -64,9 +50,8 @@ export const concrete = (path: string): string =>
     .replace('{id}', String(FIXTURE))
 
 async function describedOperations(): Promise<readonly Operation[]> {
-  const { app } = await openHttpRig()
-  const { paths } = Document.parse(await (await app.request('/api/openapi.json')).json())
-  return Object.entries(paths).flatMap(([path, methods]) =>
+  const { document } = await apiJudge()
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([lower, { security, responses }]) => {
       const method = lower.toUpperCase()
       const refusals = JSON.stringify(responses)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openHttpRig, order } from './http-rig.ts'
+import { apiJudge, openHttpRig, order } from './http-rig.ts'
 
 describe('unknown names', () => {
   it('[H19] a misspelt field opens nothing, and the answer names the field that was meant', async () => {
@@ -17,14 +17,14 @@ describe('unknown names', () => {
   })
 
   it('[H19] every described body refuses a field that it does not describe', async () => {
-    const { app, send } = await openHttpRig()
-    const document = (await (await app.request('/api/openapi.json')).json()) as Paths
+    const { send } = await openHttpRig()
+    const { document } = await apiJudge()
     const bodies = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { requestBody }]) => {
         const schema = requestBody?.content['application/json']?.schema
         return schema === undefined
           ? []
-          : [{ name: `${method} ${path}`, closed: schema.additionalProperties === false }]
+          : [{ name: `${method} ${path}`, closed: schema['additionalProperties'] === false }]
       }),
     )
     expect(bodies.length).toBeGreaterThan(12)
@@ -51,15 +51,3 @@ describe('unknown names', () => {
     expect((await asAlice(`/api/me?${'x'.repeat(2_000)}=1`)).status).toBe(400)
   })
 })
-
-interface Paths {
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<Record<string, { readonly requestBody?: { readonly content: Readonly<Record<string, Media>> } }>>
-    >
-  >
-}
-interface Media {
-  readonly schema: { readonly additionalProperties?: boolean }
-}

@@ -3,24 +3,18 @@ import { chanceFrom } from '../../actors/replay/chance.ts'
 import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
 import { Program } from '../../ops/rehearse/rig/program.ts'
 import { Campaign } from '../../ops/rehearse/fuzz/campaign.ts'
-import type { OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { KnownValues } from '../../ops/rehearse/fuzz/known-values.ts'
 import { curl, requestMaker } from '../../ops/rehearse/fuzz/requests.ts'
 import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { inspectable, Inspector } from '../../ops/rehearse/rig/inspector.ts'
-import { openHttpRig } from '../http/http-rig.ts'
+import { apiJudge } from '../http/http-rig.ts'
 
 const REQUESTS = 2_500
 const BUSY_MACHINE_MS = 240_000
 
-async function readDocument(): Promise<OpenApi> {
-  const { app } = await openHttpRig()
-  return (await (await app.request('/api/openapi.json')).json()) as OpenApi
-}
-
 describe('requests made from the API description', () => {
   it('are equal for equal seeds, cover every route, and can be repeated by hand', async () => {
-    const document = await readDocument()
+    const { document } = await apiJudge()
     const made = (seed: number) => {
       const make = requestMaker(document, new KnownValues())
       return Array.from({ length: 25_000 }, (_, n) => make(chanceFrom(seed * 1_000_003 + n)))

@@ -8,6 +8,7 @@ import { default as addFormats } from 'ajv-formats'
 /** The parts of an OpenAPI document that are read here. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly tags: readonly { readonly name: string }[]
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
     readonly examples: Readonly<Record<string, { readonly value: unknown }>>
@@ -15,10 +16,12 @@ export interface OpenApi {
   }
 }
 export interface Operation {
+  readonly operationId?: string
+  readonly deprecated?: boolean
   readonly summary?: string
   readonly description?: string
   readonly tags?: readonly string[]
-  readonly security?: readonly Readonly<Record<string, unknown>>[]
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
   readonly responses: Readonly<
