@@ -10,7 +10,6 @@ import type { Position } from '../../actors/position/position.ts'
 import { insertNotices } from '../../db/announcements.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
-import { keys } from '../../db/fast/fast-store.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { Positions } from '../../db/positions.ts'
 import { seedDistricts } from '../../db/seed.ts'
@@ -115,15 +114,6 @@ eachDatabase((open) => {
       return userId(made?.user.id ?? '')
     }
 
-    it('has a ledger of its own, which adds up to the balance', async () => {
-      const user = await newUser('Reader of a ledger')
-      const query = { purse: 'main', limit: 10, offset: 0 } as const
-      const entries = await wallets().ledger(user, query)
-      expect(entries).toMatchObject([{ kind: 'grant', amount: STARTING_BALANCE, positionId: null }])
-      expect(await wallets().ledger(user, { ...query, offset: 1 })).toEqual([])
-      expect(await wallets().ledger(userId(world.newId()), query)).toEqual([])
-    })
-
     it('has every entry of its ledger in pages, newest first, each once', async () => {
       const user = await newUser('Reader of a long ledger')
       await sql`
@@ -163,37 +153,6 @@ eachDatabase((open) => {
         unrealizedPnl: u(50 + 10 - 50 - 25) - 1,
         openPositions: 5,
       })
-    })
-
-    it('shows a cached balance that was changed from outside at the current version', async () => {
-      const user = await newUser('Outside change')
-      const shown = async () => (await wallets().find(user))?.balance
-      await fast.putIfNewer(keys.wallet(user), { balance: '123.45', timeline: cache.timeline ?? '' }, 0, HOUR_MS)
-      expect(await shown()).toBe(u(123.45))
-
-      // A commit that has not reached the cache makes the cached balance stale.
-      await open().db.updateTable('wallets').set({ version: 1 }).where('user_id', '=', user).execute()
-      expect(await shown()).toBe(STARTING_BALANCE)
-
-      cache.write([{ userId: user, balance: money(u(77)), version: 1 }])
-      expect(await shown()).toBe(u(77))
-      for (const nonsense of ['', 'NaN', '-5', '1e400', '0.1234567', 'ten']) {
-        await fast.del(keys.wallet(user))
-        await fast.putIfNewer(keys.wallet(user), { balance: nonsense, timeline: cache.timeline ?? '' }, 1, HOUR_MS)
-        expect(await shown(), nonsense).toBe(STARTING_BALANCE)
-      }
-    })
-
-    it('is read from the database alone while the fast store is unavailable', async () => {
-      const gone = new FastMemory(world)
-      await gone.close()
-      const failures: unknown[] = []
-      const withoutStore = new WalletCache(gone, (error) => failures.push(error))
-      withoutStore.timeline = 'any'
-      const alone = new Wallets(open().db, withoutStore)
-      expect((await alone.find(bob))?.balance).toBe(STARTING_BALANCE)
-      expect(failures).toHaveLength(1)
-      expect(await alone.find(userId(world.newId()))).toBe(null)
     })
   })
 
