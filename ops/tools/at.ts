@@ -12,9 +12,8 @@
 import { parseArgs } from 'node:util'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { connect } from '../../db/postgres/connect.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { drawn, momentOf, type Until } from '../verify/moment.ts'
+import { onDatabase } from './on-database.ts'
 
 const { values, positionals } = parseArgs({
   options: { json: { type: 'boolean', default: false } },
@@ -28,16 +27,13 @@ if (!Number.isSafeInteger(matchId) || matchId < 1 || until === null || positiona
   process.exit(2)
 }
 
-const connection = await connect(databaseOf(readConfig(environment())))
 try {
-  const found = await connection.withoutTimeout((db) => momentOf(db, fixtureId(matchId), until))
+  const found = await onDatabase((db) => momentOf(db, fixtureId(matchId), until))
   if (found === null) throw new Error(`match ${matchId} had heard no update by then, or its journal is not kept`)
   console.log(values.json ? JSON.stringify(found, null, 2) : drawn(found))
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
-} finally {
-  await connection.close()
 }
 
 function untilOf(text: string | undefined): Until | null {

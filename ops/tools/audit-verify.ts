@@ -6,26 +6,20 @@
  */
 import { parseArgs } from 'node:util'
 import { AuditChain, type ChainHead } from '../../db/audit-chain.ts'
-import { connect } from '../../db/postgres/connect.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
+import { onDatabase } from './on-database.ts'
 
 const { values } = parseArgs({ options: { head: { type: 'string', multiple: true, default: [] } } })
-const connection = await connect(databaseOf(readConfig(environment())))
-try {
-  const noted = values.head.map(readHead)
-  const { head, broken, unsealed } = await connection.withoutTimeout((db) => new AuditChain(db).check(noted))
-  console.log(head === null ? 'no sealed entries' : `${head.n} entries hold; head ${head.n}:${head.hash}`)
-  if (unsealed !== null) {
-    console.log(
-      `${unsealed.entries} entries wait to be sealed, the oldest since ${new Date(unsealed.since).toISOString()}`,
-    )
-  }
-  if (broken !== null) {
-    console.error(`BROKEN: ${broken}`)
-    process.exitCode = 1
-  }
-} finally {
-  await connection.close()
+const noted = values.head.map(readHead)
+const { head, broken, unsealed } = await onDatabase((db) => new AuditChain(db).check(noted))
+console.log(head === null ? 'no sealed entries' : `${head.n} entries hold; head ${head.n}:${head.hash}`)
+if (unsealed !== null) {
+  console.log(
+    `${unsealed.entries} entries wait to be sealed, the oldest since ${new Date(unsealed.since).toISOString()}`,
+  )
+}
+if (broken !== null) {
+  console.error(`BROKEN: ${broken}`)
+  process.exitCode = 1
 }
 
 function readHead(text: string): ChainHead {

@@ -9,46 +9,24 @@
  * is 1 if one is not.
  */
 import type { Kysely } from 'kysely'
-import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
-import { FIXTURE_ID_MAX } from '../../actors/market/fixture.ts'
-import { connect } from '../../db/postgres/connect.ts'
+import { type FixtureId } from '../../actors/kernel/ids.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { Journal } from '../../db/journal.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { Rederivation } from '../verify/rederive.ts'
-import { whole } from '../rehearse/rig/options.ts'
+import { checkMatches } from './on-database.ts'
 
 /** The causes of ticks that only an update or a change of rules leaves. Others may lie between two of these. */
 const DERIVED: ReadonlySet<string> = new Set(['match', 'event', 'rules'])
 
-const connection = await connect(databaseOf(readConfig(environment())))
-try {
-  await connection.withoutTimeout(async (db) => {
-    for (const matchId of await matchesIn(db)) {
-      const { ticks, updates, flaw } = await check(db, matchId)
-      console.log(
-        `match ${matchId}: ${updates} updates, ${ticks} ticks, ${flaw === null ? 'proven' : `BROKEN: ${flaw}`}`,
-      )
-      if (flaw !== null) process.exitCode = 1
-    }
-  })
-} finally {
-  await connection.close()
-}
+await checkMatches('journal', check)
 
-async function matchesIn(db: Kysely<Database>): Promise<readonly FixtureId[]> {
-  const named = process.argv.slice(2)
-  if (named.length > 0) return named.map((text) => fixtureId(whole('match', text, 1, FIXTURE_ID_MAX)))
-  const rows = await db.selectFrom('journal').select('match_id').distinct().orderBy('match_id').execute()
-  return rows.map((row) => fixtureId(row.match_id))
-}
-
-async function check(db: Kysely<Database>, matchId: FixtureId) {
+async function check(db: Kysely<Database>, matchId: FixtureId): Promise<string> {
   const again = new Rederivation(matchId)
   /** By player: the bases in the order of time. */
   const moves = new Map<string, { readonly at: number; readonly base: number }[]>()
   let [updates, from, to] = [0, Infinity, 0]
-  const done = (ticks: number, flaw: string | null) => ({ ticks, updates, flaw })
+  const done = (ticks: number, flaw: string | null) =>
+    `${updates} updates, ${ticks} ticks, ${flaw === null ? 'proven' : `BROKEN: ${flaw}`}`
   try {
     for await (const { epoch, lines } of new Journal(db).read(matchId)) {
       for (const line of lines) {

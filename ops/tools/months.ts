@@ -6,14 +6,12 @@
  */
 import { parseArgs } from 'node:util'
 import { Months } from '../../db/months.ts'
-import { connect } from '../../db/postgres/connect.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { systemWorld } from '../../src/system-world.ts'
+import { onDatabase } from './on-database.ts'
 
 const { values } = parseArgs({ options: { detach: { type: 'string' }, attach: { type: 'string' } } })
-const connection = await connect(databaseOf(readConfig(environment())))
 try {
-  await connection.withoutTimeout(async (db) => {
+  await onDatabase(async (db) => {
     const months = new Months(db, systemWorld())
     if (values.detach !== undefined) {
       const obstacle = await months.obstacle(values.detach)
@@ -32,6 +30,4 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
-} finally {
-  await connection.close()
 }

@@ -10,39 +10,18 @@
  */
 import { hash } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
-import { FIXTURE_ID_MAX } from '../../actors/market/fixture.ts'
+import { type FixtureId } from '../../actors/kernel/ids.ts'
 import { readMatchInfo } from '../../actors/match/read-match-info.ts'
 import { Flaw } from '../../actors/tape/read-tape.ts'
-import { connect } from '../../db/postgres/connect.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { PublicTape } from '../../db/public-tape.ts'
 import { Recordings } from '../../db/recordings.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { verify } from '../../src/verify/verify.ts'
-import { whole } from '../rehearse/rig/options.ts'
+import { checkMatches } from './on-database.ts'
 
 const digest = (text: string): string => hash('sha256', text, 'hex')
 
-const connection = await connect(databaseOf(readConfig(environment())))
-try {
-  await connection.withoutTimeout(async (db) => {
-    for (const matchId of await matchesIn(db)) {
-      const found = await check(db, matchId)
-      console.log(`match ${matchId}: ${found}`)
-      if (found.startsWith('BROKEN')) process.exitCode = 1
-    }
-  })
-} finally {
-  await connection.close()
-}
-
-async function matchesIn(db: Kysely<Database>): Promise<readonly FixtureId[]> {
-  const named = process.argv.slice(2)
-  if (named.length > 0) return named.map((text) => fixtureId(whole('match', text, 1, FIXTURE_ID_MAX)))
-  const rows = await db.selectFrom('tape').select('match_id').where('first_n', '=', 1).orderBy('match_id').execute()
-  return rows.map((row) => fixtureId(row.match_id))
-}
+await checkMatches('tape', check)
 
 async function check(db: Kysely<Database>, matchId: FixtureId): Promise<string> {
   const tapes = new PublicTape(db)
