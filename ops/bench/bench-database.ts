@@ -14,11 +14,10 @@ import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { makeDatabase } from '../rehearse/rig/scratch-database.ts'
 
-export interface BenchDatabase {
+export interface BenchDatabase extends AsyncDisposable {
   readonly connection: Connection
   readonly url: string
   readonly users: readonly UserId[]
-  close(): Promise<void>
 }
 
 /** A new database on this server, with wallets for this many users. Durability is as the server has it. */
@@ -30,7 +29,7 @@ export async function createOnServer(server: string, users: number): Promise<Ben
     await drop()
   }
   try {
-    return { connection, url, users: await populate(connection, users), close }
+    return { connection, url, users: await populate(connection, users), [Symbol.asyncDispose]: close }
   } catch (error) {
     await close()
     throw error

@@ -25,12 +25,8 @@ const seconds = (ms: number): string => figure(ms / 1_000)
 
 const measured: FullTime[] = []
 for (const holders of options.holders.split(',').map(Number)) {
-  const database = await createOnServer(namedServer(), holders + TRADERS)
-  try {
-    measured.push(await measureFullTime(database, await prepareHolders(database, holders)))
-  } finally {
-    await database.close()
-  }
+  await using database = await createOnServer(namedServer(), holders + TRADERS)
+  measured.push(await measureFullTime(database, await prepareHolders(database, holders)))
 }
 const rows = measured.map((one) => [
   one.holders.toLocaleString('en'),

@@ -96,7 +96,7 @@ async function fullTime(match: BenchMatch): Promise<Costs> {
 }
 
 async function overRows(rows: number): Promise<Costs> {
-  const database = await createOnServer(namedServer(), USERS)
+  await using database = await createOnServer(namedServer(), USERS)
   const folder = await mkdtemp(join(tmpdir(), 'touchline-growth-'))
   try {
     let cookies: readonly string[] = []
@@ -142,28 +142,23 @@ async function overRows(rows: number): Promise<Costs> {
     costs['audit'] = since(audited)
     return costs
   } finally {
-    await database.close()
     await rm(folder, { recursive: true })
   }
 }
 
 async function overMatches(count: number): Promise<Costs> {
-  const database = await createOnServer(namedServer(), 1_000)
-  try {
-    await reset(database)
-    for (const match of await BenchMatch.start(database.connection, count)) await match.stop()
-    const at = performance.now()
-    const matches: BenchMatch[] = []
-    for (let n = 0; n < count; n++) {
-      matches.push(await BenchMatch.load(database.connection, fixtureId(FIRST_MATCH + n)))
-    }
-    const load = since(at) / count
-    const costs = { load, ...(await trades(matches, database.users)) }
-    for (const match of matches) await match.stop()
-    return costs
-  } finally {
-    await database.close()
+  await using database = await createOnServer(namedServer(), 1_000)
+  await reset(database)
+  for (const match of await BenchMatch.start(database.connection, count)) await match.stop()
+  const at = performance.now()
+  const matches: BenchMatch[] = []
+  for (let n = 0; n < count; n++) {
+    matches.push(await BenchMatch.load(database.connection, fixtureId(FIRST_MATCH + n)))
   }
+  const load = since(at) / count
+  const costs = { load, ...(await trades(matches, database.users)) }
+  for (const match of matches) await match.stop()
+  return costs
 }
 
 async function curve(counts: readonly number[], what: string, measure: (count: number) => Promise<Costs>) {

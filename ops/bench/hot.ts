@@ -56,15 +56,11 @@ for (const name of options.only.split(',')) {
 }
 
 async function besideHotMatch(address: string, terms: Pace): Promise<Section> {
-  const database = await createOnServer(address, USERS)
-  try {
-    const rounds: Round[] = []
-    for (let n = 0; n < terms.rounds; n++) rounds.push(await oneHotMatch(database, terms))
-    const title = `Single orders, alone and beside ${CROWD} under way on another match of the process`
-    return describe(title, 'orders beside a hot match', rounds)
-  } finally {
-    await database.close()
-  }
+  await using database = await createOnServer(address, USERS)
+  const rounds: Round[] = []
+  for (let n = 0; n < terms.rounds; n++) rounds.push(await oneHotMatch(database, terms))
+  const title = `Single orders, alone and beside ${CROWD} under way on another match of the process`
+  return describe(title, 'orders beside a hot match', rounds)
 }
 
 async function oneHotMatch(database: BenchDatabase, terms: Pace): Promise<Round> {
@@ -91,16 +87,12 @@ type OneRound = (bench: BenchServer, cookies: string[], terms: Pace) => Promise<
 
 /** The rounds, on a server of their own. */
 async function overHttp(address: string, terms: Pace, one: OneRound): Promise<Round[]> {
-  const database = await createOnServer(address, 0)
+  await using database = await createOnServer(address, 0)
   const rounds: Round[] = []
-  try {
-    await withServer(database, async (bench) => {
-      const cookies = await signedInUsers(bench.url)
-      for (let n = 0; n < terms.rounds; n++) rounds.push(await one(bench, cookies, terms))
-    })
-  } finally {
-    await database.close()
-  }
+  await withServer(database, async (bench) => {
+    const cookies = await signedInUsers(bench.url)
+    for (let n = 0; n < terms.rounds; n++) rounds.push(await one(bench, cookies, terms))
+  })
   return rounds
 }
 

@@ -18,12 +18,8 @@ const CONNECTIONS = [16, 64, 256]
 const { values: options } = parseArgs({ options: PACED })
 const pace = paceOf(options)
 
-const database = await createOnServer(namedServer(), 0)
-try {
-  await withServer(database, measure)
-} finally {
-  await database.close()
-}
+await using database = await createOnServer(namedServer(), 0)
+await withServer(database, measure)
 
 async function measure({ url, port, orders }: BenchServer): Promise<void> {
   const cookies = await signedInUsers(url)

@@ -147,7 +147,7 @@ function describe(rounds: readonly Readonly<Record<string, Run>>[]): string {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-one-match-'))
-const database = await createOnServer(server, USERS)
+await using database = await createOnServer(server, USERS)
 const redis = await OwnRedis.start(folder)
 try {
   const rounds: Readonly<Record<string, Run>>[] = []
@@ -164,6 +164,5 @@ try {
   else console.log(`${describe(rounds)}\n${describeCommitTime(commits)}`)
 } finally {
   await redis.kill()
-  await database.close()
   rmSync(folder, { recursive: true, force: true })
 }

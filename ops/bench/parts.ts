@@ -78,12 +78,8 @@ await programs.initialise(data)
 const postgres = new OwnPostgres(programs, data, await freePort(), { ...STATISTICS, ...STEADY })
 await postgres.run()
 try {
-  const database = await createOnServer(postgres.url, USERS)
-  try {
-    await measure(database)
-  } finally {
-    await database.close()
-  }
+  await using database = await createOnServer(postgres.url, USERS)
+  await measure(database)
 } finally {
   await postgres.stop()
   await rm(folder, { recursive: true })

@@ -50,12 +50,8 @@ interface Read {
   readonly naive?: { readonly p50Ms: number; readonly micros: number }
 }
 
-const database = await createOnServer(namedServer(), 0)
-try {
-  await withServer(database, measure)
-} finally {
-  await database.close()
-}
+await using database = await createOnServer(namedServer(), 0)
+await withServer(database, measure)
 
 async function measure({ url, port, orders }: BenchServer): Promise<void> {
   const cookies = await signedInUsers(url)

@@ -18,10 +18,6 @@ const USERS = 100_000
 const { values: options } = parseArgs({ options: PACED })
 const pace = paceOf(options)
 
-const database = await createOnServer(namedServer(), USERS)
-try {
-  const { text, data } = await benchOpens(database, pace)
-  console.log(options.json ? JSON.stringify(data) : text)
-} finally {
-  await database.close()
-}
+await using database = await createOnServer(namedServer(), USERS)
+const { text, data } = await benchOpens(database, pace)
+console.log(options.json ? JSON.stringify(data) : text)

@@ -216,26 +216,22 @@ async function measure(database: BenchDatabase) {
   return { users: USERS, rounds, read }
 }
 
-const database = await createOnServer(namedServer(), USERS + TRADERS)
-try {
-  const { rounds, read, users } = await measure(database)
-  const spread = (of: (round: (typeof rounds)[number]) => number) => withSpread(spreadOf(rounds.map(of)))
-  const told = [
-    users.toLocaleString('en'),
-    spread((round) => round.toldMs / 1_000),
-    spread((round) => round.calm.p50Ms),
-    spread((round) => round.calm.p99Ms),
-    spread((round) => round.meanwhile.p50Ms / round.calm.p50Ms),
-    spread((round) => round.meanwhile.p99Ms / round.calm.p99Ms),
-  ]
-  const pair = ({ p50Ms, p99Ms }: Omit<Latency, 'trades'>) => `${figure(p50Ms)}, ${figure(p99Ms)}`
-  const text = [
-    `trades while followers are told of a goal: median (min..max) of ${ROUNDS}`,
-    table(['followers', 'told s', 'alone p50 ms', 'p99 ms', 'p50 ratio', 'p99 ratio'], [told]),
-    'readings, p50, p99 ms',
-    table(['table', 'page', 'record'], [[read.table, read.page, read.record].map(pair)]),
-  ]
-  console.log(options.json ? JSON.stringify({ users, rounds, read }) : text.join('\n'))
-} finally {
-  await database.close()
-}
+await using database = await createOnServer(namedServer(), USERS + TRADERS)
+const { rounds, read, users } = await measure(database)
+const spread = (of: (round: (typeof rounds)[number]) => number) => withSpread(spreadOf(rounds.map(of)))
+const told = [
+  users.toLocaleString('en'),
+  spread((round) => round.toldMs / 1_000),
+  spread((round) => round.calm.p50Ms),
+  spread((round) => round.calm.p99Ms),
+  spread((round) => round.meanwhile.p50Ms / round.calm.p50Ms),
+  spread((round) => round.meanwhile.p99Ms / round.calm.p99Ms),
+]
+const pair = ({ p50Ms, p99Ms }: Omit<Latency, 'trades'>) => `${figure(p50Ms)}, ${figure(p99Ms)}`
+const text = [
+  `trades while followers are told of a goal: median (min..max) of ${ROUNDS}`,
+  table(['followers', 'told s', 'alone p50 ms', 'p99 ms', 'p50 ratio', 'p99 ratio'], [told]),
+  'readings, p50, p99 ms',
+  table(['table', 'page', 'record'], [[read.table, read.page, read.record].map(pair)]),
+]
+console.log(options.json ? JSON.stringify({ users, rounds, read }) : text.join('\n'))
