@@ -45,6 +45,10 @@ const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 3_000
 const NOTED_MS = 50
+/** The server answers an order within three seconds; an answer that is later than this is lost with its connection. */
+const ORDER_MS = 10_000
+/** The same of everything else: an admin's question may take a minute. */
+const ANSWER_MS = 90_000
 
 export type Ask = <Answer>(path: string, options?: RequestOptions) => Promise<Answer>
 
@@ -103,6 +107,7 @@ export function createAsking({
     const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
     return send(`${baseUrl}${path}${search}`, {
       method,
+      signal: AbortSignal.timeout(key === undefined ? ANSWER_MS : ORDER_MS),
       credentials: personalKey === undefined ? 'include' : 'omit',
       headers: {
         ...(personalKey === undefined ? {} : { authorization: `Bearer ${personalKey}` }),
@@ -132,13 +137,13 @@ export function createAsking({
           if (!(await renew(before))) onSignedOut()
           else response = await once(path, options)
         }
+        if (response.ok) return (await response.json()) as Answer
       } catch {
         onUnreachable()
         if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
         await pause(attempt, null)
         continue
       }
-      if (response.ok) return (await response.json()) as Answer
       const facts = await errorIn(response)
       const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
       if (!isPassing || isLast) throw new ApiError(response.status, facts)

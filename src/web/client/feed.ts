@@ -134,6 +134,7 @@ export class Feed {
     const attempt = ++this.#attempt
     this.#drop()
     this.#enter('connecting')
+    this.#expectMessage()
     try {
       const { token, wsUrl } = await this.#options.token()
       if (attempt !== this.#attempt) return
@@ -157,7 +158,6 @@ export class Feed {
 
   /** Subscribes to everything followed before, match by match, from the last move seen. */
   #resume(): void {
-    this.#expectMessage()
     this.#send({ type: 'account', ...(this.#marker === null ? {} : { since: this.#marker }) })
     const byMatch = Map.groupBy(this.#followed, ([, fixtureId]) => fixtureId)
     for (const [fixtureId, followed] of byMatch) {
@@ -236,7 +236,7 @@ export class Feed {
     this.#socket?.send(JSON.stringify(message))
   }
 
-  /** A connection that is silent for too long is dead, whatever the operating system reports. */
+  /** A connection that is silent for too long, or does not open, is dead, whatever the operating system reports. */
   #expectMessage(withinMs = SILENCE_MS): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#lose(this.#nextWait()), withinMs)
