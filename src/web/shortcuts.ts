@@ -35,6 +35,7 @@ export function startShortcuts(): void {
   document.addEventListener('keydown', (event) => {
     const act = ACTS[event.key.length === 1 ? event.key.toLowerCase() : event.key]
     const isTyping = event.target instanceof HTMLElement && event.target.closest('input, select, textarea') !== null
+    if (event.key === 'Escape' && event.target instanceof HTMLInputElement) event.target.blur()
     if (act === undefined || isTyping || !isTrading.peek()) return
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key !== 'Escape') event.preventDefault()

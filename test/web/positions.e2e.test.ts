@@ -107,6 +107,25 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     expect(await sizes(device)).toEqual([0.07])
   })
 
+  it('Escape leaves a field, whose level stays as it was, and the keys work again', async () => {
+    const { page, device } = await holder('Esme Escape')
+    const stop = row(page, 0.07).getByLabel('Stop-loss')
+    await stop.fill('1')
+    await stop.press('Escape')
+    expect(await stop.inputValue()).toBe('')
+    await page.keyboard.press('/')
+    const search = page.locator('.market input[type=search]:focus')
+    await search.press('Escape')
+    const player = page.url()
+    await page.keyboard.press('j')
+    await page.waitForURL((url) => url.href !== player)
+    // A level of another row comes after any that was sent before.
+    await row(page, 0.06).getByLabel('Stop-loss').fill('2')
+    await row(page, 0.06).getByLabel('Stop-loss').press('Enter')
+    await page.getByText('stop-loss 2.00').waitFor()
+    expect((await device.positions('open')).map(({ stopLoss }) => stopLoss)).toEqual([null, 2, null])
+  })
+
   it('a message covers neither the players nor the order, and Max needs no stake', async () => {
     const { page } = await site.visit({ viewport: { width: 1280, height: 800 } })
     await site.enter(page, 'Max Most')

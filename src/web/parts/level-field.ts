@@ -35,7 +35,7 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
       <${Help} word=${kind} about=${label.toLowerCase()} />
       ${
         value === null
-          ? html`<span class=${words.ticket.none}>${words.ticket.none}</span>`
+          ? html`<span class="none">${words.ticket.none}</span>`
           : html`
               <input
                 class="num"
