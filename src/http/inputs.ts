@@ -108,7 +108,7 @@ export const comparedPriceInput = (
 export const wholeInput = (min: number, max: number) =>
   z.preprocess(
     (text) => (typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text),
-    z.int().min(min).max(max),
+    z.int('must be a whole number').min(min).max(max),
   )
 
 /** How many rows a page holds at most. */
@@ -125,9 +125,9 @@ export const isNearTime = (text: string): boolean => {
 }
 export const NEAR_TIMES = `must be between the years ${FIRST_YEAR} and ${LAST_YEAR}`
 
-/** An instant in ISO 8601, UTC. */
+/** An instant in ISO 8601, with `Z` or an offset. */
 export const timeInput = z.iso
-  .datetime()
+  .datetime({ offset: true })
   .refine(isNearTime, NEAR_TIMES)
   .openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
   .transform((text) => instant(Date.parse(text)))

@@ -1,8 +1,9 @@
 import { crc32, gzipSync } from 'node:zlib'
 import { beforeAll, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { unfitIn } from '../../src/http/unfit-values.ts'
-import { apiJudge, type HttpRig, openHttpRig, order } from './http-rig.ts'
+import { apiJudge, type HttpRig, NOW, openHttpRig, order } from './http-rig.ts'
 import { operations } from './operations.ts'
 
 let rig: HttpRig
@@ -99,6 +100,14 @@ it('[H33] a time is of this century, wherever one is named', async () => {
   }
   expect(await refusedAt(await rig.asAlice('/api/recaps/weeks/9999-W52'))).toBe('week')
   expect((await rig.asAlice('/api/positions?from=2000-01-01T00:00:00Z&to=2100-12-31T23:59:59Z')).status).toBe(200)
+})
+
+it('[H33] a time may have an offset, everywhere; a page that is no number is told what it must be', async () => {
+  const endsAt = new Date(NOW + HOUR_MS).toISOString().replace('Z', '+00:00')
+  expect((await rig.send('POST', '/api/leagues', { name: 'Friends', endsAt, matches: 'all' })).status).toBe(201)
+  expect((await rig.asAlice('/api/positions?from=2026-05-01T02:00:00%2B02:00')).status).toBe(200)
+  const answer: unknown = await (await rig.asAlice('/api/leaderboard/global?limit=1.5')).json()
+  expect(answer).toMatchObject({ issues: [{ path: 'limit', message: 'must be a whole number' }] })
 })
 
 it('[H33] a cursor of the right form with a content that cannot be is refused on every list', async () => {
