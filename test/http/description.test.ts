@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { z } from '@hono/zod-openapi'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
@@ -94,6 +95,22 @@ describe('the API description', () => {
     const mounted = app.routes.filter(({ method, path }) => method !== 'ALL' && !isOther(path))
     const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...names].toSorted())
+  })
+
+  it('has every request of the runbook, and a key may send it', async () => {
+    const { routes } = await openDescribed()
+    const runbook = readFileSync(new URL('../../ops/runbook.md', import.meta.url), 'utf8').replaceAll(/\n */g, ' ')
+    const requests = [...runbook.matchAll(/adm(?: -X (\w+))? "?\$API(\/api\/[^\s`"?]*(?:<[^>]*>[^\s`"?]*)*)/g)]
+    expect(requests.length).toBeGreaterThan(10)
+    for (const [asked, method = 'GET', path = ''] of requests) {
+      const isAsked = (described: string): boolean =>
+        new RegExp(`^${described.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.replaceAll(/<[^>]*>/g, 'x'))
+      const found = routes.find((route) => route.method === method && isAsked(route.path))
+      expect(
+        found?.security?.some((way) => 'personalKey' in way),
+        asked,
+      ).toBe(true)
+    }
   })
 
   it('[H2] every answer has a status and a body that its route describes', async () => {
