@@ -88,7 +88,7 @@ export class ReplayPlayer {
     this.#report = reportWith(options.report, { replayId: options.order.id })
   }
 
-  /** Continues where the match is, if it has begun. Rejects with a fault. */
+  /** Plays the first frame, or continues where the match is. Rejects with a fault. */
   async start(): Promise<void> {
     const { order, context, desk, world } = this.#options
     if (order.traders > 0) {
@@ -100,8 +100,9 @@ export class ReplayPlayer {
     this.#timers.push(
       setInterval(() => this.#takeStep(), frameIntervalMs(order.speed)),
       setInterval(() => (this.#ending === null ? undefined : this.#takeStep()), ENDING_MS),
-      setTimeout(() => this.#takeStep(), 0), // the first frame is due once the room exists
     )
+    this.#takeStep()
+    await this.#step
   }
 
   /** Waits for the frame under way. */

@@ -46,7 +46,7 @@ export interface Touchline {
    */
   readonly outdated: Promise<string>
   /**
-   * Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one.
+   * Takes up what an earlier process left unfinished, plays the demo if there is one, and listens on both addresses.
    * Undoes what it has done and throws when a part cannot start.
    */
   start(): Promise<Addresses & { readonly processId: string }>
@@ -103,7 +103,6 @@ async function assemble(base: Base): Promise<Touchline> {
   const host: Host = { ...base, stores, market, accounts, observation, realTime, community, stream, library }
   const features = await openFeatures(host)
   const apps = await buildHttp(host, { schema, doors, wsServer, bot, watching, features })
-  const addresses = addEndpoints(base, { apps, wsServer })
   addProvider(base, realTime)
   addTasks(host, [
     ...databaseTasks(host, schema),
@@ -112,6 +111,8 @@ async function assemble(base: Base): Promise<Touchline> {
     ...matchTasks(host, bot, watching),
     ...features.flatMap(({ tasks = [] }) => tasks),
   ])
+  // After the tasks: the first client already finds what they take up, and the demo.
+  const addresses = addEndpoints(base, { apps, wsServer })
   return {
     realTime,
     users: accounts.users,

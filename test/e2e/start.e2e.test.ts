@@ -1,12 +1,13 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { killRemaining, Program } from '../support/process.ts'
+import { HttpClient } from '../support/http-client.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
@@ -64,6 +65,25 @@ it('does not start with an unknown demo recording or without its Redis', async (
   const alone = await new Program({ ...place.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
   expect(alone.code).toBe(1)
   expect(alone.stderr).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
+})
+
+it('has the players of its demo from its first answer on', async () => {
+  const place = await settle()
+  const before = createServer()
+  const port = String(await listen(before, 0))
+  await new Promise((resolve) => before.close(resolve))
+  const program = new Program({ ...place.env, PORT: port })
+  const url = `http://127.0.0.1:${port}`
+  const isUp = () =>
+    fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await vi.waitUntil(isUp, PATIENCE)
+  const user = new HttpClient(url)
+  await user.signIn('Ada')
+  expect(await user.instruments()).not.toEqual([])
+  expect(await program.stop()).toMatchObject({ code: 0 })
 })
 
 it('on SIGTERM /ready fails first, and requests are served until load balancers have noticed', async () => {

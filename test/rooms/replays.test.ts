@@ -72,7 +72,7 @@ describe('a replay', () => {
   it('[V5] continues after a restart where the match was', async () => {
     rig = await RealtimeRig.open()
     await start({ recording: recording(100) })
-    await until('the first frame', () => rig.desk.view(MATCH)?.info.feedSeq === 1)
+    expect(rig.desk.view(MATCH)?.info.feedSeq, 'the first frame').toBe(1)
     rig.world.pass(INTERVAL_MS * 40.5)
     await until('the frame now due', () => rig.desk.view(MATCH)?.info.feedSeq === 41)
     await rig.restart()
