@@ -45,7 +45,7 @@ const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 3_000
 const NOTED_MS = 50
-/** The server answers an order within three seconds; an answer that is later than this is lost with its connection. */
+/** The server answers orders and changes in three seconds; what is later than this is lost with its connection. */
 const ORDER_MS = 10_000
 /** The same of everything else: an admin's question may take a minute. */
 const ANSWER_MS = 90_000
@@ -107,7 +107,7 @@ export function createAsking({
     const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
     return send(`${baseUrl}${path}${search}`, {
       method,
-      signal: AbortSignal.timeout(key === undefined ? ANSWER_MS : ORDER_MS),
+      signal: AbortSignal.timeout(key === undefined && method !== 'PATCH' ? ANSWER_MS : ORDER_MS),
       credentials: personalKey === undefined ? 'include' : 'omit',
       headers: {
         ...(personalKey === undefined ? {} : { authorization: `Bearer ${personalKey}` }),
