@@ -14,6 +14,8 @@ export const LEAGUE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e7')
 export const CUP_PLAYER = instrumentId('0197f2a0-0000-8000-8000-0000000000c1')
 /** A league of which Alice is no member. */
 export const ELSEWHERE = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e8')
+/** Alice's season. */
+export const SEASON = leagueId('0197f2a0-7e10-7c40-9a51-3c2b1a09f8e9')
 
 export const CODE = '9f2c4b7d01ae'
 const BOB = userId('0197f2a0-0000-7000-8000-00000000000b')
@@ -47,7 +49,8 @@ export const leaguesPort = (alice: UserId, fixture: FixtureId, now: number): Fea
   join: async (_user, code) => BY_CODE[code] ?? { kind: 'unknown' },
   leave: async (_user, id) => id === LEAGUE,
   list: async () => [ownLeague(now)],
-  find: async (_user, id) => (id === LEAGUE ? ownLeague(now) : null),
+  find: async (_user, id) =>
+    id === LEAGUE ? ownLeague(now) : id === SEASON ? { ...ownLeague(now), kind: 'season' } : null,
   byCode: async (code) => (code === CODE ? { ...ownLeague(now), matches: [fixture] } : null),
   table: async () => [
     { rank: 1, userId: BOB, username: 'bob', value: money(1_100_000_000), openPositions: 0, isOff: false },

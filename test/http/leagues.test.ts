@@ -3,7 +3,7 @@ import { done, refused } from '../../actors/kernel/outcome.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { type HttpRigOptions, NOW, openHttpRig, PLAYER, trade } from './http-rig.ts'
 import { LineInput } from '../../src/http/inputs.ts'
-import { CUP_PLAYER, ELSEWHERE, LEAGUE } from './league-ports.ts'
+import { CUP_PLAYER, ELSEWHERE, LEAGUE, SEASON } from './league-ports.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const friends = { name: 'Friends', startsAt: iso(NOW), endsAt: iso(NOW + HOUR_MS), matches: 'all' }
@@ -82,6 +82,14 @@ describe('leagues', () => {
     expect(body).toMatchObject({ position: { id: trade.position.id } })
     const refusal = refused({ code: 'key_reused' })
     expect((await ask('POST', '/api/positions/open', again, { recalled: refusal })).status).toBe(409)
+  })
+
+  it('[G2] a refusal to let a member go says that a season lasts, not that it is over', async () => {
+    expect(await ask('POST', `/api/leagues/${SEASON}/leave`)).toMatchObject({
+      status: 409,
+      body: { code: 'LEAGUE_KEEPS_MEMBERS' },
+    })
+    expect((await ask('POST', `/api/leagues/${ELSEWHERE}/leave`)).status).toBe(404)
   })
 
   it('[Y2] its table is read page by page, without those who are on no board', async () => {

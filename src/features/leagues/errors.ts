@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { LEAGUES_MAX } from '../../../actors/kernel/limits.ts'
 import type { ErrorTable } from '../../http/error-facts.ts'
 import { ownErrors } from '../../http/own-errors.ts'
 
@@ -13,16 +14,21 @@ export const ENTRY_ERRORS = {
   LEAGUE_OVER: {
     status: 409,
     error: 'the league is over',
-    when: 'It has ended. Users can no longer join or leave it.',
+    when: 'It has ended: users can no longer join it, nor leave it once it is decided.',
   },
 } as const satisfies ErrorTable
 
 export const leagueErrors = ownErrors({
   ...ENTRY_ERRORS,
+  LEAGUE_KEEPS_MEMBERS: {
+    status: 409,
+    error: 'seasons and tournaments cannot be left',
+    when: 'The league is a season or a tournament. Not trading in it is enough.',
+  },
   LEAGUE_LIMIT: {
     status: 409,
-    error: 'you take part in as many leagues as a user can; leave one first',
+    error: `you take part in ${LEAGUES_MAX} leagues, the most you can; leave one first`,
     when: 'The caller takes part in `maxLeagues` leagues that are not over. Leave one first.',
-    facts: { maxLeagues: z.int().openapi({ example: 25 }) },
+    facts: { maxLeagues: z.int().openapi({ example: LEAGUES_MAX }) },
   },
 })

@@ -93,7 +93,7 @@ const leave = createRoute({
   request: { params: z.object({ id: LeagueIdInput }) },
   responses: {
     200: json(z.object({ left: z.literal(true) }), 'Left.'),
-    ...leagueErrors.responses(...SIGNED_IN, ...INPUT, ...CHANGE, 'NOT_FOUND', 'LEAGUE_OVER'),
+    ...leagueErrors.responses(...SIGNED_IN, ...INPUT, ...CHANGE, 'NOT_FOUND', 'LEAGUE_OVER', 'LEAGUE_KEEPS_MEMBERS'),
   },
 })
 
@@ -135,10 +135,9 @@ export function leagueMembership({ leagues, corsOrigins, world }: Deps, gates: G
       const { userId } = c.var.caller
       const { id } = c.req.valid('param')
       if (await leagues.leave(userId, id)) return c.json({ left: true as const }, 200)
-      return fail(
-        c,
-        (await leagues.find(userId, id)) === null ? notFound('league') : leagueErrors.answer('LEAGUE_OVER'),
-      )
+      const league = await leagues.find(userId, id)
+      if (league === null) return fail(c, notFound('league'))
+      return fail(c, leagueErrors.answer(league.kind === 'private' ? 'LEAGUE_OVER' : 'LEAGUE_KEEPS_MEMBERS'))
     })
 }
 
