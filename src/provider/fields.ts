@@ -121,6 +121,14 @@ export const date: Field<number> = (value) => {
 type Fields = Readonly<Record<string, Field<unknown>>>
 export type Row<F extends Fields> = { readonly [K in keyof F]: In<F[K]> }
 
+/** A field of an object. A provider that includes what a number stands for may give the number only there. */
+function fieldIn(value: object, key: string): unknown {
+  const own: unknown = Reflect.get(value, key)
+  if ((own !== undefined && own !== null) || !key.endsWith('_id')) return own
+  const included: unknown = Reflect.get(value, key.slice(0, -'_id'.length))
+  return typeof included === 'object' && included !== null ? Reflect.get(included, 'id') : own
+}
+
 /** An object with these fields. Others are not read. */
 export const record =
   <F extends Fields>(fields: F): Field<Row<F>> =>
@@ -130,7 +138,7 @@ export const record =
     const row: Record<string, unknown> = {}
     for (const [key, field] of Object.entries(fields)) {
       const path = name === '' ? key : `${name}.${key}`
-      const read = field(Reflect.get(value, key), path, skipped)
+      const read = field(fieldIn(value, key), path, skipped)
       if (read === REFUSED) skipped[path] = (skipped[path] ?? 0) + 1
       if ((read === null || read === REFUSED) && 'isRequired' in field) return REFUSED
       row[key] = read === REFUSED ? null : read

@@ -31,8 +31,17 @@ const EPOCH = { from: 631_152_000, to: 4_102_444_800 } as const
 /** Statistic types that are no counts: minutes, percentages and expected values. */
 const FIGURES: ReadonlySet<number> = new Set([40, 119, 1584, 5304])
 
-/** `data.value` of a statistic; ratings have also been seen as `data.average`. */
-const measured = (kind: Field<number>) => record({ value: kind, average: kind })
+/** Where providers put the value of a statistic: the first of these that there is, at most three deep. */
+const PLACES = ['value', 'all', 'total', 'count', 'average'] as const
+const DEPTH_MAX = 3
+
+const measured =
+  (kind: Field<number>, depth = 0): Field<number> =>
+  (value, name, skipped) => {
+    if (typeof value !== 'object' || value === null) return kind(value, name, skipped)
+    const found = PLACES.map((key): unknown => Reflect.get(value, key)).find((one) => one !== undefined && one !== null)
+    return depth === DEPTH_MAX ? null : measured(kind, depth + 1)(found, name, skipped)
+  }
 const figure = measured(numberFrom(-100_000, 100_000))
 const counted = measured(count(COUNT_MAX))
 const rating = measured(numberFrom(RATING.min, RATING.max))
@@ -46,9 +55,9 @@ const detail: Field<{ readonly type: number; readonly value: number | null }> = 
   if (found === null || typeof found === 'symbol') return found
   const type = found.type_id
   const kind = type === STATISTIC.rating ? rating : FIGURES.has(type) ? figure : counted
-  const data = record({ data: kind })(row, name, skipped)
-  if (data === null || typeof data === 'symbol') return data
-  return { type, value: data.data === null ? null : (data.data.value ?? data.data.average) }
+  const read = record({ data: kind, value: kind })(row, name, skipped)
+  if (read === null || typeof read === 'symbol') return read
+  return { type, value: read.data ?? read.value }
 }
 
 const participant = record({
@@ -117,7 +126,7 @@ const fixture = record({
   starting_at: date,
   starting_at_timestamp: count(EPOCH.to, EPOCH.from),
   state_id: count(1_000),
-  state: record({ id: count(1_000), state: word, developer_name: word }),
+  state: record({ state: word, developer_name: word }),
   participants: rows(participant),
   scores: rows(score),
   periods: rows(period),

@@ -52,7 +52,7 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   const scoreOf = (side: Side, description: string): number | null =>
     goalsIn(fixture, (row) => sideOf(row.participant_id) === side && row.description === description)
   const periods = periodsOf(fixture)
-  const state = { state: stateOf(fixture), stateId: fixture.state_id ?? fixture.state?.id ?? null }
+  const state = { state: stateOf(fixture), stateId: fixture.state_id }
   const isShootout = hasShootout({ ...state, periods: periods.map(({ period }) => period) })
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf('home', 'CURRENT'), away: scoreOf('away', 'CURRENT') }
@@ -383,7 +383,7 @@ function teamStatsOf(
   for (const row of fixture.statistics ?? []) {
     const side = sideOf(row.participant_id)
     const name = row.type?.name ?? TEAM_STATISTIC[row.type_id]
-    const value = row.data?.value ?? row.data?.average ?? null
+    const value = row.data
     if (side === null || name === undefined || value === null) continue
     stats[side][name] = value
     any = true
