@@ -12,7 +12,8 @@ type Read<T> = T | null | typeof REFUSED
 /** What was refused, by name of the field or list, and how often. */
 export type Skipped = Record<string, number>
 
-export type Field<T> = (value: unknown, name: string, skipped: Skipped) => Read<T>
+/** `row`: the object that the field is of. */
+export type Field<T> = (value: unknown, name: string, skipped: Skipped, row?: object) => Read<T>
 
 /** What a field is in a row. */
 export type In<F> = F extends Field<infer T> ? (F extends Required<T> ? T : T | null) : never
@@ -138,7 +139,7 @@ export const record =
     const row: Record<string, unknown> = {}
     for (const [key, field] of Object.entries(fields)) {
       const path = name === '' ? key : `${name}.${key}`
-      const read = field(fieldIn(value, key), path, skipped)
+      const read = field(fieldIn(value, key), path, skipped, value)
       if (read === REFUSED) skipped[path] = (skipped[path] ?? 0) + 1
       if ((read === null || read === REFUSED) && 'isRequired' in field) return REFUSED
       row[key] = read === REFUSED ? null : read

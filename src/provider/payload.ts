@@ -83,6 +83,12 @@ const period = record({
   seconds: count(59),
 })
 
+/** A name beside a number: where the number is there and cannot be read, the name says nothing. */
+const nameBeside =
+  (key: string): Field<string> =>
+  (value, name, skipped, row = {}) =>
+    typeof id(Reflect.get(row, key), name, skipped) === 'symbol' ? null : text(value, name, skipped)
+
 const event = record({
   id,
   type_id: id,
@@ -92,8 +98,8 @@ const event = record({
   player_id: id,
   related_player_id: id,
   coach_id: id,
-  player_name: text,
-  related_player_name: text,
+  player_name: nameBeside('player_id'),
+  related_player_name: nameBeside('related_player_id'),
   minute,
   extra_minute: count(60),
   sort_order: count(1_000),

@@ -6,26 +6,20 @@ import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type {
   FixtureEvent,
   FixtureEventKind,
-  FixturePlayer,
   FixtureSnapshot,
   PeriodKind,
-  PlayerRole,
   SaidFixture,
   SaidPeriod,
   Side,
 } from '../../actors/market/fixture.ts'
+import { clockMinute, near } from '../../actors/market/incidents.ts'
 import { hasShootout, isKnownState } from '../../actors/market/phase.ts'
 import { goalsByOdds } from './odds.ts'
+import { idsByName, namedIn, playersOf } from './players.ts'
 import { sidesOf } from './sides.ts'
 import type { Skipped } from './fields.ts'
-import {
-  type EventRow,
-  type FixturePayload,
-  type LineupRow,
-  type PeriodRow,
-  readPayload,
-  type ScoreRow,
-} from './payload.ts'
+import { type EventRow, type FixturePayload, type PeriodRow, readPayload, type ScoreRow } from './payload.ts'
+import { STATISTIC } from '../../actors/market/scoring.ts'
 import { TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
 
 export interface ParseOptions {
@@ -57,10 +51,10 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf('home', 'CURRENT'), away: scoreOf('away', 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
-  const events =
-    fixture.events
-      ?.filter(isFact)
-      .map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) })) ?? null
+  const idOf = idsByName(players)
+  const rows = fixture.events?.map((row) => namedIn(row, idOf)).filter(isFact)
+  const told = rows?.map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) }))
+  const events = told === undefined ? null : withDismissals(told, players)
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
   const scored = (side: Side): number | null => scoreOf(side, 'PENALTY_SHOOTOUT')
   const isCounted = kicks.length > 0 || scored('home') !== null || scored('away') !== null
@@ -249,6 +243,18 @@ function eventOf(row: EventRow, periods: readonly KnownPeriod[], around: Around)
   }
 }
 
+/** A booking that comes minutes after another of its player dismisses them, where the statistics count two. */
+function withDismissals(events: readonly FixtureEvent[], players: SaidFixture['players']): readonly FixtureEvent[] {
+  const isSecond = (row: FixtureEvent): boolean => {
+    const details = players.find(({ playerId: id }) => id === row.playerId)?.details ?? {}
+    const cards = (details[STATISTIC.yellow] ?? 0) + (details[STATISTIC.secondYellow] ?? 0)
+    const isFirst = (one: FixtureEvent): boolean =>
+      one.kind === 'yellow' && one.playerId === row.playerId && clockMinute(one) < clockMinute(row) && !near(one, row)
+    return cards > 1 && events.some(isFirst)
+  }
+  return events.map((row) => (row.kind === 'yellow' && isSecond(row) ? { ...row, kind: 'second_yellow' } : row))
+}
+
 /** A goal whose text says that it was missed contradicts itself: the score and the statistics tell what it was. */
 const isMissedGoal = ({ type_id: type, info, addition }: EventRow): boolean =>
   (type === 14 || type === 16) && /\bmiss(?:ed)?\b/i.test(`${info} ${addition}`)
@@ -286,91 +292,6 @@ function isShootoutKick(row: EventRow, { total, isShootout }: Around, kind: Peri
 
 const shootoutKind = (kind: FixtureEventKind): FixtureEventKind =>
   kind === 'penalty_missed' ? 'shootout_miss' : 'shootout_goal'
-
-const ROLE_BY_ID: Readonly<Record<number, PlayerRole>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
-const STARTER = 11
-const SUBSTITUTION = 18
-
-type SaidPlayer = SaidFixture['players'][number]
-
-function playersOf(
-  fixture: FixturePayload,
-  sideOf: (team: number | null) => Side | null,
-  instrumentIdOf: ParseOptions['instrumentIdOf'],
-): readonly SaidPlayer[] {
-  const players = new Map<PlayerId, SaidPlayer>()
-  for (const row of fixture.lineups ?? []) {
-    const id = playerId(row.player_id)
-    const side = sideOf(row.team_id)
-    if (side === null) continue
-    const player = {
-      playerId: id,
-      instrumentId: instrumentIdOf(id),
-      name: row.player_name ?? row.player?.name ?? null,
-      side,
-      role: row.position_id === null ? null : (ROLE_BY_ID[row.position_id] ?? null),
-      jersey: row.jersey_number,
-      starter: row.type_id === STARTER,
-      details: detailsOf(row),
-    }
-    players.set(id, bothOf(players.get(id), player))
-  }
-  for (const row of fixture.events ?? []) {
-    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, sideOf(row.participant_id), instrumentIdOf) : null
-    if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
-  }
-  return [...players.values()]
-}
-
-/** A player who is listed twice: who starts in one row has started, and the row with most statistics has them. */
-function bothOf(first: SaidPlayer | undefined, second: SaidPlayer): SaidPlayer {
-  if (first === undefined) return second
-  const size = ({ details }: SaidPlayer): number => Object.keys(details ?? {}).length
-  const isSecond = second.starter === first.starter ? size(second) > size(first) : second.starter
-  const [main, other] = isSecond ? [second, first] : [first, second]
-  // A row of the other team may be about another player.
-  const isMain = size(main) >= size(other) || (size(main) > 0 && main.side !== other.side)
-  return {
-    ...main,
-    name: main.name ?? other.name,
-    role: main.role ?? other.role,
-    jersey: main.jersey ?? other.jersey,
-    details: isMain ? main.details : other.details,
-  }
-}
-
-/** By row: payloads share the rows that have not changed. */
-const knownDetails = new WeakMap<LineupRow, FixturePlayer['details']>()
-
-function detailsOf(row: LineupRow): FixturePlayer['details'] {
-  const known = knownDetails.get(row)
-  if (known !== undefined) return known
-  const found = (row.details ?? []).flatMap(({ type, value }) => (value === null ? [] : [[type, value] as const]))
-  // Of two rows of a statistic the one that is ahead counts.
-  const details = found.length === 0 ? null : Object.fromEntries(found.toSorted(([, a], [, b]) => a - b))
-  knownDetails.set(row, details)
-  return details
-}
-
-/** A substitute who is missing from the line-ups: only the substitution describes them. */
-function unlistedOf(
-  row: EventRow,
-  side: Side | null,
-  instrumentIdOf: ParseOptions['instrumentIdOf'],
-): SaidPlayer | null {
-  if (row.player_id === null || side === null) return null
-  const id = playerId(row.player_id)
-  return {
-    playerId: id,
-    instrumentId: instrumentIdOf(id),
-    name: row.player_name,
-    side,
-    role: null,
-    jersey: null,
-    starter: false,
-    details: null,
-  }
-}
 
 type TeamStats = Record<Side, Record<string, number>>
 

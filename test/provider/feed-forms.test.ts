@@ -1,6 +1,27 @@
 /** Fields that are told in another form, or in a place that contradicts the rest. */
 import { describe, expect, it } from 'vitest'
-import { counts, details, fed, goal, lineups, type Row, type Said, scored, STATS } from '../support/fed-polls.ts'
+import { instrumentId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { parseFixture } from '../../src/provider/snapshot.ts'
+import {
+  AWAY,
+  counts,
+  details,
+  event,
+  fed,
+  goal,
+  HOME,
+  lineup,
+  lineups,
+  LINEUPS,
+  payload,
+  type Row,
+  type Said,
+  scored,
+  STATS,
+} from '../support/fed-polls.ts'
+
+const options = { instrumentIdOf: (id: number) => instrumentId(`i-${id}`), receivedAt: instant(1_700_000_000_000) }
 
 describe('fields in another form', () => {
   it.each<[string, (value: unknown, type: number) => Row]>([
@@ -26,5 +47,67 @@ describe('fields in another form', () => {
     const rows = lineups({ 4: { details: details({ ...STATS, 52: 1 }) } }).map(included)
     const said: Said = { ...scored, over: { events: [included(goal)], lineups: rows } }
     expect(fed(said).bases()).toEqual(fed(scored).bases())
+  })
+
+  it('[P24] a row that gives only a name is about the listed player of that name', () => {
+    const off = event(2, 18, 6, 39, { related_player_id: 3, related_player_name: 'Player 3' })
+    const told = (...events: readonly Row[]): Said => ({ ...scored, over: { ...scored.over, events } })
+    const named = [goal, off].map((row) => ({ ...row, player_id: null, related_player_id: null }))
+    const match = fed(told(...named))
+    expect(match.bases()).toEqual(fed(told(goal, off)).bases())
+    expect(match.playing()).not.toContain(3)
+    const unread = { ...goal, player_id: 4.5 }
+    expect(fed(told(unread)).events()).toEqual([[1, null, false]])
+    const twins = [...LINEUPS, lineup(6, { player_id: 7, player_name: 'Player 4' })]
+    const ambiguous: Said = { score: [1, 0], over: { lineups: twins, events: [{ ...goal, player_id: null }] } }
+    expect(fed(ambiguous).events()).toEqual([[1, null, false]])
+  })
+})
+
+describe('a second booking', () => {
+  const twice: Said = { over: { events: [event(1, 19, 4, 20), event(2, 19, 4, 38)] } }
+  const stated = (cards: object): Said => ({
+    over: { ...twice.over, lineups: lineups({ 4: { details: details({ ...STATS, ...cards }) } }) },
+  })
+
+  it('[P24] of a player whose statistics count two dismisses them', () => {
+    for (const cards of [{ 84: 2 }, { 84: 1, 85: 1 }]) {
+      const match = fed(stated(cards), stated(cards))
+      expect(match.playing()).not.toContain(4)
+    }
+    expect(fed(stated({ 84: 1 }), stated({ 84: 1 })).playing()).toContain(4)
+    expect(fed(twice, twice).playing()).toContain(4)
+  })
+
+  it('[P24] within two minutes is the first one', () => {
+    const near: Said = { over: { ...stated({ 84: 2 }).over, events: [event(1, 19, 4, 20), event(2, 19, 4, 22)] } }
+    expect(fed(near, near).playing()).toContain(4)
+  })
+})
+
+/** Eleven of each team, and two on each bench. */
+const squads = [HOME, AWAY].flatMap((team) =>
+  Array.from({ length: 13 }, (_, n): Row => {
+    const over = { player_id: team * 10 + n, player_name: `Player ${team} ${n}`, team_id: team, jersey_number: n + 1 }
+    return lineup(2, { ...over, type_id: n < 11 ? 11 : 12, details: n < 11 ? details(STATS) : [] })
+  }),
+)
+const listing = (change: (row: Row) => Row | readonly Row[]): Said => ({ over: { lineups: squads.flatMap(change) } })
+
+describe('line-ups that contradict the rest', () => {
+  it.each<[string, (row: Row) => Row | readonly Row[]]>([
+    ['a third team', (row) => ({ ...row, team_id: 777 })],
+    ['no team', (row) => ({ ...row, team_id: null })],
+    ['both teams', (row) => [{ ...row, team_id: AWAY, details: [] }, row]],
+  ])('[P27] a starter of %s is of the one that lacks an eleventh', (_, change) => {
+    const parsed = parseFixture(
+      payload(
+        1,
+        listing((row) => (row['player_id'] === 103 ? change(row) : row)),
+      ),
+      options,
+    )
+    const found = parsed.ok ? parsed.snapshot.players.filter(({ playerId }) => playerId === 103) : []
+    expect(found.map(({ side, starter }) => [side, starter])).toEqual([['home', true]])
   })
 })

@@ -1,0 +1,119 @@
+/** The players that a payload lists, and those that its rows give the name of. */
+import { type InstrumentId, type PlayerId, playerId } from '../../actors/kernel/ids.ts'
+import type { FixturePlayer, PlayerRole, SaidFixture, Side } from '../../actors/market/fixture.ts'
+import type { EventRow, FixturePayload, LineupRow } from './payload.ts'
+
+const ROLE_BY_ID: Readonly<Record<number, PlayerRole>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
+const STARTER = 11
+const SUBSTITUTION = 18
+
+type SaidPlayer = SaidFixture['players'][number]
+
+export function playersOf(
+  fixture: FixturePayload,
+  sideOf: (team: number | null) => Side | null,
+  instrumentIdOf: (playerId: PlayerId) => InstrumentId,
+): readonly SaidPlayer[] {
+  const players = new Map<PlayerId, SaidPlayer>()
+  const starters: Record<Side, Set<number>> = { home: new Set(), away: new Set() }
+  for (const row of fixture.lineups ?? []) {
+    const side = sideOf(row.team_id)
+    if (side !== null && row.type_id === STARTER) starters[side].add(row.player_id)
+  }
+  for (const row of fixture.lineups ?? []) {
+    const id = playerId(row.player_id)
+    const side = (row.type_id === STARTER ? missingIn(starters, row.player_id) : null) ?? sideOf(row.team_id)
+    if (side === null) continue
+    const player = {
+      playerId: id,
+      instrumentId: instrumentIdOf(id),
+      name: row.player_name ?? row.player?.name ?? null,
+      side,
+      role: row.position_id === null ? null : (ROLE_BY_ID[row.position_id] ?? null),
+      jersey: row.jersey_number,
+      starter: row.type_id === STARTER,
+      details: detailsOf(row),
+    }
+    players.set(id, bothOf(players.get(id), player))
+  }
+  for (const row of fixture.events ?? []) {
+    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, sideOf(row.participant_id), instrumentIdOf) : null
+    if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
+  }
+  return [...players.values()]
+}
+
+const ELEVEN = 11
+
+/** The side of a starter of both teams, or of none: the one that lacks them, where the other has eleven others. */
+function missingIn(starters: Readonly<Record<Side, ReadonlySet<number>>>, id: number): Side | null {
+  if (starters.home.has(id) !== starters.away.has(id)) return null
+  const isOpen = (side: Side): boolean => starters[side].size - Number(starters[side].has(id)) < ELEVEN
+  return isOpen('home') === isOpen('away') ? null : isOpen('home') ? 'home' : 'away'
+}
+
+/** A player who is listed twice: who starts in one row has started, and the row with most statistics has them. */
+function bothOf(first: SaidPlayer | undefined, second: SaidPlayer): SaidPlayer {
+  if (first === undefined) return second
+  const size = ({ details }: SaidPlayer): number => Object.keys(details ?? {}).length
+  const isSecond = second.starter === first.starter ? size(second) > size(first) : second.starter
+  const [main, other] = isSecond ? [second, first] : [first, second]
+  // A row of the other team may be about another player.
+  const isMain = size(main) >= size(other) || (size(main) > 0 && main.side !== other.side)
+  return {
+    ...main,
+    name: main.name ?? other.name,
+    role: main.role ?? other.role,
+    jersey: main.jersey ?? other.jersey,
+    details: isMain ? main.details : other.details,
+  }
+}
+
+/** By row: payloads share the rows that have not changed. */
+const knownDetails = new WeakMap<LineupRow, FixturePlayer['details']>()
+
+function detailsOf(row: LineupRow): FixturePlayer['details'] {
+  const known = knownDetails.get(row)
+  if (known !== undefined) return known
+  const found = (row.details ?? []).flatMap(({ type, value }) => (value === null ? [] : [[type, value] as const]))
+  // Of two rows of a statistic the one that is ahead counts.
+  const details = found.length === 0 ? null : Object.fromEntries(found.toSorted(([, a], [, b]) => a - b))
+  knownDetails.set(row, details)
+  return details
+}
+
+/** A substitute who is missing from the line-ups: only the substitution describes them. */
+function unlistedOf(
+  row: EventRow,
+  side: Side | null,
+  instrumentIdOf: (playerId: PlayerId) => InstrumentId,
+): SaidPlayer | null {
+  if (row.player_id === null || side === null) return null
+  const id = playerId(row.player_id)
+  return {
+    playerId: id,
+    instrumentId: instrumentIdOf(id),
+    name: row.player_name,
+    side,
+    role: null,
+    jersey: null,
+    starter: false,
+    details: null,
+  }
+}
+
+/** The numbers of the listed players, by a name that only one of them has. */
+export function idsByName(players: readonly SaidPlayer[]): (name: string | null) => number | null {
+  const named = Map.groupBy(players, ({ name }) => name)
+  return (name) => {
+    const [one, ...others] = name === null ? [] : (named.get(name) ?? [])
+    return one === undefined || others.length > 0 ? null : one.playerId
+  }
+}
+
+/** A row that gives only the name of a listed player is about that one. */
+export const namedIn = (row: EventRow, idOf: (name: string | null) => number | null): EventRow => ({
+  ...row,
+  player_id: row.player_id ?? idOf(row.player_name),
+  related_player_id: row.related_player_id ?? idOf(row.related_player_name),
+})
