@@ -59,7 +59,11 @@ function secsInto(row: Row, secs: number, periods: readonly FixturePeriod[], now
 const playable = (periods: readonly FixturePeriod[]): readonly FixturePeriod[] =>
   periods.filter((p) => p.kind !== 'penalties')
 
+/** A clock may be this far behind the minutes of its rows. */
+const BEHIND_SECS = 120
+
+/** The period that a row names, unless it had not lasted until the row's minute; else that of the minute. */
 const periodOf = ({ minute, period }: Row, played: readonly FixturePeriod[]): FixturePeriod | undefined =>
-  played.find((p) => p.order === period) ??
+  played.find((p) => p.order === period && (minute ?? 0) * 60 <= p.countsFrom * 60 + p.elapsedSecs + BEHIND_SECS) ??
   (minute === null ? played.at(-1) : played.findLast((p) => p.countsFrom < minute)) ??
   played[0]

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { instrumentId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { parseFixture } from '../../src/provider/snapshot.ts'
+import { FedMatch } from '../support/fed-match.ts'
 import {
   AWAY,
   counts,
@@ -92,9 +93,29 @@ const squads = [HOME, AWAY].flatMap((team) =>
     return lineup(2, { ...over, type_id: n < 11 ? 11 : 12, details: n < 11 ? details(STATS) : [] })
   }),
 )
+const eleven = squads.filter((row) => row['type_id'] === 11).map((row) => Number(row['player_id']))
 const listing = (change: (row: Row) => Row | readonly Row[]): Said => ({ over: { lineups: squads.flatMap(change) } })
 
 describe('line-ups that contradict the rest', () => {
+  it('[P25] of a squad that is listed as starters those have started who have done something', () => {
+    const [all, none] = [{ type_id: 11 }, { type_id: 11, details: [] }]
+    const match = new FedMatch()
+    match.poll(
+      payload(
+        1,
+        listing((row) => ({ ...row, ...none })),
+      ),
+    )
+    expect(match.playing()).toEqual([])
+    const few = listing((row) => ({ ...row, ...(Number(row['player_id']) % 2 === 0 ? all : none) }))
+    const whole = listing((row) => ({ ...row, ...all }))
+    for (const [n, said] of [few, whole, whole].entries()) match.poll(payload(n + 2, said))
+    expect(match.playing()).toEqual(eleven)
+    const substitutes = listing((row) => ({ ...row, ...all, details: details(STATS) }))
+    for (const n of [5, 6, 7]) match.poll(payload(n, substitutes))
+    expect(match.playing()).toEqual(eleven)
+  })
+
   it.each<[string, (row: Row) => Row | readonly Row[]]>([
     ['a third team', (row) => ({ ...row, team_id: 777 })],
     ['no team', (row) => ({ ...row, team_id: null })],
@@ -109,5 +130,33 @@ describe('line-ups that contradict the rest', () => {
     )
     const found = parsed.ok ? parsed.snapshot.players.filter(({ playerId }) => playerId === 103) : []
     expect(found.map(({ side, starter }) => [side, starter])).toEqual([['home', true]])
+  })
+})
+
+const FIRST = { id: 1, type_id: 1, counts_from: 0, minutes: 47, seconds: 0, ticking: false }
+const secondHalf = (minute: number, over: Row = {}): Said => ({
+  over: {
+    state: { state: 'INPLAY_2ND_HALF' },
+    state_id: 22,
+    periods: [FIRST, { id: 2, type_id: 2, counts_from: 45, minutes: minute, seconds: 0, ticking: true }],
+    ...over,
+  },
+})
+
+describe('rows and states that contradict the clock', () => {
+  it('[P3] half time that is shown for more than five minutes of the second half is over', () => {
+    const minutes = [46, 48, 50, 52, 54]
+    const left = minutes.map((minute) => secondHalf(minute, { state: { state: 'HT' }, state_id: 3 }))
+    const right = fed(...minutes.map((minute) => secondHalf(minute)))
+    expect(fed(...left).base(4)).toBeCloseTo(right.base(4) ?? 0, 1)
+    expect(fed(...left).state.info.phase).toBe('live')
+    const short = fed(...left.slice(0, 3))
+    expect(short.state.info.phase).toBe('break')
+  })
+
+  it('[P25] a row is of the period of its minute where the one that it names had ended before', () => {
+    const off = (period_id: number) => event(1, 18, 6, 70, { related_player_id: 4, period_id })
+    const told = (row: Row): Said => secondHalf(80, { events: [row] })
+    expect(fed(told(off(1)), told(off(1))).bases()).toEqual(fed(told(off(2)), told(off(2))).bases())
   })
 })

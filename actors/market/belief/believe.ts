@@ -26,7 +26,7 @@ import {
   withoutOther,
   withUntold,
 } from './old-answers.ts'
-import { periodsAfter } from './periods.ts'
+import { isBreakOver, periodsAfter, SECOND_HALF } from './periods.ts'
 import {
   areAnothers,
   canFollow,
@@ -87,7 +87,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
   const { state: name, stateId } = isSilent ? known : current
-  const state = { state: name, stateId }
+  const state = isBreakOver({ state: name, stateId }, current.periods) ? SECOND_HALF : { state: name, stateId }
   const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
   const minutes = (secsIn(periods) - secsIn(before)) / 60
   const rated = withoutOneRating(current, known.squad)
@@ -161,7 +161,7 @@ interface Lineups {
   readonly doubts: Doubts['starters']
 }
 
-/** A list with more has the whole squad as starters. */
+/** A list with more has the whole squad as starters: until they are eleven, those who have done something are. */
 const STARTERS_MAX = 11
 
 /**
@@ -188,9 +188,11 @@ function startersAfter(
     const isDenied = ({ playerId: id, details, starter }: FixturePlayer): boolean =>
       starter && hasActed(details) && rows.some((row) => row.playerId === id && !hasStarted(row))
     const isSwapped = squad.filter((one) => one.side === side && isDenied(one)).length > 1
-    const isSquad = before.length > 0 && rows.filter(hasStarted).length > STARTERS_MAX
-    const isNamed = !isSwapped && !isSquad && rows.some(({ starter }) => starter)
-    const named = rows.filter((row) => isNamed && hasStarted(row)).map(({ playerId }) => playerId)
+    const isSquad = rows.filter(hasStarted).length > STARTERS_MAX
+    const isWhole = before.length >= STARTERS_MAX
+    const isNamed = !isSwapped && !(isSquad && isWhole) && rows.some(({ starter }) => starter)
+    const isStarter = (row: (typeof rows)[number]): boolean => hasStarted(row) && (!isSquad || hasActed(row.details))
+    const named = rows.filter((row) => isNamed && isStarter(row)).map(({ playerId }) => playerId)
     const listed = new Set(rows.map(({ playerId }) => playerId))
     // A row that is missing says nothing, unless another player starts instead.
     const silent = named.length < before.length ? before.filter((id) => !listed.has(id)) : []

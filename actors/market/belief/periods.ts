@@ -56,6 +56,19 @@ export function periodsAfter(
 /** A clock that has not moved for this long has stopped, once the state says that the match is over. */
 const STOOD_SECS = 180
 
+/** A break that is shown for this long into the second half is over. */
+const BEGUN_SECS = 300
+
+export const SECOND_HALF = { state: 'INPLAY_2ND_HALF', stateId: 22 } as const
+
+/** Whether a state that a provider has left at half time contradicts a second half that is being played. */
+export const isBreakOver = (
+  { state, stateId }: Pick<SaidFixture, 'state' | 'stateId'>,
+  periods: SaidFixture['periods'],
+): boolean =>
+  (state === null ? stateId === 3 : state === 'HT') &&
+  periods.some(({ order, ticking, elapsedSecs }) => order === 2 && ticking && (elapsedSecs ?? 0) > BEGUN_SECS)
+
 /** Whether a later period has been played. */
 const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
   periods.some((later) => later.order > order && (later.elapsedSecs ?? 0) > 0)
