@@ -149,10 +149,14 @@ export const record =
 
 const ROWS_MAX = 1_000
 
-/** A list. PHP writes one that has lost rows as an object, under the numbers that are left. */
+/**
+ * A list, or one in `data`, as version 2 of the API had them. PHP writes one that has lost rows as an object, under the
+ * numbers that are left.
+ */
 export function listIn(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value
   if (typeof value !== 'object' || value === null) return null
+  if ('data' in value && Array.isArray(value.data)) return value.data
   const numbers = Object.keys(value)
   return numbers.length > 0 && numbers.every((key) => /^\d+$/.test(key)) ? Object.values(value) : null
 }

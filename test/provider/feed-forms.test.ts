@@ -50,6 +50,12 @@ describe('fields in another form', () => {
     expect(fed(said).bases()).toEqual(fed(scored).bases())
   })
 
+  it('[P24] a list may stand in `data`', () => {
+    const said: Said = { ...scored, over: { lineups: lineups({ 4: { details: details(counts) } }) } }
+    const inData = { data: said.over?.['lineups'] }
+    expect(fed({ ...said, over: { lineups: inData } }).bases()).toEqual(fed(said).bases())
+  })
+
   it('[P24] a row that gives only a name is about the listed player of that name', () => {
     const off = event(2, 18, 6, 39, { related_player_id: 3, related_player_name: 'Player 3' })
     const told = (...events: readonly Row[]): Said => ({ ...scored, over: { ...scored.over, events } })
@@ -152,6 +158,27 @@ describe('rows and states that contradict the clock', () => {
     expect(fed(...left).state.info.phase).toBe('live')
     const short = fed(...left.slice(0, 3))
     expect(short.state.info.phase).toBe('break')
+  })
+
+  it.each([
+    ['NS', 1, 0],
+    ['DELAYED', 1, 0],
+    ['BREAK', 5_314, 90],
+    ['EXTRA_TIME_BREAK', 39, 105],
+  ])('[P3] so is any other state that waits for a period which runs: %s', (state, type, from) => {
+    const told = (minute: number): Said => ({
+      over: {
+        state: { state },
+        state_id: null,
+        periods: [{ id: 3, type_id: type, counts_from: from, minutes: from + minute, seconds: 0, ticking: true }],
+      },
+    })
+    const match = new FedMatch()
+    const phases = [2, 4, 6].map((minute, n) => {
+      match.poll(payload(n + 1, told(minute)))
+      return match.state.info.phase
+    })
+    expect(phases).toEqual([expect.not.stringMatching('live'), expect.not.stringMatching('live'), 'live'])
   })
 
   it('[P25] a row is of the period of its minute where the one that it names had ended before', () => {

@@ -26,7 +26,7 @@ import {
   withoutOther,
   withUntold,
 } from './old-answers.ts'
-import { isBreakOver, periodsAfter, SECOND_HALF } from './periods.ts'
+import { periodsAfter, stateBeside } from './periods.ts'
 import {
   areAnothers,
   canFollow,
@@ -87,7 +87,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
   const { state: name, stateId } = isSilent ? known : current
-  const state = isBreakOver({ state: name, stateId }, current.periods) ? SECOND_HALF : { state: name, stateId }
+  const state = stateBeside({ state: name, stateId }, current.periods)
   const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
   const minutes = (secsIn(periods) - secsIn(before)) / 60
   const rated = withoutOneRating(current, known.squad)

@@ -56,18 +56,44 @@ export function periodsAfter(
 /** A clock that has not moved for this long has stopped, once the state says that the match is over. */
 const STOOD_SECS = 180
 
-/** A break that is shown for this long into the second half is over. */
+/** A state that is shown for this long into the period that it waits for is over. */
 const BEGUN_SECS = 300
 
-export const SECOND_HALF = { state: 'INPLAY_2ND_HALF', stateId: 22 } as const
+/** The period after which each state waits for the next, 0 before kick-off; by name, and by number without one. */
+const WAITS_AFTER: Readonly<Record<string, number>> = {
+  NS: 0,
+  TBA: 0,
+  DELAYED: 0,
+  PENDING: 0,
+  HT: 1,
+  BREAK: 2,
+  EXTRA_TIME_BREAK: 3,
+  1: 0,
+  3: 1,
+  4: 2,
+  13: 0,
+  16: 0,
+  21: 3,
+  26: 0,
+}
 
-/** Whether a state that a provider has left at half time contradicts a second half that is being played. */
-export const isBreakOver = (
-  { state, stateId }: Pick<SaidFixture, 'state' | 'stateId'>,
-  periods: SaidFixture['periods'],
-): boolean =>
-  (state === null ? stateId === 3 : state === 'HT') &&
-  periods.some(({ order, ticking, elapsedSecs }) => order === 2 && ticking && (elapsedSecs ?? 0) > BEGUN_SECS)
+/** By the order of the period. */
+const IN_PLAY: readonly State[] = [
+  { state: 'INPLAY_1ST_HALF', stateId: 2 },
+  { state: 'INPLAY_2ND_HALF', stateId: 22 },
+  { state: 'INPLAY_ET', stateId: 6 },
+  { state: 'INPLAY_ET_2ND_HALF', stateId: 23 },
+]
+
+type State = Pick<SaidFixture, 'state' | 'stateId'>
+
+/** The state, or that of a later period which has been running for long while the provider left it unchanged. */
+export function stateBeside(shown: State, periods: SaidFixture['periods']): State {
+  const after = WAITS_AFTER[shown.state ?? String(shown.stateId)]
+  if (after === undefined) return shown
+  const running = periods.find((one) => one.order > after && one.ticking && (one.elapsedSecs ?? 0) > BEGUN_SECS)
+  return IN_PLAY[(running?.order ?? 0) - 1] ?? shown
+}
 
 /** Whether a later period has been played. */
 const isFollowed = (order: number, periods: SaidFixture['periods']): boolean =>
