@@ -132,8 +132,9 @@ const setStatus = createRoute({
   description:
     'A frozen user reads and may close positions, and opens none: `ACCOUNT_FROZEN`. They are on no board and in no ' +
     'activity, win no draw, and earn no referral reward, nor does the user who invited them. Freezing ends their ' +
-    'sessions and keys and closes their sockets within a second; they may sign in again. An order that is not committed when ' +
-    'this returns is refused. `active` puts the user back on the boards. Writes an audit entry with the reason.',
+    'sessions and keys, and closes their sockets within a second; they may sign in again. An order that is not ' +
+    'committed when this returns is refused. `active` puts the user back on the boards. Writes an audit entry with ' +
+    'the reason.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
