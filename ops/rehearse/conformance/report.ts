@@ -140,6 +140,6 @@ function sentIn(exchanges: readonly Exchange[]): string {
 const nameless = (path: string): string =>
   path
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…')
-    .replace(/\/\d{4,}/g, '/…')
+    .replace(/\/(\d{4,}|\d+(?=\/read)|conformance_\w+)/g, '/…')
     .replace(/=[^&]*\d[^&]{3,}/g, '=…')
     .slice(0, 80)
