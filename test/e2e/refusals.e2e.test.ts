@@ -51,7 +51,7 @@ onServers((settle) => {
     redis.refuse(null)
     // The server says what Redis refused, and that is all it complains of.
     await rig.close(
-      /"wallet_cache_failed"|"ready_check_failed"|"task":"board-refresh"|"request_failed"|"bus_(publish|request)_failed"/,
+      /"wallet_cache_failed"|"ready_check_failed"|"task":"board-refresh"|"request_failed"|"bus_(publish|request|answer)_failed"/,
     )
     await redis.close()
   })
