@@ -59,6 +59,11 @@ describe('the gate', () => {
     expect(verdict('verdict', '0', '1', first, 'none').said).toBe(
       'expected 1 to be 2\nfailed: test/a.test.ts: it works\n1 passed, 1 failed',
     )
+    const { testResults } = JSON.parse(readFileSync(good, 'utf8')) as { testResults: object[] }
+    const hook = file('4', JSON.stringify({ testResults: testResults.map((one) => ({ ...one, status: 'failed' })) }))
+    expect(verdict('verdict', '0', '1', hook, 'none').said).toBe(
+      'failed: test/good.test.ts: outside its tests\n1 passed, 1 failed',
+    )
     expect(verdict('verdict', '1', '0', good, 'none').said).toBe('1 passed, 1 failed')
     expect(verdict('verdict', '0', '1', good, 'none').said).toBe('1 passed, 1 failed')
   })
