@@ -31,14 +31,18 @@ export async function signIn(rest: Rest, count: number): Promise<string[]> {
   return tokens
 }
 
-/** The access token of the synthetic user of this name, who is an admin if ADMIN_EMAILS has their address. */
+/**
+ * The access token of the synthetic user of this name, who is an admin if ADMIN_EMAILS has their address. Throws if the
+ * server does not sign them in.
+ */
 export async function auditorOf(rest: Rest, displayName: string): Promise<string> {
   const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ displayName }),
   })
-  const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access=')) ?? ''
+  const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
+  if (cookie === undefined) throw new Error(`the sign-in of ${displayName} was answered ${signedIn.status}`)
   return cookie.slice('game_access='.length, cookie.indexOf(';'))
 }
 
