@@ -60,16 +60,19 @@ describe('an example', () => {
     const child = spawn(process.execPath, [join(EXAMPLES, 'feed.mjs'), url], { stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''
     child.stdout.on('data', (data) => (said += String(data)))
+    const moves = async () => JSON.stringify((await visitor.instruments()).map((i) => i.last_published_price))
     onTestFinished(() => void child.kill())
     // Before the first move there is nothing to resume from. The client comes back after a random time, in which there
-    // may be no move, or more of them than are resent: then it has the current prices, and loses its connection again.
+    // may be more moves than are resent: then it has the current prices, and loses its connection again.
     for (let connections = 1; !said.includes(' REPLAY'); connections++) {
       const isMoving = (): boolean => {
         const parts = said.split('"subscribed"')
         return parts.length > connections && / \d+\.\d\d\n/.test(parts.at(-1) ?? '')
       }
       await vi.waitUntil(isMoving, PATIENCE)
+      const before = await moves()
       relay.cut()
+      await vi.waitUntil(async () => (await moves()) !== before, PATIENCE)
       relay.mend()
     }
   })
