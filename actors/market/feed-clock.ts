@@ -4,7 +4,7 @@ import type { FixturePeriod, FixtureSnapshot } from './fixture.ts'
 import { bringsNewEvents } from './belief/reconcile.ts'
 import { losesFacts } from './belief/rows.ts'
 import type { Incident } from './incidents.ts'
-import { isOver, phaseOf } from './phase.ts'
+import { hasShootout, isOver, phaseOf } from './phase.ts'
 import { playedSecs } from './play-time.ts'
 
 /** A reading of the match clock: a period, and the seconds played in it. */
@@ -21,12 +21,13 @@ export interface RunningClock extends MatchClock {
 type Played = Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>
 
 /** Of a match in play that has no period yet: without a clock no price moves. */
-const UNTOLD = { kind: null, order: 0, elapsedSecs: 0 }
+const UNTOLD = { order: 0, elapsedSecs: 0 }
 
 /** The clock after an update. Null when none has to run: in breaks and shoot-outs, before and after the match. */
 export function followClock(snapshot: Played, last: RunningClock | null, at: Instant): RunningClock | null {
-  const running = snapshot.periods.length === 0 ? UNTOLD : snapshot.periods.find((p) => p.ticking)
-  if (running === undefined || running.kind === 'penalties' || phaseOf(snapshot) !== 'live') return null
+  if (phaseOf(snapshot) !== 'live' || hasShootout(snapshot)) return null
+  // A match in play whose periods have all ended has a clock that stands.
+  const running = snapshot.periods.find((p) => p.ticking) ?? snapshot.periods.at(-1) ?? UNTOLD
   const { order: period, elapsedSecs } = running
   const stands = last !== null && last.period === period && last.elapsedSecs === elapsedSecs
   return stands ? last : { period, elapsedSecs, movedAt: at }

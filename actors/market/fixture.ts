@@ -142,6 +142,7 @@ export interface SaidFixture extends Omit<
 
 type Unnamed<T extends { readonly name: string }> = Omit<T, 'name'> & { readonly name: string | null }
 
+/** Seconds below zero: the clock shows a minute before the period's first. */
 export type SaidPeriod = Omit<FixturePeriod, 'elapsedSecs'> & { readonly elapsedSecs: number | null }
 
 /** The minute of the match as shown to users. Null before kick-off. */

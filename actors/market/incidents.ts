@@ -91,7 +91,7 @@ export const REVIEW_SECS = 300
 export const isUpheld = ({ kind, addition }: Pick<Incident, 'kind' | 'addition'>): boolean =>
   kind === 'var' && /goal (?:confirmed|awarded|stands)/i.test(addition ?? '')
 
-export const isDisallowed = (addition: string | null): boolean => /^goal (disallowed|cancelled)$/i.test(addition ?? '')
+export const isDisallowed = (addition: string | null): boolean => /^goal (disallowed|cancelled)\b/i.test(addition ?? '')
 
 /** What reviews have said of a goal: the row of one that is under way, or that it stands. */
 export function reviewOf(goal: Incident, incidents: readonly Incident[]): { stands: boolean; open: Incident | null } {

@@ -146,7 +146,7 @@ export function rowsBehind(
   const known = new Set(remembered.map(signatureOf))
   const own = incidents
     .filter((incident) => concerns(incident, player) || incident.id === named?.eventId)
-    .toSorted((a, b) => minuteOf(a) - minuteOf(b))
+    .toSorted((a, b) => (a.minute ?? 0) - (b.minute ?? 0) || (a.extraMinute ?? 0) - (b.extraMinute ?? 0))
   return { changed: own.filter((incident) => !known.has(signatureOf(incident))), latest: own.at(-1) ?? null }
 }
 
@@ -156,8 +156,6 @@ function concerns(incident: Incident, { playerId, role, side }: Concerned): bool
   if (!isGoal(incident.kind)) return false
   return incident.relatedPlayerId === playerId || (concedes(role) && scoringSide(incident) !== side)
 }
-
-const minuteOf = ({ minute, extraMinute }: Incident): number => (minute ?? 0) + (extraMinute ?? 0)
 
 const signatureOf = (incident: Incident): string =>
   [incident.id, incident.playerId, incident.relatedPlayerId, counts(incident)].join()

@@ -33,8 +33,13 @@ export const playedSecs = (periods: readonly FixturePeriod[]): number =>
  * Seconds of play at an incident, at most now. Rows carry whole minutes, so the middle of the minute is assumed; of an
  * unknown or impossible minute it is when the row was first listed.
  */
-export const playedSecsAt = (row: Row, periods: readonly FixturePeriod[], now: number): number =>
-  secsInto(row, 30, periods, now)
+export function playedSecsAt(row: Row, periods: readonly FixturePeriod[], now: number): number {
+  const at = secsInto(row, 30, periods, now)
+  return at > row.listedAt + AHEAD_SECS ? Math.min(now, row.listedAt) : at
+}
+
+/** A minute that was further ahead of the clock when its row was first listed is a mistake: no clock lags so far. */
+const AHEAD_SECS = 600
 
 /** Seconds of play when the minute of an incident began, at most now. */
 export const minuteStart = (row: Row, periods: readonly FixturePeriod[], now: number): number =>
@@ -50,9 +55,10 @@ function secsInto(row: Row, secs: number, periods: readonly FixturePeriod[], now
   if (row.minute === null) return Math.min(now, row.listedAt)
   if (period === undefined) return 0
   const before = playedSecs(played.slice(0, played.indexOf(period)))
-  const minute = row.minute + (row.extraMinute ?? 0) - 1 - period.countsFrom
+  const extra = row.extraMinute ?? 0
+  const minute = row.minute + extra - 1 - period.countsFrom
   // Some providers count the minutes of each period from its own start. Else such a minute is a mistake.
-  if (minute < -1) return Math.min(now, row.listedAt)
+  if (minute < -1 || (extra > 0 && row.minute <= period.countsFrom)) return Math.min(now, row.listedAt)
   return Math.min(now, before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + secs)))
 }
 

@@ -130,8 +130,8 @@ export function closeWords({ by, voidReason, at }: CloseTold): string {
     case 'admin':
       return `an operator closed it at ${at}`
     case 'void':
-      if (voidReason === 'operator') return 'an operator took it out, and the margin was returned'
-      return 'the match was not played, and the margin was returned'
+      if (voidReason === 'operator') return 'an operator voided it, and the margin was returned'
+      return 'the match was void, and the margin was returned'
     default:
       return unreachable(by)
   }

@@ -65,6 +65,7 @@ export const STATISTIC = {
   yellow: 84,
   red: 83,
   secondYellow: 85,
+  minutes: 119,
   /** That led to a goal. */
   errors: 571,
 } as const

@@ -1,10 +1,10 @@
 /** Who was on the pitch when, and how many men the sides had. */
 import { log } from '../kernel/exact-math.ts'
 import type { PlayerId } from '../kernel/ids.ts'
-import type { FixturePlayer, FixtureSnapshot, Side } from './fixture.ts'
+import { type FixturePlayer, type FixtureSnapshot, type Side, SIDES } from './fixture.ts'
 import { counts, type Incident, near } from './incidents.ts'
-import { STATISTIC } from './scoring.ts'
 import { playedSecsAt } from './play-time.ts'
+import { offIn, onIn, teamOf, untoldIn } from './untold-changes.ts'
 
 /** When a player was on the pitch, in seconds of play. */
 export interface Spell {
@@ -59,9 +59,10 @@ export function pitchOf(
   const done = new Set<string>()
   const changes = new Map<Incident, Change>()
   const namesOf = (row: Incident): Change => withoutOpponent({ on: row.playerId, off: row.relatedPlayerId }, row, sides)
-  const rows = incidents.filter((row) => counts(row) && row.kind === 'substitution').map(namesOf)
+  const rows = incidents.filter((row) => counts(row) && isChange(row)).map(namesOf)
   const named = new Set(rows.flatMap(({ on, off }) => [on, off]))
-  const cameOn = new Map<PlayerId, Incident>()
+  const moved = new Map<PlayerId, Incident>()
+  const hasPlayed = (id: PlayerId): boolean => spells.has(id)
   for (const { row, at } of inOrder(incidents, periods, now, playing)) {
     if (row.kind !== 'substitution') {
       if (row.playerId === null || !playing.has(row.playerId)) continue
@@ -74,19 +75,30 @@ export function pitchOf(
     const { playerId, relatedPlayerId } = row
     const isDone =
       done.has(`${playerId} ${relatedPlayerId}`) && !(relatedPlayerId !== null && playing.has(relatedPlayerId))
-    const entry = relatedPlayerId === null && playerId !== null ? cameOn.get(playerId) : undefined
-    if (isDone || (entry !== undefined && near(entry, row))) continue
+    const alone = relatedPlayerId === null ? playerId : playerId === null ? relatedPlayerId : null
+    const whole = alone === null ? undefined : moved.get(alone)
+    if (isDone || (whole !== undefined && near(whole, row))) continue
     done.add(`${playerId} ${relatedPlayerId}`)
     const told = withoutOpponent(changeOf(row, playing), row, sides)
-    const { off } = told
-    const on = told.on ?? unnamedIn(row, { players, named, spells })
+    const team = teamOf(row.side, { players, playing }, named)
+    const [on, off] = [told.on ?? onIn(team, hasPlayed), told.off ?? offIn(team)]
     changes.set(row, { on, off })
-    if (on !== null) cameOn.set(on, row)
+    for (const id of [on, off]) if (id !== null) moved.set(id, row)
     if (off !== null) leave(off, at)
     if (on !== null && !playing.has(on)) enter(on, at)
   }
+  for (const side of SIDES) {
+    for (const { on, off, minutes } of untoldIn(teamOf(side, { players, playing }, named), hasPlayed)) {
+      const at = Math.max(0, now - minutes * 60)
+      leave(off, at)
+      enter(on, at)
+    }
+  }
   return { spells, men, playing, changes }
 }
+
+/** Whether a row changes who plays. */
+const isChange = ({ kind }: Incident): boolean => kind === 'substitution' || kind === 'red' || kind === 'second_yellow'
 
 interface Dated {
   readonly row: Incident
@@ -105,7 +117,7 @@ function* inOrder(
   playing: ReadonlySet<PlayerId>,
 ): Generator<Dated> {
   const left = incidents
-    .filter((i) => counts(i) && (i.kind === 'substitution' || i.kind === 'red' || i.kind === 'second_yellow'))
+    .filter((row) => counts(row) && isChange(row))
     .map((row) => ({ row, at: playedSecsAt(row, periods, now) }))
     .toSorted((a, b) => a.at - b.at || (a.row.sortOrder ?? 0) - (b.row.sortOrder ?? 0) || a.row.id - b.row.id)
   for (;;) {
@@ -133,28 +145,6 @@ function changeOf({ playerId, relatedPlayerId }: Incident, playing: ReadonlySet<
 function withoutOpponent({ on, off }: Change, { side }: Incident, sides: ReadonlyMap<PlayerId, Side>): Change {
   const own = (id: PlayerId | null): PlayerId | null => (id !== null && (sides.get(id) ?? side) !== side ? null : id)
   return side === null ? { on, off } : { on: own(on), off: own(off) }
-}
-
-/** Of a substitution that does not name who came on: the one of that side who is rated and whom no other names. */
-function unnamedIn(
-  { side }: Incident,
-  {
-    players,
-    named,
-    spells,
-  }: Pick<Pitch, 'spells'> & {
-    readonly players: readonly FixturePlayer[]
-    readonly named: ReadonlySet<PlayerId | null>
-  },
-): PlayerId | null {
-  const found = players.filter(
-    (player) =>
-      player.side === side &&
-      !named.has(player.playerId) &&
-      !spells.has(player.playerId) &&
-      player.details?.[STATISTIC.rating] !== undefined,
-  )
-  return found.length === 1 ? (found[0]?.playerId ?? null) : null
 }
 
 /** Seconds of play on the pitch. */

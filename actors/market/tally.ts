@@ -94,5 +94,7 @@ function standChance(goal: Incident, incidents: readonly Incident[], moment: Mom
 /** The chance that a goal stands, by seconds of play without a review. */
 export function chanceAfter(age: number, { share, stand, secs }: Reviews): number {
   const left = share * Math.max(0, 1 - age / secs)
+  // Not by the quotient: where every goal is reviewed, it would be none of none.
+  if (left === 0) return 1
   return (1 - share + stand * left) / (1 - share + left)
 }

@@ -116,12 +116,16 @@ export function take(draft: Draft, command: BelievedUpdate, terms: FeedTerms): b
 
 /**
  * An update that is refused neither raises a doubt nor settles one, but of a clock: else one that leaps back to where
- * it was would be refused for ever.
+ * it was would be refused for ever. It may be one that is not believed: those are counted.
  */
 function judged(pricing: Pricing, { beliefs: before }: PricingMemory): Pricing {
   if (pricing.refused === null) return pricing
-  const { clocks } = pricing.memory.beliefs.doubts
-  const beliefs = { ...before, doubts: { ...before.doubts, clocks } }
+  const { doubts, withheld } = pricing.memory.beliefs
+  const beliefs = {
+    ...before,
+    doubts: { ...before.doubts, clocks: doubts.clocks },
+    withheld: Math.max(before.withheld, withheld),
+  }
   return { ...pricing, memory: { ...pricing.memory, beliefs } }
 }
 

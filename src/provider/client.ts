@@ -64,7 +64,7 @@ export class ProviderTrouble extends Error {
   }
 }
 
-/** A number, maybe as text. Nothing is not zero: no call that is left is a pause of an hour. */
+/** A number, maybe as text. Absent is not 0: 0 calls left means a pause of an hour. */
 const numeric = z.preprocess((value) => (typeof value === 'string' ? Number(value.trim() || NaN) : value), z.number())
 const count = numeric.pipe(z.int().nonnegative())
 /** A quota is renewed each hour: more seconds are something else, such as milliseconds. */
@@ -340,18 +340,25 @@ async function boundedText(response: Response): Promise<string> {
 
 /** Reads an object with any fields; null for anything else. */
 function parseBody(text: string): Envelope | null {
-  const parsed = envelope.safeParse(
-    jsonIn(text) ?? jsonIn(text.replace(NO_NUMBER, (_, quoted?: string) => quoted ?? 'null')),
-  )
+  const read = jsonIn(text) ?? (text.length <= MENDED_MAX ? jsonIn(withoutNoNumbers(text)) : null)
+  const parsed = envelope.safeParse(read)
   return parsed.success ? parsed.data : null
 }
 
-/**
- * Matches texts, which are kept, and NaN and Infinity, which become null: one such value must not make the other
- * fixtures unreadable. The closing quote is optional. Otherwise each quote of a text that was cut would be tried as a
- * start, up to the end.
- */
-const NO_NUMBER = /("[^"\\]*(?:\\.[^"\\]*)*"?)|-?\b(?:NaN|Infinity)\b/gs
+/** Characters of an answer that is read a second time: each mark of it takes time and memory. */
+const MENDED_MAX = 8 * 1024 * 1024
+
+/** The ends of texts, what is escaped in them, and what is no number. */
+const MARK = /\\.|"|-?\b(?:NaN|Infinity)\b/gs
+
+/** NaN and Infinity, outside of texts, become null: one of them must not make the other fixtures unreadable. */
+function withoutNoNumbers(text: string): string {
+  let isText = false
+  return text.replace(MARK, (mark) => {
+    if (mark === '"') isText = !isText
+    return isText || mark === '"' || mark.startsWith('\\') ? mark : 'null'
+  })
+}
 
 function jsonIn(text: string): unknown {
   try {

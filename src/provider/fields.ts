@@ -68,9 +68,9 @@ export interface Minute {
   readonly extra: number | null
 }
 
-const MINUTE = /^(\d{1,3})(?:\s*\+\s*(\d{1,2}))?\s*['’′]?$/
+const MINUTE = /^(\d{1,3})(?:\.0+)?(?:\s*\+\s*(\d{1,2}))?\s*['’′]?$/
 
-/** A minute of play: `42`, `"42'"`, `"45+2"`. */
+/** A minute of play: `42`, `"42.0"`, `"42'"`, `"45+2"`. */
 export const minute: Field<Minute> = (value) => {
   if (value === null || value === undefined || value === '') return null
   const found = typeof value === 'string' || typeof value === 'number' ? MINUTE.exec(String(value).trim()) : null

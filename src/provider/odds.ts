@@ -16,7 +16,7 @@ const ROUNDS = 12
 const LEAST = log(0.1)
 const MOST = log(6)
 const START = log(1.35)
-/** How far the two means are moved to see what follows, and how exact the answer is. */
+/** The step of the derivative, in the logarithm of a mean, and the error at which the search ends. */
 const NUDGE = 1e-4
 const EXACT = 1e-7
 

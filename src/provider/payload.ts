@@ -68,9 +68,10 @@ const participant = record({
 
 const score = record({
   id,
+  type_id: id,
   description: word,
-  participant_id: required(id),
-  score: required(record({ goals: count(GOALS_MAX) })),
+  participant_id: id,
+  score: required(record({ goals: count(GOALS_MAX), participant: oneOf('home', 'away') })),
 })
 
 const period = record({
@@ -81,6 +82,8 @@ const period = record({
   ticking: flag,
   minutes: count(240),
   seconds: count(59),
+  started: count(EPOCH.to),
+  ended: count(EPOCH.to),
 })
 
 /** A name beside a number: where the number is there and cannot be read, the name says nothing. */
@@ -117,7 +120,8 @@ const lineup = record({
   position_id: id,
   type_id: id,
   player_name: text,
-  player: named,
+  player: record({ name: text, position_id: id }),
+  formation_field: text,
   jersey_number: count(JERSEY_MAX),
   details: rows(shared(detail)),
 })

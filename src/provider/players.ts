@@ -4,7 +4,7 @@ import type { FixturePlayer, PlayerRole, SaidFixture, Side } from '../../actors/
 import type { EventRow, FixturePayload, LineupRow } from './payload.ts'
 
 const ROLE_BY_ID: Readonly<Record<number, PlayerRole>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
-const STARTER = 11
+const [STARTER, BENCH] = [11, 12]
 const SUBSTITUTION = 18
 
 type SaidPlayer = SaidFixture['players'][number]
@@ -18,20 +18,20 @@ export function playersOf(
   const starters: Record<Side, Set<number>> = { home: new Set(), away: new Set() }
   for (const row of fixture.lineups ?? []) {
     const side = sideOf(row.team_id)
-    if (side !== null && row.type_id === STARTER) starters[side].add(row.player_id)
+    if (side !== null && isStarter(row)) starters[side].add(row.player_id)
   }
   for (const row of fixture.lineups ?? []) {
     const id = playerId(row.player_id)
-    const side = (row.type_id === STARTER ? missingIn(starters, row.player_id) : null) ?? sideOf(row.team_id)
+    const side = (isStarter(row) ? missingIn(starters, row.player_id) : null) ?? sideOf(row.team_id)
     if (side === null) continue
     const player = {
       playerId: id,
       instrumentId: instrumentIdOf(id),
       name: row.player_name ?? row.player?.name ?? null,
       side,
-      role: row.position_id === null ? null : (ROLE_BY_ID[row.position_id] ?? null),
+      role: roleOf(row),
       jersey: row.jersey_number,
-      starter: row.type_id === STARTER,
+      starter: isStarter(row),
       details: detailsOf(row),
     }
     players.set(id, bothOf(players.get(id), player))
@@ -42,6 +42,17 @@ export function playersOf(
   }
   return [...players.values()]
 }
+
+/** Only who starts has a place in the formation. */
+const isStarter = ({ type_id: type, formation_field: place }: LineupRow): boolean =>
+  type === STARTER || (type !== BENCH && place !== null)
+
+/** That of the match, else the usual one of the player, else that of their place in the formation. */
+const roleOf = ({ position_id: id, player, formation_field: place }: LineupRow): PlayerRole | null =>
+  ROLE_BY_ID[id ?? 0] ?? ROLE_BY_ID[player?.position_id ?? 0] ?? ROLE_BY_LINE[place?.split(':')[0] ?? ''] ?? null
+
+/** The lines of a formation that are the same in all. */
+const ROLE_BY_LINE: Readonly<Record<string, PlayerRole>> = { 1: 'GK', 2: 'DEF' }
 
 const ELEVEN = 11
 

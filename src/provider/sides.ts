@@ -6,11 +6,11 @@ import type { FixturePayload } from './payload.ts'
 const LISTED_MIN = 7
 
 /**
- * The side of a team, by number. Where the line-ups have one of the two teams and a third, that is the other one: the
- * list of participants, or the line-ups, have it under another number.
+ * The side of a team, by number. The list of participants may have another one than the rest: then a score names the
+ * side of that, or the line-ups have one of the two teams and a third, which is the other one.
  */
 export function sidesOf(
-  { lineups }: Pick<FixturePayload, 'lineups'>,
+  { lineups, scores }: Pick<FixturePayload, 'lineups' | 'scores'>,
   home: number,
   away: number,
 ): (team: number | null) => Side | null {
@@ -18,6 +18,9 @@ export function sidesOf(
     [home, 'home'],
     [away, 'away'],
   ])
+  for (const { participant_id: team, score } of scores ?? []) {
+    if (!sides.has(team) && score.participant !== null) sides.set(team, score.participant)
+  }
   const listed = Map.groupBy(lineups ?? [], ({ team_id: team }) => team)
   const [unknown, ...more] = [...listed].filter(([team, rows]) => !sides.has(team) && rows.length >= LISTED_MIN)
   const isOther = unknown !== undefined && more.length === 0 && listed.has(home) !== listed.has(away)

@@ -12,6 +12,7 @@ import type {
   SaidPeriod,
   Side,
 } from '../../actors/market/fixture.ts'
+import { stateBeside } from '../../actors/market/belief/periods.ts'
 import { clockMinute, near } from '../../actors/market/incidents.ts'
 import { hasShootout, isKnownState } from '../../actors/market/phase.ts'
 import { goalsByOdds } from './odds.ts'
@@ -43,18 +44,19 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
   const sideOf = sidesOf(fixture, home.id, away.id)
-  const scoreOf = (side: Side, description: string): number | null =>
-    goalsIn(fixture, (row) => sideOf(row.participant_id) === side && row.description === description)
-  const periods = periodsOf(fixture)
-  const state = { state: stateOf(fixture), stateId: fixture.state_id }
-  const isShootout = hasShootout({ ...state, periods: periods.map(({ period }) => period) })
+  const scoreOf = (side: Side, kind: ScoreKind): number | null =>
+    goalsIn(fixture, (row) => (sideOf(row.participant_id) ?? row.score.participant) === side && isOf(row, kind))
+  const periods = periodsOf(fixture, options.receivedAt)
+  const told = periods.map(({ period }) => period)
+  const state = stateBeside({ state: stateOf(fixture), stateId: fixture.state_id }, told)
+  const isShootout = hasShootout({ ...state, periods: told })
   const players = playersOf(fixture, sideOf, options.instrumentIdOf)
   const current = { home: scoreOf('home', 'CURRENT'), away: scoreOf('away', 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
   const idOf = idsByName(players)
   const rows = fixture.events?.map((row) => namedIn(row, idOf)).filter(isFact)
-  const told = rows?.map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) }))
-  const events = told === undefined ? null : withDismissals(told, players)
+  const listed = rows?.map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) }))
+  const events = listed === undefined ? null : withDismissals(listed, players)
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []
   const scored = (side: Side): number | null => scoreOf(side, 'PENALTY_SHOOTOUT')
   const isCounted = kicks.length > 0 || scored('home') !== null || scored('away') !== null
@@ -73,7 +75,7 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
       ...state,
       home: { id: home.id, name: home.name, goals: goals.home, ...shootout.home },
       away: { id: away.id, name: away.name, goals: goals.away, ...shootout.away },
-      periods: periods.map((p) => p.period),
+      periods: told,
       events,
       players,
       teamStats: teamStatsOf(fixture, sideOf),
@@ -83,6 +85,13 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
     skipped,
   }
 }
+
+/** The scores that are read, by their description, and by the type of a row without one. */
+const SCORE = { CURRENT: 1525, PENALTY_SHOOTOUT: 5 } as const
+type ScoreKind = keyof typeof SCORE
+
+const isOf = ({ description, type_id: type }: ScoreRow, kind: ScoreKind): boolean =>
+  description === null ? type === SCORE[kind] : description === kind
 
 /** Of two rows of a score the one that the provider made last counts. */
 function goalsIn({ scores }: FixturePayload, isWanted: (row: ScoreRow) => boolean): number | null {
@@ -142,16 +151,16 @@ const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsF
  * `detailedperiods` tells the halves of extra time apart; old recordings do not have it, and it may lag behind. Of
  * several rows of a period the one whose clock is ahead counts.
  */
-function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
+function periodsOf(fixture: FixturePayload, now: Instant): readonly KnownPeriod[] {
   const [detailed, plain] = [fixture.detailedperiods ?? [], fixture.periods ?? []]
   const isSplit = detailed.some(({ type_id: type }) => type === 5314 || type === 39)
   const found = new Map<number, KnownPeriod>()
   for (const row of [...detailed, ...plain]) {
-    const period = isSplit && row.type_id === 3 ? null : periodOf(row)
+    const period = isSplit && row.type_id === 3 ? null : periodOf(row, now)
     if (period === null || !hasBegun(period)) continue
     const other = found.get(row.type_id)
     const rowIds = [row.id, ...twins(row, plain), ...(other?.rowIds ?? [])].filter((id) => id !== null)
-    const isAhead = other === undefined || (period.elapsedSecs ?? -1) > (other.period.elapsedSecs ?? -1)
+    const isAhead = other === undefined || (period.elapsedSecs ?? -Infinity) > (other.period.elapsedSecs ?? -Infinity)
     found.set(row.type_id, { period: isAhead ? period : other.period, rowIds })
   }
   return [...found.values()].toSorted((a, b) => a.period.order - b.period.order)
@@ -167,14 +176,18 @@ const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly (number | 
 /** No period lasts this many minutes longer than it should, nor does a shoot-out. */
 const BEYOND_MAX = 60
 
-function periodOf(row: PeriodRow): SaidPeriod | null {
+/** A clock is at most this far before the first minute of its period: else it counts from the start of the period. */
+const EARLY_SECS = 300
+
+function periodOf(row: PeriodRow, now: Instant): SaidPeriod | null {
   const known = PERIOD[row.type_id]
   if (known === undefined) return null
   const whole = row.type_id === 3
   const countsFrom = whole || !isOfItsMinutes(row, known) ? known.countsFrom : (row.counts_from ?? known.countsFrom)
   const length = whole ? known.length : (row.period_length ?? known.length)
   const isPossible = row.minutes !== null && row.minutes <= countsFrom + length + BEYOND_MAX
-  const clock = isPossible ? row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60 : null
+  const stamped = whole ? null : secsBetween(row, now, (length + BEYOND_MAX) * 60)
+  const clock = isPossible ? row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60 : stamped
   return {
     id: row.id ?? 0,
     kind: known.kind,
@@ -182,15 +195,22 @@ function periodOf(row: PeriodRow): SaidPeriod | null {
     order: known.order,
     countsFrom,
     length,
-    elapsedSecs: clock === null ? null : Math.max(0, clock),
+    elapsedSecs: clock !== null && clock < -EARLY_SECS ? clock + countsFrom * 60 : clock,
     ticking: row.ticking ?? false,
   }
 }
 
-/** Minutes go on through the match: none is before the first of its period, and a later period counts from none. */
+/** A period without minutes has lasted since it began; null where it cannot have, as in a recording. */
+function secsBetween({ started, ended, ticking }: PeriodRow, now: Instant, most: number): number | null {
+  const until = ended ?? (ticking === true ? Math.floor(now / SECOND_MS) : null)
+  const secs = started === null || until === null ? -1 : until - started
+  return secs >= 0 && secs <= most ? secs : null
+}
+
+/** Minutes go on through the match: a later period counts from none, and none is before the first of its period. */
 function isOfItsMinutes({ counts_from: from, minutes }: PeriodRow, { countsFrom }: { countsFrom: number }): boolean {
   if (from === null || minutes === null || from === countsFrom) return true
-  return countsFrom > 0 && minutes >= from && (from > 0 || minutes < countsFrom)
+  return countsFrom > 0 && from > 0 && minutes >= from
 }
 
 const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {
@@ -277,17 +297,21 @@ function madeUpId({ type_id: type, minute, player_id: player, related_player_id:
   return MADE_UP + when * PLAYERS + ((player ?? related ?? 0) % PLAYERS)
 }
 
+const GOAL = 14
+const KICKS: ReadonlySet<number> = new Set([GOAL, 16, 17])
+
 /**
- * Kicks of a shoot-out have been seen as ordinary penalties, with a minute of extra time and a running result that
- * counts the shoot-out. Neither is possible for a goal of the match once there is a shoot-out.
+ * Kicks of a shoot-out have been seen as goals of its period, and as ordinary penalties with a minute of extra time and
+ * a running result that counts the shoot-out. Neither is possible for a penalty of the match once there is a shoot-out.
  */
 function isShootoutKick(row: EventRow, { total, isShootout }: Around, kind: PeriodKind | null): boolean {
-  if (row.type_id !== 16 && row.type_id !== 17) return false
+  if (row.type_id === null || !KICKS.has(row.type_id)) return false
   if (kind === 'penalties') return true
-  if (!isShootout) return false
+  // A goal of the last minute may be why there is a shoot-out.
+  if (!isShootout || row.type_id === GOAL) return false
+  if (kind === null && (row.minute?.minute ?? 0) >= 120) return true
   const running = row.result?.match(/^(\d+)-(\d+)$/)
-  const beyondScore = running !== null && running !== undefined && Number(running[1]) + Number(running[2]) > total
-  return beyondScore || (kind === null && (row.minute?.minute ?? 0) >= 120)
+  return running !== null && running !== undefined && Number(running[1]) + Number(running[2]) > total
 }
 
 const shootoutKind = (kind: FixtureEventKind): FixtureEventKind =>

@@ -60,6 +60,12 @@ describe('the match clock', () => {
     expect(movedAt(untold, untold, at(5), { ...untold, state: 'HT' })).toEqual([0, 0, 20, null])
   })
 
+  it('[T21] stands still in a match in play whose periods have all ended, but in a shoot-out', () => {
+    const ended = at(2_700, { ticking: false })
+    expect(movedAt(at(2_700), ended, ended)).toEqual([0, 0, 0])
+    expect(movedAt(at(2_700), { ...ended, state: 'INPLAY_PENALTIES' })).toEqual([0, null])
+  })
+
   it('[T21] need not run in a break, in a shoot-out and after the end', () => {
     const halfTime = { ...at(2_700, { ticking: false }), state: 'HT' }
     const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }

@@ -16,6 +16,7 @@ import {
   withAnchors,
 } from '../../actors/market/pricing.ts'
 import { discretePoints } from '../../actors/market/scoring.ts'
+import { modelFrom, SCORING_SETTINGS } from '../../actors/market/scoring-settings.ts'
 
 const START = price(200_000_000)
 const ID = {
@@ -690,6 +691,19 @@ describe('what everybody can see', () => {
     // When the statistics follow, nothing is left to take back.
     run.see({ periods: first(1_500), ...before, events: [], score: [0, 0] })
     expect(run.at('homeFwd')).toBeCloseTo(clean.at('homeFwd'), 3)
+  })
+
+  it('[H18] every number of the model prices a goal at its least and at its most', () => {
+    const numbers = [...SCORING_SETTINGS].flatMap(([key, { min, max }]) => [[key, min] as const, [key, max] as const])
+    expect(numbers.length).toBeGreaterThan(200)
+    for (const [set, value] of numbers) {
+      const model = modelFrom((key) => (key === set ? value : present(SCORING_SETTINGS.get(key), key).default))
+      const run = new Run(model)
+      const seen = { events: [goalBy('homeFwd', 11, { relatedPlayerId: who('homeMid') })], score: [1, 0] } as const
+      run.see({ periods: first(0) })
+      for (const secs of [600, 640, 700, 1_500, 2_700]) run.see({ periods: first(secs), ...seen })
+      expect([set, value, Object.values(run.all()).every((units) => units > 0)]).toEqual([set, value, true])
+    }
   })
 
   it('[P17] a goal counts with its chance to stand: more as play goes on, less under review', () => {

@@ -102,8 +102,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a second half may count from 0',
     SNAPSHOT,
-    `minutes >= from && (from > 0 ||`,
-    `minutes >= from && (from >= 0 ||`,
+    `countsFrom > 0 && from > 0 && minutes`,
+    `countsFrom > 0 && from >= 0 && minutes`,
   ),
   mutation('periods that may follow have begun', SNAPSHOT, `|| !hasBegun(period)`, `|| period.order < 1`),
   mutation(

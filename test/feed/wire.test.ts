@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 /** A server whose provider answers a path, for the nth time from 0, with this. */
-async function serve(answer: (path: string, nth: number) => Answer) {
+async function serve(answer: (path: string, nth: number) => Answer, running = async (): Promise<never[]> => []) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://provider')
@@ -54,7 +54,7 @@ async function serve(answer: (path: string, nth: number) => Answer) {
     calendar: {
       note,
       replace: (_from: number, _to: number, matches: readonly MatchInfo[]) => note(matches),
-      running: async () => [],
+      running,
     },
     faults: { note: async () => undefined },
     pollMs: 1,
@@ -142,5 +142,25 @@ describe('a feed that errs on the wire', () => {
       path === 'livescores/inplay' ? { body: { data: [bad, fixtureA] } } : { body: { data: [bad, fixtureB] } },
     )
     await vi.waitUntil(() => calendar.includes(8_001) && heard.includes(9_309), SOON)
+  })
+
+  it('a database that is away is no fault of the provider, which is not asked', async () => {
+    let isAway = true
+    const { asked, said, poller } = await serve(
+      (path) => (path === 'livescores/inplay' ? NOTHING_ON : { body: { data: [fixtureB] } }),
+      async () => {
+        if (isAway) throw new Error('Connection terminated')
+        return []
+      },
+    )
+    await vi.waitUntil(() => said.length > 2, SOON)
+    expect(asked).toEqual([])
+    expect(poller.status()).toMatchObject({ polls: 0, failures: 0, failing: 0, answeredAt: null })
+    isAway = false
+    await vi.waitUntil(() => poller.status().polls > 0, SOON)
+    expect(poller.status()).toMatchObject({ failures: 0, faults: { request: 0 } })
+    expect(new Set(said.map(({ event }) => event))).toEqual(
+      new Set(['provider_polling_started', 'running_matches_unread']),
+    )
   })
 })

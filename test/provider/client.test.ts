@@ -295,10 +295,16 @@ describe('the provider', () => {
     expect(fixtures.map(({ fixtureId: id, name }) => `${id} ${name}`)).toEqual(['1 NaN \\" NaN', '2 NaN \\" NaN'])
   })
 
-  it('may be cut within a text, which is read once however many quotes it has', async () => {
-    const { provider } = await serve(() => ({ body: `{"data":"${'\\"'.repeat(500_000)}` }))
+  it.each([500_000, 4_000_000])('may be cut within a text of %i quotes', async (quotes) => {
+    const { provider } = await serve(() => ({ body: `{"data":"${'\\"'.repeat(quotes)}` }))
     const { message } = await troubleOf(provider.inPlay())
-    expect(message).toBe('the provider sent 1000009 characters that are not a valid answer')
+    expect(message).toBe(`the provider sent ${quotes * 2 + 9} characters that are not a valid answer`)
+  })
+
+  it('is read a second time only up to 8 MiB', async () => {
+    const none = `{"data":[],"more":[NaN],"text":"${'x'.repeat(8 * 1024 * 1024)}"}`
+    const { provider } = await serve(() => ({ body: none }))
+    expect((await troubleOf(provider.inPlay())).message).toMatch(/not a valid answer$/)
   })
 
   it('may send an invalid fixture, which is reported and left out', async () => {

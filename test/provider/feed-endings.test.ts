@@ -1,6 +1,6 @@
 /** Ends of a match that its provider shows by mistake, for some polls. */
 import { describe, expect, it } from 'vitest'
-import { fed, type Said } from '../support/fed-polls.ts'
+import { event, fed, type Said } from '../support/fed-polls.ts'
 
 const FIRST = { id: 1, type_id: 1, counts_from: 0, sort_order: 1, minutes: 47, seconds: 10, ticking: false }
 const SECOND = { id: 2, type_id: 2, counts_from: 45, sort_order: 2, minutes: 70, seconds: 0, ticking: false }
@@ -28,6 +28,16 @@ describe('an end by mistake', () => {
     expect(fed({}, ...often(2, off), {}).state.info).toMatchObject({ phase: 'live', settling: null })
     expect(fed({}, ...often(3, off)).state.info.settling).toBe('void')
     expect(fed({}, ...often(2, shows(state))).state.info.settling).toBe('void')
+  })
+
+  it('[T23] full time settles a match whose clock has gone back and stands', () => {
+    const at = (minutes: number): Said => shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes, ticking: true })
+    const end = shows('FT', FIRST, { ...SECOND, minutes: 93 })
+    const news = { over: { ...at(48).over, events: [event(1, 18, 6, 48, { related_player_id: 4 })] } }
+    expect(fed(at(60), at(70), news, ...often(12, end)).state.info).toMatchObject({
+      phase: 'ended',
+      settling: 'full_time',
+    })
   })
 
   it('[T23] a period that ticks denies an end, but not for ever once its clock stands', () => {

@@ -15,7 +15,7 @@ import type { Beliefs, Doubts } from './beliefs.ts'
 import { withoutCorrections } from './corrections.ts'
 import { type Evidence, evidenceIn } from './evidence.ts'
 import { areRatingsMoved, copiedIn, exchangedIn, risenTogether } from './exchanged.ts'
-import { otherSide, toTheOther, withKnownPlayers } from './known-players.ts'
+import { otherSide, STARTERS_MAX, toTheOther, withKnownPlayers } from './known-players.ts'
 import {
   isShootoutTooEarly,
   withLastRunning,
@@ -26,6 +26,7 @@ import {
   withoutOther,
   withUntold,
 } from './old-answers.ts'
+import { playedIn, withMatchMinutes } from './own-minutes.ts'
 import { periodsAfter, stateBeside } from './periods.ts'
 import {
   areAnothers,
@@ -70,7 +71,7 @@ export function firstBelief(said: SaidFixture): FixtureSnapshot {
     name: said.name ?? `${home.name} vs ${away.name}`,
     league: said.league ?? '',
     startsAt: said.startsAt ?? said.sourceAt,
-    periods: said.periods.map((period) => ({ ...period, elapsedSecs: period.elapsedSecs ?? 0 })),
+    periods: said.periods.map((period) => ({ ...period, elapsedSecs: playedIn(period, []) ?? 0 })),
     players: said.players.map((player) => ({ ...player, name: player.name ?? unnamed(player.playerId) })),
     teamStats: said.teamStats ?? summedStatistics(said.players),
   }
@@ -81,7 +82,8 @@ const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
 export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
-  const own = withKnownPlayers(withoutOld(onTheirSides(payload, known), known, before), known.squad)
+  const dated = withMatchMinutes(onTheirSides(payload, known), known, before)
+  const own = withKnownPlayers(withoutOld(dated, known, before), known.squad)
   const isEarly = isShootoutTooEarly(own, known, last.withheld)
   const told = isEarly ? withLastRunning(own) : own
   const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
@@ -161,12 +163,13 @@ interface Lineups {
   readonly doubts: Doubts['starters']
 }
 
-/** A list with more has the whole squad as starters: until they are eleven, those who have done something are. */
-const STARTERS_MAX = 11
+/** A line-up that lacks one starter may have replaced them; of one that lacks more a part is missing. */
+const REPLACED = 1
 
 /**
- * The first line-up of a side is believed at once, another one when two updates name it. After the whistle it is known
- * who has started.
+ * The first line-up of a side is believed at once, and so is the rest of one that comes in parts; another one when two
+ * updates name it. One of more than eleven has the whole squad as starters: until they are eleven, those who have done
+ * something are. After the whistle it is known who has started.
  */
 function startersAfter(
   said: SaidFixture,
@@ -194,12 +197,18 @@ function startersAfter(
     const isStarter = (row: (typeof rows)[number]): boolean => hasStarted(row) && (!isSquad || hasActed(row.details))
     const named = rows.filter((row) => isNamed && isStarter(row)).map(({ playerId }) => playerId)
     const listed = new Set(rows.map(({ playerId }) => playerId))
+    const missing = before.filter((id) => !listed.has(id))
+    const isRest =
+      missing.length !== REPLACED &&
+      named.length + missing.length <= STARTERS_MAX &&
+      named.every((id) => before.includes(id) || !sideOf.has(id))
     // A row that is missing says nothing, unless another player starts instead.
-    const silent = named.length < before.length ? before.filter((id) => !listed.has(id)) : []
+    const silent = isRest || named.length < before.length ? missing : []
     const now = [...named, ...silent].toSorted((a, b) => a - b)
     const isChanged =
       before.length > 0 &&
       named.length > 0 &&
+      !(isRest && before.every((id) => now.includes(id))) &&
       !isSameList(
         now,
         before.toSorted((a, b) => a - b),

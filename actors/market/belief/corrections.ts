@@ -12,13 +12,13 @@ interface Known extends Pick<FixtureSnapshot, Side | 'periods'> {
   readonly incidents?: readonly Incident[]
 }
 
-/** A row that is new comes at most so long after its minute, or after the last answer. */
+/** A new row comes at most this long after its minute, or after the last answer. */
 const LATE_SECS = 180
 
 /**
- * The answer in which a row that tells another fact than the one that counts still tells that one, for one list, and
- * which does not list yet a card, a missed penalty or an assist that answers before would have listed. A
- * row that one poll gets wrong would move prices there and back.
+ * The answer with doubtful rows held back for one list: a row that contradicts a fact that counts still says that fact,
+ * and a card, missed penalty or assist that earlier answers should have listed is left out. Otherwise a row that one
+ * poll gets wrong would move prices there and back.
  */
 export function withoutCorrections(
   said: SaidFixture,
@@ -70,11 +70,14 @@ function isLate(row: FixtureEvent, told: Told): boolean {
     events.filter((other) => family(other.kind) === family(row.kind) && isNew(other)).length >= MANY
   const isBooking = ({ kind, playerId, minute, extraMinute }: Incident): boolean =>
     kind === 'yellow' && playerId === row.playerId && minute === row.minute && extraMinute === row.extraMinute
-  return (isOfMany || isOld(row, told) || facts.some(isBooking)) && !isStated(row.playerId, 'playerId', actions, told)
+  return (
+    (isOfMany || isOld(row, known.periods) || facts.some(isBooking)) &&
+    !isStated(row.playerId, 'playerId', actions, told)
+  )
 }
 
 /** Whether the answer before was of long after the minute of a row. */
-function isOld(row: FixtureEvent | Incident, { known: { periods } }: Told): boolean {
+export function isOld(row: FixtureEvent | Incident, periods: FixtureSnapshot['periods']): boolean {
   const toldSecs = playedSecs(periods)
   return minuteEnd({ listedAt: toldSecs, ...row }, periods, toldSecs) + LATE_SECS < toldSecs
 }
@@ -115,7 +118,7 @@ function isChanged(row: FixtureEvent, fact: Incident, told: Told): boolean {
   if (row.rescinded || kind !== fact.kind || !near(row, fact)) return true
   const isOwnAssist = kind === 'goal' && relatedPlayerId !== null && relatedPlayerId === fact.playerId
   if (isOther(playerId, fact.playerId) || isOwnAssist) return kind !== 'substitution' || !isExchanged(row, fact)
-  if (isNewAssist(row, fact) && fact.relatedPlayerId === null) return isOld(fact, told)
+  if (isNewAssist(row, fact) && fact.relatedPlayerId === null) return isOld(fact, told.known.periods)
   // An opponent is taken off by mistake: who left is not known.
   const related = told.said.players.find((player) => player.playerId === fact.relatedPlayerId)
   const isOpponent = related !== undefined && fact.side !== null && related.side !== fact.side
@@ -152,13 +155,13 @@ function isAgreed(row: FixtureEvent, fact: Incident, told: Told): boolean {
     return hasFallen || !(isDoubtful || isStated(fact.playerId, 'playerId', statedAs(fact.kind), told))
   }
   if (!near(row, fact)) return false
-  const isOtherDeed = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
+  const isOtherFact = row.kind !== fact.kind || isOther(row.playerId, fact.playerId)
   // A second yellow card is no straight red one.
   const own = statedAs(row.kind).filter((action) => action === row.kind)
   const isOtherAssist = isNewAssist(row, fact)
   return (
-    (isOtherDeed || isOtherAssist) &&
-    (!isOtherDeed || isStated(row.playerId, 'playerId', own, told)) &&
+    (isOtherFact || isOtherAssist) &&
+    (!isOtherFact || isStated(row.playerId, 'playerId', own, told)) &&
     (!isOtherAssist || isStated(row.relatedPlayerId, 'relatedPlayerId', ['assist'], told, ['goal']))
   )
 }

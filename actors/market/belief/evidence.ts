@@ -34,14 +34,14 @@ export function evidenceIn({ events }: Pick<SaidFixture, 'events'>, reported: re
   }
   const isStanding = (row: ReportedEvent): boolean => isGoal(row.kind) || events === null || listed.has(row.id)
   return {
-    isExplained: events?.some((row) => isTakenBack(row) && !isKnown(known.get(row.id))) === true,
+    isExplained: events?.some((row) => isTakenBack(row) && !wasTakenBack(known.get(row.id))) === true,
     corrected,
     takenBack: playersOf([...reported.filter(({ retracted }) => retracted), ...(events?.filter(isTakenBack) ?? [])]),
     vouchedFor: (player, type) => counting.filter((row) => isStanding(row) && isStatedBy(row, player, type)).length,
   }
 }
 
-const isKnown = (row: ReportedEvent | undefined): boolean => row !== undefined && isTakenBack(row)
+const wasTakenBack = (row: ReportedEvent | undefined): boolean => row !== undefined && isTakenBack(row)
 
 const playersOf = (rows: readonly FixtureEvent[]): ReadonlySet<PlayerId | null> =>
   new Set(rows.flatMap(({ playerId, relatedPlayerId }) => [playerId, relatedPlayerId]))

@@ -18,7 +18,7 @@ interface Told {
   readonly now: Details
 }
 
-/** So much is no usual step of a rating. */
+/** A rating seldom moves further between two updates. */
 const RATING_MOVED = 0.25
 /** What a few players have done changes the ratings of fewer. */
 const MOVED_MIN = 5
@@ -127,8 +127,11 @@ function reachedFrom(first: Told, next: (one: Told) => readonly Told[]): Readonl
   const found = new Set<Told>()
   const left = [first]
   for (let one = left.pop(); one !== undefined; one = left.pop()) {
-    const fresh = next(one).filter((other) => !found.has(other))
-    for (const other of fresh) left.push((found.add(other), other))
+    for (const other of next(one)) {
+      if (found.has(other)) continue
+      found.add(other)
+      left.push(other)
+    }
   }
   return found
 }

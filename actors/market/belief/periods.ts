@@ -56,7 +56,7 @@ export function periodsAfter(
 /** A clock that has not moved for this long has stopped, once the state says that the match is over. */
 const STOOD_SECS = 180
 
-/** A state that is shown for this long into the period that it waits for is over. */
+/** A state that is shown for this long into the period that it waits for, or in a later one, is over. */
 const BEGUN_SECS = 300
 
 /** The period after which each state waits for the next, 0 before kick-off; by name, and by number without one. */
@@ -91,7 +91,9 @@ type State = Pick<SaidFixture, 'state' | 'stateId'>
 export function stateBeside(shown: State, periods: SaidFixture['periods']): State {
   const after = WAITS_AFTER[shown.state ?? String(shown.stateId)]
   if (after === undefined) return shown
-  const running = periods.find((one) => one.order > after && one.ticking && (one.elapsedSecs ?? 0) > BEGUN_SECS)
+  const isOn = ({ order, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
+    order > after && (elapsedSecs ?? 0) > (order > after + 1 ? 0 : BEGUN_SECS)
+  const running = periods.find((one) => one.ticking && isOn(one))
   return IN_PLAY[(running?.order ?? 0) - 1] ?? shown
 }
 

@@ -11,7 +11,7 @@ export const RATING = { min: 1, max: 10 } as const
 const RATING_STEP = 1
 const RATING_STEP_WITH_NEWS = 2.5
 
-/** The most that a count rises in two minutes of play: passes, cards and goals, what costs most, and all others. */
+/** The most that a count rises in two minutes of play, goals and cards (`discrete`) in ten. `dear`: what costs most. */
 const RISE = { passes: 60, discrete: 2, dear: 4, other: 6 } as const
 
 /** No player has more than this in 120 minutes. */

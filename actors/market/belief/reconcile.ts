@@ -62,12 +62,24 @@ export const bringsNewEvents = (snapshot: FixtureSnapshot, remembered: readonly 
 function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapshot): boolean {
   const { row, before } = c
   if (c.rescinded || (row.playerId === null && row.kind !== 'substitution')) return false
+  if (row.kind === 'penalty_missed' && isGoalToo(row, all, snapshot)) return false
   if (c.present) return true
   const isReviewable = row.kind !== 'substitution'
   if (before === null || !counts(before) || c.isCorrected || (isReviewable && isReviewed(row, all))) return false
   // A player comes on once, and what is stated of another penalty vouches for none.
   const isTold = !isGoal(row.kind) && all.some((other) => other.present && isOfSame(other.row, row))
   return before.standing === 'counted' || (!isTold && isVouchedFor(row, snapshot))
+}
+
+/** Whether a miss is a goal that is listed twice: one of its player and minute, which alone the statistics state. */
+function isGoalToo(row: Candidate['row'], all: readonly Candidate[], { players }: FixtureSnapshot): boolean {
+  const goals = all.filter((c) => c.present && isGoal(c.row.kind) && c.row.playerId === row.playerId)
+  const details = players.find(({ playerId }) => playerId === row.playerId)?.details ?? {}
+  return (
+    goals.some((goal) => near(goal.row, row, 0)) &&
+    (details[STATISTIC.goals] ?? 0) >= goals.length &&
+    (details[STATISTIC.penaltiesMissed] ?? 0) === 0
+  )
 }
 
 const isOfSame = (a: Candidate['row'], b: Candidate['row']): boolean => a.kind === b.kind && a.playerId === b.playerId
@@ -131,8 +143,8 @@ function heldAgainst(
 
 /**
  * Keeps each side's goals within the current score: rows that repeat another are dropped first, then those of
- * players in no line-up, then those that no statistics state, then vanished rows, then those that have not counted yet,
- * then the latest.
+ * players in no line-up, then those that repeat another minutes later, then those that no statistics state, then
+ * vanished rows, then those that have not counted yet, then the latest.
  */
 function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot): readonly Candidate[] {
   const goals = standing.filter((c) => isGoal(c.row.kind))
@@ -140,13 +152,17 @@ function withinScore(standing: readonly Candidate[], snapshot: FixtureSnapshot):
     const score = snapshot[side].goals
     const own = goals.filter((c) => scoringSide(c.row) === side).toSorted(inOrder)
     if (score === null || own.length <= score) return own
-    const repeated = repeatedIn(own, snapshot)
+    const [repeated, later] = [repeatedIn(own, snapshot), repeatedIn(own, snapshot, LATER_MINUTES)]
     const isStranger = ({ row }: Candidate): boolean => !snapshot.players.some((one) => one.playerId === row.playerId)
     const isStated = ({ row }: Candidate, n: number): boolean =>
       own.slice(0, n).filter((other) => other.row.playerId === row.playerId).length < statedOf(row, snapshot)
     const unstated = new Set(own.filter((goal, n) => !isStated(goal, n)))
     const doubt = (goal: Candidate): number =>
-      (repeated.has(goal) ? 8 : 0) + (isStranger(goal) ? 4 : 0) + (unstated.has(goal) ? 2 : 0) + (goal.present ? 0 : 1)
+      (repeated.has(goal) ? 16 : 0) +
+      (isStranger(goal) ? 8 : 0) +
+      (later.has(goal) ? 4 : 0) +
+      (unstated.has(goal) ? 2 : 0) +
+      (goal.present ? 0 : 1)
     return own.toSorted((a, b) => doubt(a) - doubt(b)).slice(0, score)
   })
   return [...standing.filter((c) => !isGoal(c.row.kind)), ...capped]
@@ -158,16 +174,19 @@ function inOrder(a: Candidate, b: Candidate): number {
   return isKnown(b) - isKnown(a) || clockMinute(a.row) - clockMinute(b.row) || a.row.id - b.row.id
 }
 
+/** A row that repeats a goal may be dated as much later. */
+const LATER_MINUTES = 3
+
 /**
- * Goals in the minute of an earlier one of their player, if the statistics state fewer, or the score has had no goal
- * for the row before.
+ * Goals in the minutes after an earlier one of their player, if the statistics state fewer, or the score has had no
+ * goal for the row before.
  */
-function repeatedIn(goals: readonly Candidate[], snapshot: FixtureSnapshot): ReadonlySet<Candidate> {
+function repeatedIn(goals: readonly Candidate[], snapshot: FixtureSnapshot, minutes?: number): ReadonlySet<Candidate> {
   const found = new Set<Candidate>()
   for (const goal of goals) {
     const { row } = goal
     const own = goals.filter((other) => other.row.playerId === row.playerId)
-    const isNear = (other: Candidate): boolean => !found.has(other) && near(other.row, row)
+    const isNear = (other: Candidate): boolean => !found.has(other) && near(other.row, row, minutes)
     const isDoubtful = statedOf(row, snapshot) < own.length || goal.before?.standing === 'seen'
     if (isDoubtful && own.slice(0, own.indexOf(goal)).some(isNear)) found.add(goal)
   }

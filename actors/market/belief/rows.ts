@@ -50,7 +50,9 @@ export function pairRows(
   const here = facts.map(({ row, rescinded }): Candidate => {
     const before = pairs.get(row) ?? null
     // A row that is corrected to another player is as old as it was.
-    const known = before ?? remembered.find((r) => r.id === row.id && family(r.kind) === family(row.kind))
+    const same = before ?? remembered.find((r) => r.id === row.id && family(r.kind) === family(row.kind))
+    // What was taken back, and comes at another time, is new.
+    const known = same?.standing === 'cancelled' && !near(same, row) ? undefined : same
     const since = known?.listedAt ?? Math.min(secs, minuteEnd(row, snapshot.periods, secs))
     const kind = kindOf(row, before, { snapshot, remembered })
     return { row: { ...carried(row, before, since), kind }, before, present: true, rescinded, isCorrected: false }

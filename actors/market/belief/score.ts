@@ -44,7 +44,8 @@ export function scoreAfter(
     return { goals: least, doubts: { home: said.home.goals, away: said.away.goals }, hasFallen }
   }
   for (const side of SIDES) {
-    const [now, before, first] = [withVouched(side, said[side].goals), known[side].goals, waiting[side]]
+    const [told, before, first] = [said[side].goals, known[side].goals, waiting[side]]
+    const now = withVouched(side, told ?? before)
     const isBelieved =
       now === null ||
       before === null ||
@@ -52,7 +53,7 @@ export function scoreAfter(
       (isExplained && now < before) ||
       (first !== null && goalsCanFollow(first, now, minutes))
     goals[side] = isBelieved ? (now ?? before) : before
-    doubts[side] = isBelieved ? (now === null ? first : null) : now
+    doubts[side] = isBelieved ? (told === null ? first : null) : now
     hasFallen ||= (goals[side] ?? 0) < (before ?? 0)
   }
   return { goals, doubts, hasFallen }
