@@ -4,7 +4,7 @@
  */
 import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'
-import { type Lots, lots, type Money, money } from '../kernel/micros.ts'
+import { type Lots, lots, MICROS_MAX, type Money, money } from '../kernel/micros.ts'
 import { isCommon } from '../kernel/purse.ts'
 import { HOUR_MS, type Instant } from '../kernel/world.ts'
 import {
@@ -106,7 +106,7 @@ export function advance(before: Career, committed: CommittedEvent): Career {
       const by = (closer: typeof event.by): number => (event.by === closer ? 1 : 0)
       return {
         ...career,
-        won: won ? money(career.won + event.pnl) : career.won,
+        won: won ? total(career.won, event.pnl) : career.won,
         bestWin: event.pnl > career.bestWin ? event.pnl : career.bestWin,
         largestLots: event.lots > career.largestLots ? event.lots : career.largestLots,
         shortWins: career.shortWins + (won && event.direction === 'short' ? 1 : 0),
@@ -121,7 +121,7 @@ export function advance(before: Career, committed: CommittedEvent): Career {
       const { wins, won, pnl } = correctedBy(event)
       return {
         ...career,
-        won: money(career.won + won),
+        won: total(career.won, won),
         bestWin: pnl > career.bestWin ? pnl : career.bestWin,
         shortWins: career.shortWins + (event.direction === 'short' ? wins : 0),
         xp: career.xp + wins * XP_PER_WIN,
@@ -133,7 +133,7 @@ export function advance(before: Career, committed: CommittedEvent): Career {
       return {
         ...career,
         opened: career.opened - closed,
-        won: money(career.won - won),
+        won: total(career.won, -won),
         shortWins: career.shortWins - (event.direction === 'short' ? wins : 0),
         takeProfits: career.takeProfits - by('take_profit'),
         stopLosses: career.stopLosses - by('stop_loss'),
@@ -173,6 +173,9 @@ export function correctedBy({ pnl, before, partOf, parted }: CorrectedEvent) {
   return { wins: winsOf(is) - winsOf(was), won: Math.max(0, is.pnl) - Math.max(0, was.pnl), pnl: is.pnl }
 }
 
+/** A sum over years ends where quantities do: it may be more than any wallet holds. */
+const total = (sum: Money, by: number): Money => money(Math.max(-MICROS_MAX, Math.min(MICROS_MAX, sum + by)))
+
 const winsOf = ({ pnl }: Pick<Earned, 'pnl'>): number => (pnl > 0 ? 1 : 0)
 
 function tallied(tally: Tally, event: CommittedEvent): Tally {
@@ -181,8 +184,8 @@ function tallied(tally: Tally, event: CommittedEvent): Tally {
     return {
       ...tally,
       wins: tally.wins + correctedBy(event).wins,
-      pnl: money(tally.pnl + pnl - before.pnl),
-      baseMoves: money(tally.baseMoves + baseMove - before.baseMove),
+      pnl: total(tally.pnl, pnl - before.pnl),
+      baseMoves: total(tally.baseMoves, baseMove - before.baseMove),
     }
   }
   if (event.kind === 'voided') {
@@ -192,9 +195,9 @@ function tallied(tally: Tally, event: CommittedEvent): Tally {
       ...tally,
       closed: tally.closed - closed,
       wins: tally.wins - wins,
-      pnl: money(tally.pnl - before.pnl),
-      baseMoves: money(tally.baseMoves - before.baseMove),
-      margin: money(tally.margin - margin),
+      pnl: total(tally.pnl, -before.pnl),
+      baseMoves: total(tally.baseMoves, -before.baseMove),
+      margin: total(tally.margin, -margin),
     }
   }
   if (!isCountedClose(event)) return tally
@@ -204,9 +207,9 @@ function tallied(tally: Tally, event: CommittedEvent): Tally {
     firstTradeAt: isFirst ? event.openedAt : tally.firstTradeAt,
     closed: tally.closed + 1,
     wins: tally.wins + winsOf(event),
-    pnl: money(tally.pnl + event.pnl),
-    baseMoves: money(tally.baseMoves + event.baseMove),
-    margin: money(tally.margin + event.margin),
+    pnl: total(tally.pnl, event.pnl),
+    baseMoves: total(tally.baseMoves, event.baseMove),
+    margin: total(tally.margin, event.margin),
   }
 }
 
@@ -216,6 +219,17 @@ export interface Records {
   readonly largestLots: Lots
   readonly firstTradeAt: Instant | null
   readonly practiceFirstTradeAt: Instant | null
+}
+
+/**
+ * Whether a void may have taken a record back. Only then are all closes read again: months of them may be detached, and
+ * what was best in one would be lost. Of a position that closed in parts the whole is not known.
+ */
+export function mayHoldRecord(career: Career, { before, others, partOf, lots: size, openedAt, purse }: VoidedEvent) {
+  if (others !== undefined || partOf !== undefined) return true
+  const { firstTradeAt } = purse === 'practice' ? career.practice : career.main
+  const isFirst = firstTradeAt === null || openedAt <= firstTradeAt
+  return isFirst || (purse === 'main' && (before.pnl >= career.bestWin || size >= career.largestLots))
 }
 
 export const withRecords = (career: Career, records: Records): Career => ({

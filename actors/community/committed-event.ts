@@ -58,7 +58,7 @@ export type CommittedEvent =
   | ({ readonly kind: 'voided'; readonly before: Earned; readonly closedAt: Instant } & PositionFacts &
       Pick<Closing, 'openedAt' | 'by'> &
       Pick<InParts, 'partOf'> & {
-        /** What the other parts of the position have realised that are not void; absent without any. */
+        /** What the other parts of the position that are not void have realised; absent without any. */
         readonly others?: Money
       })
   /** The last position is closed; nothing but voids follows. */

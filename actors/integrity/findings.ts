@@ -25,7 +25,7 @@ export interface Opening {
 /** What connects accounts. */
 export interface Connections {
   readonly userId: UserId
-  /** The networks and devices that its sessions came from. */
+  /** The networks that its sessions came from. */
   readonly places: readonly string[]
   readonly referrerId: UserId | null
 }
@@ -106,7 +106,7 @@ interface Pair {
   readonly a: UserId
   readonly b: UserId
   readonly kind: 'lockstep' | 'opposite'
-  /** Openings of `a` shortly after one of `b`, and how many such there were of `b` in all. */
+  /** `count`: openings of `a` shortly after one of `b`. `events`: the openings of `b` that they followed, each once. */
   count: number
   events: number
 }

@@ -1,4 +1,4 @@
-/** Every constant and bound of the game. Relations between them are asserted when the module loads. */
+/** Constants of trading, matches and community, and default rules. Relations between them are asserted on loading. */
 import { assert } from './assert.ts'
 import type { FixtureId } from './ids.ts'
 import { type Lots, lots, type Money, money, MICROS_MAX, MICROS_PER_UNIT, type Price, price } from './micros.ts'
@@ -35,7 +35,7 @@ export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 export const BATCH_MAX = 500
 /** After a larger batch than this, other matches of the process have their turn before the next. */
 export const LARGE_BATCH = 50
-/** The most attempts to commit one batch: one may find who cannot pay, and one that a wallet has changed meanwhile. */
+/** The most attempts to commit one batch: again without who cannot pay, and again if a wallet has changed meanwhile. */
 export const ROUNDS_MAX = 3
 /** The longest idempotency key. */
 export const KEY_LENGTH_MAX = 255
@@ -99,7 +99,7 @@ export interface ProtectionRules {
 
 /** What being ahead of the feed earns without protection: `npm run ops -- market`, docs/measured.md. */
 export const AHEAD_EARNS =
-  'opening 5 s ahead of goals and cards earns 31 % of margin a trade, closing ahead of them 15 %'
+  'opening 5 s ahead of goals and cards earns 30 % of margin a trade, closing ahead of them 15 %'
 
 export const DEFAULT_PROTECTION: ProtectionRules = {
   lateMs: 45 * SECOND_MS,
@@ -160,7 +160,7 @@ export const REFERRALS_WEEKLY_MAX = 10
 export const FRESH_MS = 15 * MINUTE_MS
 /** The most that a balance changed from outside in the fast store adds to a wallet at once, by default: no bound. */
 export const ADOPTION_MAX: Money = money(MICROS_MAX)
-/** Above this it raises an alert, by default. */
+/** A balance changed from outside by more than this raises an alert, by default. */
 export const ADOPTION_ALERT: Money = money(units(10_000))
 /** Returns are measured against at least this much margin, by default. */
 export const ROI_FLOOR: Money = money(units(10_000))

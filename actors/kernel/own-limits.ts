@@ -83,7 +83,7 @@ export const readLimits: Reader<OwnLimits> = (value, path) => {
 
 /** A user's own limits as one wallet meets them at an instant. */
 export interface OwnBounds {
-  /** Until when they open nothing; null for now. */
+  /** When they may open positions again; null where they may now. */
   readonly until: Instant | null
   /** The most they can lose in a day; null for no limit. */
   readonly dailyLoss: Money | null

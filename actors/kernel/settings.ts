@@ -110,12 +110,12 @@ export const SETTINGS = {
   ),
   'feed.stale_secs': numberSetting(
     secs(DEFAULT_RULES.feedStaleMs),
-    [5, 600, WHOLE],
+    [20, 600, WHOLE],
     'A match in play is suspended when no poll of the provider has shown it for this long, in seconds.',
   ),
   'feed.frozen_secs': numberSetting(
     secs(DEFAULT_RULES.feedFrozenMs),
-    [5, 3_600, WHOLE],
+    [60, 3_600, WHOLE],
     'A match in play is suspended when its clock has stood still for this long, in seconds. Breaks and shoot-outs have ' +
       'no clock.',
   ),
@@ -151,7 +151,7 @@ export const SETTINGS = {
   'watch.delay_secs': numberSetting(
     45,
     [0, 600, WHOLE],
-    'How long ago visitors who are not signed in see a match, in seconds.',
+    'How late visitors who are not signed in see a match, in seconds.',
   ),
   'boards.roi_floor': numberSetting(
     decimal(ROI_FLOOR),
@@ -188,7 +188,7 @@ export const SETTINGS = {
   'auth.session_max_days': numberSetting(
     60,
     [1, 400, WHOLE],
-    'Days after which a session ends, whatever it refreshes. Counts from the next refresh of each session.',
+    'Days after which a session ends, refreshed or not. Counts from the next refresh of each session.',
   ),
   'auth.new_device_mail': booleanSetting(
     true,
@@ -203,7 +203,7 @@ export const SETTINGS = {
   'privacy.deletion_grace_days': numberSetting(
     7,
     [0, 30, WHOLE],
-    'Days between a user deleting their account and its erasing, in which signing in cancels it. Applies to later requests.',
+    'Days from a deletion request to the erasure; signing in before cancels it. Applies to later requests.',
   ),
   'retention.archive_days': numberSetting(
     35,
@@ -326,10 +326,12 @@ export function modesFrom(platform: TradingMode, scoped: ReadonlyMap<string, Tra
 /** The rules with these values. */
 export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRules {
   const ppm = (pct: number): number => Math.round(pct * PPM_PER_PERCENT)
+  const [step, most] = [microsNearest(values['trading.lot_step']), microsNearest(values['trading.lot_max'])]
   return {
     lotMin: lots(microsNearest(values['trading.lot_min'])),
-    lotMax: lots(microsNearest(values['trading.lot_max'])),
-    lotStep: lots(microsNearest(values['trading.lot_step'])),
+    // The largest that can be ordered.
+    lotMax: lots(most - (most % step)),
+    lotStep: lots(step),
     openPositionsMax: values['trading.open_positions_max'],
     holdMs: values['trading.hold_secs'] * SECOND_MS,
     priceGuardPpm: ppm(values['trading.price_guard_pct']),
@@ -351,4 +353,5 @@ export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRu
 }
 
 /** Whether a change of this setting can move prices of running matches. */
-export const movesPrices = (key: string): boolean => key === 'trading.impact_cap_pct' || key.startsWith('scoring.')
+export const movesPrices = (key: string): boolean =>
+  key === 'trading.impact_cap_pct' || key === 'trading.protection' || key.startsWith('scoring.')

@@ -15,6 +15,12 @@ const BEING_PRICED = suspended('an in-game event is being priced')
 const AWAITED = suspended('the statistics after an in-game event are late: positions can be closed, not opened')
 const LATE = suspended('the live feed is late')
 const FROZEN = suspended('the match clock stands still')
+/** Why a match that may go on takes no trades, by the provider's state. Any other state is not known. */
+const FROZEN_BY: Readonly<Record<string, TradeWindow>> = {
+  SUSPENDED: suspended('the match is interrupted'),
+  INTERRUPTED: suspended('the match is interrupted'),
+  AWAITING_UPDATES: LATE,
+}
 const LEAVING = suspended('levels that were reached are being closed')
 const QUARANTINED = suspended('the stored state of the match cannot be read: an operator will settle or void it')
 const REDUCE_ONLY = suspended('positions can be closed, not opened')
@@ -87,7 +93,7 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
     case 'off':
       return closed('the match will not be played')
     case 'frozen':
-      return suspended('the state of the match is not known')
+      return FROZEN_BY[info.state ?? ''] ?? suspended('the state of the match is not known')
     case 'live':
     case 'break':
       return feedFault(info, now, rules) ?? OPEN

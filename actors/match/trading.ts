@@ -92,7 +92,7 @@ function walletRefusal(draft: Draft, instrument: Instrument, order: Position, te
 /** The answer for an open position, at current prices. */
 function allowed(draft: Draft, position: Position): Allowed {
   const instrument = draft.listed(position.instrumentId)
-  // Closed again by what it has set off: then nothing of it is left to leave with.
+  // If its own price move closed it again, nothing is left to close.
   const isOpen = draft.position(position.id) !== undefined
   const exit = isOpen ? closingFill(instrument, position) : (position.close?.price ?? position.openPrice)
   return { position, price: standingPrice(instrument, position.purse), exitPrice: exit }
@@ -146,7 +146,10 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   const window = closeWindow(draft.info, instrument, at, rules)
   const mayLoosen = instrument.leavingFrom === null
   if (window.status !== 'OPEN' && !(mayLoosen && isLoosened(before, position))) return refused(windowRefusal(window))
-  const invalid = levelsRefusal(position, standingPrice(instrument, position.purse))
+  // A level that is kept has not fired, though the shown price may have passed it: it fires by what leaving would pay.
+  const { stopLoss = null, takeProfit = null } = command
+  const asked = { direction: position.direction, stopLoss, takeProfit }
+  const invalid = levelsRefusal(asked, standingPrice(instrument, position.purse))
   if (invalid !== null) return refused(invalid)
   draft.emit({ kind: 'levels_changed', position })
   fireTriggers(draft, instrument.id, terms)

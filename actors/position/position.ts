@@ -41,7 +41,7 @@ export interface Close {
   readonly pnl: Money
   readonly at: Instant
   readonly by: ClosedBy
-  /** Null unless `void`, and when the match was not played. */
+  /** Null unless an operator voided the position alone. */
   readonly voidReason: VoidReason | null
   /** What an operator tells the owner. Only the store knows it. */
   readonly voidNote?: string

@@ -11,9 +11,10 @@ import {
   type Career,
   dayOf,
   levelOf,
+  mayHoldRecord,
   NEW_CAREER,
 } from '../../actors/community/career.ts'
-import type { ClosedEvent, CommittedEvent } from '../../actors/community/committed-event.ts'
+import type { ClosedEvent, CommittedEvent, VoidedEvent } from '../../actors/community/committed-event.ts'
 import { isEarned } from '../../actors/community/referral.ts'
 import { U, u } from '../support/fixtures.ts'
 
@@ -98,6 +99,33 @@ describe('a career', () => {
       washouts: 1,
       settled: 1,
     })
+  })
+
+  it('sums over years may pass what a wallet holds, and end where quantities do', () => {
+    const most = money(u(1_000_000_000))
+    const career = lived(closed(0, { margin: most }), closed(0, { margin: most }))
+    expect(career.main).toMatchObject({ closed: 2, margin: most })
+  })
+
+  it('only a void that may have taken a record back has them read again', () => {
+    const career = lived(
+      closed(30, { lots: lots(u(2)), openedAt: instant(1_000) }),
+      closed(5, { lots: lots(u(9)), openedAt: instant(5_000) }),
+    )
+    const later = { lots: lots(u(1)), openedAt: instant(6_000) }
+    const mayHold = (pnl: number, over: Partial<VoidedEvent> = {}) => {
+      const before = { pnl: money(u(pnl)), baseMove: money(u(pnl)) }
+      const event = { ...of, kind: 'voided', by: 'user', closedAt: instant(9_000), before, ...later } as const
+      return mayHoldRecord(career, { ...event, ...over })
+    }
+    expect([mayHold(29), mayHold(-4)]).toEqual([false, false])
+    expect([
+      mayHold(30),
+      mayHold(1, { lots: lots(u(9)) }),
+      mayHold(1, { openedAt: instant(1_000) }),
+      mayHold(1, { others: money(u(1)) }),
+    ]).toEqual([true, true, true, true])
+    expect(mayHold(99, { purse: 'practice', openedAt: instant(1) })).toBe(true)
   })
 
   it('[R15] practice has a tally of its own, and changes nothing else', () => {

@@ -117,6 +117,7 @@ describe('a simulated match', () => {
     const values = odd.players.flatMap((p) => Object.values(p.details ?? {}))
     expect(values).not.toContain(0)
     const early = match.snapshots.filter((s) => (s.periods[0]?.elapsedSecs ?? 0) < 600)
+    expect(early.flatMap((s) => s.players)).not.toEqual([])
     expect(early.flatMap((s) => s.players.map((p) => p.details?.[118])).every((r) => r === undefined)).toBe(true)
     const late = present(match.snapshots.at(-1), 'frame').players.filter((p) => p.details?.[118] !== undefined)
     expect(late.length).toBeGreaterThan(20)

@@ -81,12 +81,14 @@ describe('the catalogue', () => {
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_max': 0.009 })).toMatch(/lot_min \(0.01\) must not be above/)
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_step': 0.003 })).toMatch(/must be a whole number of/)
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_min': 0.3, 'trading.lot_step': 0.1 })).toBeNull()
+    expect(rulesFrom({ ...DEFAULTS, 'trading.lot_max': 0.015 }, ALL_OPEN).lotMax).toBe(10_000)
   })
 })
 
 /**
  * What no operator may exceed by a slip of the keyboard. A single move below 10 % washes out nobody who has just
- * opened; nobody is kept from closing for hours; no history is deleted that a month's audit needs.
+ * opened; nobody is kept from closing for hours, or until the next poll of a provider; no history is deleted that a
+ * month's audit needs.
  */
 const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] = [
   [/^trading\.lot_min$/, 0.0001, 100],
@@ -100,8 +102,8 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^trading\.news_hold_secs$/, 0, 300],
   [/^trading\.late_move_pct$/, 0.01, 10],
   [/^watch\.delay_secs$/, 0, 600],
-  [/^feed\.stale_secs$/, 5, 600],
-  [/^feed\.frozen_secs$/, 5, 3_600],
+  [/^feed\.stale_secs$/, 20, 600],
+  [/^feed\.frozen_secs$/, 60, 3_600],
   [/^settlement\.confirm_secs$/, 0, 900],
   [/^trading\.adoption_(max|alert|day_max)$/, 0, 1_000_000_000],
   [/^boards\.roi_floor$/, 0, 1_000_000],

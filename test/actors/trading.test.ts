@@ -312,6 +312,18 @@ describe('changing levels', () => {
     expect(stage.store.positions.get(position.id)).toMatchObject({ stopLoss: u(195), takeProfit: null })
   })
 
+  it('[T9] a kept target that the shown price has passed, and leaving would not reach, refuses no other level', async () => {
+    const stage = await ActorRig.set()
+    const { position } = ok(await stage.opens({ lots: lots(u(20)), takeProfit: p(200.25) }))
+    ok(await stage.opens({ userId: U(2), lots: lots(u(14)) }))
+    expect(priceOf(stage)).toBeGreaterThan(u(200.25))
+    const change = (stopLoss: number, takeProfit?: number) =>
+      stage.changes(position.id, { stopLoss: level(stopLoss), takeProfit: level(takeProfit) })
+    expect(ok(await change(195)).position).toMatchObject({ stopLoss: u(195), takeProfit: u(200.25) })
+    expect(codeOf(await change(196, 200.25)), 'sent, it is judged').toBe('levels_invalid')
+    expect(codeOf(await change(201))).toBe('levels_invalid')
+  })
+
   it('[T31] while closing is suspended, a level is only removed or moved away from the price', async () => {
     const stage = await ActorRig.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
     const { position } = ok(await stage.opens({ stopLoss: p(190) }))
@@ -481,6 +493,17 @@ describe('suspension', () => {
     expect(codeOf(await stage.opens())).toBe('market_suspended')
     await stage.moves()
     expect(stage.actor.window().status).toBe('OPEN')
+  })
+
+  it.each([
+    ['SUSPENDED', 'the match is interrupted'],
+    ['INTERRUPTED', 'the match is interrupted'],
+    ['AWAITING_UPDATES', 'the live feed is late'],
+    ['SOMETHING_NEW', 'the state of the match is not known'],
+  ])('[I8] the state %s suspends a match and says why', async (state, reason) => {
+    const stage = await ActorRig.set()
+    await stage.moves({ state })
+    expect(stage.actor.window()).toEqual({ status: 'SUSPENDED', reason })
   })
 
   it('[T21] polls that show nothing new keep it open, until its clock has stood still for 180 s', async () => {

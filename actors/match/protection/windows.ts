@@ -25,7 +25,7 @@ export interface PricedUpdate {
 const WINDOWS_MAX = 16
 
 /** Windows are of match time: a recording that plays sixty times as fast has windows sixty times as short. */ // N7
-const lasting = (ms: number, { info }: Pick<MatchView, 'info'>): number => ms / info.speed
+const lasting = (ms: number, { info }: { readonly info: Pick<MatchView['info'], 'speed'> }): number => ms / info.speed
 
 /** What is remembered of a player's news after an update. */ // N1
 export function newsAfter(view: MatchView, before: Instrument, update: PricedUpdate): NewsMemory | null {
@@ -115,9 +115,13 @@ function isForgotten({ endedAt }: NewsWindow, view: MatchView, now: Instant): bo
   return endedAt !== null && now >= endedAt + lasting(NEWS_CANCELLED_WITHIN_MS, view)
 }
 
+/** How long after a fill news that has not come yet may move it, in ms. */ // N4
+export const movableMs = (match: Pick<MatchView['info'], 'speed'>, lateMs: number): number =>
+  lasting(Math.max(lateMs, LATE_REACH_MS), { info: match })
+
 /** Until when news may move a fill of this instant. */ // N4
 export function movableUntil(view: MatchView, news: NewsMemory | null, fillAt: Instant, lateMs: number): Instant {
-  let until = fillAt + lasting(Math.max(lateMs, LATE_REACH_MS), view)
+  let until = fillAt + movableMs(view.info, lateMs)
   for (const { from, endedAt } of news?.windows ?? []) {
     if (fillAt < from) continue
     const ends = endedAt ?? news?.hold?.opensFrom ?? fillAt
