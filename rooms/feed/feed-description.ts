@@ -51,7 +51,7 @@ const LIMITS = {
   'instrument ids in a message': INSTRUMENTS_PER_MESSAGE_MAX,
   'instruments a socket follows': INSTRUMENTS_PER_SUBSCRIBER_MAX,
   'requests waiting for an answer': REQUESTS_WAITING_MAX,
-  'connections of a user': CONNECTIONS_PER_USER_MAX,
+  'connections of a user, where the server has rate limits': CONNECTIONS_PER_USER_MAX,
   'connections of a process, over both endpoints': CONNECTIONS_MAX,
   'missed moves resent': RESENT_MAX,
   'handshakes and seats of a user a minute': 60,
@@ -110,7 +110,8 @@ function requestMessages(): Messages {
       summary:
         'Follow more instruments. With `since`, the newest frame that the client has of their match, later frames ' +
         `are resent (flag REPLAY), in the order of \`seq\` over all instruments of the match; if that is more than ` +
-        `${RESENT_MAX}, or they are no longer kept, the current price of each follows (flag SNAPSHOT).`,
+        `${RESENT_MAX}, or they are no longer kept, the current price of each follows (flag SNAPSHOT). Send \`since\` ` +
+        'only for instruments whose price you have had from this match; subscribe to the others without it.',
       payload: request('subscribe'),
       example: { type: 'subscribe', id: 7, instrumentIds: [INSTRUMENT], since: { epoch: 3, seq: 1041 } },
     },
@@ -213,14 +214,14 @@ const REPLIES: Readonly<Record<(typeof REQUESTS)[number], readonly string[]>> = 
 
 const FEED = `For any WebSocket client: \`{wsUrl}/?token=…\` with the subprotocol \`${SUBPROTOCOL}\`. Control messages
 are JSON text, prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A connection receives only what it subscribed
-to. In play each price is sent at least every ten seconds, moved or not; one that stands still names itself as the
-previous price, and is not resent to those who missed it. If a client reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged
-CONFLATED; no queue builds up.
+to. In play each price is sent at least every ten seconds, moved or not; an unmoved one has itself as
+\`previousPrice\` and is not resent to those who missed it. If a client reads too slowly, waiting prices are replaced by
+the newest one of their instrument, flagged CONFLATED; no queue builds up.
 
 A connection that is refused is accepted and at once closed with a code that says why, since a browser learns nothing
 from an HTTP status. When very many are refused, and for an address with too many handshakes in a minute, the answer
 is the status alone: 401, 403, 429 or 503. A token is valid for one minute: call \`POST /api/ws/token\` before each
-connection. Reconnect at a random moment, within a longer time after each failure, and after \`shutdown\` when it
+connection. Reconnect after a random delay, longer after each failure; after \`shutdown\`, when it
 says: thousands of other clients have lost the same server.`
 
 const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ matchId }\` and the same \`?token=\`.
@@ -231,9 +232,10 @@ const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ 
 Messages are those of the price feed without \`type\` and \`id\`: \`subscribe\`, \`unsubscribe\` and \`account\` in;
 \`price\` (the same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A
 request (\`room.request\`) is answered with the body of \`subscribed\` or \`unsubscribed\`. After a reconnection by
-the SDK \`subscribe\` is still in force, but \`account\` must be sent again. On \`shutdown\`, wait \`reconnectInMs\`
-and join again. A room closes with the codes above, and with Colyseus's own: 4000 when the client has left, 4002 when
-the join failed or took too long, or the client is back on a new connection.`
+the SDK \`subscribe\` is still in force and the current prices come as snapshots, but \`account\` must be sent again.
+On \`shutdown\`, wait \`reconnectInMs\` and join again. A room closes with the codes above, and with Colyseus's own:
+4000 when the client has left, 4002 when the join failed or took too long, 4010 when the client is back on a new
+connection. The SDK itself reports 4003 when it has given up reconnecting: join again.`
 
 /** The messages that the server sends without a request. */
 const PUSHED = ['price', 'account', 'notification', 'heartbeat', 'shutdown']

@@ -8,6 +8,8 @@ import { z } from 'zod'
 /** Ids in one message: as many UUIDs as fit. A client that follows more sends several messages. */
 export const INSTRUMENTS_PER_MESSAGE_MAX = 400
 
+const PROBLEMS_MAX = 5
+
 const correlation = z.int().nonnegative().optional()
 const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_MESSAGE_MAX)
 /** The newest frame of a match that the client has: it gets the moves after it, not a snapshot. */
@@ -90,8 +92,14 @@ export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | In
   }
   const parsed = FeedRequest.safeParse(json)
   if (parsed.success) return parsed.data
-  const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-  return { wrong, id: Identified.safeParse(json).data?.id }
+  return { wrong: problemsIn(parsed.error), id: Identified.safeParse(json).data?.id }
+}
+
+/** What is wrong with a message: the first problems, so that no answer is many times as long as its message. */
+export function problemsIn({ issues }: z.ZodError): string {
+  const told = issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  const left = issues.length - told.length
+  return left === 0 ? told.join('; ') : `${told.join('; ')}; and ${left} more`
 }
 
 // `ws` passes one Buffer, several, or an ArrayBuffer, depending on its `binaryType`.

@@ -76,13 +76,16 @@ export class History {
   readonly #epoch: number
   readonly #moves: Move[] = []
   readonly #windows = new Map<number, Window>()
-  /** All moves after this number are kept; null before the first. */
-  #keptAfter: number | null = null
+  /** All moves after this number are kept. */
+  #keptAfter: number
   /** The newest number, of a move or of a price that stood still. */
-  #last = 0
+  #last: number
 
-  constructor(epoch: number) {
+  /** What came up to `seq` was published before, and is not kept. */
+  constructor(epoch: number, seq: number) {
     this.#epoch = epoch
+    this.#keptAfter = seq
+    this.#last = seq
   }
 
   append(price: PublishedPrice): void {
@@ -97,7 +100,6 @@ export class History {
 
   /** A price that stood still was published again: who missed it has missed no move. */
   pass({ seq }: Pick<PublishedPrice, 'seq'>): void {
-    this.#keptAfter ??= seq - 1
     this.#last = seq
   }
 
@@ -111,7 +113,7 @@ export class History {
     if (epoch !== this.#epoch) return null
     const known = this.#windows.get(seq)
     if (known !== undefined) return known
-    if (seq > this.#last || (seq < this.#last && seq < (this.#keptAfter ?? Infinity))) return null
+    if (seq > this.#last || seq < this.#keptAfter) return null
     const from = this.#moves.findLastIndex(({ price }) => price.seq <= seq) + 1
     const window = new Window(this.#moves.slice(from))
     if (this.#windows.size < WINDOWS_MAX) this.#windows.set(seq, window)

@@ -95,7 +95,7 @@ export class PriceBoard<Subscriber> {
 
   /** A match starts to publish, with these current prices. The moves of an earlier epoch are dropped. */
   open(matchId: FixtureId, epoch: number, prices: readonly PublishedPrice[]): Topic<Subscriber>[] {
-    this.#histories.set(matchId, new History(epoch))
+    this.#histories.set(matchId, new History(epoch, Math.max(0, ...prices.map(({ seq }) => seq))))
     return prices.map((price) => this.#show(price))
   }
 

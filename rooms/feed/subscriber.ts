@@ -25,7 +25,7 @@ export interface Changed {
   readonly from: number
 }
 
-/** Nothing served yet. */
+/** Nothing served yet: the client has reconnected, and may have the current prices. */
 const NOTHING = -1
 
 const byStamp = (a: Topic<Subscriber>, b: Topic<Subscriber>): number => a.stamp - b.stamp
@@ -124,6 +124,7 @@ export class Subscriber {
   }
 
   #messageOf(topic: Topic<Subscriber>): Buffer {
+    if (this.#served === NOTHING) return topic.snapshot(this.pack)
     if (topic.hasMovedTwiceSince(this.#served)) this.#traffic.conflated++
     return topic.messageAfter(this.#served, this.pack)
   }

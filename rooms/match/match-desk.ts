@@ -74,7 +74,6 @@ export class MatchDesk implements Host {
   readonly #turns = new Turns()
   #stopping = false
   readonly #orphans: OrphanSearch
-  /** Other processes run the matches, because this one does not hear them. */
   #givenBack = false
 
   constructor(options: MatchDeskOptions) {
@@ -176,6 +175,11 @@ export class MatchDesk implements Host {
 
   resume(): void {
     this.#givenBack = false
+  }
+
+  /** Whether other processes run the matches, because this one does not hear them: it reaches none of them. */
+  get hasGivenBack(): boolean {
+    return this.#givenBack
   }
 
   // For other processes (Host).

@@ -1,23 +1,14 @@
 /** The Colyseus room of one match: lives as long as the match runs in this process, and shows it to SDK clients. */
-import {
-  type Client,
-  ClientState,
-  CloseCode,
-  Deferred,
-  getMessageBytes,
-  type MessageContext,
-  Protocol,
-} from '@colyseus/core'
+import { type Client, ClientState, CloseCode, Deferred, type MessageContext } from '@colyseus/core'
 import { Encoder, StateView } from '@colyseus/schema'
 import { WebSocketClient } from '@colyseus/ws-transport'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { assert, present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import { isPending, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
-import { Follow, FollowAccount, Unfollow } from '../feed/feed-protocol.ts'
-import { asMessage } from '../feed/price-frame.ts'
+import { Follow, FollowAccount, problemsIn, Unfollow } from '../feed/feed-protocol.ts'
 import { Subscriber } from '../feed/subscriber.ts'
 import { instrumentsIn, Subscriptions } from '../feed/subscriptions.ts'
 import type { Report } from '../report.ts'
@@ -25,14 +16,8 @@ import type { Visitor } from '../sockets/admission.ts'
 import { CLOSE, type Closing } from '../sockets/close-codes.ts'
 import type { Slot } from '../sockets/connection-limit.ts'
 import { MatchHost, type MatchContext } from './match-host.ts'
-import {
-  ACCOUNT_MESSAGE,
-  ERROR_MESSAGE,
-  type InstrumentWire,
-  MatchWire,
-  PRICE_MESSAGE,
-  SHUTDOWN_MESSAGE,
-} from './match-wire.ts'
+import { ACCOUNT_MESSAGE, ERROR_MESSAGE, type InstrumentWire, MatchWire, SHUTDOWN_MESSAGE } from './match-wire.ts'
+import { priceMessage } from './message-frame.ts'
 import { project } from './projection.ts'
 import { SafeRoom } from './safe-room.ts'
 
@@ -125,7 +110,9 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     unsubscribe: (client: MatchClient, payload: unknown, ctx: MessageContext) =>
       this.#unsubscribe(client, payload, ctx),
     account: (client: MatchClient, payload: unknown, ctx: MessageContext) => this.#followAccount(client, payload, ctx),
-    _: (client: MatchClient, type: unknown) => client.send(ERROR_MESSAGE, invalid(`no such message: ${String(type)}`)),
+    // A message of the type `*` comes without it.
+    _: (client: MatchClient, type: unknown) =>
+      client.send(ERROR_MESSAGE, invalid(`no such message: ${isName(type) ? type : '*'}`)),
   }
   /** Colyseus constructs a room without its options, so both are null until `onCreate`. */
   #options: MatchRoomOptions | null = null
@@ -135,6 +122,8 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   #renewing = false
   /** By session id. */
   readonly #seats = new Map<string, Seat>()
+  /** Whom the server has sent away: they may not return. The code with which a connection ends is the client's word. */
+  readonly #dismissed = new WeakSet<MatchClient>()
 
   get actor(): MatchActor {
     return this.source.actor
@@ -182,8 +171,12 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   }
 
   override onDrop(client: MatchClient, code?: number): void {
+    assert(client instanceof WebSocketClient, 'clients come over WebSockets')
+    const { ref } = client
+    // One that returns while its former connection lives would otherwise be a second client that no limit counts.
+    setImmediate(() => ref.close(CloseCode.MAY_TRY_RECONNECT))
     const seat = this.#endConnection(client)
-    if (seat === undefined || !BROKEN.has(code)) return
+    if (seat === undefined || this.#dismissed.has(client) || !BROKEN.has(code)) return
     const returning: unknown = this.allowReconnection(client, RECONNECT_SECS)
     // A client that never acknowledged its join gets a promise that is no Deferred, and already rejected.
     if (returning instanceof Deferred) this.#seats.set(client.sessionId, { ...seat, returning })
@@ -217,6 +210,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     try {
       await this.#host?.close()
     } finally {
+      for (const sessionId of this.#seats.keys()) this.#free(sessionId) // reserved, and never taken
       if (this.#host !== null && hosted.get(this.#host.matchId) === this) hosted.delete(this.#host.matchId)
       this.#closing.resolve()
     }
@@ -239,8 +233,11 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     for (const [sessionId, seat] of this.#seats) {
       if (!isGone(seat.slot)) continue
       if (seat.state === 'reserved') this.#free(sessionId)
-      else if (seat.state === 'connected') seat.client.leave(code, reason)
-      else seat.returning?.reject()
+      else if (seat.state === 'away') seat.returning?.reject()
+      else {
+        this.#dismissed.add(seat.client)
+        seat.client.leave(code, reason)
+      }
     }
   }
 
@@ -376,18 +373,18 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       page: ({ body }) => client.send(ACCOUNT_MESSAGE, body),
       notice: ({ type, ...fields }) => client.send(type, fields),
     })
-    return isAccepted ? {} : ctx.reject({ code: 'busy', message: 'once a second' })
+    return isAccepted ? {} : turnDown(client, ctx, TOO_SOON)
   }
 }
 
+const isName = (type: unknown): type is string | number => typeof type === 'string' || typeof type === 'number'
 const invalid = (message: string) => ({ code: 'bad_message', message })
+const TOO_SOON = { code: 'busy', message: 'ask for the account once a second at most' }
 
-function refuse(client: MatchClient, ctx: MessageContext, error: z.ZodError): unknown {
-  const answer = invalid(z.prettifyError(error))
+const refuse = (client: MatchClient, ctx: MessageContext, error: z.ZodError): unknown =>
+  turnDown(client, ctx, invalid(problemsIn(error)))
+
+function turnDown(client: MatchClient, ctx: MessageContext, answer: ReturnType<typeof invalid>): unknown {
   if (ctx.id === undefined) client.send(ERROR_MESSAGE, answer)
   return ctx.reject(answer)
 }
-
-/** A frame in the form in which Colyseus sends bytes, made once for all subscribers. */
-const priceMessage = (frame: Buffer): Buffer =>
-  asMessage(Buffer.from(getMessageBytes.raw(Protocol.ROOM_DATA_BYTES, PRICE_MESSAGE, undefined, frame)))

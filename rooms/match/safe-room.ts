@@ -16,6 +16,7 @@ import {
 import type { Schema } from '@colyseus/schema'
 import type { Report } from '../report.ts'
 import { ERROR_MESSAGE } from './match-wire.ts'
+import { readable } from './message-frame.ts'
 
 /** For a client to acknowledge its join: until it does, everything sent to it is queued in memory. */
 const ACK_DEADLINE_MS = 5_000
@@ -57,7 +58,7 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
     this['_onMessage'] = (client: Client, frame: Buffer): void => {
       isReading = true
       try {
-        receive(client, frame)
+        receive(client, readable(frame))
       } finally {
         isReading = false
       }

@@ -121,8 +121,13 @@ export class Door {
   }
 }
 
-/** Answers an upgrade request with a plain HTTP status and closes the connection. Always false. */
+/**
+ * Answers an upgrade request with a plain HTTP status and closes the connection, whether its client does or not. Always
+ * false.
+ */
 export function refuseUpgrade(socket: Duplex, status: number): false {
+  socket.on('error', () => socket.destroy()) // the client may have reset it
+  socket.once('finish', () => socket.destroy())
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
   return false
 }

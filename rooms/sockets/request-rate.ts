@@ -5,15 +5,22 @@ import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 export const MESSAGES_PER_SECOND_MAX = 10
 
 export class RequestRate {
-  #count = 0
+  #left = 0
+  #next: number
   #windowEnds = instant(0)
+
+  /** `extra`: admitted in the first second beyond the limit. */
+  constructor(extra = 0) {
+    this.#next = MESSAGES_PER_SECOND_MAX + extra
+  }
 
   /** Counts one message; false when it exceeds the limit of this second. */
   admits(now: Instant): boolean {
     if (now >= this.#windowEnds) {
       this.#windowEnds = instant(now + SECOND_MS)
-      this.#count = 0
+      this.#left = this.#next
+      this.#next = MESSAGES_PER_SECOND_MAX
     }
-    return ++this.#count <= MESSAGES_PER_SECOND_MAX
+    return --this.#left >= 0
   }
 }

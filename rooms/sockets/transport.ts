@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { WebSocketTransport } from '@colyseus/ws-transport'
 import { WebSocket } from 'ws'
 import type { World } from '../../actors/kernel/world.ts'
+import { addressOf } from './admission.ts'
 import { CLOSE } from './close-codes.ts'
 import { RequestRate } from './request-rate.ts'
 import { Sweeper } from './sweeper.ts'
@@ -10,6 +11,8 @@ import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 
 /** Between two pings of a socket. They are staggered: to ping 20,000 sockets in one loop takes a third of a second. */
 const PING_MS = 20_000
+/** What the SDK sends at once when it has reconnected: the acknowledgement, and up to ten messages it has queued. */
+const QUEUED_BY_SDK = 11
 
 /**
  * If it were given the HTTP server, Colyseus would prepend its own `request` listener and answer everything, with any
@@ -34,11 +37,13 @@ export class RoomTransport extends WebSocketTransport {
     this.wss.handleUpgrade(request, socket, head, (ws) => {
       this.#deadline.guard(ws, socket)
       ws.on('pong', () => this.#silent.delete(ws))
-      this.#limit(ws)
+      const isReturning = addressOf(request)?.searchParams.has('reconnectionToken') === true
+      this.#limit(ws, new RequestRate(isReturning ? QUEUED_BY_SDK : 0))
       this.wss.emit('connection', ws, request)
       // Colyseus logs as an error what a client does, such as a frame that is too large. `ws` has closed the socket.
       ws.removeAllListeners('error')
       ws.on('error', () => undefined)
+      this.#deadline.guard(ws, socket)
     })
   }
 
@@ -53,12 +58,12 @@ export class RoomTransport extends WebSocketTransport {
   }
 
   /** Counts messages before Colyseus gets them; it would even read those of a closing socket. */
-  #limit(ws: WebSocket): void {
-    const rate = new RequestRate()
+  #limit(ws: WebSocket, rate: RequestRate): void {
     const count = (): void => {
-      if (ws.readyState !== WebSocket.OPEN || rate.admits(this.#world.now())) return
+      const isOpen = ws.readyState === WebSocket.OPEN
+      if (isOpen && rate.admits(this.#world.now())) return
       ws.removeAllListeners('message')
-      ws.close(CLOSE.tooMany, 'too many messages')
+      if (isOpen) ws.close(CLOSE.tooMany, 'too many messages')
     }
     ws.on('message', count)
     ws.on('ping', count)

@@ -32,7 +32,7 @@ export class WriteDeadline {
   #timer: NodeJS.Timeout | undefined
   #closed = 0
 
-  /** To be called once per socket, before the first `check`. */
+  /** To be called before the first `check`, and again if the listeners of errors were removed. */
   guard(ws: WebSocket, socket: Socket): void {
     this.#sockets.set(ws, socket)
     ws.once('error', () => stopReading(socket))

@@ -14,12 +14,12 @@ import { newMatch } from '../../actors/match/state.ts'
 import type { Leases } from '../../actors/match/store.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
+import { FaultBook } from './fault-book.ts'
 import { MatchUpdates } from './match-updates.ts'
 import { newest } from './newest.ts'
 import type {
   FeedFault,
   FeedFaultLog,
-  FeedFaultReason,
   FixtureCalendar,
   Provider,
   ProviderAnswer,
@@ -51,6 +51,8 @@ export interface ProviderPollerOptions extends ProviderContext {
 const POLLER = fixtureId(0)
 /** Between two attempts to acquire the lease. */
 const LEASE_RETRY_MS = SECOND_MS
+/** How long a stop waits for what is under way: the next process polls at once, and the provider may take seconds. */
+const STOP_MS = SECOND_MS
 /** In polls: how often to ask by number for unsettled matches not in play, and how often to read the calendar. */
 const STRAGGLERS_EVERY = 6
 const CALENDAR_EVERY = 360
@@ -58,10 +60,6 @@ const STATUS_EVERY = 360
 const DAY_MS = 24 * HOUR_MS
 /** The calendar reaches from yesterday to a week ahead. */
 const CALENDAR_DAYS = { back: 1, ahead: 7 } as const
-/** Faults of one poll that are stored one by one; more are counted only. */
-const FAULTS_MAX = 500
-/** Distinct reasons remembered, so that each is reported once. */
-const REASONS_MAX = 1_000
 /** `randomInt` is uniform over this many values. */
 const CHANCES = 1_000
 
@@ -73,11 +71,13 @@ export class ProviderPoller {
   readonly #updates: MatchUpdates
   #epoch: number | null = null
   #timer: NodeJS.Timeout | undefined
-  #renewal: NodeJS.Timeout | undefined
+  #renewTimer: NodeJS.Timeout | undefined
+  /** The renewals of the lease, one after the other. */
+  #renewals: Promise<void> = Promise.resolve()
   #turn: Promise<void> = Promise.resolve()
   #isStopped = false
   #polls = 0
-  /** Failed requests since the last poll ended, and polls with one. */
+  /** Failed requests since the last poll ended, and ended polls with one. */
   #failed = 0
   #failures = 0
   /** Failures in a row, by request. */
@@ -85,47 +85,38 @@ export class ProviderPoller {
   /** The poll with which the calendar is read again; infinite while it is read. */
   #calendarDue = 0
   #calendarRead: Promise<void> = Promise.resolve()
-  readonly #faults: Record<FeedFaultReason, number> = {
-    request: 0,
-    quota: 0,
-    unreadable: 0,
-    calendar: 0,
-    update: 0,
-    field: 0,
-  }
-  /** Faults that are not stored yet. */
-  readonly #unkept: FeedFault[] = []
+  readonly #faults: FaultBook
   #answeredAt: Instant | null = null
   #allowance: Allowance | null = null
   #allowanceAt: Instant | null = null
   #retryAfterMs: number | null = null
-  readonly #reported = new Set<string>()
   /** By fixture, the goals that the odds in the calendar expect; the provider does not tell them of matches in play. */
   #expectedGoals: ReadonlyMap<FixtureId, SaidFixture['expectedGoals']> = new Map()
 
   constructor(options: ProviderPollerOptions) {
     this.#options = options
+    this.#faults = new FaultBook(options.faults, options.report)
     this.#updates = new MatchUpdates(options.desk, (matchId, error) =>
-      this.#skip({ reason: 'update', matchId, detail: wordsOf(error) }),
+      this.#faults.skip({ reason: 'update', matchId, detail: wordsOf(error) }),
     )
   }
 
   /** Begins to poll, or to wait for the lease. To be called once. */
   start(): void {
-    this.#renewal = setInterval(() => void this.#renew(), this.#options.leaseTtlMs / 3)
+    this.#renewTimer = setInterval(() => {
+      this.#renewals = this.#renewals.then(() => this.#renew())
+    }, this.#options.leaseTtlMs / 3)
     this.#schedule(0)
   }
 
-  /** Waits for the poll under way and for the updates it has sent, then releases the lease. */
+  /** Waits a second at most for the poll under way and for the updates it has sent, then releases the lease. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
-    clearInterval(this.#renewal)
-    await this.#turn
-    await this.#calendarRead
-    await this.#updates.finished()
-    if (this.#epoch !== null) await this.#options.leases.release(POLLER, this.#epoch)
-    this.#epoch = null
+    clearInterval(this.#renewTimer)
+    const ended = Promise.all([this.#turn, this.#calendarRead]).then(() => this.#updates.finished())
+    await Promise.race([ended, passed(STOP_MS, undefined, { ref: false })])
+    await this.#release()
   }
 
   status(): ProviderStatus {
@@ -134,7 +125,7 @@ export class ProviderPoller {
       polls: this.#polls,
       failing: this.#streak('in play'),
       failures: this.#failures,
-      faults: this.#faults,
+      faults: this.#faults.counts,
       quotaLeft: this.#allowanceNow()?.remaining ?? null,
       answeredAt: this.#answeredAt,
     }
@@ -150,8 +141,12 @@ export class ProviderPoller {
 
   /** Polls once if this process holds the lease. Returns the pause before the next turn; never rejects. */
   async #takeTurn(): Promise<number> {
-    const { leases, pollMs, log, report } = this.#options
+    const { desk, leases, pollMs, log, report } = this.#options
     try {
+      if (desk.hasGivenBack) {
+        await this.#release()
+        return LEASE_RETRY_MS
+      }
       if (this.#epoch === null) {
         this.#epoch = await leases.acquire(POLLER)
         if (this.#epoch === null) return LEASE_RETRY_MS
@@ -177,26 +172,38 @@ export class ProviderPoller {
   /** Never rejects: what fails is counted, and what is left is done. */
   async #pollAndCount(): Promise<void> {
     const { world, log } = this.#options
-    await this.#poll(this.#polls++)
+    const running = await this.#running()
+    if (running === null) return
+    await this.#poll(this.#polls, running)
+    this.#polls++
     if (this.#streak('in play') === 0) this.#answeredAt = world.steady.now()
     if (this.#failed > 0) this.#failures++
     this.#failed = 0
-    await this.#keepFaults()
+    await this.#faults.keep()
     if (this.#polls % STATUS_EVERY === 0) log('provider_status', { ...this.status() })
+  }
+
+  /** Null if the database cannot say: then no match could take an update, and the provider is not to blame. */
+  async #running(): Promise<ReadonlyMap<FixtureId, RunningMatch> | null> {
+    try {
+      const running = await this.#options.calendar.running()
+      return new Map(running.map((match) => [match.matchId, match]))
+    } catch (error) {
+      this.#options.report('running_matches_unread', error)
+      return null
+    }
   }
 
   /**
    * The matches in play, those by number and the calendar are three requests, none of which must cost the others their
    * answer. Without a page of the list of matches in play nothing else is asked: the provider is most likely away.
    */
-  async #poll(n: number): Promise<void> {
-    const { provider, calendar, pollMs } = this.#options
-    const canAsk = (): boolean => canAffordMore({ allowance: this.#allowanceNow(), pollMs })
-    let running = new Map<FixtureId, RunningMatch>()
+  async #poll(n: number, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<void> {
+    const { provider, pollMs } = this.#options
+    const canAsk = (): boolean => !this.#isStopped && canAffordMore({ allowance: this.#allowanceNow(), pollMs })
     let answered: ReadonlySet<FixtureId> = new Set()
+    this.#updates.keepOnly(running)
     const isAnswered = await this.#request('in play', async () => {
-      running = new Map((await calendar.running()).map((match) => [match.matchId, match]))
-      this.#updates.keepOnly(running)
       const answer = await provider.inPlay()
       answered = await this.#take(answer, running)
       // What could be read has been taken; the rest is still a failure.
@@ -235,11 +242,12 @@ export class ProviderPoller {
       this.#streaks.delete(what)
       return true
     } catch (error) {
+      if (this.#isStopped) return false
       this.#failed++
       this.#streaks.set(what, failedBefore + 1)
       this.#retryAfterMs = retryAfterOf(error) ?? this.#retryAfterMs
       const fault = { reason: 'request', matchId: null, detail: `${what}: ${wordsOf(error)}` } as const
-      this.#count(fault)
+      this.#faults.count(fault)
       if (failedBefore === 0) report('provider_failed', error, { request: what })
       return false
     }
@@ -262,6 +270,7 @@ export class ProviderPoller {
     const from = instant(now - CALENDAR_DAYS.back * DAY_MS)
     const to = instant(now + CALENDAR_DAYS.ahead * DAY_MS)
     const answer = await provider.calendar(from, to)
+    if (this.#isStopped) return
     this.#note(answer)
     this.#expectedGoals = new Map(answer.fixtures.map(({ fixtureId: id, expectedGoals }) => [id, expectedGoals]))
     const listed = this.#outlinesOf(answer.fixtures)
@@ -270,6 +279,7 @@ export class ProviderPoller {
 
   /** Sends every match its update, and the other fixtures to the calendar. Returns the fixtures of the answer. */
   async #take(answer: ProviderAnswer, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<ReadonlySet<FixtureId>> {
+    if (this.#isStopped) return new Set()
     this.#note(answer)
     const others: SaidFixture[] = []
     for (const snapshot of newest(answer.fixtures)) {
@@ -290,7 +300,7 @@ export class ProviderPoller {
       try {
         return [outlineOf(snapshot)]
       } catch (error) {
-        this.#skip({ reason: 'calendar', matchId: snapshot.fixtureId, detail: wordsOf(error) })
+        this.#faults.skip({ reason: 'calendar', matchId: snapshot.fixtureId, detail: wordsOf(error) })
         return []
       }
     })
@@ -318,7 +328,7 @@ export class ProviderPoller {
         }
       }
       if (stored.length === 0 && fixtures.length > 1) throw error
-      for (const fault of skipped) this.#skip(fault)
+      for (const fault of skipped) this.#faults.skip(fault)
       return stored
     }
   }
@@ -330,45 +340,16 @@ export class ProviderPoller {
   }
 
   #note({ unreadable, refused, allowance }: ProviderAnswer): void {
-    for (const { matchId, detail } of unreadable) this.#skip({ reason: 'unreadable', matchId, detail })
-    for (const [matchId, names] of refused) this.#skip({ reason: 'field', matchId, detail: names.join(', ') })
+    for (const { matchId, detail } of unreadable) this.#faults.skip({ reason: 'unreadable', matchId, detail })
+    for (const [matchId, names] of refused) this.#faults.skip({ reason: 'field', matchId, detail: names.join(', ') })
     if (allowance === null) return
     const wasSpent = this.#allowance?.remaining === 0
     this.#allowance = allowance
     this.#allowanceAt = this.#options.world.steady.now()
     if (allowance.remaining > 0 || wasSpent) return
     const detail = `the provider's quota is spent, and renewed in ${allowance.resetsInSecs} s`
-    this.#count({ reason: 'quota', matchId: null, detail })
+    this.#faults.count({ reason: 'quota', matchId: null, detail })
     this.#options.report('provider_quota_spent', new Error(detail))
-  }
-
-  /** Counts what was left out, and logs it once with its fixture. */
-  #skip(fault: FeedFault): void {
-    this.#count(fault)
-    const { reason, matchId, detail } = fault
-    const told = `${reason} ${matchId} ${detail}`
-    if (this.#reported.has(told)) return
-    if (this.#reported.size >= REASONS_MAX) this.#reported.clear()
-    this.#reported.add(told)
-    const event = reason === 'field' ? 'feed_fields_refused' : 'fixture_skipped'
-    this.#options.report(event, new Error(detail), { reason, matchId })
-  }
-
-  #count(fault: FeedFault): void {
-    this.#faults[fault.reason]++
-    if (this.#unkept.length < FAULTS_MAX) this.#unkept.push(fault)
-  }
-
-  /** For operators, who may ask any process. What cannot be stored now is stored after the next poll. */
-  async #keepFaults(): Promise<void> {
-    const { length } = this.#unkept
-    if (length === 0) return
-    try {
-      await this.#options.faults.note(this.#unkept.slice())
-      this.#unkept.splice(0, length)
-    } catch (error) {
-      this.#options.report('feed_faults_not_kept', error)
-    }
   }
 
   /** Whether a fixture gets its match now: it is in play, or may be traded before kick-off. */
@@ -385,6 +366,15 @@ export class ProviderPoller {
     } catch (error) {
       report('provider_lease_renewal_failed', error) // without the database no match can commit an update either
     }
+  }
+
+  async #release(): Promise<void> {
+    const epoch = this.#epoch
+    if (epoch === null) return
+    this.#epoch = null
+    // One that arrived after the release would keep the lease from the next process.
+    await this.#renewals
+    await this.#options.leases.release(POLLER, epoch)
   }
 }
 

@@ -84,6 +84,7 @@ export interface FeedFaultLog {
 export interface ProviderStatus {
   /** Whether this process is the one that polls. */
   readonly polling: boolean
+  /** Polls that have ended. */
   readonly polls: number
   /** Failed requests for the matches in play since the last successful one. */
   readonly failing: number

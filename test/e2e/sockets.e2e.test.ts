@@ -91,6 +91,12 @@ describe('on one process', () => {
     expect(staying.ws.readyState).toBe(staying.ws.OPEN)
   })
 
+  it('[W18] where rate limits are off, as in a load test, one user may hold more than ten sockets', async () => {
+    const ada = await signedIn(start(await embeddedPlace(), { RATE_LIMIT_PER_MIN: '0' }), 'Ada')
+    const feeds = await Promise.all(Array.from({ length: 12 }, () => feedOf(ada)))
+    expect(feeds.map(({ ws }) => ws.readyState)).toEqual(feeds.map(({ ws }) => ws.OPEN))
+  })
+
   it('[W19] a user is limited in seats and handshakes, and slows nobody else; so is an address', async () => {
     const program = start(await embeddedPlace(), { TRUSTED_PROXIES: '1', RATE_LIMIT_PER_MIN: '200' })
     const [eve, ada] = [await signedIn(program, 'Eve'), await signedIn(program, 'Ada')]

@@ -114,6 +114,19 @@ describe('the account stream', () => {
     expect(seen).toEqual(upTo(9))
   })
 
+  it('[W11] a match room tells a client that asks for its account again within a second', async () => {
+    const rig = await openRealtimeRig()
+    const room = await rig.sdk('1').joinById(matchRoomId(MATCH), {}, MatchWire)
+    const errors: unknown[] = []
+    room.onMessage('account', () => undefined)
+    room.onMessage('error', (error) => errors.push(error))
+    room.send('account', {})
+    room.send('account', {})
+    await until('it is refused', () => errors.length === 1)
+    expect(errors).toMatchObject([{ code: 'busy' }])
+    await room.leave()
+  })
+
   it('a second request starts over; more than one a second is refused', async () => {
     const rig = await openRealtimeRig()
     await opens(rig, 2)

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { Room } from '@colyseus/sdk'
 import { ClientState, CloseCode, matchMaker, Protocol } from '@colyseus/core'
 import { WebSocketClient } from '@colyseus/ws-transport'
@@ -53,6 +54,9 @@ const serverRoom = (): MatchRoom => {
   if (!(room instanceof MatchRoom)) throw new Error('the match has no room')
   return room
 }
+
+/** A reference to a value of a message, and another. */
+const twice = (n: number): number[] => (n < 0 ? [1, 1] : [0xd6, 0x70, 0, 0, 0, n, 0xd6, 0x70, 0, 0, 0, n])
 
 /** Cuts a client's connection without a word. */
 function breakOff(room: Room): void {
@@ -291,8 +295,25 @@ describe('an SDK client', () => {
     const { room, errors } = await join()
     room.send('subscribe', { instrumentIds: 'all' })
     room.send('buy', { lots: 100 })
-    await until('two errors', () => errors.length === 2)
+    room.send('subscribe', { instrumentIds: Array.from({ length: 300 }, () => 1) })
+    await until('three errors', () => errors.length === 3)
+    expect(JSON.stringify(errors[2])).toMatch(/^.{1,600}; and 295 more"}$/)
     await expect(room.request('subscribe', {})).rejects.toMatchObject({ reason: { code: 'bad_message' } })
+    expect(room.connection.isOpen).toBe(true)
+    expect(rig.reports).toEqual([])
+  })
+
+  it('[W11] a small message that is a huge value is not read, whatever its type', async () => {
+    rig = await RealtimeRig.playing()
+    const { room, errors } = await join()
+    // Of 60 levels, each twice that below.
+    const levels = Array.from({ length: 60 }, (_, n) => [0xd6, 0x69, 0, 0, 0, n, 0x92, ...twice(n - 1)]).flat()
+    const value = [0xdc, 0, 60, ...levels]
+    for (const name of ['subscribe', '*', 'constructor', '__proto__']) {
+      room.connection.send(Buffer.from([Protocol.ROOM_DATA, 0xa0 + name.length, ...Buffer.from(name), ...value, 0]))
+      room.connection.send(Buffer.from([Protocol.ROOM_DATA, 0xa0 + name.length, ...Buffer.from(name), 0x90]))
+    }
+    await until('the errors', () => errors.length === 8)
     expect(room.connection.isOpen).toBe(true)
     expect(rig.reports).toEqual([])
   })
@@ -320,6 +341,7 @@ describe('an SDK client', () => {
     breakOff(room)
     await until('it has reconnected', () => returned && serverRoom().clients.get(room.sessionId)?.state === 1)
     await until('the current price', () => prices.length === 2)
+    expect(prices[1], 'no move, for it was there before').toEqual({ ...prices[0], flags: FLAG.snapshot })
     const trade = ok(await rig.desk.submit(openOrder()))
     await until('the move', () => prices.length === 3)
     expect(prices[2]).toMatchObject({ flags: 0, price: trade.price })
@@ -339,6 +361,20 @@ describe('an SDK client', () => {
     expect([returned.sessionId, serverRoom().connections]).toEqual([room.sessionId, 1])
   })
 
+  it('[W17] a connection that comes in the place of another ends that one, though it lives', async () => {
+    rig = await RealtimeRig.playing()
+    const { room } = await join()
+    room.reconnection.enabled = false
+    const left = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
+    const path = `${matchMaker.processId}/${roomId}?sessionId=${room.sessionId}&reconnectionToken=${reconnectionToken}`
+    const next = new WebSocket(`ws://${rig.address}/${path}`)
+    expect(await left).toBe(CloseCode.MAY_TRY_RECONNECT)
+    expect(next.readyState).toBe(WebSocket.OPEN)
+    expect(serverRoom().connections).toBe(1)
+    next.close()
+  })
+
   it('[W17] so does one that reconnects by itself', async () => {
     rig = await RealtimeRig.playing()
     const { room, prices } = await join()
@@ -351,6 +387,24 @@ describe('an SDK client', () => {
     await until('the current price', () => prices.length === 2)
   })
 
+  it('[W17] sends what it has queued when it reconnects, and [W12] is closed with 4029 when it sends more', async () => {
+    rig = await RealtimeRig.playing()
+    const { room } = await join()
+    const ask = (): void => room.send('unsubscribe', { instrumentIds: [P(1)] })
+    await room.request('subscribe', { instrumentIds: [P(1)] })
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    room.reconnection.minDelay = 100
+    room.onDrop(() => {
+      for (let n = 0; n < 10; n++) ask()
+    })
+    const returned = new Promise((resolve) => room.onReconnect(() => resolve(true)))
+    breakOff(room)
+    await returned
+    expect(await room.request('unsubscribe', { instrumentIds: [P(1)] })).toEqual({ instrumentIds: [P(1)] })
+    for (let n = 0; n < 20; n++) ask()
+    expect(await closed).toBe(4029)
+  })
+
   it('[W17] that reconnects gets the current prices of what it follows', async () => {
     rig = await RealtimeRig.playing()
     const { room, prices } = await join()
@@ -361,7 +415,7 @@ describe('an SDK client', () => {
     await gone
     const trade = ok(await rig.desk.submit(openOrder()))
     await until('the newest price', () => prices.length === 2)
-    expect(prices[1]).toMatchObject({ flags: FLAG.conflated, price: trade.price })
+    expect(prices[1]).toMatchObject({ flags: FLAG.snapshot, price: trade.price })
   })
 
   it('[W17] whose seat is lost is closed with 1012, because its session may last, and joins again', async () => {
@@ -463,6 +517,19 @@ describe('an SDK client', () => {
     rig.realTime.disconnectUser(U(1))
     expect(await closed).toBe(4001)
     await until('the seat is free', () => serverRoom().clients.length === 0)
+    const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
+    expect(await asks(`reconnect/${roomId}`, { reconnectionToken })).toBe(409)
+  })
+
+  it('[W3] whose user has signed out cannot keep its seat by breaking off instead of closing', async () => {
+    rig = await RealtimeRig.playing()
+    const { room } = await join('1')
+    await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
+    room.reconnection.enabled = false
+    rig.realTime.disconnectUser(U(1))
+    breakOff(room)
+    await until('the break is noticed', () => serverRoom().clients.length === 0)
+    expect(rig.realTime.visitors()).toEqual([])
     const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
     expect(await asks(`reconnect/${roomId}`, { reconnectionToken })).toBe(409)
   })
@@ -583,6 +650,17 @@ describe('a room in trouble', () => {
     expect(rig.reports).toEqual([])
   })
 
+  it('what follows the header of such a frame is not read', async () => {
+    rig = await RealtimeRig.playing()
+    const { room } = await join()
+    const client = present(serverRoom().clients[0], 'client')
+    const socket: unknown = client instanceof WebSocketClient && Reflect.get(client.ref, '_socket')
+    if (!(socket instanceof Socket)) throw new Error('no connection')
+    room.connection.send(Buffer.alloc(16 * 1024 * 1024))
+    await until('it is cut off', () => socket.destroyed)
+    expect(socket.bytesRead).toBeLessThan(1024 * 1024)
+  })
+
   it('[A4] a match whose lease is lost is retired', async () => {
     rig = await RealtimeRig.playing({ leaseTtlMs: 60 })
     const { room } = await join()
@@ -593,11 +671,13 @@ describe('a room in trouble', () => {
   })
 
   it('a seat that has not been taken does not delay the retirement of a match', async () => {
-    rig = await RealtimeRig.playing()
+    rig = await RealtimeRig.playing({ limits: { perUserMax: 2 } })
     await join()
     expect(await asks('joinById/match-90001?token=1')).toBe(200)
     void serverRoom().retire()
     await until('it is gone', () => rig.desk.view(MATCH) === undefined && matchMaker.stats.local.roomCount === 0)
+    // Nor does it count afterwards.
+    expect([(await reserve()).status, (await reserve()).status]).toEqual([200, 200])
   })
 
   it('[A4] after a fenced commit the next command finds a new owner of the match', async () => {

@@ -90,6 +90,16 @@ describe('what a returning client is sent', () => {
     for (const seq of [1, last + 1]) expect(flags(sent(board, [1], seq))).toEqual([FLAG.snapshot])
   })
 
+  it('[W8] a snapshot when it has only what is older than the board, as after a restart of this process', () => {
+    const board = new PriceBoard<string>()
+    board.open(MATCH, 1, [priceOf(1, 500)])
+    for (const seq of [0, 499]) expect(flags(sent(board, [1], seq))).toEqual([FLAG.snapshot])
+    expect(sent(board, [1], 500)).toEqual([])
+    board.publish(priceOf(1, 501))
+    expect(seqs(sent(board, [1], 500))).toEqual([501])
+    expect(flags(sent(board, [1], 499))).toEqual([FLAG.snapshot])
+  })
+
   it('[W8] each match by itself: what one has lost costs the other nothing', () => {
     const board = moved(5)
     const other = fixtureId(MATCH + 1)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -92,6 +93,49 @@ describe('the endpoint of the price feed', () => {
     const asks = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAA'
     socket.write(`GET /?token=1 HTTP/1.1\r\nHost: here\r\nHost: elsewhere\r\n${asks}AAAAAAAAAAAAAAAAAA==\r\n\r\n`)
     expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  it('[X8] a refused upgrade harms the process neither by a reset nor by a connection that its client keeps', async () => {
+    const rig = await openRealtimeRig({ doorLimits: { admitsAddress: async ({ url }) => url !== '/limited' } })
+    const port = Number(rig.address.split(':')[1])
+    const asks = 'Host: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
+    const request = (path: string): string =>
+      `GET ${path} HTTP/1.1\r\n${asks}\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
+    for (const [path, status] of [
+      ['/nothing', 404],
+      ['/limited', 429],
+    ] as const) {
+      // One does not read the answer, one resets when it has it, one goes on to send and never ends its side.
+      const hasty = connect(port, '127.0.0.1', () => hasty.write(request(path), () => hasty.resetAndDestroy()))
+      const reset = connect(port, '127.0.0.1', () => reset.write(request(path)))
+      const [answer] = await once(reset, 'data')
+      expect(String(answer)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+      reset.resetAndDestroy()
+      const kept = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => kept.write(request(path)))
+      kept.on('error', () => undefined)
+      kept.resume()
+      await once(kept, 'end')
+      kept.write('x')
+    }
+    await vi.waitUntil(() => rig.openSockets() === 0, { timeout: 10_000 })
+    expect(await rig.refusedWith('/nothing')).toBe(404)
+  })
+
+  it('[X8] no name that every object has is a room', async () => {
+    const rig = await openRealtimeRig()
+    for (const name of ['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty']) {
+      expect(await rig.refusedWith(`/x/${name}?sessionId=1`), name).toBe(404)
+      expect(await rig.closedWith(`/x/${name}?sessionId=1&reconnectionToken=1`), name).toBe(1012)
+      for (const method of ['joinById', 'reconnect', 'create', name]) {
+        const body = JSON.stringify({ reconnectionToken: '1' })
+        const { status } = await fetch(`http://${rig.address}/matchmake/${method}/${name}?token=1`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        })
+        expect([403, 404, 409], `${method} ${name}`).toContain(status)
+      }
+    }
   })
 
   it('a connection without a complete request in time is cut, and no other', async () => {
@@ -222,6 +266,9 @@ describe('the rules of a socket', () => {
     client.ask({ type: 'subscribe', id: 7, instrumentIds: 'all' })
     await until('the fourth error', () => client.said.length === 4)
     expect(client.said[3]).toMatchObject({ type: 'error', id: 7, code: 'bad_message' })
+    client.ask({ type: 'subscribe', instrumentIds: Array.from({ length: 300 }, () => 1) })
+    await until('the fifth error', () => client.said.length === 5)
+    expect(client.said[4]).toMatchObject({ message: expect.stringMatching(/^.{1,500}; and 295 more$/) })
     expect(client.ws.readyState).toBe(client.ws.OPEN)
   })
 

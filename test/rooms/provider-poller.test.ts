@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { FeedUpdate } from '../../actors/match/messages.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
@@ -9,6 +9,8 @@ import { ProviderPoller } from '../../rooms/sources/provider-poller.ts'
 import { MATCH, snapshot } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 const EXPECTED = { home: 1.7, away: 0.9 }
 
@@ -141,7 +143,8 @@ function pollingOf(
   const reported: string[] = []
   let polls = 0
   const none = { fixtures: [], sources: new Map(), unreadable: [], refused: new Map(), allowance: null } as const
-  const desk = { feed: async ({ snapshot: seen }: FeedUpdate) => heard.push(seen) }
+  const desk = { feed: async ({ snapshot: seen }: FeedUpdate) => heard.push(seen), hasGivenBack: false }
+  const parts = around(desk)
   const poller = new ProviderPoller({
     provider: {
       inPlay: async () => ({ ...none, ...answers[Math.min(polls++, answers.length - 1)] }),
@@ -149,14 +152,14 @@ function pollingOf(
       calendar: async () => none,
       ...other,
     },
-    ...around(desk),
-    calendar: { ...around(desk).calendar, running: async () => running },
+    ...parts,
+    calendar: { ...parts.calendar, running: async () => running },
     world,
     rules: () => DEFAULT_RULES,
     report: (event) => reported.push(event),
   })
   poller.start()
-  return { poller, world, heard, reported, polls: () => polls }
+  return { poller, world, heard, reported, desk, leases: parts.leases, polls: () => polls }
 }
 
 it('[V2] an allowance counts until it is renewed, also if the provider never tells of it again', async () => {
@@ -210,4 +213,68 @@ it('[V8] a calendar that takes long holds up no poll, and the pause that it is t
   await vi.waitUntil(() => other.polls() > 5, { timeout: 30_000 }) // as long as five polls take
   expect(polls()).toBe(then)
   await Promise.all([poller.stop(), other.poller.stop()])
+})
+
+it('[Q18] a process that has given its matches back leaves the polls to another, until it hears again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const { poller, desk, leases, polls } = polling({})
+  const [acquire, release] = [vi.spyOn(leases, 'acquire'), vi.spyOn(leases, 'release')]
+  await vi.waitUntil(() => polls() > 0)
+  desk.hasGivenBack = true
+  await vi.waitUntil(() => release.mock.calls.length > 0)
+  const then = polls()
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect([poller.status().polling, polls(), acquire.mock.calls.length]).toEqual([false, then, 1])
+  desk.hasGivenBack = false
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect([poller.status().polling, acquire.mock.calls.length]).toEqual([true, 2])
+  await poller.stop()
+})
+
+it('[Q1] a renewal that is under way is over before the lease is released', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const { poller, leases, polls } = polling({ allowance: { remaining: 10, resetsInSecs: 3_600 } })
+  const { promise: renewed, resolve: renew } = Promise.withResolvers<boolean>()
+  vi.spyOn(leases, 'renew').mockReturnValue(renewed)
+  const release = vi.spyOn(leases, 'release')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(polls()).toBe(1)
+  const stopped = poller.stop()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(release).not.toHaveBeenCalled()
+  renew(true)
+  await stopped
+  expect(release).toHaveBeenCalledTimes(1)
+})
+
+it('[Q12] a stop waits a second at most for the provider, whose late answer is neither sent nor told', async () => {
+  const none = { sources: new Map(), unreadable: [], refused: new Map(), allowance: null } as const
+  const { promise: read, reject: fail } = Promise.withResolvers<never>()
+  const { promise: listed, resolve: list } = Promise.withResolvers<ProviderAnswer>()
+  const [calendar, inPlay] = [
+    vi.fn<() => Promise<never>>(() => read),
+    vi.fn<() => Promise<ProviderAnswer>>(() => listed),
+  ]
+  const pollers = [pollingOf([{}], { calendar }), pollingOf([], { inPlay })]
+  await vi.waitUntil(() => calendar.mock.calls.length + inPlay.mock.calls.length === 2, { timeout: 30_000 })
+  const releases = pollers.map(({ leases }) => vi.spyOn(leases, 'release'))
+  await Promise.all(pollers.map(({ poller }) => poller.stop()))
+  for (const release of releases) expect(release).toHaveBeenCalledTimes(1)
+  fail(new Error('504'))
+  list({ ...none, fixtures: [snapshot()], unreadable: [{ matchId: 9, detail: 'no teams' }] })
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+  expect(pollers.flatMap(({ heard, reported }) => [heard, reported])).toEqual([[], [], [], []])
+})
+
+it('[V9] a poll counts when it has ended: one that fails never looks answered', async () => {
+  const { promise: listed, reject: fail } = Promise.withResolvers<never>()
+  const inPlay = vi.fn<() => Promise<never>>().mockReturnValue(listed)
+  const { poller } = pollingOf([], { inPlay })
+  await vi.waitUntil(() => inPlay.mock.calls.length > 0, { timeout: 30_000 })
+  expect(poller.status()).toMatchObject({ polls: 0, failures: 0 })
+  fail(new Error('504'))
+  await vi.waitUntil(() => poller.status().failures > 0, { timeout: 30_000 })
+  const { polls, failures } = poller.status()
+  expect(polls).toBe(failures)
+  await poller.stop()
 })

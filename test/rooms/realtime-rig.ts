@@ -93,6 +93,7 @@ export class RealtimeRig {
   readonly warnings: object[] = []
   readonly #server: Server
   readonly #sockets: FeedClient[] = []
+  readonly #connections = new Set<Socket>()
   readonly #players: number
   readonly #limits: Partial<ConnectionLimits>
   readonly #doorLimits: DoorLimits
@@ -110,6 +111,10 @@ export class RealtimeRig {
     this.readAccounts = readerOf(this.store)
     const answer = getRequestListener((request) => this.realTime.matchmake(request))
     this.#server = createServer((request, response) => void answer(request, response))
+    this.#server.on('connection', (socket) => {
+      this.#connections.add(socket)
+      socket.once('close', () => this.#connections.delete(socket))
+    })
   }
 
   static async open(options: RealtimeRigOptions = {}): Promise<RealtimeRig> {
@@ -207,6 +212,11 @@ export class RealtimeRig {
     const code = await client.closed
     if (client.said.length + client.prices.length > 0) throw new Error(`${path} was served`)
     return code
+  }
+
+  /** How many connections of clients the server has not closed. */
+  openSockets(): number {
+    return this.#connections.size
   }
 
   /** The HTTP status an upgrade request is refused with. */
