@@ -1,6 +1,6 @@
 /** A user's position events by marker: those after the last one the user has seen, or a snapshot. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { assert, present } from '../actors/kernel/assert.ts'
+import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { lots, money, type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
@@ -110,12 +110,28 @@ export class AccountLog {
       .select(PRICE_COLUMNS)
       .select(['opened_stop_micros', 'opened_take_micros'])
       .select([closedLater('lots_micros').as('lots_later'), closedLater('margin_micros').as('margin_later')])
-      .select(['asked.n', 'wallets.events as newest', 'e.marker', 'e.kind', 'e.at'])
+      .select(['asked.n', 'wallets.events as newest', 'e.marker', 'e.kind', 'e.at', 'e.position_id'])
       .select(['e.stop_loss_micros as stop', 'e.take_profit_micros as take', 'e.warned as warned_then'])
       .orderBy('asked.n')
       .orderBy('e.marker')
       .execute()
-    return Map.groupBy(rows, (row) => row.n - 1)
+    return Map.groupBy(await this.#withArchived(rows), (row) => row.n - 1)
+  }
+
+  /** Adds the positions that are in the archive: an operator may void one after years. */
+  async #withArchived(rows: readonly LogRow[]): Promise<readonly LogRow[]> {
+    const away = rows.flatMap(({ id, position_id: of }) => (id === null && of !== null ? [of] : []))
+    if (away.length === 0) return rows
+    const found = await this.#db
+      .selectFrom('all_positions as positions' as 'positions')
+      .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
+      .select(POSITION_COLUMNS)
+      .select(PRICE_COLUMNS)
+      .where('positions.id', 'in', away)
+      .orderBy('positions.opened_at')
+      .execute()
+    const byId = new Map(found.map((row) => [row.id, row]))
+    return rows.map((row) => (row.id === null ? { ...row, ...byId.get(row.position_id ?? '') } : row))
   }
 
   async #snapshotsOf(users: readonly UserId[]): Promise<ReadonlyMap<UserId, AccountChanges>> {
@@ -188,6 +204,7 @@ interface LogRow extends Nullable<
   readonly n: number
   readonly newest: number
   readonly marker: number | null
+  readonly position_id: string | null
   readonly kind: AccountEvent['kind'] | null
   readonly at: Date | null
   readonly stop: number | null
@@ -211,16 +228,16 @@ function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges
   if (first === undefined) return null
   const { newest } = first
   if (since === null || since < 0 || since > newest) return 'snapshot'
-  const events = rows.flatMap((row) => (row.marker === null ? [] : [eventFrom(row)]))
+  const events = rows.flatMap((row) => eventFrom(row) ?? [])
   const marker = events.at(-1)?.marker ?? since
-  // None may be missing; old ones are not kept for ever.
+  // None may be missing; old ones are not kept for ever, nor are months that were detached.
   if (marker !== since + events.length || (events.length === 0 && since < newest)) return 'snapshot'
   return { kind: 'events', marker, events, more: marker < newest }
 }
 
-function eventFrom(row: LogRow): AccountEvent {
+function eventFrom(row: LogRow): AccountEvent | null {
   const { marker, kind, at } = row
-  assert(marker !== null && kind !== null && at !== null && isHeld(row), 'an event has a position')
+  if (marker === null || kind === null || at === null || !isHeld(row)) return null
   const later = { lots: lots(row.lots_later), margin: money(row.margin_later) }
   const position = withoutParts(asOf(kind, row), later)
   const [currentPrice, exitPrice] = [price(row.price_micros), exitPriceFrom(row, position)]

@@ -20,25 +20,45 @@ export interface AdoptionGuardOptions {
 
 export class AdoptionGuard {
   readonly #options: AdoptionGuardOptions
+  /** Whom to look at, until that has succeeded. Null: all, since a process that died may have missed some. */
+  #due: Set<string> | null = null
 
   constructor(options: AdoptionGuardOptions) {
     this.#options = options
   }
 
-  /** Looks at the users whom these entries of the audit log concern, and returns those that it has frozen. */ // D5
+  /**
+   * Looks at the users whom these entries of the audit log concern, and returns those that it has frozen. The first
+   * look of a process is at all who have adopted since they were last frozen for it.
+   */ // D5
   async freeze(entries: readonly SealedEntry[]): Promise<readonly UserId[]> {
-    const { db, world, audit, users, dayMax } = this.#options
-    const adopting = entries.filter(({ action, outcome }) => action === 'wallet.adopt' && outcome === 'ok')
-    const most = dayMax()
+    const most = this.#options.dayMax()
     // What comes in on a day adds up to more than a wallet can hold, so by default there must be no bound at all.
-    if (adopting.length === 0 || most >= ADOPTION_MAX) return []
+    if (most >= ADOPTION_MAX) {
+      this.#due = null // it may be set later on the same day
+      return []
+    }
+    for (const { action, outcome, subject } of entries) {
+      if (action === 'wallet.adopt' && outcome === 'ok') this.#due?.add(subject)
+    }
+    if (this.#due?.size === 0) return []
+    const frozen = await this.#freeze(this.#due && [...this.#due], most)
+    this.#due = new Set()
+    return frozen
+  }
+
+  async #freeze(subjects: readonly string[] | null, most: Money): Promise<readonly UserId[]> {
+    const { db, world, audit, users } = this.#options
     const { rows } = await sql<{ id: string; micros: number }>`
       select u.id, sum((a.after ->> 'byMicros')::bigint)::bigint as micros
         from users u join audit_log a on a.subject = u.id::text
-       where u.id = any(${[...new Set(adopting.map(({ subject }) => subject))]}::uuid[]) and u.status = 'active'
+       where (${subjects}::uuid[] is null or u.id = any(${subjects}::uuid[])) and u.status = 'active'
          and a.action = 'wallet.adopt' and a.outcome = 'ok' and (a.after ->> 'byMicros')::bigint > 0
          and a.at >= date_trunc('day', ${new Date(world.now())}::timestamptz at time zone 'UTC') at time zone 'UTC'
-       group by u.id having sum((a.after ->> 'byMicros')::bigint) > ${most}::bigint`.execute(db)
+       group by u.id
+      having sum((a.after ->> 'byMicros')::bigint) > ${most}::bigint
+         and max(a.id) > coalesce((select max(f.id) from audit_log f
+                                    where f.subject = u.id::text and f.action = 'wallet.adopt_freeze'), 0)`.execute(db)
     const reason = 'the balance was changed from outside by more than trading.adoption_day_max'
     for (const { id, micros } of rows) {
       await users.setStatus({ id: userId(id), status: 'frozen', reason, by: null })

@@ -33,6 +33,7 @@ export class Anchors {
     const { db, audit, instrumentIdOf } = this.#parts
     const byInstrument = new Map([...anchors].map(([player, value]) => [instrumentIdOf(player), value]))
     await db.transaction().execute(async (tx) => {
+      await sql`lock table anchors in share row exclusive mode`.execute(tx) // one at a time
       const rows = await tx
         .selectFrom('anchors')
         .select(['instrument_id', 'price_micros'])

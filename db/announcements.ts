@@ -1,4 +1,4 @@
-/** Writes notifications and headlines, each source once. */
+/** Writes notifications and headlines, each source once, and none of users who have been erased. */
 import { sql, type Transaction } from 'kysely'
 import type { DistrictId } from '../actors/kernel/ids.ts'
 import type { Instant } from '../actors/kernel/world.ts'
@@ -26,6 +26,7 @@ export async function insertNotices(tx: Transaction<Database>, notices: readonly
                     ${texts(notices.map((n) => n.source))}::text[],
                     ${instants(notices.map((n) => n.at))}::timestamptz[])
              n (user_id, type, title, body, data, source, at)
+       where ${isThere('n')}
       on conflict (source) do nothing returning id, source`.execute(tx)
   const ids = new Map(rows.map((row) => [row.source, row.id]))
   const stored = notices.flatMap(({ source, at, ...notice }) => {
@@ -53,5 +54,9 @@ export async function insertHeadlines(
                     ${texts(headlines.map((h) => h.source))}::text[],
                     ${instants(headlines.map((h) => h.at))}::timestamptz[])
              h (user_id, district_id, type, text, data, source, at)
+       where ${isThere('h')}
       on conflict (source) do nothing`.execute(tx)
 }
+
+const isThere = (row: string) =>
+  sql.raw(`not exists (select from users u where u.id = ${row}.user_id and u.erased_at is not null)`)

@@ -5,6 +5,7 @@
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { HOUR_MS, type World } from '../actors/kernel/world.ts'
+import { isAway } from './months.ts'
 import { uuids } from './postgres/arrays.ts'
 import { POSITION_COLUMNS } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
@@ -52,14 +53,15 @@ export class Archive {
     return all
   }
 
-  /** Moves the next part of a match. Null when no match is left, or others are at work on all that are. */
+  /** Moves the next part of a match. Null when no match is left, or other processes have the rest. */
   #next(): Promise<Moved | null> {
     const now = this.#world.now()
     return this.#db.transaction().execute(async (tx) => {
       const { rows: matches } = await sql<{ id: number }>`
         select m.id from matches m
          where m.settled_at < ${new Date(now - this.#days() * DAY_MS)}::timestamptz and m.archived_at is null
-           and exists (select from outbox_cursors c where c.match_id = m.id and c.finished)
+           and exists (select from outbox_cursors c where c.match_id = m.id and not exists (
+                 select from outbox o where o.match_id = m.id and o.seq > c.seq))
            and not exists (select from outbox_failures f where f.match_id = m.id)
          order by m.settled_at limit 1 for no key update skip locked`.execute(tx)
       const [match] = matches
@@ -67,9 +69,8 @@ export class Archive {
       const { rows } = await sql<EventRow>`
         select seq, array(select e ->> 'positionId' from json_array_elements(events) e
                            where e ->> 'kind' = 'closed') as closed
-          from (select * from outbox where match_id = ${match.id}::bigint order by seq limit ${ROWS}::integer) o`.execute(
-        tx,
-      )
+          from (select * from outbox o where match_id = ${match.id}::bigint and not ${isAway('outbox_archive', 'o.at')}
+                 order by seq limit ${ROWS}::integer) o`.execute(tx)
       const positions = await movePositions(
         tx,
         rows.flatMap(({ closed }) => closed),
@@ -87,7 +88,7 @@ export class Archive {
   }
 }
 
-/** One whose pay waits for an operator stays where it is. */
+/** One whose pay waits for an operator stays where it is, and so does one of a month that is detached. */
 async function movePositions(tx: Transaction<Database>, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0
   const columns = sql.raw(COLUMNS.join(', '))
@@ -99,6 +100,7 @@ async function movePositions(tx: Transaction<Database>, ids: readonly string[]):
     with moved as (
       delete from positions p where p.id = any(${uuids(ids)}::uuid[]) and p.closed_at is not null
          and not exists (select from unpaid_closes u where u.position_id = p.id)
+         and not ${isAway('positions_archive', 'p.opened_at')}
       returning ${columns}
     )
     insert into positions_archive (${columns}) select ${columns} from moved`.execute(tx)
@@ -108,7 +110,8 @@ async function movePositions(tx: Transaction<Database>, ids: readonly string[]):
 /** The last row of a match stays, because it numbers the next: an operator may still void a position. */
 async function moveEvents(tx: Transaction<Database>, matchId: number, upTo: number): Promise<number> {
   const those = sql`match_id = ${matchId}::bigint and seq <= ${upTo}::bigint
-    and seq < (select max(seq) from outbox where match_id = ${matchId}::bigint)`
+    and seq < (select max(seq) from outbox where match_id = ${matchId}::bigint)
+    and not ${isAway('outbox_archive', 'outbox.at')}`
   await sql`
     select add_month('outbox_archive', month)
       from (select distinct date_trunc('month', at at time zone 'UTC')::date as month from outbox where ${those}) months`.execute(

@@ -83,7 +83,7 @@ export class AuditChain {
 
   /** Reads the whole chain. `noted` are heads that were written down before: each must still be in it. */
   async check(noted: readonly ChainHead[] = []): Promise<ChainReport> {
-    const expected = new Map(noted.map((head) => [head.n, head.hash]))
+    const expected = Map.groupBy(noted, ({ n }) => n)
     let head: ChainHead = { n: 0, hash: GENESIS }
     let broken: string | null = null
     for (;;) {
@@ -145,9 +145,9 @@ function hashOf(entry: EntryText, n: number, previous: string): string {
 
 type Placed = EntryText & { readonly n: number | null; readonly hash: string | null }
 
-function wrongWith(row: Placed, { n, hash }: ChainHead, noted: string | undefined): string | null {
+function wrongWith(row: Placed, { n, hash }: ChainHead, noted: readonly ChainHead[] = []): string | null {
   if (row.n !== n + 1) return `entry ${n + 1} is missing`
   if (row.hash !== hashOf(row, row.n, hash)) return `entry ${row.n} (id ${row.id}) was altered or moved`
-  if (noted !== undefined && row.hash !== noted) return `entry ${row.n} has another hash than the one noted`
+  if (noted.some((head) => head.hash !== row.hash)) return `entry ${row.n} has another hash than the one noted`
   return null
 }

@@ -69,6 +69,9 @@ export class AuditLog {
   /** Records them all or none. */
   async recordAll(actions: readonly ControlAction[], db: Kysely<Database> = this.#db): Promise<void> {
     if (actions.length === 0) return
+    if (!db.isTransaction && actions.some(({ words }) => words !== undefined)) {
+      return db.transaction().execute((tx) => this.recordAll(actions, tx))
+    }
     const at = new Date(this.#world.now())
     const rows = []
     for (const { actor, action, subject, before, after: plain, outcome = 'ok', reason, words } of actions) {
@@ -139,8 +142,12 @@ export class AuditLog {
 export const digestIn = (entry: string) =>
   sql<string>`coalesce(${sql.ref(`${entry}.after`)} ->> 'text', ${sql.ref(`${entry}.after`)} ->> 'reason')`
 
-/** Keeps the words, and returns the digest that stands for them. */
+/** Keeps the words, and returns the digest that stands for them. Words about an erased user are not kept. */
 async function keptBeside({ about, words }: { about: UserId; words: string }, db: Kysely<Database>): Promise<string> {
+  // An erasure that is under way waits for this, or is waited for.
+  const { rows: people } = await sql<{ erased: boolean }>`
+    select erased_at is not null as erased from users where id = ${about}::uuid for share`.execute(db)
+  if (people[0]?.erased === true) return ''
   const { rows } = await sql<{ digest: string }>`
     insert into audit_words (digest, about, salt, words)
       select encode(sha256(convert_to(salt || ${words}::text, 'UTF8')), 'hex'), ${about}::uuid, salt, ${words}::text

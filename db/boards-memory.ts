@@ -18,6 +18,8 @@ import { type Boards, BoardsUnbuilt, type Place, type Top, type TopStart } from 
 
 export class BoardsMemory implements Boards {
   #shown: Ranking | null = null
+  /** The rules that the boards were built by. */
+  #rules = ''
   /** The boards being built. Standings put meanwhile go into these as well. */
   #coming: Ranking | null = null
 
@@ -46,11 +48,11 @@ export class BoardsMemory implements Boards {
     return this.#ranking().districts()
   }
 
-  async built(): Promise<boolean> {
-    return this.#shown !== null
+  async built(rules: string): Promise<boolean> {
+    return this.#shown !== null && this.#rules === rules
   }
 
-  async build(pages: AsyncIterable<readonly Standing[]>): Promise<number | null> {
+  async build(pages: AsyncIterable<readonly Standing[]>, rules: string): Promise<number | null> {
     if (this.#coming !== null) return null
     const coming = new Ranking()
     this.#coming = coming
@@ -61,6 +63,7 @@ export class BoardsMemory implements Boards {
       }
       await coming.lay()
       this.#shown = coming
+      this.#rules = rules
       return coming.size
     } finally {
       this.#coming = null

@@ -139,10 +139,26 @@ const DISTRICTS = `
   end
   return found`
 
-/** ARGV: the build. Shows it and answers the names of the builds that it replaces. */
-const SHOW = `
+/**
+ * The name of what the server has been told: another one after a failover or a crash, which may have lost the latest
+ * standings. Empty where the server does not tell it.
+ */
+const HISTORY = `
+  local function history()
+    local told = redis.pcall('info', 'replication')
+    return type(told) == 'string' and string.match(told, 'master_replid:(%w+)') or ''
+  end`
+
+/** ARGV: the rules. */
+const BUILT = `${HISTORY}
+  if redis.call('exists', KEYS[1] .. ':shown') == 0 then return 0 end
+  return redis.call('get', KEYS[1] .. ':built') == history() .. ARGV[1] and 1 or 0`
+
+/** ARGV: the build, its rules. Shows it and answers the names of the builds that it replaces. */
+const SHOW = `${HISTORY}
   if redis.call('get', KEYS[1] .. ':coming') ~= ARGV[1] then return false end
   redis.call('set', KEYS[1] .. ':shown', ARGV[1])
+  redis.call('set', KEYS[1] .. ':built', history() .. ARGV[2])
   redis.call('del', KEYS[1] .. ':coming')
   redis.call('srem', KEYS[1] .. ':builds', ARGV[1])
   local left = redis.call('smembers', KEYS[1] .. ':builds')
@@ -165,7 +181,8 @@ declare module 'ioredis' {
     boardPlace(root: string, board: string, user: string, keyAt: number): Result<string[] | null, Context>
     boardStandings(root: string, ...users: string[]): Result<Texts | null, Context>
     boardDistricts(root: string): Result<string[] | null, Context>
-    boardShow(root: string, build: string): Result<string[] | null, Context>
+    boardBuilt(root: string, rules: string): Result<number, Context>
+    boardShow(root: string, build: string, rules: string): Result<string[] | null, Context>
   }
 }
 
@@ -185,6 +202,7 @@ export async function connectBoards(options: BoardsRedisOptions): Promise<Boards
     boardPlace: { lua: PLACE, numberOfKeys: 1 },
     boardStandings: { lua: STANDINGS, numberOfKeys: 1 },
     boardDistricts: { lua: DISTRICTS, numberOfKeys: 1 },
+    boardBuilt: { lua: BUILT, numberOfKeys: 1 },
     boardShow: { lua: SHOW, numberOfKeys: 1 },
   })
   const root = keys.boards(options.installation, options.purse)
@@ -251,11 +269,11 @@ class BoardsRedis implements Boards {
       .filter(({ members }) => members > 0)
   }
 
-  async built(): Promise<boolean> {
-    return (await this.#redis.exists(`${this.#root}:shown`)) === 1
+  async built(rules: string): Promise<boolean> {
+    return (await this.#redis.boardBuilt(this.#root, rules)) === 1
   }
 
-  async build(pages: AsyncIterable<readonly Standing[]>): Promise<number | null> {
+  async build(pages: AsyncIterable<readonly Standing[]>, rules: string): Promise<number | null> {
     const build = this.#newId()
     if ((await this.#redis.set(`${this.#root}:coming`, build, 'PX', BUILD_IDLE_MS, 'NX')) === null) return null
     let count = 0
@@ -265,7 +283,7 @@ class BoardsRedis implements Boards {
         if (!(await this.#put(build, page))) throw new Error('another build has taken over')
         count += page.length
       }
-      const left = await this.#redis.boardShow(this.#root, build)
+      const left = await this.#redis.boardShow(this.#root, build, rules)
       if (left === null) throw new Error('another build has taken over')
       for (const old of left) await this.#drop(old)
     } catch (error) {
@@ -285,7 +303,7 @@ class BoardsRedis implements Boards {
       const entries = standings.slice(from, from + PUT_MAX).flatMap((one) => [one.userId, entryOf(one)])
       if ((await this.#redis.boardPut(this.#root, build, BUILD_IDLE_MS, ...entries)) === 0) return false
     }
-    return standings.length > 0 || build !== '' || this.built()
+    return standings.length > 0 || build !== '' || (await this.#redis.exists(`${this.#root}:shown`)) === 1
   }
 
   async #drop(build: string): Promise<void> {

@@ -47,14 +47,17 @@ export interface Boards {
   /** Every district with a ranked member. */
   districts(): Promise<readonly DistrictScore[]>
 
-  /** Whether the boards exist: false before the first build, and after the store has lost them. */
-  built(): Promise<boolean>
+  /**
+   * Whether the boards were built by these rules and are whole: false before the first build, and after the store has
+   * lost them, or may have lost the latest standings by a crash or a failover.
+   */
+  built(rules: string): Promise<boolean>
 
   /**
-   * Replaces all boards by these standings and returns their number; null when another build is running. Until it is
-   * done the boards show what they did before, and standings put meanwhile count in both.
+   * Replaces all boards by these standings, which follow these rules, and returns their number; null when another build
+   * is running. Until it is done the boards show what they did before, and standings put meanwhile count in both.
    */
-  build(pages: AsyncIterable<readonly Standing[]>): Promise<number | null>
+  build(pages: AsyncIterable<readonly Standing[]>, rules: string): Promise<number | null>
 
   /** Closes the connection. */
   close(): Promise<void>

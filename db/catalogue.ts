@@ -63,23 +63,27 @@ export class Catalogue {
   async matches({ stage, from, to }: MatchQuery = {}): Promise<readonly MatchInfo[]> {
     const rank = stage === undefined ? null : MATCH_STAGES.indexOf(stage)
     const at = (time: Instant | undefined) => (time === undefined ? null : new Date(time))
+    const order = sql`known.rank, case known.rank when 1 then known.starts_at end, known.starts_at desc, known.id desc`
+    // The outlines of those that are chosen, for which alone the stored descriptions are read.
     const { rows } = await sql<MatchRow>`
-      select ${outline} as info, known.id, known.starts_at, known.rank, known.phase, known.replay, known.settled_at,
+      select ${outline} as info, known.id, known.starts_at, known.phase, known.replay, known.settled_at,
              known.quarantine
         from (
-          select id, starts_at, info, phase, replay, settled_at, quarantine,
-                 case when settled_at is not null then 2 when phase = 'scheduled' then 1 else 0 end as rank
-            from matches m where not ${isBack}
-          union all
-          select id, starts_at, info, coalesce(info ->> 'phase', ''), false, null, null,
-                 case info ->> 'phase' when 'scheduled' then 1 else 2 end
-            from fixtures f where not exists (select from matches m where m.id = f.id and not ${isBack})
+          select known.* from (
+            select id, starts_at, info, phase, replay, settled_at, quarantine,
+                   case when settled_at is not null then 2 when phase = 'scheduled' then 1 else 0 end as rank
+              from matches m where not ${isBack}
+            union all
+            select id, starts_at, info, coalesce(info ->> 'phase', ''), false, null, null,
+                   case info ->> 'phase' when 'scheduled' then 1 else 2 end
+              from fixtures f where not exists (select from matches m where m.id = f.id and not ${isBack})
+          ) known
+           where (${rank}::integer is null or known.rank = ${rank}::integer)
+             and (${at(from)}::timestamptz is null or known.starts_at >= ${at(from)}::timestamptz)
+             and (${at(to)}::timestamptz is null or known.starts_at < ${at(to)}::timestamptz)
+           order by ${order} limit ${MATCHES_MAX}::integer
         ) known
-       where (${rank}::integer is null or known.rank = ${rank}::integer)
-         and (${at(from)}::timestamptz is null or known.starts_at >= ${at(from)}::timestamptz)
-         and (${at(to)}::timestamptz is null or known.starts_at < ${at(to)}::timestamptz)
-       order by known.rank, case known.rank when 1 then known.starts_at end, known.starts_at desc, known.id desc
-       limit ${MATCHES_MAX}::integer`.execute(this.#db)
+       order by ${order}`.execute(this.#db)
     return rows.map(infoFrom)
   }
 
@@ -208,9 +212,10 @@ export const changePpm = (from: number, to: number): number => mulDivNearest(to 
 const outline = sql`case when jsonb_typeof(info) = 'object'
   then info || '{"events": [], "teamStats": null, "squad": []}'::jsonb else info end`
 
-/** Of a match that was void: whether its fixture is announced for another day. */
-const isBack = sql`(m.settled_at is not null and m.info ->> 'settling' = 'void' and exists (
-  select from fixtures f where f.id = m.id and f.starts_at > m.starts_at and f.info ->> 'phase' = 'scheduled'))`
+/** Of a match that was void: whether its fixture is announced for another day. Its description is read last. */
+const isBack = sql`(m.settled_at is not null and exists (
+  select from fixtures f where f.id = m.id and f.starts_at > m.starts_at and f.info ->> 'phase' = 'scheduled')
+  and m.info ->> 'settling' = 'void')`
 
 /** Of a fixture that no process runs yet. */
 const ANNOUNCED = { phase: 'scheduled', replay: false, settled_at: null, quarantine: null } as const

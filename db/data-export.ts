@@ -87,7 +87,7 @@ export const SECTIONS: readonly Section[] = [
     table: 'position_voids',
     from: (user) => sql`
       ledger_entries e join all_positions p on p.id = e.reference and ${isPlaceOf('e', 'p')}
-        join position_voids t on t.position_id = p.id
+        join position_voids t on t.position_id = p.id and p.closed_by = 'void'
        where e.user_id = ${user}::uuid and e.marker is not null`,
     by: [['e.marker', 'bigint']],
     without: ['by_id', 'command_id'],

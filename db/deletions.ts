@@ -4,15 +4,16 @@
  * on is a pseudonym.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { type PositionId, positionId, type SessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money } from '../actors/kernel/micros.ts'
 import { readLimits } from '../actors/kernel/own-limits.ts'
 import { HOUR_MS, type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { insertNotices } from './announcements.ts'
 import type { AuditLog } from './audit-log.ts'
-import { markBoardsChanged } from './board-changes.ts'
+import { markBoardsChanged, type Reranker } from './board-changes.ts'
 import type { Departed } from './departed.ts'
 import type { Database } from './postgres/schema.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 import { endSessionsOf } from './sessions.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -28,10 +29,12 @@ interface DeletionsOptions {
   readonly world: Pick<World, 'now' | 'secret'>
   readonly audit: AuditLog
   readonly departed: Departed
+  readonly ended: Pick<EndedSessions, 'add'>
   /** Days between the wish and the erasing. */
   readonly graceDays: () => number
   /** What features hold of a person. */
   readonly erasers: readonly Eraser[]
+  readonly rerankers: readonly Reranker[]
 }
 
 /** Erases what some tables hold of a person, in the transaction that erases the account. */
@@ -49,30 +52,36 @@ export class Deletions {
    * off. Null for an unknown user.
    */ // Y2
   async request(user: UserId): Promise<Instant | null> {
-    const { db, world, audit, graceDays } = this.#options
-    return db.transaction().execute(async (tx) => {
+    const { db, world, audit, ended, graceDays } = this.#options
+    const asked = await db.transaction().execute(async (tx) => {
       await markBoardsChanged(tx, user)
       const row = await this.#lock(tx, user)
       if (row === undefined || row.erased_at !== null) return null
       const due = row.deletion_due ?? new Date(world.now() + graceDays() * DAY_MS)
       await tx.updateTable('users').set({ deletion_due: due }).where('id', '=', user).execute()
-      await endSessionsOf(user, tx, world)
+      await this.#rerank(tx, user)
+      const sessions = await endSessionsOf(user, tx, world)
       await audit.record({ actor: user, action: 'user.delete', subject: user, before: null, after: { due } }, tx)
-      return instant(due.getTime())
+      return { due, sessions }
     })
+    if (asked === null) return null
+    await ended.add(asked.sessions)
+    return instant(asked.due.getTime())
   }
 
   /**
-   * Cancels a deletion because its user has signed in, and tells them. False when there is none, or the account has
-   * just been erased.
+   * Cancels a deletion because its user has signed in, and tells them. False when there is none, the account has just
+   * been erased, or the wish, repeated, has ended the session that they signed in by.
    */ // Y2
-  async cancel(user: UserId): Promise<boolean> {
+  async cancel(user: UserId, session?: SessionId): Promise<boolean> {
     const { db, world, audit } = this.#options
     return db.transaction().execute(async (tx) => {
       await markBoardsChanged(tx, user)
       const row = await this.#lock(tx, user)
       if (row === undefined || row.deletion_due === null) return false
+      if (session !== undefined && (await this.#hasEnded(tx, session))) return false
       await tx.updateTable('users').set({ deletion_due: null }).where('id', '=', user).execute()
+      await this.#rerank(tx, user)
       await audit.record({ actor: user, action: 'user.keep', subject: user, before: null, after: null }, tx)
       await insertNotices(tx, [
         {
@@ -158,6 +167,20 @@ export class Deletions {
       await audit.record({ actor: null, action: 'user.erase', subject: user, before: null, after: null }, tx)
       return true
     })
+  }
+
+  async #hasEnded(tx: Transaction<Database>, session: SessionId): Promise<boolean> {
+    const living = await tx
+      .selectFrom('sessions')
+      .select('id')
+      .where('id', '=', session)
+      .where('ended_at', 'is', null)
+      .executeTakeFirst()
+    return living === undefined
+  }
+
+  async #rerank(tx: Transaction<Database>, user: UserId): Promise<void> {
+    for (const rerank of this.#options.rerankers) await rerank(tx, user)
   }
 
   #lock(tx: Transaction<Database>, user: UserId) {

@@ -31,6 +31,8 @@ interface EndedSessionsOptions {
 const COMPLETE = 'complete'
 /** An end may be committed this long after it was written: ends this much older than the last look are read again. */
 const OVERLAP_MS = 30 * SECOND_MS
+/** Many may end while the store is away, and it serves no other client while it takes these. */
+const MARKED_AT_ONCE_MAX = 1_000
 /** How long a store keeps the mark of the process that fills it. */
 const FILLING_MS = 60 * SECOND_MS
 
@@ -95,7 +97,11 @@ export class EndedSessions {
     const now = this.#options.world.steady.now()
     const { at, ended } = await this.#endedSince(this.#lookedAt)
     this.#lookedAt = at
-    for (const [id, { until }] of this.#known) if (until <= now) this.#known.delete(id)
+    for (const [id, { until }] of this.#known) {
+      if (until > now) continue
+      this.#known.delete(id)
+      this.#unwritten.delete(id)
+    }
     const found = ended.filter(({ id }) => this.#known.get(id)?.isReturned !== true)
     for (const { id } of found) this.#know(id, true)
     return found
@@ -112,9 +118,12 @@ export class EndedSessions {
   }
 
   async #flush(fast: FastStore): Promise<void> {
-    const ids = [...this.#unwritten]
-    await fast.mark(this.#key, ids, this.#options.tokenLifeMs)
-    for (const id of ids) this.#unwritten.delete(id)
+    for (;;) {
+      const ids = Iterator.from(this.#unwritten).take(MARKED_AT_ONCE_MAX).toArray()
+      if (ids.length === 0) return
+      await fast.mark(this.#key, ids, this.#options.tokenLifeMs)
+      for (const id of ids) this.#unwritten.delete(id)
+    }
   }
 
   /** Those that ended since a look, or all whose tokens may still count. */

@@ -30,6 +30,8 @@ export interface StreamEvent {
 const ROWS_MAX = 64
 const BYTES_MAX = 16_384
 const RANGES_MAX = 64
+/** Ranges that are passed at a time where the month of their rows is detached: it takes some 100 ms. */
+const GAP_MAX = 100_000
 /** Matches that one sweep numbers; the next one continues. */
 const MATCHES_MAX = 1_000
 /** How often all processes together look for what is new. */
@@ -80,7 +82,7 @@ export class EventStream {
     return [position + 1, 0, 0]
   }
 
-  /** The next events, in order, `limit` at most. None: there are none yet. */
+  /** The next events, in order, `limit` at most. None: there are none yet, or it goes on beyond a gap. */
   async after(place: StreamPlace, limit: number): Promise<readonly StreamEvent[]> {
     const [position, seq, read] = place
     // By stored sizes, which are known without reading the rows.
@@ -110,5 +112,29 @@ export class EventStream {
       })
     })
     return events.slice(0, limit)
+  }
+
+  /**
+   * Where to go on from a place that has no next event: the rows of ranges that follow may be of a detached month. The
+   * same place if nothing follows.
+   */
+  async beyondGap(place: StreamPlace): Promise<StreamPlace> {
+    const [position, seq] = place
+    const { rows } = await sql<{ next: number | null }>`
+      with ranges as (
+        select position, match_id, to_seq,
+               greatest(from_seq, case position when ${position}::bigint then ${seq}::bigint end) as from_seq
+          from event_ranges where position >= ${position}::bigint order by position limit ${GAP_MAX}::integer
+      ), ahead as (
+        select * from ranges where from_seq <= to_seq
+      ), firsts as (
+        select a.match_id, o.seq from (select match_id, min(from_seq) as from_seq from ahead group by match_id) a
+          left join lateral (select seq from all_outbox where match_id = a.match_id and seq >= a.from_seq
+                              order by seq limit 1) o on true
+      )
+      select coalesce(min(position) filter (where to_seq >= seq), max(position) + 1) as next
+        from ahead join firsts using (match_id)`.execute(this.#db)
+    const next = rows[0]?.next ?? position
+    return next === position ? place : [next, 0, 0]
   }
 }

@@ -23,9 +23,10 @@ const CONNECTION = /^(0800[013467]|57P0[1-5])$/
 
 /**
  * SQLSTATE of what a server refuses now and may accept later: insufficient resources, system error (whole classes),
- * cancelled by a timeout, a lock not available, deadlock, serialization failure.
+ * cancelled by a timeout, a lock not available, deadlock, serialization failure; and a write that a read-only server
+ * refuses, as during a switchover: no transaction of ours that writes is read-only.
  */
-const TRANSIENT = /^(53...|58...|57014|25P03|40001|40P01|55P03)$/
+const TRANSIENT = /^(53...|58...|57014|25006|25P03|40001|40P01|55P03)$/
 
 /** Messages without a code, from pg and its pool, PGlite, ioredis, and the fast store in memory when it is full. */
 const MESSAGES = [

@@ -38,18 +38,16 @@ export class SqlLeases implements Leases {
   }
 
   async renew(matchId: FixtureId, epoch: number): Promise<boolean> {
-    const { ttlMs } = this.#options
     const { rows } = await sql`
-      update match_leases set expires_at = clock_timestamp() + make_interval(secs => ${ttlMs / 1000}::float8)
-       where match_id = ${matchId}::bigint and epoch = ${epoch}::bigint
+      update match_leases set expires_at = clock_timestamp() + make_interval(secs => ${this.#options.ttlMs / 1000}::float8)
+       where ${this.#isOwn(matchId, epoch)}
       returning epoch`.execute(this.#db)
     return rows.length > 0
   }
 
   async release(matchId: FixtureId, epoch: number): Promise<void> {
     await sql`
-      update match_leases set expires_at = '-infinity'
-       where match_id = ${matchId}::bigint and epoch = ${epoch}::bigint`.execute(this.#db)
+      update match_leases set expires_at = '-infinity' where ${this.#isOwn(matchId, epoch)}`.execute(this.#db)
   }
 
   /** The owner of a match's running lease, or null. */
@@ -82,6 +80,12 @@ export class SqlLeases implements Leases {
        where m.settled_at is null and ${this.#runs('l')} and l.owner <> ${owner}::text
        order by m.id`.execute(this.#db)
     return rows.map((row) => fixtureId(row.id))
+  }
+
+  /** The epoch alone may be another's: a database that lost an acquisition when it failed over gives it twice. */
+  #isOwn(matchId: FixtureId, epoch: number) {
+    const { owner } = this.#options
+    return sql`match_id = ${matchId}::bigint and epoch = ${epoch}::bigint and owner = ${owner}::text`
   }
 
   /**

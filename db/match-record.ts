@@ -83,7 +83,7 @@ export function recordFrom({ match, instruments, positions, parts, movable, hasC
     pricing: readPricing(match.pricing, `match ${match.id}: pricing`),
     instruments: hasCorrupt ? withoutCorrupt(listed, openPositions) : listed,
     openPositions,
-    movableCloses: movable.flatMap(movableCloseFrom),
+    movableCloses: movable.flatMap((row) => movableCloseFrom(row, parts)),
   }
 }
 
@@ -192,8 +192,8 @@ function movableRowsOf(tx: Transaction<Database>, matchId: FixtureId) {
     .execute()
 }
 
-function movableCloseFrom(row: MatchRows['movable'][number]): MovableClose[] {
-  const position = positionFrom(row)
+function movableCloseFrom(row: MatchRows['movable'][number], parts: MatchRows['parts']): MovableClose[] {
+  const position = withParts(positionFrom(row), parts)
   const { close } = position
   const until = present(row.movable_until, 'end of a movable close').getTime()
   return close === null ? [] : [{ position: { ...position, close }, until: instant(until) }]

@@ -2,15 +2,15 @@
  * The partitions by month (UTC): making those of the ledger that will be needed, and detaching old ones. A detached
  * month is a table of its own, which can be dumped and dropped, or attached again.
  */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** Made in advance, so that there is most of a year to notice that none are made: trades could not be booked. */
 export const MONTHS_AHEAD = 12
-/** No position lasts longer: its match is settled. */
-const LASTS_MS = 8 * 24 * HOUR_MS
+/** A match that begins so soon after a month may have been traded in it. */
+const SOON_MS = 8 * 24 * HOUR_MS
 
 /** What has partitions. */
 const PARENTS = ['ledger_trades', 'positions_archive', 'outbox_archive'] as const
@@ -34,6 +34,20 @@ export const LAST_LEDGER_MONTH = sql`(
 export const IS_DETACHED = sql<boolean>`not exists (
   select from pg_inherits i where i.inhparent = 'ledger_trades'::regclass and not i.inhdetachpending
      and i.inhrelid = to_regclass('ledger_trades_' || replace(d.month, '-', '_')))`
+
+/** Of a month of an archive, such as `2026_12`: whether it is detached now, or being detached. */
+function isApart(parent: Parent, month: string): RawBuilder<boolean> {
+  const table = sql.raw(`to_regclass('${parent}_' || ${month})`)
+  return sql<boolean>`(${table} is not null and not exists (
+    select from pg_inherits i where i.inhrelid = ${table} and not i.inhdetachpending))`
+}
+
+/** Of a time of a row of an archive: whether the month that it belongs to is detached now, or being detached. */
+export const isAway = (parent: Parent, at: string): RawBuilder<boolean> =>
+  isApart(parent, `to_char(${at} at time zone 'UTC', 'YYYY_MM')`)
+
+/** Of a row `d` with a `month`: whether its events are not among all others. They go first and come back last. */
+export const IS_WITHOUT_EVENTS = sql<boolean>`(${IS_DETACHED} or ${isApart('outbox_archive', "replace(d.month, '-', '_')")})`
 
 export class Months {
   readonly #db: Kysely<Database>
@@ -80,7 +94,8 @@ export class Months {
       select (select l.until >= ${until}::timestamptz from ledger_closed l) as closed,
              (select count(*) from matches m
                where m.archived_at is null
-                 and coalesce(m.settled_at, m.starts_at) < ${until}::timestamptz + ${LASTS_MS}::integer * interval '1 millisecond')
+                 and (least(m.starts_at, m.settled_at) < ${until}::timestamptz + ${SOON_MS}::integer * interval '1 millisecond'
+                      or exists (select from positions p where p.match_id = m.id and p.opened_at < ${until}::timestamptz)))
                as matches`.execute(this.#db)
     const { closed, matches } = present(rows[0], 'state of the month')
     if (!closed) return `the ledger is not closed up to ${until.toISOString()}`
@@ -110,15 +125,22 @@ export class Months {
     return detached
   }
 
-  /** Attaches a month that was detached. Returns its tables. */
+  /**
+   * Attaches a month that was detached, even if that was interrupted. Returns its tables. Throws if that of the ledger
+   * is missing: the sums that are kept instead would be lost.
+   */
   async attach(month: Month): Promise<readonly string[]> {
+    const ledger = tableOf('ledger_trades', month)
+    assert(await this.#exists(ledger), `there is no table ${ledger}: if it was dumped, restore it first`)
     const attached: string[] = []
     for (const parent of PARENTS) {
       const name = tableOf(parent, month)
-      const { rows } = await sql<{ exists: boolean }>`select to_regclass(${name}) is not null as exists`.execute(
-        this.#db,
-      )
-      if (rows[0]?.exists !== true || (await this.#isAttached(parent, month))) continue
+      const inherits = await this.#inheritance(parent, month)
+      if (!(await this.#exists(name)) || inherits?.pending === false) continue
+      if (inherits !== undefined) {
+        await sql`alter table ${sql.table(parent)} detach partition ${sql.table(name)} finalize`.execute(this.#db)
+      }
+      if (parent === 'positions_archive') await this.#eraseNotes(name)
       const from = `${month}-01 00:00:00+00`
       const next = new Date(`${month}-01T00:00:00Z`)
       next.setUTCMonth(next.getUTCMonth() + 1)
@@ -129,6 +151,12 @@ export class Months {
     await sql`delete from detached_balances where month = ${month}`.execute(this.#db)
     await sql`delete from detached_months where month = ${month}`.execute(this.#db)
     return attached
+  }
+
+  /** Of voids, where the user has been erased since. */ // Y3
+  async #eraseNotes(table: string): Promise<void> {
+    await sql`update ${sql.table(table)} p set void_note = null from users u
+               where p.void_note is not null and u.id = p.user_id and u.erased_at is not null`.execute(this.#db)
   }
 
   /** The sums of a month, which count as soon as it is detached. */
@@ -151,6 +179,13 @@ export class Months {
                  coalesce(sum(amount_micros) filter (where purse not in ('main', 'practice')), 0)
             from ${part}`.execute(tx)
     })
+  }
+
+  async #exists(table: string): Promise<boolean> {
+    const { rows } = await sql<{ exists: boolean }>`select to_regclass(${table}) is not null as exists`.execute(
+      this.#db,
+    )
+    return rows[0]?.exists === true
   }
 
   async #isAttached(parent: Parent, month: Month): Promise<boolean> {

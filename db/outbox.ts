@@ -2,7 +2,7 @@
  * The outbox: events of commits, read once and in order. Their effects are written in the transaction that moves the
  * cursor.
  */
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
@@ -10,7 +10,7 @@ import { readCommittedEvents } from '../actors/community/read-committed-event.ts
 import type { Notification } from './announcements.ts'
 import { ReactionTx } from './reaction-tx.ts'
 import { isAway } from './faults.ts'
-import { IS_DETACHED } from './months.ts'
+import { IS_WITHOUT_EVENTS } from './months.ts'
 import type { Database } from './postgres/schema.ts'
 import type { OutboxTable } from './postgres/schema/reactions.ts'
 import type { WalletCache } from './wallet-cache.ts'
@@ -57,9 +57,9 @@ const ERROR_LENGTH_MAX = 2_000
 export class Outbox {
   readonly #db: Kysely<Database>
   readonly #cache: WalletCache
-  readonly #world: Pick<World, 'newId'>
+  readonly #world: Pick<World, 'newId' | 'now'>
 
-  constructor(db: Kysely<Database>, cache: WalletCache, world: Pick<World, 'newId'>) {
+  constructor(db: Kysely<Database>, cache: WalletCache, world: Pick<World, 'newId' | 'now'>) {
     this.#db = db
     this.#cache = cache
     this.#world = world
@@ -95,10 +95,10 @@ export class Outbox {
   }
 
   /**
-   * Reacts to a row that was set aside and removes it from the list. False when it is not listed. Throws what the
+   * Reacts to a row that was set aside and removes it from the list. Null when it is not listed. Throws what the
    * reaction throws.
    */
-  async retry(matchId: FixtureId, seq: number, reaction: Reaction): Promise<boolean> {
+  async retry(matchId: FixtureId, seq: number, reaction: Reaction): Promise<readonly Notification[] | null> {
     const done = await this.#db.transaction().execute(async (tx) => {
       const removed = await tx
         .deleteFrom('outbox_failures')
@@ -111,10 +111,11 @@ export class Outbox {
       const commits = await commitsAfter(tx, { matchId, seq: seq - 1 }, 1)
       const effects = new ReactionTx(tx, this.#cache, this.#world)
       await reaction(commits, effects)
-      return { commits: 1, effects }
+      return effects
     })
-    if (done !== null) this.#finish(done)
-    return done !== null
+    if (done === null) return null
+    this.#cache.write(done.balances)
+    return done.notifications
   }
 
   /** What follows from no commit but from time. */
@@ -172,7 +173,7 @@ export class Outbox {
   async forget(): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
       const { rows: detached } = await sql<{ month: string }>`
-        select month from detached_months d where ${IS_DETACHED} order by 1`.execute(tx)
+        select month from detached_months d where ${IS_WITHOUT_EVENTS} order by 1`.execute(tx)
       const months = detached.map(({ month }) => month).join(', ')
       if (months !== '') throw new Error(`these months are detached, and their events are needed: attach ${months}`)
       await sql`lock table outbox_cursors in exclusive mode`.execute(tx)
@@ -220,7 +221,9 @@ export class Outbox {
     const text = textOf(error)
     const { rows } = await sql<{ seq: number }>`
       with moved as (
-        update outbox_cursors set seq = seq + 1, attempts = 0, retry_at = '-infinity', taken_at = clock_timestamp()
+        update outbox_cursors c
+           set seq = seq + 1, attempts = 0, retry_at = '-infinity', taken_at = clock_timestamp(),
+               finished = ${isFinishedAt(sql`c.seq + 1`)}
          where match_id = ${matchId}::bigint and seq = ${seq}::bigint
         returning match_id, seq
       )
@@ -285,14 +288,19 @@ const textOf = (error: unknown): string =>
     .replaceAll('\0', '')
     .slice(0, ERROR_LENGTH_MAX)
 
-/** A match is finished once it is settled, unless its fixture has come back since. */
+/**
+ * Whether the match of a cursor `c` is settled and has nothing after a row. A void after the end adds one, and a
+ * fixture that comes back is settled no more.
+ */
+const isFinishedAt = (seq: RawBuilder<unknown>) => sql<boolean>`(
+  exists (select from matches m where m.id = c.match_id and m.settled_at is not null)
+  and not exists (select from outbox o where o.match_id = c.match_id and o.seq > ${seq}))`
+
 async function moveOn(tx: Transaction<Database>, cursor: Cursor, commits: readonly Commit[]): Promise<void> {
   const last = commits.at(-1)?.seq ?? cursor.seq
-  const finished = commits.some(({ events }) => events.some((event) => event.kind === 'match_settled'))
   await sql`
-    update outbox_cursors
+    update outbox_cursors c
        set seq = ${last}::bigint, attempts = 0, retry_at = '-infinity', taken_at = clock_timestamp(),
-           finished = ${finished}::boolean and not exists (
-             select from outbox where match_id = ${cursor.matchId}::bigint and seq > ${last}::bigint)
+           finished = ${isFinishedAt(sql`${last}::bigint`)}
      where match_id = ${cursor.matchId}::bigint`.execute(tx)
 }

@@ -18,12 +18,16 @@ export const isPlaceOf = (entry: string, position: string): RawBuilder<boolean> 
   sql.raw(`(case when ${position}.part_of is null then ${entry}.kind = 'margin' and ${entry}.marker = ${position}.opened_marker
                  else ${entry}.kind = 'release' and ${entry}.marker = ${position}.closed_marker end)`)
 
-/** Longer than any position lasts: its match is settled. Archives are searched no further back. */
-const LASTS = '8 days'
+/** An opening is booked when the position begins, give or take; archives are searched no further back for it. */
+const BOOKED_WITHIN = '8 days'
 
-/** Always true of an entry and its position: it tells in which months the position was opened. */
+/**
+ * Always true of an entry and its position: it tells in which months the position was opened. A part has the opening of
+ * its whole, which may be long ago: a match can be suspended for weeks.
+ */
 export const wasOpenBy = (entry: string, position: string): RawBuilder<boolean> =>
-  sql.raw(`(${position}.opened_at <= ${entry}.at and ${position}.opened_at > ${entry}.at - interval '${LASTS}')`)
+  sql.raw(`(${position}.opened_at <= ${entry}.at and ${position}.opened_at > case ${entry}.kind
+             when 'margin' then ${entry}.at - interval '${BOOKED_WITHIN}' else '-infinity' end)`)
 
 /** What positions of a match have closed in parts, of all of them or of some. */
 export async function partedOf(

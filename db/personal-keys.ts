@@ -56,7 +56,7 @@ export interface NewKey {
 export interface KeyRevocation {
   readonly id: SessionId
   readonly by: UserId
-  /** For the audit log. */
+  /** For the audit log, until the key's user is erased. */
   readonly reason?: string | undefined
 }
 
@@ -187,13 +187,14 @@ export class PersonalKeys {
 
   /** Ends a key of any user for an admin and audits it; false if there is no such key. */
   revoke({ id, by, reason }: KeyRevocation): Promise<boolean> {
-    return this.#end(id, undefined, { actor: by, action: 'key.revoke', reason })
+    return this.#end(id, undefined, { actor: by, action: 'key.revoke' }, reason)
   }
 
   async #end(
     id: SessionId,
     owner: UserId | undefined,
-    act: Pick<ControlAction, 'actor' | 'action' | 'reason'>,
+    act: Pick<ControlAction, 'actor' | 'action'>,
+    reason?: string,
   ): Promise<boolean> {
     const { db, ended, audit, world } = this.#options
     const now = world.now()
@@ -208,7 +209,9 @@ export class PersonalKeys {
         .executeTakeFirstOrThrow()
       if (numUpdatedRows === 0n) return false
       const before = { scopes: row.scopes }
-      await audit.record({ ...act, subject: id, before, after: null }, tx)
+      const said =
+        reason === undefined ? {} : { words: { field: 'reason', about: userId(row.user_id), words: reason } as const }
+      await audit.record({ ...act, subject: id, before, after: null, ...said }, tx)
       return true
     })
     if (isEnded) await ended.add([id])
@@ -221,7 +224,7 @@ function living(db: Kysely<Database>, now: Instant, user?: UserId) {
     .selectFrom('personal_keys')
     .innerJoin('sessions', 'sessions.id', 'personal_keys.id')
     .select(['personal_keys.id', 'personal_keys.name', 'scopes', 'last_used_at'])
-    .select(['sessions.created_at', 'sessions.expires_at'])
+    .select(['sessions.user_id', 'sessions.created_at', 'sessions.expires_at'])
     .where('ended_at', 'is', null)
     .where('expires_at', '>', new Date(now))
     .$if(user !== undefined, (query) => query.where('user_id', '=', user ?? ''))

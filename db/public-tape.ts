@@ -7,12 +7,17 @@ import type { Database } from './postgres/schema.ts'
 import { BEGINNING, Names, type Place, TapePublisher, unpacked } from './tape-lines.ts'
 import type { End } from './tape-writer.ts'
 
-/** A place on a tape that is to be signed. */
-export interface Unsigned extends Place {
+/** A tape whose end is to be signed. */
+export interface Unsigned {
   readonly matchId: FixtureId
+  /** Whether its match has settled. */
+  readonly hasEnded: boolean
+  /** The place that was signed last. */
+  readonly signed: Place
 }
 
-export interface Checkpoint extends Unsigned {
+export interface Checkpoint extends Place {
+  readonly matchId: FixtureId
   readonly at: Instant
   readonly kid: string
   /** In base64. */
@@ -126,14 +131,13 @@ export class PublicTape {
   }
 
   /**
-   * The places that are to be signed: the ends of tapes of matches that run, where the last checkpoint is from before
-   * `last`, and of those that have settled since `ended`. They are found from the last checkpoint on; a tape that has
-   * grown by very much since then is signed before its end, and its rest the next time.
+   * The tapes whose ends are to be signed: of matches that run, where the last checkpoint is from before `last`, and of
+   * those that have settled since `ended`.
    */
-  async *unsigned(last: Instant, ended: Instant): AsyncGenerator<Unsigned> {
+  async unsigned(last: Instant, ended: Instant): Promise<readonly Unsigned[]> {
     const [signedBefore, settledSince] = [last, ended].map((at) => new Date(at).toISOString())
-    const { rows } = await sql<{ match_id: number; n: number | null; hash: Uint8Array | null }>`
-      select m.id as match_id, c.n, c.hash
+    const { rows } = await sql<{ match_id: number; has_ended: boolean; n: number | null; hash: Uint8Array | null }>`
+      select m.id as match_id, m.settled_at is not null as has_ended, c.n, c.hash
         from matches m
        cross join lateral (select last_n from tape where match_id = m.id order by first_n desc limit 1) t
         left join lateral (select n, hash, at from tape_checkpoints where match_id = m.id order by n desc limit 1) c
@@ -142,16 +146,23 @@ export class PublicTape {
               or m.settled_at > ${settledSince}::timestamptz)
          and coalesce(c.n, 0) < t.last_n
        limit ${UNSIGNED_MAX}::integer`.execute(this.#db)
-    for (const row of rows) {
-      const matchId = fixtureId(row.match_id)
-      const after = row.n === null || row.hash === null ? BEGINNING : { n: row.n, hash: hexOf(row.hash) }
-      let end = after
-      for await (const { place } of this.#published(matchId, after)) {
-        end = place
-        if (end.n - after.n >= SIGNED_TOGETHER_MAX) break
-      }
-      if (end.n > after.n) yield { matchId, ...end }
+    return rows.map(({ match_id, has_ended: hasEnded, n, hash }) => ({
+      matchId: fixtureId(match_id),
+      hasEnded,
+      signed: n === null || hash === null ? BEGINNING : { n, hash: hexOf(hash) },
+    }))
+  }
+
+  /**
+   * Where an unsigned tape ends. One that has grown by very much is signed before its end, and its rest the next time.
+   */
+  async endOf({ matchId, signed }: Unsigned): Promise<Place> {
+    let end = signed
+    for await (const { place } of this.#published(matchId, signed)) {
+      end = place
+      if (end.n - signed.n >= SIGNED_TOGETHER_MAX) break
     }
+    return end
   }
 
   /** Keeps a checkpoint. Another of the same line may have been first, and then it stands. */
@@ -185,11 +196,12 @@ export class PublicTape {
 
   /**
    * The newest checkpoint until an instant, of a match that had settled by then the newest of all; null without any.
-   * `isEnd`: the tape of the settled match ends with it.
+   * `isEnd`: the tape of the settled match ends with it, for ever. One that was void may be played again.
    */
   async last(matchId: FixtureId, until: Instant): Promise<(Checkpoint & { readonly isEnd: boolean }) | null> {
     const { rows } = await sql<CheckpointRow>`
       select c.*, m.settled_at <= ${new Date(until)}::timestamptz
+                  and (m.replay or m.info ->> 'settling' is distinct from 'void')
                   and not exists (select from tape t where t.match_id = c.match_id and t.first_n > c.n) as is_end
         from tape_checkpoints c join matches m on m.id = c.match_id
        where c.match_id = ${matchId}::bigint

@@ -25,6 +25,7 @@ import { adopted } from './adoption.ts'
 import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
 import { bigints, instants, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
+import { NOTICES_MS } from './retention.ts'
 import { VoidReactions } from './void-reactions.ts'
 import { careerFrom } from './career-rows.ts'
 import type { CareersTable, WeekScoresTable } from './postgres/schema/community.ts'
@@ -63,13 +64,13 @@ export class ReactionTx {
   readonly voids: VoidReactions
   readonly #tx: Transaction<Database>
   readonly #cache: WalletCache
-  readonly #world: Pick<World, 'newId'>
+  readonly #world: Pick<World, 'newId' | 'now'>
   /** Changed balances, to be cached after the commit. */
   readonly balances: VersionedBalance[] = []
   /** Written notifications, to be published after the commit. */
   readonly notifications: Notification[] = []
 
-  constructor(tx: Transaction<Database>, cache: WalletCache, world: Pick<World, 'newId'>) {
+  constructor(tx: Transaction<Database>, cache: WalletCache, world: Pick<World, 'newId' | 'now'>) {
     this.#tx = tx
     this.voids = new VoidReactions(tx)
     this.#cache = cache
@@ -99,7 +100,7 @@ export class ReactionTx {
     const { rows } = await sql<{ referrer_id: string; referee_id: string; username: string }>`
       select r.referrer_id, r.referee_id, u.username
         from referrals r join users u on u.id = r.referee_id and u.status = 'active'
-        join users f on f.id = r.referrer_id and f.status = 'active'
+        join users f on f.id = r.referrer_id and f.status = 'active' and f.erased_at is null
         join wallets w on w.user_id = r.referrer_id and w.purse = 'main'
        where r.referee_id is not null and r.credited_at is null and ${among}
          and w.balance_micros <= ${MICROS_MAX - REFERRAL_REWARD}::bigint
@@ -293,21 +294,28 @@ export class ReactionTx {
 
   /** Writes the notices whose sources are new. */
   async notify(notices: readonly Notice[]): Promise<void> {
-    this.notifications.push(...(await insertNotices(this.#tx, notices)))
+    this.notifications.push(...(await insertNotices(this.#tx, this.#kept(notices))))
+  }
+
+  /** A rebuild reacts to all there ever was: retention has removed what is older, and what tells that it is not new. */
+  #kept<Of extends { readonly at: Instant }>(all: readonly Of[]): readonly Of[] {
+    const since = this.#world.now() - NOTICES_MS
+    return all.filter(({ at }) => at >= since)
   }
 
   /** Writes the headlines whose sources are new, in the district of their user. */
   async publish(headlines: readonly Headline[], districtOf: (user: UserId) => DistrictId): Promise<void> {
     await insertHeadlines(
       this.#tx,
-      headlines.map((headline) => ({ ...headline, districtId: districtOf(headline.userId) })),
+      this.#kept(headlines).map((headline) => ({ ...headline, districtId: districtOf(headline.userId) })),
     )
   }
 
   /**
    * Pays referrers, each for one referee, in ledger transactions that sum to zero. A balance changed from outside in
-   * the fast store is adopted first, as in a match's commit. Wallets stay locked until the transaction ends, so call it
-   * last.
+   * the fast store is adopted first, as in a match's commit. They count for the week of `at`, but are booked now: a
+   * reaction may be late, and the ledger is closed behind the present. Wallets stay locked until the transaction ends,
+   * so call it last.
    */
   async credit(credits: readonly Credit[], at: Instant): Promise<void> {
     if (credits.length === 0) return
@@ -324,8 +332,9 @@ export class ReactionTx {
       const user = userId(wallet.user_id)
       const own = byReferrer.get(user) ?? []
       const rewards = own.reduce((sum, { reward }) => sum + reward, 0)
-      const found = await adopted(this.#tx, { cache: this.#cache, world: { now: () => at }, userId: user }, wallet)
-      const outside = Math.min(found, MICROS_MAX - wallet.balance_micros - rewards)
+      const found = await adopted(this.#tx, { cache: this.#cache, world: this.#world, userId: user }, wallet)
+      await found.audit()
+      const outside = Math.min(found.micros, MICROS_MAX - wallet.balance_micros - rewards)
       if (outside !== 0) entries.push(...this.#booking({ user, amount: outside, kind: 'external_adjustment' }))
       for (const { refereeId, reward } of own) {
         entries.push(...this.#booking({ user, amount: reward, kind: 'referral', reference: refereeId }))
@@ -333,7 +342,7 @@ export class ReactionTx {
       const balance = money(wallet.balance_micros + outside + rewards)
       paid.push({ userId: user, balance, version: wallet.version + 1 })
     }
-    await this.#pay(paid, entries, at)
+    await this.#pay(paid, entries)
     await sql`
       update referrals r set credited_at = ${new Date(at)}::timestamptz, reward_micros = c.reward
         from unnest(${uuids(credits.map((c) => c.refereeId))}::uuid[], ${bigints(credits.map((c) => c.reward))}::bigint[])
@@ -342,7 +351,7 @@ export class ReactionTx {
     this.balances.push(...paid)
   }
 
-  async #pay(paid: readonly VersionedBalance[], entries: readonly Entry[], at: Instant): Promise<void> {
+  async #pay(paid: readonly VersionedBalance[], entries: readonly Entry[]): Promise<void> {
     await sql`
       update wallets w set balance_micros = p.balance, version = p.version
         from unnest(${uuids(paid.map((p) => p.userId))}::uuid[], ${bigints(paid.map((p) => p.balance))}::bigint[],
@@ -351,7 +360,7 @@ export class ReactionTx {
     await sql`
       insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
         select e.tx, case when e.user_id is null then 'house' else 'user' end, e.user_id, 'main', e.amount, e.kind,
-               e.reference, ${new Date(at)}::timestamptz
+               e.reference, ${new Date(this.#world.now())}::timestamptz
           from unnest(${uuids(entries.map((e) => e.tx))}::uuid[], ${uuids(entries.map((e) => e.user))}::uuid[],
                       ${bigints(entries.map((e) => e.amount))}::bigint[], ${texts(entries.map((e) => e.kind))}::text[],
                       ${uuids(entries.map((e) => e.reference))}::uuid[])

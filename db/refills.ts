@@ -64,14 +64,15 @@ export class Refills {
       if (wallet.kind !== 'ready') return { refill: wallet, after: null }
       const stored = { balance_micros: wallet.balance, version: wallet.version }
       const outside = await adopted(tx, { cache: this.#cache, world: this.#world, userId: user }, stored)
-      const balance = wallet.balance + outside
+      const balance = wallet.balance + outside.micros
       if (balance >= REFILL_BELOW)
         return { refill: { kind: 'not_ruined', balance: money(balance) } as const, after: null }
       const last = await this.#last(tx, user)
       const nextAt = instant(last + WEEK_MS)
       if (nextAt > this.#world.now()) return { refill: { kind: 'too_soon', nextAt } as const, after: null }
       const amount = money(STARTING_BALANCE - balance)
-      await this.#pay(tx, { user, purse: 'main', wallet, booked: balance, amount, outside })
+      await outside.audit()
+      await this.#pay(tx, { user, purse: 'main', wallet, booked: balance, amount, outside: outside.micros })
       const after = { userId: user, balance: STARTING_BALANCE, version: wallet.version + 1 }
       return { refill: { kind: 'refilled', amount } as const, after }
     })

@@ -1,5 +1,5 @@
 /** The replays that must play, and their progress. Every process follows them, and a restart continues them. */
-import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
@@ -55,9 +55,9 @@ export class ReplayRuns {
     this.#audit = audit
   }
 
-  /** Every unfinished run, in the order of their start. */
+  /** Every run that has not finished, or whose match has not settled, in the order of their start. */
   async unfinished(): Promise<readonly ReplayRun[]> {
-    const rows = await this.#rows().where('replays.state', '=', 'running').orderBy('replays.match_id').execute()
+    const rows = await this.#rows().where(IS_ON).orderBy('replays.match_id').execute()
     return rows.map(runFrom)
   }
 
@@ -82,11 +82,7 @@ export class ReplayRuns {
   async #begin(plan: ReplayPlan, tx: Transaction<Database>): Promise<ReplayRun | null> {
     const { recording, speed, traders, demo, lossless, practice, by, reason } = plan
     await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
-    const running = await tx
-      .selectFrom('replays')
-      .select(['recording', 'slot', 'demo'])
-      .where('state', '=', 'running')
-      .execute()
+    const running = await tx.selectFrom('replays').select(['recording', 'slot', 'demo']).where(IS_ON).execute()
     if (running.length >= REPLAYS_MAX || (demo && running.some((run) => run.demo))) return null
     const taken = new Set(running.filter((run) => run.recording === recording).map((run) => run.slot))
     const slot = present(
@@ -124,21 +120,31 @@ export class ReplayRuns {
     return { ...begun, tournament: null, ending: null, match: null }
   }
 
-  /** Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending. */
+  /**
+   * Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending, and
+   * leaves no second audit entry.
+   */
   async end(id: string | null, ending: Ending, by: UserId | null, reason?: string): Promise<readonly string[]> {
     return this.#db.transaction().execute(async (tx) => {
-      const rows = await tx
+      const ended = await tx
         .updateTable('replays')
-        .set((row) => ({ ending: row.fn.coalesce('ending', sql.lit(ending)) }))
+        .set({ ending })
         .where('state', '=', 'running')
+        .where('ending', 'is', null)
         .$if(id !== null, (query) => query.where('id', '=', id))
         .returning('id')
         .execute()
-      for (const { id: subject } of by === null ? [] : rows) {
+      for (const { id: subject } of by === null ? [] : ended) {
         const action = { actor: by, action: 'replay.stop', subject, before: null, after: { ending }, reason }
         await this.#audit.record(action, tx)
       }
-      return rows.map((row) => row.id)
+      const all = await tx
+        .selectFrom('replays')
+        .select('id')
+        .where('state', '=', 'running')
+        .$if(id !== null, (query) => query.where('id', '=', id))
+        .execute()
+      return all.map((run) => run.id)
     })
   }
 
@@ -148,7 +154,7 @@ export class ReplayRuns {
       .updateTable('replays')
       .set({ state: 'finished' })
       .where('id', '=', id)
-      .where((eb) => eb.not(eb.exists(unsettledMatch(eb))))
+      .where((eb) => eb.not(IS_UNSETTLED))
       .execute()
   }
 
@@ -164,12 +170,9 @@ export class ReplayRuns {
   }
 }
 
-const unsettledMatch = (eb: ExpressionBuilder<Database, 'replays'>) =>
-  eb
-    .selectFrom('matches')
-    .select('matches.id')
-    .whereRef('matches.id', '=', 'replays.match_id')
-    .where('matches.settled_at', 'is', null)
+const IS_UNSETTLED = sql<boolean>`replays.match_id in (select m.id from matches m where m.settled_at is null)`
+/** Another process may have played the first frame of a run when it was already marked as finished. */
+const IS_ON = sql<boolean>`(replays.state = 'running' or ${IS_UNSETTLED})`
 
 type RunRow = Selectable<ReplaysTable> & {
   readonly known: number | null

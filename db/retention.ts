@@ -16,18 +16,18 @@ export interface Limits {
   readonly fullDays: number
   /** Days after which the other ticks are dropped. A player's first tick is kept for ever. */
   readonly days: number
-  /** Days after which a row of a journal is dropped, and the tape of a match that began before. */
+  /** Days after which the journal and the tape of a match are dropped: it began and was settled before. */
   readonly journalDays: number
 }
 
-/** The numbers of rows that a run removed; of `tapes` the matches whose tapes and checkpoints were dropped. */
+/** The numbers of rows that a run removed; of `journals` and `tapes` those of matches. */
 export type Forgotten = Readonly<Record<SweptName | IndexedName, number>>
 
 type SweptName =
   | 'ticks'
   | 'thinnedTicks'
   | 'recentTrades'
-  | 'journal'
+  | 'journals'
   | 'tapes'
   | 'commandResults'
   | 'accountEvents'
@@ -43,6 +43,8 @@ interface Sweep {
   readonly table: string
   readonly keptMs: number
   readonly isOld: RawBuilder<unknown>
+  /** Tables that lose all rows of the match of a row that is found, which is the first of its match. */
+  readonly whole?: readonly string[]
 }
 
 const DAY_MS = 24 * HOUR_MS
@@ -53,7 +55,7 @@ export const ACCOUNT_EVENTS_MS = 30 * DAY_MS
 /** After that someone who was erased begins like anyone else, and their username is free. */
 const DEPARTED_MS = 365 * DAY_MS
 /** Users do not leaf further back in notifications or activity. */
-const NOTICES_MS = 365 * DAY_MS
+export const NOTICES_MS = 365 * DAY_MS
 /** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS
 const NETWORKS_MS = 2 * DAY_MS
@@ -102,7 +104,18 @@ export class Retention {
       keptMs,
       isOld: sql`t.${sql.ref(by)} < ${this.#before(keptMs)}`,
     })
-    const [full, kept] = [fullDays * DAY_MS, days * DAY_MS]
+    const [full, kept, heard] = [fullDays * DAY_MS, days * DAY_MS, journalDays * DAY_MS]
+    /** Whole ones, found by their first row. A match that was void may go on after long. */
+    const ofMatches = (name: SweptName, n: string, whole: readonly [string, ...string[]]): Sweep => ({
+      name,
+      table: whole[0],
+      keptMs: heard,
+      isOld: sql`t.at < ${this.#before(heard)}
+        and not exists (select from ${sql.table(whole[0])} e where e.match_id = t.match_id and e.${sql.ref(n)} < t.${sql.ref(n)})
+        and not exists (select from matches m where m.id = t.match_id
+                           and (m.settled_at is null or m.settled_at >= ${this.#before(heard)}))`,
+      whole,
+    })
     return [
       {
         name: 'ticks',
@@ -122,14 +135,9 @@ export class Retention {
                          and (e.at < t.at or e.ctid < t.ctid))`,
       },
       aged('recentTrades', 'recent_trades', kept),
-      aged('journal', 'journal', journalDays * DAY_MS),
-      // Whole ones, found by their first row: the rest of a tape would prove nothing.
-      {
-        name: 'tapes',
-        table: 'tape',
-        keptMs: journalDays * DAY_MS,
-        isOld: sql`t.first_n = 1 and t.at < ${this.#before(journalDays * DAY_MS)}`,
-      },
+      // The rest of a recording could not be played again, and that of a tape would prove nothing.
+      ofMatches('journals', 'n', ['journal']),
+      ofMatches('tapes', 'first_n', ['tape', 'tape_checkpoints']),
       aged('commandResults', 'command_results', COMMAND_RESULTS_MS),
       aged('accountEvents', 'account_events', ACCOUNT_EVENTS_MS),
       aged('notifications', 'notifications', NOTICES_MS, 'created_at'),
@@ -156,7 +164,7 @@ export class Retention {
   }
 
   /** Sweeps the next pages of a table, unless another process does. Returns how much was removed. */
-  #step({ name, table, isOld }: Sweep, pages: number): Promise<number> {
+  #step({ name, table, isOld, whole }: Sweep, pages: number): Promise<number> {
     return this.#db.transaction().execute(async (tx) => {
       await tx
         .insertInto('sweeps')
@@ -174,20 +182,22 @@ export class Retention {
       const from = place.page < pages ? place.page : 0
       const next = from + STEP_PAGES
       const found = sql`t.ctid >= ${`(${from},0)`}::tid and t.ctid < ${`(${next},0)`}::tid and ${isOld}`
+      const gone = (whole ?? []).map(
+        (each, n) =>
+          sql`${sql.ref(`gone_${n}`)} as (delete from ${sql.table(each)} g using old where g.match_id = old.match_id)`,
+      )
       const { numAffectedRows, rows } =
-        name === 'tapes'
-          ? await sql`
-              with old as (select t.match_id from tape t where ${found}),
-                   signed as (delete from tape_checkpoints c using old where c.match_id = old.match_id),
-                   lines as (delete from tape l using old where l.match_id = old.match_id)
+        whole === undefined
+          ? await sql`delete from ${sql.table(table)} t where ${found}`.execute(tx)
+          : await sql`
+              with old as (select t.match_id from ${sql.table(table)} t where ${found}), ${sql.join(gone)}
               select from old`.execute(tx)
-          : await sql`delete from ${sql.table(table)} t where ${found}`.execute(tx)
       await tx
         .updateTable('sweeps')
         .set({ page: next < pages ? next : 0 })
         .where('name', '=', name)
         .execute()
-      return name === 'tapes' ? rows.length : Number(numAffectedRows ?? 0)
+      return whole === undefined ? Number(numAffectedRows ?? 0) : rows.length
     })
   }
 

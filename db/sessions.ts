@@ -71,8 +71,11 @@ interface SessionsOptions {
    * How many days a session lasts at most, whatever it rotates. Read each time, so that a change takes effect at once.
    */
   readonly maxDays: () => number
-  /** Keeps an account that is due to be erased, because its user has signed in. False if it is erased already. */
-  readonly keep: (user: UserId) => Promise<boolean>
+  /**
+   * Keeps an account that is due to be erased, because its user has signed in by this session. False if there is
+   * nothing to keep: it is erased, another sign-in has kept it, or the session has ended.
+   */
+  readonly keep: (user: UserId, session: SessionId) => Promise<boolean>
 }
 
 export class Sessions {
@@ -132,14 +135,20 @@ export class Sessions {
     const leaving = await this.#options.db
       .selectFrom('sessions')
       .innerJoin('users', 'users.id', 'sessions.user_id')
-      .select('users.id')
+      .select(['users.id', 'sessions.id as session'])
       .where('sessions.id', '=', sql<string>`any(${sessions}::uuid[])`)
       .where('sessions.ended_at', 'is', null)
       .where((eb) => eb.or([eb('deletion_due', 'is not', null), eb('erased_at', 'is not', null)]))
       .execute()
-    for (const { id } of leaving) {
+    for (const { id, session } of leaving) {
       const user = userId(id)
-      if (!(await this.#options.keep(user))) await this.endAll(user)
+      if (await this.#options.keep(user, sessionId(session))) continue
+      const { erased_at: erased } = await this.#options.db
+        .selectFrom('users')
+        .select('erased_at')
+        .where('id', '=', user)
+        .executeTakeFirstOrThrow()
+      if (erased !== null) await this.endAll(user)
     }
   }
 
@@ -193,6 +202,7 @@ export class Sessions {
       .where('user_id', '=', user)
       .where('ended_at', 'is', null)
       .where('expires_at', '>', new Date(this.#options.world.now()))
+      .where('created_at', '>', this.#oldest())
       .where(isNoKey)
       .orderBy('rotated_at', 'desc')
       .orderBy('id', 'desc')
@@ -220,9 +230,11 @@ export class Sessions {
     return rows.map((row) => ({ userAgent: row.user_agent, addressPrefix: row.address_prefix }))
   }
 
-  /** Ends a session, unless it has ended: from now on its tokens are invalid in every process. */
-  async end(id: SessionId): Promise<void> {
-    await this.#options.ended.add(await this.#end((rows) => rows.where('id', '=', id)))
+  /** Ends a session: from now on its tokens are invalid in every process. False if it had ended. */
+  async end(id: SessionId): Promise<boolean> {
+    const ended = await this.#end((rows) => rows.where('id', '=', id))
+    await this.#options.ended.add(ended)
+    return ended.length > 0
   }
 
   /** Ends one of the user's sessions; false if it has ended, or is not theirs. */
@@ -238,17 +250,17 @@ export class Sessions {
     const ended = await db.transaction().execute(async (tx) => {
       // A key that is being created waits for this, or is ended by it.
       await tx.selectFrom('users').select('id').where('id', '=', user).forNoKeyUpdate().executeTakeFirst()
-      const rows = await ending(tx, world).where('user_id', '=', user).returning('id').execute()
-      return rows.map((row) => sessionId(row.id))
+      return endSessionsOf(user, tx, world)
     })
     await this.#options.ended.add(ended)
     return ended.length
   }
 
-  /** Those of these sessions that have neither ended nor expired, by the database. */
+  /** Those of these sessions that have neither ended nor expired, by the database and the setting in force. */
   async livingAmong(ids: readonly SessionId[]): Promise<ReadonlySet<SessionId>> {
-    const { db, world } = this.#options
     const living = new Set<SessionId>()
+    const oldest = this.#oldest()
+    const { db, world } = this.#options
     for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
       const rows = await db
         .selectFrom('sessions')
@@ -256,6 +268,7 @@ export class Sessions {
         .where('id', 'in', ids.slice(from, from + ASKED_TOGETHER))
         .where('ended_at', 'is', null)
         .where('expires_at', '>', new Date(world.now()))
+        .where(sql<boolean>`(sessions.created_at > ${oldest} or not ${isNoKey})`)
         .execute()
       for (const { id } of rows) living.add(sessionId(id))
     }
@@ -272,6 +285,11 @@ export class Sessions {
     return this.#options.db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
   }
 
+  /** Sessions begun before are over, though their rows expire by the setting that they were last rotated under. */
+  #oldest(): Date {
+    return new Date(this.#options.world.now() - this.#options.maxDays() * DAY_MS)
+  }
+
   #expiry(createdAt: number, now: number): Date {
     const { sessionLifeMs, maxDays } = this.#options
     return new Date(Math.min(now + sessionLifeMs, createdAt + maxDays() * DAY_MS))
@@ -280,10 +298,17 @@ export class Sessions {
 
 /**
  * Ends all sessions of a user in the transaction that takes something away from them, such as their role. Every process
- * finds the ended sessions within a second.
- */
-export async function endSessionsOf(user: UserId, tx: Kysely<Database>, world: Pick<World, 'now'>): Promise<void> {
-  await ending(tx, world).where('user_id', '=', user).execute()
+ * finds the ended sessions within a second. None of their browsers is told anything more, those included whose session
+ * is no longer known.
+ */ // R22
+export async function endSessionsOf(
+  user: UserId,
+  tx: Kysely<Database>,
+  world: Pick<World, 'now'>,
+): Promise<readonly SessionId[]> {
+  const rows = await ending(tx, world).where('user_id', '=', user).returning('id').execute()
+  await tx.deleteFrom('push_subscriptions').where('user_id', '=', user).execute()
+  return rows.map((row) => sessionId(row.id))
 }
 
 const isNoKey = sql<boolean>`not exists (select from personal_keys k where k.id = sessions.id)`

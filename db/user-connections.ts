@@ -69,7 +69,9 @@ export class UserConnections {
     const { rows } = await sql<{ id: number; at: Date; action: string; by: string | null; text: string | null }>`
       select a.id, a.at, a.action, u.username as by, w.words as text
         from audit_log a left join users u on u.id = a.actor_id left join audit_words w on w.digest = ${digestIn('a')}
-       where a.subject = ${user}::text order by a.id desc limit ${LISTED_MAX}::integer`.execute(this.#db)
+       where a.subject = ${user}::text and a.outcome = 'ok' order by a.id desc limit ${LISTED_MAX}::integer`.execute(
+      this.#db,
+    )
     return rows.map(({ at, ...deed }) => ({ ...deed, at: instant(at.getTime()) }))
   }
 

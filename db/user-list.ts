@@ -4,7 +4,7 @@ import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import { markBoardsChanged } from './board-changes.ts'
+import { markBoardsChanged, type Reranker } from './board-changes.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 import { inSnapshot } from './postgres/snapshot.ts'
@@ -58,6 +58,8 @@ export type RoleOutcome =
   | { readonly kind: 'unknown' }
   /** Admins cannot remove their own role: the last one could. */
   | { readonly kind: 'own_role' }
+  /** Who asks for it is no admin any more. */
+  | { readonly kind: 'forbidden' }
 
 export interface StatusChange {
   readonly id: UserId
@@ -77,9 +79,6 @@ export type StatusOutcome =
 /** Users per read: about 300 KB of rows. */
 const PAGE = 1_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-/** Makes the tables in which a user has a place rank again, in the transaction that changes their status. */
-export type Reranker = (tx: Transaction<Database>, user: UserId) => Promise<void>
 
 export interface UserListOptions {
   /** May be seconds old. */
@@ -118,16 +117,18 @@ export class UserList {
 
   /** Newest first. */
   async search({ search, before, limit, offset }: UserQuery): Promise<UserPage> {
-    const text = search.trim().toLowerCase()
+    const text = search.trim().normalize()
     const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+    const id = text.toLowerCase()
     const page = await inSnapshot(this.#db, async (snapshot) => {
       const found = this.#listed(snapshot).$if(text !== '', (query) =>
         query.where((eb) =>
           eb.or([
-            eb('username', 'like', part),
-            eb(eb.fn<string>('lower', ['email']), 'like', part),
-            eb(eb.fn<string>('lower', ['name']), 'like', part),
-            ...(UUID.test(text) ? [eb('users.id', '=', text)] : []),
+            // The database makes both sides small: it and JavaScript differ in letters such as İ and Σ.
+            ...(['username', 'email', 'name'] as const).map((column) =>
+              eb(eb.fn<string>('lower', [column]), 'like', eb.fn<string>('lower', [eb.val(part)])),
+            ),
+            ...(UUID.test(id) ? [eb('users.id', '=', id)] : []),
           ]),
         ),
       )
@@ -163,21 +164,30 @@ export class UserList {
   }
 
   async setRole({ id, role, by, reason }: RoleChange): Promise<RoleOutcome> {
-    if (id === by && role !== 'admin') return { kind: 'own_role' }
     const outcome = await this.#db.transaction().execute(async (tx) => {
-      const before = await tx
+      // Both, in one order: two admins who demote each other at once would leave none.
+      const rows = await tx
         .selectFrom('users')
-        .select('role')
-        .where('id', '=', id)
+        .select(['id', 'role'])
+        .where('id', 'in', [id, by])
         .where('erased_at', 'is', null)
-        .forUpdate()
-        .executeTakeFirst()
-      if (before === undefined) return { kind: 'unknown' } as const
-      if (before.role !== role) {
+        .orderBy('id')
+        .forNoKeyUpdate()
+        .execute()
+      const roles = new Map<string, string>(rows.map((row) => [row.id, row.role]))
+      const before = roles.get(id)
+      const change = { actor: by, action: 'user.role', subject: id, before: before ?? null, after: role }
+      const refuse = async <Kind extends string>(kind: Kind, code: string) => {
+        await this.#audit.record({ ...change, outcome: code }, tx)
+        return { kind } as const
+      }
+      if (id === by && role !== 'admin') return refuse('own_role', 'OWN_ROLE')
+      if (before === undefined) return refuse('unknown', 'NOT_FOUND')
+      if (roles.get(by) !== 'admin') return refuse('forbidden', 'FORBIDDEN')
+      if (before !== role) {
         await tx.updateTable('users').set({ role, admin_by_email: false }).where('id', '=', id).execute()
         if (role !== 'admin') await endSessionsOf(id, tx, this.#world)
       }
-      const change = { actor: by, action: 'user.role', subject: id, before: before.role, after: role }
       const words = { field: 'reason', about: id, words: reason ?? '' } as const
       await this.#audit.record({ ...change, ...(reason === undefined ? {} : { words }) }, tx)
       return { kind: 'changed', row: await this.#row(tx, id) } as const

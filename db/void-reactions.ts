@@ -7,6 +7,7 @@ import { instant } from '../actors/kernel/world.ts'
 import type { Records } from '../actors/community/career.ts'
 import type { VoidedEvent } from '../actors/community/committed-event.ts'
 import { weekOf } from '../actors/kernel/calendar.ts'
+import { IS_DETACHED } from './months.ts'
 import { isPlaceOf } from './parts.ts'
 import { texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
@@ -22,9 +23,18 @@ export class VoidReactions {
     this.#tx = tx
   }
 
-  /** The maxima and minima over all that these users have closed and that is not void. Voids are rare: it reads all. */
+  /**
+   * The maxima and minima over all that these users have closed and that is not void. Voids are rare: it reads all.
+   * Throws while a month is detached in which one of them has traded: what was best there would be lost.
+   */
   async records(users: readonly UserId[]): Promise<ReadonlyMap<UserId, Records>> {
     if (users.length === 0) return new Map()
+    const { rows: detached } = await sql<{ month: string }>`
+      select distinct month from detached_balances d
+       where user_id = any(${uuids(users)}::uuid[]) and ${IS_DETACHED} order by 1`.execute(this.#tx)
+    const months = detached.map(({ month }) => month).join(', ')
+    if (months !== '')
+      throw new Error(`a void takes back a record, and months of its owner are detached: attach ${months}`)
     const { rows } = await sql<{
       id: string
       best: number | null

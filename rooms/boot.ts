@@ -1,7 +1,7 @@
 /** Starts and stops the real-time part of one process: rooms, both WebSocket endpoints, and the desk. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/core'
+import { LocalDriver, LocalPresence, matchMaker, Room } from '@colyseus/core'
 import { setLogger } from '@colyseus/core/Logger'
 import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
 import { isClosing } from '../actors/match/shared-step.ts'
@@ -66,7 +66,7 @@ export interface RealTimeOptions extends Omit<
   /** Where SDK clients reach the rooms of this process, without a scheme; null: where they asked for a seat. */
   readonly publicAddress: string | null
   readonly readAccounts: ReadAccounts
-  /** For tests; production uses the defaults. */
+  /** What is left out has its default. */
   readonly limits?: Partial<ConnectionLimits>
   readonly replay: ReplayContext
   /** Null when there is no live provider. */
@@ -115,7 +115,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   const { desk, feed, account, replays, hosted, cluster } = parts
   await startMatchmaker(options.publicAddress)
 
-  const onUpgrade = dispatcher(parts)
+  const onUpgrade = dispatcher(parts, options.report)
   options.server.on('upgrade', onUpgrade)
   const disconnectVisitors = (isGone: (visitor: Visitor) => boolean, reason: CloseReason): void => {
     const closing = { code: CODE_BY_REASON[reason], reason }
@@ -280,13 +280,15 @@ async function stopSockets({ door, fanOut, account, feed, transport, cluster, de
 const ROOM_PATH = /^\/[\w-]+\/([\w-]+)$/
 
 /** The only listener of `upgrade`. It answers every path, since an unanswered upgrade would hang. */
-function dispatcher({ door, feed, transport }: Pick<Parts, 'door' | 'feed' | 'transport'>) {
+function dispatcher({ door, feed, transport }: Pick<Parts, 'door' | 'feed' | 'transport'>, report: Report) {
   const dispatch = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     if (!(await door.admits(request))) return
     const address = addressOf(request)
     const path = address?.pathname ?? ''
     const roomId = ROOM_PATH.exec(path)?.[1] ?? ''
-    const room = matchMaker.getLocalRoomById(roomId)
+    // Colyseus keeps its rooms in an object, whose own members have names, too.
+    const found: unknown = matchMaker.getLocalRoomById(roomId)
+    const room = found instanceof Room ? found : undefined
     const query = address?.searchParams ?? new URLSearchParams()
     if (path === '/') await feed.upgrade(request, head)
     else if (room !== undefined && isSeated(room, query)) transport.upgrade(request, head)
@@ -294,7 +296,12 @@ function dispatcher({ door, feed, transport }: Pick<Parts, 'door' | 'feed' | 'tr
     else if (room === undefined) refuseUpgrade(socket, 404)
     else door.refuse(request, head, NO_SUCH_SEAT)
   }
-  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => void dispatch(request, socket, head)
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    dispatch(request, socket, head).catch((error: unknown) => {
+      report('upgrade_failed', error)
+      socket.destroy()
+    })
+  }
 }
 
 const NO_SUCH_SEAT: Closing = { code: CLOSE.unauthorised, reason: 'no such seat' }

@@ -52,9 +52,8 @@ export function clusterMember(options: ClusterOptions): ClusterMember {
   const { pubSub, processId, registry, ownership, fanOut, account, hosted, world, report } = options
   const bus = new Bus({ pubSub, processId, protocol: PROTOCOL, report })
   const peers = new Peers({ bus, ownership, world })
-  const isHere = (matchId: FixtureId): boolean => hosted.get(matchId)?.leaving === null
   const logAppended = (userId: UserId): void => account.logAppended(userId)
-  const prices = new RemotePrices({ bus, peers, fanOut, isHere, logAppended, report })
+  const prices = new RemotePrices({ bus, peers, fanOut, hosted, logAppended, report })
   let presence: Presence | null = null
   return {
     peers,
@@ -64,7 +63,7 @@ export function clusterMember(options: ClusterOptions): ClusterMember {
     async open({ desk, seats, runsMatches, signedOut }) {
       await bus.open()
       serveSeats(peers, seats)
-      await prices.open((matchId) => (isHere(matchId) ? hosted.get(matchId)?.source : undefined))
+      await prices.open()
       await bus.subscribe('signed-out', signedOut)
       await bus.subscribe('notices', ({ userId, notice }) => account.publish(userId, notice))
       if (runsMatches) await peers.open(desk)

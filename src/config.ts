@@ -74,6 +74,7 @@ export interface Config {
     /** Requests per minute from one address; 0 disables every rate limit. */
     readonly perMinute: number
     /** How many proxies of ours stand in front; with 0, a client's address is that of its socket. */
+    readonly siteFactor: number
     readonly trustedProxies: number
   }
   /** Origins whose pages may call with cookies, exactly as a browser sends them. */
@@ -205,7 +206,11 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     ticket: Object.freeze({ secret: env.REG_TICKET_SECRET, ttlSecs: env.REG_TICKET_TTL }),
     mail: Object.freeze({ smtpUrl: env.SMTP_URL, from: env.MAIL_FROM }),
     cookies: Object.freeze({ domain: env.COOKIE_DOMAIN, prefix: env.COOKIE_PREFIX }),
-    limits: Object.freeze({ perMinute: env.RATE_LIMIT_PER_MIN, trustedProxies: env.TRUSTED_PROXIES }),
+    limits: Object.freeze({
+      perMinute: env.RATE_LIMIT_PER_MIN,
+      siteFactor: env.RATE_LIMIT_SITE_FACTOR,
+      trustedProxies: env.TRUSTED_PROXIES,
+    }),
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
     securityContact: env.SECURITY_CONTACT,

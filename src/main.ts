@@ -10,7 +10,7 @@ import { EXIT, exitCodeOf, explainStart } from './start-failure.ts'
 import { systemWorld } from './system-world.ts'
 import { welcome } from './welcome.ts'
 
-/** Stopping takes at most this long: a process that hangs is worse than one that is ended hard. */
+/** Stopping takes at most this long after the drain: a process that hangs is worse than one that is ended hard. */
 const STOP_MS = 10_000
 
 async function main(): Promise<void> {
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   // The reader of the log may go away; the matches carry on without it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
   const log = createLog({ level: config.logLevel, world })
-  const end = untilTheEnd(log)
+  const end = untilTheEnd(log, STOP_MS + config.drainMs)
 
   const server = await compose(config, { world, log })
   void server.outdated.then((migration) => end.ask({ migration }, EXIT.schemaNewer))
@@ -50,8 +50,8 @@ interface End {
   ask(why: Readonly<Record<string, string>>, code: number): void
 }
 
-/** A signal asks the process to stop, or `ask`; from then on it has ten seconds. */
-function untilTheEnd(log: Log): End {
+/** A signal asks the process to stop, or `ask`; from then on it has this long. */
+function untilTheEnd(log: Log, withinMs: number): End {
   const asking = Promise.withResolvers<void>()
   let isAsked = false
   const end: End = {
@@ -64,7 +64,7 @@ function untilTheEnd(log: Log): End {
       isAsked = true
       log.info('shutdown_started', why)
       process.exitCode = code
-      setTimeout(() => process.exit(code === 0 ? EXIT.failed : code), STOP_MS).unref()
+      setTimeout(() => process.exit(code === 0 ? EXIT.failed : code), withinMs).unref()
       asking.resolve()
     },
   }

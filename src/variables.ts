@@ -100,7 +100,16 @@ const SENTINELS = /^rediss?\+sentinel:\/\/[^/?,]+(,[^/?,]+)*\/[^/?]+(\/\d+)?(\?s
 const NODE = String.raw`(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@,[\]]+)(?::\d{1,5})?`
 const CLUSTER = new RegExp(`^rediss?\\+cluster://(?:[^@/?#]*@)?${NODE}(?:,${NODE})*$`)
 const isRedisAddress = (text: string): boolean =>
-  SENTINELS.test(text) || CLUSTER.test(text) || hasScheme(text, ['redis:', 'rediss:'])
+  isDecodable(text) && (SENTINELS.test(text) || CLUSTER.test(text) || hasScheme(text, ['redis:', 'rediss:']))
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 const NO_REDIS_ADDRESS =
   'must be redis://host:6379, redis+sentinel://host:26379,host:26379/master/0 or redis+cluster://host:6379,host:6379'
@@ -150,7 +159,7 @@ export const Environment = z.object({
   DATABASE_PREPARED: variable(oneOf(['on', 'off']), 'on', {
     meaning:
       '`off` behind a pooler in transaction mode, such as PgBouncer; ' +
-      "silent connections then end by their query's timeout alone",
+      'silent connections then end only by the query timeout',
   }),
   DATABASE_REPLICA_URL: optionalSecret(
     (url) => hasScheme(url, ['postgres:', 'postgresql:']),
@@ -173,7 +182,7 @@ export const Environment = z.object({
   }),
   BUS_OTHER_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'none',
-    meaning: 'while `BUS_KEY` is replaced: the next or the former one, whose messages count too',
+    meaning: 'the next or the former key, also accepted while `BUS_KEY` is being replaced',
   }),
   DATA_DIR: variable(z.string(), '.data', { meaning: 'folder of the embedded database and of generated keys' }),
   ROLES: variable(list(isRole, 'must be api, rooms or both, separated by a comma'), ROLES.join(','), {
@@ -188,7 +197,7 @@ export const Environment = z.object({
   }),
   JWT_PRIVATE_KEY: optionalSecret(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form', {
     otherwise: 'generated in `DATA_DIR`',
-    meaning: 'signs tokens (RS256)',
+    meaning: 'signs tokens (RS256); makes the key that signs tapes',
     isRequiredInProduction: true,
   }),
   JWT_KEY_ID: optional((id) => /^[\w.-]{1,100}$/.test(id), 'must be 1 to 100 letters, digits, dots, _ or -', {
@@ -210,7 +219,9 @@ export const Environment = z.object({
   JWT_WS_EXPIRY: variable(durationSecs, '60s', { meaning: 'lifetime of a token that opens a socket' }),
   REG_TICKET_SECRET: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'generated in `DATA_DIR`',
-    meaning: 'signs registration tickets and one-time codes; recognises erased users who return',
+    meaning:
+      'signs registration tickets and one-time codes; recognises erased users who return; makes the secrets of ' +
+      'webhooks and the push key',
     isRequiredInProduction: true,
   }),
   REG_TICKET_TTL: variable(durationSecs, '5m', {
@@ -265,7 +276,13 @@ export const Environment = z.object({
   RATE_LIMIT_PER_MIN: variable(integer(0, 1_000_000), '200', {
     meaning:
       'requests per minute from one address to REST, orders included, to the WebSocket address, and as many ' +
-      'handshakes; 0 disables every rate limit; raise it where many users share an address',
+      'handshakes, these in each process; 0 disables them, and the limits of orders, keys and connections of a user; ' +
+      'raise it where many users share an address',
+  }),
+  RATE_LIMIT_SITE_FACTOR: variable(integer(0, 65_536), '0', {
+    meaning:
+      'the IPv6 networks of one site (a /48) may together use this many times the limit of one address; 0 counts each ' +
+      'network (a /64) by itself. An attacker may have a whole site, and so may a university',
   }),
   SECURITY_CONTACT: optional(
     (contact) => /^mailto:[\w.+-]+@[\w.-]+$/.test(contact) || hasScheme(contact, ['https:']),
@@ -291,8 +308,9 @@ export const Environment = z.object({
       default: null,
       otherwise: '`any`, in production `public`',
       meaning:
-        'where webhooks may lead: to public addresses over TLS (`public`) or anywhere (`any`); ' +
-        'only names without a dot are looked up in the files of the machine',
+        'where webhooks may lead, and push messages, whose addresses users name: to public addresses over TLS ' +
+        '(`public`) or anywhere, into your network too (`any`); ' +
+        '`/etc/hosts` is read only for names without a dot',
     }),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS, {
     otherwise: 'no traces',

@@ -92,9 +92,14 @@ export class RedisPubSub {
     })
   }
 
-  /** Ends both connections at once: an orderly end would wait for a server that is silent. */
+  /**
+   * Ends both connections at once: an orderly end would wait for a server that is silent, and so would one that was
+   * taken and is not greeted.
+   */
   reconnect(): void {
-    for (const redis of [this.#publisher, this.#subscriber]) if (redis.status === 'ready') redis.stream.destroy()
+    for (const { status, stream } of [this.#publisher, this.#subscriber]) {
+      if (status === 'ready' || status === 'connect') stream.destroy()
+    }
   }
 
   /** The server forgets subscriptions with the connection. If this fails, the connection is lost again. */

@@ -30,14 +30,37 @@ export function redisAt(address: string, options: ClientOptions): Redis {
   const sentinels = sentinelOptions(address)
   if (sentinels === null) return new Redis(address, options)
   const { retryStrategy, connectTimeout } = options
-  return new Redis({
-    ...options,
-    ...sentinels,
-    // It hears of a failover from the Sentinels: a master that is cut off would go on taking its writes.
-    failoverDetector: true,
-    sentinelRetryStrategy: (attempt) => retryStrategy?.(attempt) ?? null,
-    ...(connectTimeout === undefined ? {} : { sentinelCommandTimeout: connectTimeout }),
+  return persistent(
+    new Redis({
+      ...options,
+      ...sentinels,
+      // It hears of a failover from the Sentinels: a master that is cut off would go on taking its writes.
+      failoverDetector: true,
+      sentinelRetryStrategy: (attempt) => retryStrategy?.(attempt) ?? null,
+      ...(connectTimeout === undefined ? {} : { sentinelCommandTimeout: connectTimeout }),
+    }),
+  )
+}
+
+/**
+ * The client, which connects again unless it is closed by us. One that hears of a failover while it connects ends for
+ * good: ioredis (6.0.0) asks no retry strategy then.
+ */
+function persistent(redis: Redis): Redis {
+  const [disconnect, quit] = [redis.disconnect.bind(redis), redis.quit.bind(redis)]
+  let isClosing = false
+  redis.disconnect = (reconnects = false) => {
+    isClosing ||= !reconnects
+    disconnect(reconnects)
+  }
+  redis.quit = () => {
+    isClosing = true
+    return quit()
+  }
+  redis.on('end', () => {
+    if (!isClosing) redis.connect().catch(() => undefined)
   })
+  return redis
 }
 
 export const isClusterAddress = (address: string): boolean => clusterOptions(address) !== null

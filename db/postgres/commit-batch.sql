@@ -160,18 +160,10 @@ begin
           from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_balance) as balance,
                        unnest(w_margin) as margin, unnest(w_open) as open, unnest(w_events) as events,
                        unnest(w_cached) as cached, unnest(w_cached_version) as cached_version,
---( protection
-                       unnest(w_held_back) as held_back,
---)
                        unnest(w_need) as need) d
          where w.user_id = d.user_id and w.purse = d.purse
            and w.balance_micros + d.balance between 0 and {MICROS_MAX}
            and w.margin_micros + d.margin >= 0 and w.open_positions + d.open >= 0
---( protection
-           -- What closes have paid opens nothing while news may move them.
-           and (d.need = 0 or w.balance_micros + d.balance
-                  >= d.held_back + unsettled_proceeds(w.user_id, w.purse, p_at))
---)
            and (d.open <= 0 or w.open_positions + d.open <= p_open_max)
            and (d.need = 0 or not w.frozen)
            and (d.need = 0 or w.limits is null or not own_limits_forbid(w.limits,
@@ -215,6 +207,12 @@ begin
       n_locked := array(select coalesce(d.held_back, 0) + unsettled_proceeds(d.user_id, d.purse, p_at)
                           from (select unnest(w_user) as user_id, unnest(w_purse) as purse,
                                        unnest(w_held_back) as held_back) d);
+      -- What closes have paid opens nothing while news may move them. One that was committed while the update above
+      -- waited for its wallet is seen only now.
+      if exists (select from unnest(w_need, n_balance, n_locked) d (need, balance, locked)
+                  where d.need > 0 and d.balance < d.locked) then
+        raise sqlstate 'TL001' using message = format('batch %s: a wallet does not allow it', p_batch);
+      end if;
 --)
       if cardinality(o_id) > 0 then
         insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
@@ -528,6 +526,11 @@ begin
       select p_at, 'wallet.restored', r.user_id, jsonb_build_object('purse', r.purse, 'balanceMicros', r.balance_micros)
         from restored r;
 
+--( protection
+    -- Locked before they are looked at, so that what they paid meanwhile is seen.
+    perform 1 from wallets w join (select unnest(w_user) as user_id, unnest(w_purse) as purse) d using (user_id, purse)
+      order by w.user_id, w.purse for no key update of w;
+--)
     -- Find the reason. A cached balance takes precedence at its version, if it is of this history of the database and
     -- not above the other by more than one adoption may add. A missing wallet counts as an empty one.
     select array_agg(coalesce(w.balance_micros, 0)),

@@ -65,7 +65,10 @@ begin
     select p.user_id, p.district_id, p.closed, p.wins, p.pnl_micros, p.base_moves_micros, p.stake_micros,
            p.first_trade_at, u.username, u.bot_since is not null, u.off_boards, p.is_page,
            c.total, coalesce(c.ahead, 0), coalesce(c.better, 0),
-           coalesce((select b.is_final and b.is_stepped from match_boards b where b.match_id = of_match), false)
+           coalesce((select b.is_final and b.is_stepped
+                       -- A fixture that was void may be played again.
+                       and exists (select from matches m where m.id = b.match_id and m.settled_at is not null)
+                       from match_boards b where b.match_id = of_match), false)
       from counts c
       left join ((select * from page union all select * from around) p cross join lateral (
         -- The limit keeps the planner, who does not know those above, from reading all users.

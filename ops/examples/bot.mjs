@@ -10,7 +10,9 @@ const headers = { authorization: `Bearer ${process.env.TOUCHLINE_KEY}`, 'content
 const ask = async (path, body) => {
   const response = await fetch(
     base + path,
-    body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers },
+    body
+      ? { method: 'POST', headers: { ...headers, 'idempotency-key': crypto.randomUUID() }, body: JSON.stringify(body) }
+      : { headers },
   )
   if (response.status === 401 || response.status === 403) throw new Error((await response.json()).error)
   if (response.status === 429) await sleep(1_000 * Number(response.headers.get('retry-after')))

@@ -4,15 +4,16 @@
 
 Create the key on the account page; it needs the scope `trade`. The account is marked as a bot from its first order.
 """
-import json, os, sys, time, urllib.error, urllib.request
+import json, os, secrets, sys, time, urllib.error, urllib.request
 
 base, count = (sys.argv[1:] + ['http://127.0.0.1:3000', 'inf'][len(sys.argv) - 1 :])[:2]
 headers = {'authorization': f"Bearer {os.environ['TOUCHLINE_KEY']}", 'content-type': 'application/json'}
 
 def ask(path, body=None):
     data = None if body is None else json.dumps(body).encode()
+    key = {} if body is None else {'idempotency-key': secrets.token_hex(16)}
     try:
-        return json.load(urllib.request.urlopen(urllib.request.Request(base + path, data, headers)))
+        return json.load(urllib.request.urlopen(urllib.request.Request(base + path, data, {**headers, **key})))
     except urllib.error.HTTPError as refusal:
         if refusal.code in (401, 403): raise
         time.sleep(int(refusal.headers['retry-after'] or 0))

@@ -24,8 +24,10 @@ let left = Number(count)
 let failures = 0
 
 async function listen() {
-  // A token is good for one connection within a minute.
-  const { token, wsUrl } = await (await fetch(`${base}/api/ws/token`, { method: 'POST', headers })).json()
+  // A token is good for a minute.
+  const answer = await fetch(`${base}/api/ws/token`, { method: 'POST', headers })
+  const { token, wsUrl, error: refusal } = await answer.json()
+  if (answer.status === 401) return console.log(`closed: ${refusal}`)
   const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')
   socket.binaryType = 'arraybuffer'
   let wait
@@ -50,9 +52,8 @@ async function listen() {
     console.log(`${names.get(frame.instrumentId)} ${frame.price.toFixed(2)} ${frame.flags.join(' ')}`.trim())
     if (--left === 0) socket.close()
   })
-  // 4. After a disconnect get a new token; `since` asks for what was missed. 4001: the session is over.
-  socket.addEventListener('close', ({ code, reason }) => {
-    if (code === 4001) return console.log(`closed: ${reason}`)
+  // 4. After a disconnect get a new token; `since` asks for what was missed. Only a token refused with 401 is the end.
+  socket.addEventListener('close', () => {
     if (left > 0) setTimeout(again, wait ?? nextWait())
   })
 }

@@ -24,11 +24,15 @@ const mine = instruments.filter(({ fixtureId }) => fixtureId === matchId).map(({
 let left = Number(count)
 let failures = 0
 let isJoined = false
+/** Of the last account event that we have. */
+let marker
 
 async function join() {
   isJoined = false
   // 2. Join its room. The token is good for a minute, so get it last.
-  const { token, wsUrl } = await (await fetch(`${base}/api/ws/token`, { method: 'POST', headers })).json()
+  const answer = await fetch(`${base}/api/ws/token`, { method: 'POST', headers })
+  const { token, wsUrl, error: refusal } = await answer.json()
+  if (answer.status === 401) return console.log(`closed: ${refusal}`)
   const room = await new Client(`${wsUrl}/?token=${token}`).join('match', { matchId })
   ;[failures, isJoined] = [0, true]
   // When a server loses everybody, all come back at once unless each waits for a random time.
@@ -46,20 +50,24 @@ async function join() {
     console.log(`price ${(Number(view.getBigInt64(40)) / 1e6).toFixed(2)}`)
     if (--left === 0) void room.leave()
   })
-  room.onMessage('account', ({ marker, events }) => console.log(`account at ${marker}, ${events.length} events`))
+  room.onMessage('account', (changes) => {
+    marker = changes.marker
+    console.log(`account at ${marker}, ${changes.events.length} events`)
+  })
   room.onMessage('notification', ({ notification }) => console.log(notification.title))
   room.onMessage('error', ({ code, message }) => console.log(`${code}: ${message}`))
 
-  // 5. Join again after a restart, which says when, or when the seat is lost. 4001: the session is over.
+  // 5. Join again after a restart, which says when, or when the seat is lost. Only a token refused with 401 is the end.
   let wait
   room.onMessage('shutdown', ({ reconnectInMs }) => (wait = reconnectInMs))
-  room.onLeave((code, reason) => {
-    if (code === 4001) return console.log(`closed: ${reason}`)
+  room.onLeave(() => {
     if (left > 0) setTimeout(again, wait ?? nextWait())
   })
 
-  // 6. Subscribe.
-  room.send('account', {})
+  // 6. Subscribe. The SDK's reconnection keeps `subscribe` in force, but not `account`.
+  const followAccount = () => room.send('account', marker === undefined ? {} : { since: marker })
+  room.onReconnect(followAccount)
+  followAccount()
   const { instrumentIds, rejected } = await room.request('subscribe', { instrumentIds: mine })
   console.log(`following ${instrumentIds.length}, rejected ${rejected.length}`)
 }

@@ -16,7 +16,7 @@ const followTheRise: Strategy = ({ random }) => {
     for (const { id, currentPrice, tradingStatus } of instruments) {
       const hasRisen = currentPrice > 1.01 * (before.get(id) ?? currentPrice)
       before.set(id, currentPrice)
-      // Half of the price a lot is its margin. Not all traders of a strategy should buy at once.
+      // The margin of a lot is half its price. Not all traders of a strategy should buy at once.
       if (!hasRisen || tradingStatus !== 'OPEN' || currentPrice > freeMargin || random() > 0.2) continue
       const stopLoss = Math.round(currentPrice * 95) / 100
       orders.push({ kind: 'open', instrumentId: id, direction: 'long', lotSize: 1, stopLoss })

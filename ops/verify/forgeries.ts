@@ -9,21 +9,15 @@
  * follows from it.
  */
 import { createHash } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { join } from 'node:path'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { listRecordings, loadRecording } from '../../src/replays/recordings.ts'
 import { Flaw, readTape } from '../../actors/tape/read-tape.ts'
 import { verify } from '../../src/verify/verify.ts'
+import { numbers } from '../rehearse/rig/options.ts'
 import { tapedMatch } from './taped-match.ts'
 
-const { values } = parseArgs({
-  options: {
-    traders: { type: 'string', default: '500' },
-    bytes: { type: 'string', default: '10000' },
-    rewritten: { type: 'string', default: '60' },
-  },
-})
+const values = numbers({ traders: [500, 1], bytes: [10_000, 1], rewritten: [60, 1] })
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 const evidence = { checkpoints: [], keys: new Map<string, string>(), proof: null }
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
@@ -77,20 +71,21 @@ for (const [index, { name, path }] of recordings.entries()) {
   const recording = await loadRecording(path)
   const match = await tapedMatch({
     recording,
-    traders: Number(values.traders),
+    traders: values.traders,
     seed: index + 1,
     takeOvers: [150, 320],
   })
   const text = match.recording.join('\n')
-  const before = process.cpuUsage()
+  const spent = process.cpuUsage()
   const { lines, counts } = await verify({ ...evidence, tape: match.tape.join('\n'), recording: text }, { digest })
-  const { user, system } = process.cpuUsage(before)
+  const { user, system } = process.cpuUsage(spent)
   console.log(
     `${name}: ${lines} lines, ${counts['open']} openings proved in ` +
       `${((user + system) / 1e6).toFixed(2)} s of processor time`,
   )
   const chance = chanceFrom(100 + index)
-  const bytes = Math.ceil(Number(values.bytes) / recordings.length)
+  const bytes = Math.ceil(values.bytes / recordings.length)
+  const before = missed
   for (let n = 0; n < bytes; n++) {
     // The lines before are as they were, so that the verifier need not read them again.
     const at = chance.below(match.tape.length)
@@ -105,8 +100,8 @@ for (const [index, { name, path }] of recordings.entries()) {
     missed += 1
     say(`${name}: a changed byte in line ${at + 1} is not found there: ${forged.slice(0, 200)}`)
   }
-  console.log(`${name}: ${bytes} changed bytes, each named by its line`)
-  const changed = Math.ceil(Number(values.rewritten) / recordings.length)
+  console.log(`${name}: ${bytes - (missed - before)} of ${bytes} changed bytes are named by their line`)
+  const changed = Math.ceil(values.rewritten / recordings.length)
   const kinds = new Map<string, number>()
   for (let n = 0; n < changed; n++) {
     const [kind = '', change] = Object.entries(CHANGES)[n % Object.keys(CHANGES).length] ?? []

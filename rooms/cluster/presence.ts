@@ -78,6 +78,8 @@ export class Presence {
   #others: readonly OtherProcess[] = []
   #gapAt = 0
   #isCutOff = false
+  /** Looks in a row at which this process did not hear, and another that runs matches did. */
+  #outdone = 0
   /** Of the processes behind this one, how many probes in a row had no receiver. */
   #misses: ReadonlyMap<ProcessId, number> = new Map()
   #probing = false
@@ -119,12 +121,15 @@ export class Presence {
     const { registry, matches, report } = this.#options
     const isDeaf = this.#unheard >= CUT_OFF_AFTER
     // Says so long before it acts: when all lose the bus, no process may seem to hear.
-    this.#others = await registry.seen(this.#unheard < RECONNECT_AFTER)
+    const hears = this.#unheard < RECONNECT_AFTER
+    this.#others = await registry.seen(hears)
     const wasCutOff = this.#isCutOff
     // No process hears: the bus is unavailable. Trades continue whose client and match are in one process.
     this.#isCutOff = isDeaf && this.#others.length > 0
     if (this.#isCutOff && !wasCutOff) report('bus_unheard', new Error('cut off from the other processes'), {})
-    if (isDeaf && this.#others.some(({ runsMatches }) => runsMatches)) await matches.giveBack()
+    this.#outdone = !hears && this.#others.some(({ runsMatches }) => runsMatches) ? this.#outdone + 1 : 0
+    // When the bus comes back to all, the first to hear it must not get the matches of those that follow.
+    if (isDeaf && this.#outdone >= CUT_OFF_AFTER - RECONNECT_AFTER) await matches.giveBack()
     else matches.resume()
     for (const [id, until] of this.#passedOver)
       if (until <= this.#options.world.steady.now()) this.#passedOver.delete(id)
@@ -182,7 +187,7 @@ export class Presence {
     this.#passedOver.set(id, this.#options.world.steady.now() + ms)
   }
 
-  /** Another process misses a third. */
+  /** A process reports a third one gone. */
   async #confirm(id: ProcessId): Promise<void> {
     if (id === this.#options.bus.processId) return
     await pause(this.#options.world.randomInt(1 + this.#others.length * CONFIRM_MS))

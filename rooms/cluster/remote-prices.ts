@@ -16,8 +16,8 @@ export interface RemotePricesOptions {
   readonly bus: ClusterBus
   readonly peers: Peers
   readonly fanOut: FanOut
-  /** Whether a match runs in this process, which then has its prices anyway. */
-  readonly isHere: (matchId: FixtureId) => boolean
+  /** The matches of this process, which then has their prices anyway. */
+  readonly hosted: Pick<ReadonlyMap<FixtureId, Hosted>, 'get'>
   readonly logAppended: (userId: UserId) => void
   readonly report: Report
 }
@@ -27,6 +27,16 @@ const PRICES_MS = 2 * SECOND_MS
 
 /** A match under one owner. */
 type Incarnation = Pick<PriceSource, 'matchId' | 'epoch'>
+
+/** A match that runs in this process. */
+export interface Hosted {
+  readonly source: OwnSource
+  /** Set once it is being retired. */
+  readonly leaving: Promise<void> | null
+  /** Resolves when everything is released. */
+  readonly closed: Promise<void>
+  retire(): Promise<void>
+}
 
 /** A match of this process, whose current prices other processes may request. */
 export interface OwnSource extends PriceSource {
@@ -54,11 +64,11 @@ export class RemotePrices {
   }
 
   /** Subscribes to the other processes, and answers their requests for the current prices of matches that run here. */
-  async open(sourceOf: (matchId: FixtureId) => OwnSource | undefined): Promise<void> {
-    const { bus, peers, fanOut, logAppended } = this.#options
+  async open(): Promise<void> {
+    const { bus, peers, fanOut, hosted, logAppended } = this.#options
     peers.serve('prices', ({ matchId }): CurrentPrices | undefined => {
-      const source = sourceOf(matchId)
-      if (source === undefined) return undefined
+      const source = hosted.get(matchId)?.source
+      if (source === undefined || !this.#isHere(matchId)) return undefined
       // Otherwise a move that waits for the next beat would be in the current prices and be published again after them.
       fanOut.collect(source)
       const frames = Buffer.concat(source.currentPrices().map(({ frame }) => frame)).toString('base64')
@@ -95,7 +105,8 @@ export class RemotePrices {
     bus.publish('matches', { from: bus.processId, matchId, epoch, news })
   }
 
-  #onNews({ from, matchId, epoch, news }: MatchNews): void {
+  #onNews(said: MatchNews): void {
+    const { from, matchId, epoch, news } = said
     const match = this.#followed.get(matchId)
     if (from === this.#options.bus.processId) {
       // It runs in this process now, which publishes its prices itself.
@@ -106,6 +117,13 @@ export class RemotePrices {
       // A former owner may close late, when another process already runs the match.
       if (match !== undefined && epoch >= match.newestEpoch) void this.#forget(match)
       return
+    }
+    const own = this.#options.hosted.get(matchId)
+    if (own !== undefined) {
+      // Without the database this process does not learn that its lease has run out, and would show standing prices.
+      if (epoch <= own.source.epoch) return
+      void own.retire()
+      return void own.closed.then(() => this.#onNews(said))
     }
     if (match !== undefined && epoch < match.newestEpoch) return
     this.#options.peers.learn(matchId, from)
@@ -121,10 +139,14 @@ export class RemotePrices {
   }
 
   #onPrices(match: RemoteMatch, bytes: Buffer): void {
-    if (this.#followed.get(match.matchId) !== match || this.#options.isHere(match.matchId)) return
+    if (this.#followed.get(match.matchId) !== match || this.#isHere(match.matchId)) return
     match.receive(pricesIn(bytes))
     if (match.isLost) void this.#renew(match)
     else this.#options.fanOut.moved(match)
+  }
+
+  #isHere(matchId: FixtureId): boolean {
+    return this.#options.hosted.get(matchId)?.leaving === null
   }
 
   /** Requests the current prices and continues from them. False when there is no answer. */
@@ -134,14 +156,14 @@ export class RemotePrices {
   }
 
   async #request(match: RemoteMatch): Promise<boolean> {
-    const { peers, fanOut, isHere, report } = this.#options
+    const { peers, fanOut, report } = this.#options
     const { matchId } = match
     match.ask()
     const asked = await peers.ask('prices', { matchId }, PRICES_MS).catch((error: unknown) => {
       report('current_prices_failed', error, { matchId })
       return null
     })
-    if (asked?.kind !== 'answered' || isHere(matchId)) {
+    if (asked?.kind !== 'answered' || this.#isHere(matchId)) {
       match.lose()
       return false
     }

@@ -37,7 +37,7 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
   const send = async (id: UserId, notice: Notice): Promise<void> => {
     const user = await users.find(id)
     if (user === null || NO_MAILBOX.test(user.email)) return
-    mail.post({ to: user.email, ...notice, before: world.steady.now() + SENT_WITHIN_MS })
+    mail.post({ to: user.email, ...notice, before: world.steady.now() + SENT_WITHIN_MS, isNotice: true })
   }
   const tell = (user: UserId, notice: Notice): void => {
     send(user, notice).catch((error: unknown) => log.warn('account_mail_failed', { userId: user, error }))
@@ -54,7 +54,7 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
 type Notice = Pick<Mail, 'subject' | 'text'>
 
 const keyNotice = ({ name, scopes, createdAt, expiresAt }: PersonalKey, addressPrefix: string): Notice => ({
-  subject: 'New key to your Touchline account',
+  subject: 'New key on your Touchline account',
   text: [
     'A key for programs was created for your account.',
     '',

@@ -70,9 +70,21 @@ const Claims = z.object({
   email_verified: z.literal(true),
   nonce: z.string(),
   auth_time: z.number().optional(),
+  // What is not to be seen, such as marks of direction, is left out.
   name: z
     .string()
-    .regex(/^\P{C}{1,200}$/u)
+    .transform((text) =>
+      Array.from(
+        text
+          .normalize()
+          .replaceAll(/\s+/g, ' ')
+          .replaceAll(/[^\P{C}\u200c\u200d]/gu, '')
+          .trim(),
+      )
+        .slice(0, 200)
+        .join(''),
+    )
+    .pipe(z.string().min(1))
     .optional()
     .catch(undefined),
   picture: z

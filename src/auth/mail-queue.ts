@@ -11,6 +11,8 @@ export interface Mail {
   readonly text: string
   /** When its content expires, by the steady clock: it is not sent after that. */
   readonly before: number
+  /** It informs; its reader does not wait for it, as for a code. */
+  readonly isNotice?: boolean
 }
 
 /** Sends a mail; rejects with a PermanentFailure when a retry cannot help. */
@@ -31,6 +33,8 @@ export interface MailQueueOptions {
 
 /** A full queue drops new mails and reports them: a mail server that is down must not exhaust our memory. */
 const UNDER_WAY_MAX = 1_000
+/** The rest is for codes: notices to one mailbox that is full must not keep others from registering. */
+const NOTICES_MAX = 500
 const FIRST_RETRY_MS = SECOND_MS
 const RETRY_MAX_MS = 30 * SECOND_MS
 
@@ -45,7 +49,8 @@ export class MailQueue {
 
   /** Returns at once. The mail is sent, or an error is logged. */
   post(mail: Mail): void {
-    if (this.#underWay.size >= UNDER_WAY_MAX) return this.#giveUp(mail, new Error('too many mails are waiting'))
+    const most = mail.isNotice === true ? NOTICES_MAX : UNDER_WAY_MAX
+    if (this.#underWay.size >= most) return this.#giveUp(mail, 'too many mails are waiting')
     const delivery = this.#deliver(mail).finally(() => this.#underWay.delete(delivery))
     this.#underWay.add(delivery)
   }
@@ -62,18 +67,30 @@ export class MailQueue {
       try {
         return await send(mail)
       } catch (error) {
-        if (error instanceof PermanentFailure || clock.now() + retryMs >= mail.before) return this.#giveUp(mail, error)
-        log.warn('mail_delayed', { to: mail.to, subject: mail.subject, retryMs, error })
+        const reason = reasonOf(error)
+        if (error instanceof PermanentFailure || clock.now() + retryMs >= mail.before) return this.#giveUp(mail, reason)
+        log.warn('mail_delayed', { ...named(mail), retryMs, reason })
       }
       try {
         await pause(retryMs, this.#stopping.signal)
-      } catch (error) {
-        return this.#giveUp(mail, error)
+      } catch {
+        return this.#giveUp(mail, 'stopped')
       }
     }
   }
 
-  #giveUp({ to, subject }: Mail, error: unknown): void {
-    this.#options.log.error('mail_dropped', { to, subject, error })
+  #giveUp(mail: Mail, reason: string): void {
+    this.#options.log.error('mail_dropped', { ...named(mail), reason })
   }
+}
+
+/** For the log, which more people read than may know who our users are. */
+const named = ({ to, subject }: Mail) => ({ domain: to.slice(to.lastIndexOf('@') + 1), subject })
+
+/** The code of an error: its message may be that of the mail server, which names the address. */
+function reasonOf(error: unknown): string {
+  if (error instanceof PermanentFailure) return `refused ${reasonOf(error.cause)}`
+  if (!(error instanceof Error)) return ''
+  const code = 'code' in error ? String(error.code) : error.name
+  return 'responseCode' in error ? `${code} ${String(error.responseCode)}` : code
 }

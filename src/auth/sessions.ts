@@ -13,7 +13,7 @@ export interface SessionRows {
   start(users: readonly UserId[], device: Device, authenticatedAt?: Instant | null): Promise<readonly Session[]>
   isFresh(id: SessionId): Promise<boolean>
   rotate(presented: Presented): Promise<Rotation>
-  end(id: SessionId): Promise<void>
+  end(id: SessionId): Promise<boolean>
   endOne(user: UserId, id: SessionId): Promise<boolean>
   endAll(user: UserId): Promise<number>
   list(user: UserId): Promise<readonly ListedSession[]>
@@ -36,15 +36,23 @@ export type Refreshed<User> =
   /** The token is invalid or was reused, or its session has ended. */
   | { readonly kind: 'over' }
 
+/** Of who signs in. */
+export interface Proof {
+  /** When the identity provider has seen it; null if it does not say: now. */
+  readonly authenticatedAt?: Instant | null
+  /** Whether they have registered by it. */
+  readonly isFirst?: boolean
+}
+
 export interface Sessions {
   readonly lifetimes: Lifetimes
   /** A new session for each of these users, in their order. */
   readonly start: (users: readonly TokenUser[], device: Device) => Promise<readonly TokenPair[]>
   /**
-   * A new session for a person, who is told of it if their earlier sessions were not begun from this device. The
-   * identity provider has seen proof of who they are at `authenticatedAt`; null if it does not say: now.
+   * A new session for a person, who is told of it unless they have just registered, or a session of theirs that is
+   * remembered was begun from this device.
    */
-  readonly signIn: (user: TokenUser, device: Device, authenticatedAt?: Instant | null) => Promise<TokenPair>
+  readonly signIn: (user: TokenUser, device: Device, proof?: Proof) => Promise<TokenPair>
   /** Whether the user of a session has proved who they are less than 15 minutes ago. */
   readonly isFresh: (id: SessionId) => Promise<boolean>
   /** The claims of a valid token whose session has not ended, or null. */
@@ -64,6 +72,8 @@ export interface Sessions {
   readonly endOne: (user: UserId, id: SessionId) => Promise<boolean>
   /** Ends all sessions of the user, and returns how many there were. */
   readonly endAll: (user: UserId) => Promise<number>
+  /** Closes the sockets of a user whose sessions have ended, in every process. */
+  readonly signedOut: (user: UserId) => void
   readonly list: (user: UserId) => Promise<readonly ListedSession[]>
   readonly issueWs: (bearer: Bearer) => Promise<string>
   /** From now on `listener` is called with each user who is signed out. It must not throw. */
@@ -111,10 +121,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     lifetimes: tokens.lifetimes,
     start: (users, device) => start(users, device),
     isFresh: (id) => rows.isFresh(id),
-    signIn: async (user, device, authenticatedAt) => {
+    signIn: async (user, device, { authenticatedAt = null, isFirst = false } = {}) => {
       const known = (await rows.devices(user.id)).map(nameOf)
       const [pair] = await start([user], device, authenticatedAt)
-      if (known.length > 0 && !known.includes(nameOf(device))) onNewDevice(user.id, device)
+      if (!isFirst && !known.includes(nameOf(device))) onNewDevice(user.id, device)
       return present(pair, 'tokens of a new session')
     },
     verifyAccess: async (token) => lasting(await tokens.verifyAccess(token)),
@@ -145,9 +155,12 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     end: async (presented) => {
       const bearers = await Promise.all(presented.map(tokens.bearerOf))
-      const found = bearers.filter((bearer) => bearer !== null)
-      await Promise.all([...new Set(found.map(({ sid }) => sid))].map((sid) => rows.end(sid)))
-      for (const user of new Set(found.map(({ userId }) => userId))) signedOut(user)
+      const found = new Map(bearers.filter((bearer) => bearer !== null).map(({ sid, userId }) => [sid, userId]))
+      const ends = await Promise.all(
+        Array.from(found, async ([sid, userId]) => ((await rows.end(sid)) ? [userId] : [])),
+      )
+      // A token of a session that had ended before closes no sockets.
+      for (const user of new Set(ends.flat())) signedOut(user)
     },
     endOne: async (user, id) => {
       const isEnded = await rows.endOne(user, id)
@@ -159,6 +172,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       signedOut(user)
       return count
     },
+    signedOut,
     list: (user) => rows.list(user),
     issueWs: tokens.issueWs,
     lookForEnded: () => ended.look(),

@@ -124,11 +124,18 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     if (key === undefined) throw new errors.JWKSNoMatchingKey()
     return key
   }
-  const read = async <Claims>(token: string, schema: z.ZodType<Claims>, at: number): Promise<Claims | null> => {
+  /** An end is remembered while tokens of this life count: one of a longer life, by another setting, is none. */
+  const read = async <Claims>(
+    token: string,
+    schema: z.ZodType<Claims>,
+    at: number,
+    lifeSecs = Infinity,
+  ): Promise<Claims | null> => {
     const currentDate = new Date(at)
     try {
       const verified = await jwtVerify(token, keyNamed, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate })
       const { exp = 0, iat = 0 } = verified.payload
+      if (exp - iat > lifeSecs) return null
       if (at > 0 && !isPending(exp * SECOND_MS, at, (exp - iat) * SECOND_MS)) return null
       return schema.safeParse(verified.payload).data ?? null
     } catch (error) {
@@ -142,7 +149,7 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     const at = world.now()
     const known = verified.get(token, at)
     if (known !== null && isPending(known.exp, at, lifetimes.accessSecs * SECOND_MS)) return known
-    const claims = await read(token, AccessClaims, at)
+    const claims = await read(token, AccessClaims, at, lifetimes.accessSecs)
     if (claims !== null) verified.put(token, claims)
     return claims
   }
@@ -166,7 +173,7 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     issueWs: ({ userId: user, sid }) => sign({ typ: 'ws', userId: user, sid }, lifetimes.wsSecs),
     verifyAccess,
     verifyRefresh: (token) => read(token, RefreshClaims, world.now()),
-    verifyWs: (token) => read(token, WsClaims, world.now()),
+    verifyWs: (token) => read(token, WsClaims, world.now(), lifetimes.wsSecs),
     // Verified as of 1970, when no token had expired.
     bearerOf: (token) => read(token, SessionBearer, 0),
   }

@@ -1,9 +1,10 @@
 /** Users, and how they sign in: sessions with their tokens, registration, the identity provider, outgoing mail. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { installationOf } from '../../db/installation.ts'
 import { OneTime } from '../../db/one-time.ts'
+import type { Reranker } from '../../db/board-changes.ts'
 import { Deletions, type Eraser } from '../../db/deletions.ts'
 import { Departed } from '../../db/departed.ts'
 import { Registrations } from '../../db/registrations.ts'
@@ -11,7 +12,7 @@ import { EndedSessions } from '../../db/ended-sessions.ts'
 import type { AuditLog } from '../../db/audit-log.ts'
 import { PersonalKeys as KeyRows } from '../../db/personal-keys.ts'
 import { Sessions } from '../../db/sessions.ts'
-import { type Reranker, UserList } from '../../db/user-list.ts'
+import { UserList } from '../../db/user-list.ts'
 import { Users } from '../../db/users.ts'
 import { createAccountMails, type AccountMails } from '../auth/account-mails.ts'
 import { createIdentityProvider } from '../auth/identity.ts'
@@ -54,7 +55,17 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   const secret = config.ticket.secret?.reveal() ?? (await loadOrCreateSecret(config.dataDir, () => world.secret(32)))
   const departed = new Departed(secret)
   const graceDays = () => settings.value('privacy.deletion_grace_days')
-  const deletions = new Deletions({ db: stores.db, world, audit: market.audit, departed, graceDays, erasers })
+  const ended = await openEndedSessions(base, stores)
+  const deletions = new Deletions({
+    db: stores.db,
+    world,
+    audit: market.audit,
+    departed,
+    ended,
+    graceDays,
+    erasers,
+    rerankers,
+  })
   const users = new Users(stores.db, world, config.adminEmails, { departed, deletions })
   await users.applyAdminEmails()
   const registrations = new Registrations(stores.db, world, config.adminEmails, {
@@ -81,6 +92,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
       onReuse: (user) => security.tokenReused(user),
       mails,
       deletions,
+      ended,
     })),
     signIn: await openSignIn(base, stores, { people: registrations, mail, secret }),
     security,
@@ -111,20 +123,25 @@ interface SessionPolicy {
   readonly mails: AccountMails
   readonly onReuse: SessionsOptions['onReuse']
   readonly deletions: Deletions
+  readonly ended: EndedSessions
+}
+
+async function openEndedSessions({ config: { jwt }, world }: Base, { db, askFast }: Stores): Promise<EndedSessions> {
+  // By a clock that was put back a token counts for up to twice its life; a key that was looked up, for a minute.
+  const tokenLifeMs = Math.max(2 * jwt.accessSecs, 2 * jwt.wsSecs, 60) * SECOND_MS
+  const ended = new EndedSessions({ db, ask: askFast, installation: await installationOf(db), world, tokenLifeMs })
+  await ended.look()
+  return ended
 }
 
 /** Tokens and keys, and the sessions behind them. */
 async function openSessions(
   { config, world, log }: Base,
-  stores: Stores,
-  { audit, maxDays, mails, onReuse, deletions }: SessionPolicy,
+  { db }: Stores,
+  { audit, maxDays, mails, onReuse, deletions, ended }: SessionPolicy,
 ): Promise<Pick<Accounts, 'sessions' | 'keys' | 'signing'>> {
-  const { db, askFast } = stores
   const { jwt, dataDir } = config
-  const tokenLifeMs = Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS
-  const ended = new EndedSessions({ db, ask: askFast, installation: await installationOf(db), world, tokenLifeMs })
-  await ended.look()
-  const keep = (user: UserId) => deletions.cancel(user)
+  const keep = (user: UserId, session: SessionId) => deletions.cancel(user, session)
   const sessionLifeMs = jwt.refreshSecs * SECOND_MS
   const rows = new Sessions({ db, ended, world, sessionLifeMs, maxDays, keep })
   const privateKeyPem = jwt.privateKeyPem?.reveal() ?? null

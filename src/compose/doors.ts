@@ -5,7 +5,6 @@ import { Rates } from '../../db/rates.ts'
 import type { DoorLimits } from '../../rooms/sockets/door.ts'
 import { createSocketVisitors, type SocketVisitors } from '../auth/socket-visitors.ts'
 import { clientAddress, siteOf } from '../http/client-address.ts'
-import { SITE_FACTOR } from '../http/rate-limits.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { Market } from './market.ts'
@@ -21,7 +20,7 @@ export interface Doors {
 }
 
 export function buildDoors({ config, world }: Base, { accounts, market }: Parts): Doors {
-  const { perMinute, trustedProxies } = config.limits
+  const { perMinute, siteFactor, trustedProxies } = config.limits
   const rates = new Rates((_shared, alone) => alone(), world.steady)
   const isWithin = async (name: string, caller: string, limit: number): Promise<boolean> => {
     if (perMinute === 0) return true
@@ -34,9 +33,9 @@ export function buildDoors({ config, world }: Base, { accounts, market }: Parts)
     }
   }
   const isWithinSite = async (address: string): Promise<boolean> => {
-    const site = siteOf(address)
+    const site = siteFactor === 0 ? null : siteOf(address)
     if (!(await isWithin('handshakes', address, perMinute))) return false
-    return site === null || isWithin('handshakes', site, perMinute * SITE_FACTOR)
+    return site === null || isWithin('handshakes', site, perMinute * siteFactor)
   }
   return {
     rates,

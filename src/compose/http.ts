@@ -195,6 +195,7 @@ function personalPort(
     db,
     features.flatMap(({ exported = [] }) => exported),
   )
+  const rerankers = features.flatMap(({ rerank = [] }) => rerank)
   return {
     pages: (user) => data.pages(user),
     requestDeletion: async (user) => {
@@ -202,7 +203,7 @@ function personalPort(
       if (due !== null) accounts.mails.leaving(user, due)
       return due
     },
-    hide: (user, hidden) => hideFromBoards(db, user, hidden),
+    hide: (user, hidden) => hideFromBoards(db, user, hidden, rerankers),
     limits: (user) => limits.find(user),
     changeLimits: (user, wanted) => limits.change(user, wanted),
   }
@@ -247,7 +248,11 @@ function communityPorts({ world, stores, community }: Host): CommunityPorts {
     reactions: {
       setAside: (limit, after) => outbox.setAside(limit, after),
       lag: () => outbox.lag(),
-      retry: (matchId, seq) => outbox.retry(matchId, seq, reaction),
+      retry: async (matchId, seq) => {
+        const told = await outbox.retry(matchId, seq, reaction)
+        community.notify(told ?? [])
+        return told !== null
+      },
     },
   }
 }

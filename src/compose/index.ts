@@ -90,8 +90,8 @@ async function assemble(base: Base): Promise<Touchline> {
   const accounts = await openAccounts(base, { stores, market, observation, erasers: ERASERS, rerankers: RERANKERS })
   const library = await openLibrary(base, stores)
   const doors = buildDoors(base, { accounts, market })
-  const { realTime, wsServer } = await buildRealTime(base, { stores, accounts, market, doors, observation })
-  const bot = createBot(base, { stores, market, realTime, library })
+  const { realTime, wsServer, ownership } = await buildRealTime(base, { stores, accounts, market, doors, observation })
+  const bot = createBot(base, { stores, market, realTime, library, ownership })
   const community = await openCommunity(base, { stores, market, realTime })
   const stream = new EventStream(stores.db)
   const watching = new DelayedMatches({

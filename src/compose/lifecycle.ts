@@ -23,20 +23,18 @@ export interface LifecycleOptions {
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<unknown>
 }
 
-/** Workers before endpoints, so that nothing new is begun for clients that are being disconnected; stores last. */
-const STOP_ORDER: readonly PartKind[] = ['worker', 'endpoint', 'store']
 /**
- * Real time takes up to five seconds by design, and is the longest. A part that takes longer counts as failed, and the
- * next one is stopped; the process as a whole has ten seconds (`src/main.ts`).
+ * A part that takes longer counts as failed, and the next one is stopped; the process as a whole has ten seconds
+ * (`src/main.ts`). Real time takes up to five by design. A worker only finishes a step, and can do that again later.
  */
-export const STOP_DEADLINE_MS = 6_000
+const DEADLINE_MS: Readonly<Record<PartKind, number>> = { worker: 2_000, endpoint: 6_000, store: 6_000 }
 
 /** A part did not stop in time. */
 class StopOverdue extends Error {
   override name = 'StopOverdue'
 
-  constructor(part: string) {
-    super(`${part} did not stop within ${STOP_DEADLINE_MS} ms`)
+  constructor({ name, kind }: Part) {
+    super(`${name} did not stop within ${DEADLINE_MS[kind]} ms`)
   }
 }
 
@@ -68,9 +66,9 @@ export class Lifecycle {
   }
 
   /**
-   * Endpoints stop accepting; then workers stop, endpoints close and stores close, each kind in reverse order. A part
-   * that fails or hangs does not keep the others from stopping: what failed is thrown at the end, together. May be
-   * called at any time, and again.
+   * Endpoints stop accepting; then workers stop, endpoints close and stores close, each kind in reverse order, the
+   * workers without waiting for one another. A part that fails or hangs does not keep the others from stopping: what
+   * failed is thrown at the end, together. May be called at any time, and again.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
@@ -103,23 +101,23 @@ export class Lifecycle {
   async #stopParts(): Promise<void> {
     for (const part of this.#running) part.drain?.()
     const failed: unknown[] = []
-    for (const kind of STOP_ORDER) {
-      for (const part of this.#parts.toReversed()) {
-        if (part.kind !== kind || !this.#running.delete(part)) continue
-        try {
-          await this.#inTime(part)
-        } catch (error) {
-          failed.push(error)
-        }
-      }
-    }
+    const stop = (part: Part): Promise<void> => this.#inTime(part).catch((error: unknown) => void failed.push(error))
+    // First, so that nothing new is begun for clients that are being disconnected.
+    await Promise.all(this.#runningOf('worker').map(stop))
+    for (const part of this.#runningOf('endpoint')) await stop(part)
+    for (const part of this.#runningOf('store')) await stop(part)
+    this.#running.clear()
     if (failed.length > 0) throw new AggregateError(failed, `${failed.length} parts could not be stopped`)
+  }
+
+  #runningOf(kind: PartKind): readonly Part[] {
+    return this.#parts.filter((part) => part.kind === kind && this.#running.has(part)).toReversed()
   }
 
   async #inTime(part: Part): Promise<void> {
     const inTime = new AbortController()
-    const overdue = this.#options.pause(STOP_DEADLINE_MS, inTime.signal).then(() => {
-      throw new StopOverdue(part.name)
+    const overdue = this.#options.pause(DEADLINE_MS[part.kind], inTime.signal).then(() => {
+      throw new StopOverdue(part)
     })
     overdue.catch(() => undefined) // aborted, as it should be
     try {

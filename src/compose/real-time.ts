@@ -11,6 +11,7 @@ import { SqlMatchStore } from '../../db/match-store.ts'
 import { type Cluster, type RealTime, type RealTimeOptions, startRealTime } from '../../rooms/boot.ts'
 import type { AccountPage } from '../../rooms/feed/account-stream.ts'
 import { handshakeWithin } from '../../rooms/sockets/admission.ts'
+import { CONNECTIONS_MAX } from '../../rooms/sockets/connection-limit.ts'
 import { accountChangesJson } from '../http/json.ts'
 import { HttpServer } from '../http-server.ts'
 import { observedLeases, observedStore } from '../observe/observed.ts'
@@ -41,6 +42,8 @@ export interface RealTimeSide {
   readonly realTime: RealTime
   /** Does not listen yet. */
   readonly wsServer: HttpServer
+  /** Which process runs a match. */
+  readonly ownership: Pick<SqlLeases, 'ownerOf'>
 }
 
 export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<RealTimeSide> {
@@ -65,6 +68,8 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
     publicAddress: config.publicWsUrl?.replace(/^wss?:\/\//, '') ?? null,
     verify: doors.visitors.verify,
     doorLimits: doors.limits,
+    // Where rate limits are off, one user may hold all that there are.
+    limits: config.limits.perMinute === 0 ? { perUserMax: CONNECTIONS_MAX } : {},
     directory: directoryOf(market),
     readAccounts: async (questions) =>
       (await market.accountLog.changesOf(questions, ACCOUNT_PAGE)).map((changes) => changes && accountPage(changes)),
@@ -88,7 +93,7 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
   lifecycle.add({ name: 'real-time', kind: 'endpoint', stop: () => realTime.stop() })
   accounts.sessions.onSignedOut((user) => realTime.disconnectUser(user))
   observation.measuring.observe(() => realTime.stats())
-  return { realTime, wsServer }
+  return { realTime, wsServer, ownership }
 }
 
 interface Persistence {

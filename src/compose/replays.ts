@@ -6,6 +6,7 @@ import type { World } from '../../actors/kernel/world.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
 import { setAnchors } from '../../db/anchors.ts'
+import type { SqlLeases } from '../../db/leases.ts'
 import { Recordings } from '../../db/recordings.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import type { RealTime } from '../../rooms/boot.ts'
@@ -41,14 +42,21 @@ interface BotParts {
   readonly market: Market
   readonly realTime: RealTime
   readonly library: RecordingLibrary
+  readonly ownership: Pick<SqlLeases, 'ownerOf'>
 }
 
-export function createBot({ config, world, log }: Base, { stores, market, realTime, library }: BotParts): GameplayBot {
+export function createBot(
+  { config, world, log, processId }: Base,
+  { stores, market, realTime, library, ownership }: BotParts,
+): GameplayBot {
   return new GameplayBot({
     plays: config.roles.includes('rooms'),
     library,
     runs: new ReplayRuns(stores.db, world, market.audit),
     replays: realTime.replays,
+    isElsewhere: async (matchId) => ![null, processId].includes(await ownership.ownerOf(matchId)),
+    clock: world.steady,
+    endMatch: (matchId, ending) => realTime.desk.ask('end', { matchId, ending }),
     parse: parserOfReplays(world),
     cast: (recording, cast) => setAnchors(stores.db, anchorsOf(recording, cast)),
     demo: demoOf(config),

@@ -21,15 +21,7 @@ const CLOSINGS_MAX = 50
 const ARCHIVINGS_MAX = 8
 
 /** What keeps the books and the audit log. */
-export function ledgerTasks({
-  config,
-  log,
-  world,
-  stores: { db },
-  market,
-  accounts,
-  observation,
-}: Host): readonly Task[] {
+export function ledgerTasks({ log, world, stores: { db }, market, accounts, observation }: Host): readonly Task[] {
   const months = new Months(db, world)
   const ledger = new LedgerMonitor(db, world)
   const closings = new LedgerClosings(db)
@@ -54,13 +46,25 @@ export function ledgerTasks({
       },
     },
     {
-      // About ten seconds: soon enough for an alert, and cheap enough to ask for all the time.
+      // About ten seconds: soon enough for an alert, and cheap enough to ask for all the time. In every process: one
+      // that never looked would tell the control room that the books balance.
       name: 'ledger-check',
       everyMs: 9_973,
-      roles: config.metrics === 'off' ? [] : ['rooms'],
+      roles: EVERYWHERE,
+      run: async () => observation.measuring.books(await ledger.books()),
+    },
+    {
+      // As often, and in every process: matches that no process runs are noticed even when none has rooms.
+      name: 'work-left',
+      everyMs: 9_949,
+      roles: EVERYWHERE,
       run: async () => {
-        observation.measuring.books(await ledger.books())
-        observation.measuring.workLeft(await ledger.workLeft())
+        try {
+          observation.measuring.workLeft(await ledger.workLeft())
+        } catch (error) {
+          observation.measuring.workUnknown()
+          throw error
+        }
       },
     },
     {
@@ -82,8 +86,9 @@ export function ledgerTasks({
         if (head !== null) log.info('audit_sealed', { ...head })
         const large = largeAdoptions(entries, market.settings.value('trading.adoption_alert'))
         for (const { subject, after } of large) log.warn('large_balance_adopted', { userId: subject, after })
-        for (const user of await adoptionGuard.freeze(entries)) log.warn('adopting_user_frozen', { userId: user })
+        // Entries are handed on once: they are counted before anything can fail.
         observation.measuring.audited(entries, large.length)
+        for (const user of await adoptionGuard.freeze(entries)) log.warn('adopting_user_frozen', { userId: user })
       },
     },
   ]

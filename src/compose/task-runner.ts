@@ -1,4 +1,6 @@
 /** Runs a background task periodically, and logs when it begins to fail and when it has recovered. */
+import type { Clock, Instant } from '../../actors/kernel/world.ts'
+import type { TaskState } from '../observe/task-metrics.ts'
 import type { Role } from '../variables.ts'
 import type { Log } from '../observe/log.ts'
 
@@ -10,37 +12,56 @@ export interface Task {
   readonly everyMs: number
   /** A process runs the task when it has one of these roles. */
   readonly roles: readonly Role[]
-  /** Also runs at the start, which waits for it and fails with it (`await`) or continues meanwhile (`begin`). */
+  /**
+   * Also runs at the start, which waits for it (`await`) or continues meanwhile (`begin`). A process starts although
+   * the run fails: a recording that is lost, or a month that cannot be made yet, must not end all trading.
+   */
   readonly atStart?: 'await' | 'begin'
   readonly run: () => Promise<void> | void
 }
 
 export interface TaskRunnerOptions {
   readonly log: Log
-  /** Called for each run that fails. */
-  readonly onFailure: (task: string) => void
+  /** The steady clock. */
+  readonly clock: Clock
 }
+
+/** As many failures in a row are no passing trouble. */
+const LASTING = 10
 
 /** Runs one task; a run that takes longer than its period delays the next one. */
 export class TaskRunner {
+  readonly name: string
   readonly #task: Task
-  readonly #options: TaskRunnerOptions
+  readonly #clock: Clock
   readonly #log: Log
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | null = null
-  #isFailing = false
+  #runningSince: Instant | null = null
+  #failures = 0
+  #failuresInARow = 0
 
-  constructor(task: Task, options: TaskRunnerOptions) {
+  constructor(task: Task, { log, clock }: TaskRunnerOptions) {
+    this.name = task.name
     this.#task = task
-    this.#options = options
-    this.#log = options.log.with({ task: task.name })
+    this.#clock = clock
+    this.#log = log.with({ task: task.name })
+  }
+
+  get state(): TaskState {
+    return {
+      name: this.name,
+      failures: this.#failures,
+      failuresInARow: this.#failuresInARow,
+      runningMs: this.#runningSince === null ? 0 : this.#clock.now() - this.#runningSince,
+    }
   }
 
   async start(): Promise<void> {
-    const { everyMs, atStart, run } = this.#task
+    const { everyMs, atStart } = this.#task
     this.#timer = setInterval(() => this.#runUnlessRunning(), everyMs)
-    if (atStart === 'await') await run()
-    if (atStart === 'begin') this.#runUnlessRunning()
+    if (atStart !== undefined) this.#runUnlessRunning()
+    if (atStart === 'await') await this.#running
   }
 
   /** Waits for the run in progress. */
@@ -54,14 +75,18 @@ export class TaskRunner {
   }
 
   async #run(): Promise<void> {
+    this.#runningSince = this.#clock.now()
     try {
       await this.#task.run()
-      if (this.#isFailing) this.#log.info('task_recovered')
-      this.#isFailing = false
+      if (this.#failuresInARow > 0) this.#log.info('task_recovered')
+      this.#failuresInARow = 0
     } catch (error) {
-      this.#options.onFailure(this.#task.name)
-      if (!this.#isFailing) this.#log.warn('task_failed', { error })
-      this.#isFailing = true
+      this.#failures++
+      this.#failuresInARow++
+      if (this.#failuresInARow === 1) this.#log.warn('task_failed', { error })
+      if (this.#failuresInARow === LASTING) this.#log.error('task_failed', { error, inARow: LASTING })
+    } finally {
+      this.#runningSince = null
     }
   }
 }

@@ -89,7 +89,7 @@ export function matchTasks(
       run: () => realTime.presence?.look(),
     },
     {
-      // What people see who are not signed in is so much older than its delay says, at most.
+      // What visitors see is at most this much older than its delay.
       name: 'watching',
       everyMs: 4_987,
       roles: ['api'],
@@ -109,11 +109,11 @@ export function matchTasks(
 
 /** Adds the tasks of this process's roles, each as a part of its own. */
 export function addTasks(host: Host, tasks: readonly Task[]): void {
-  const { config, lifecycle, log } = host
-  const onFailure = (task: string): void => host.observation.measuring.taskFailed(task)
-  for (const task of tasks) {
-    if (!task.roles.some((role) => config.roles.includes(role))) continue
-    const runner = new TaskRunner(task, { log, onFailure })
-    lifecycle.add({ name: task.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })
-  }
+  const { config, lifecycle, log, world, observation } = host
+  const runners = tasks
+    .filter(({ roles }) => roles.some((role) => config.roles.includes(role)))
+    .map((task) => new TaskRunner(task, { log, clock: world.steady }))
+  for (const runner of runners)
+    lifecycle.add({ name: runner.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })
+  observation.measuring.observeTasks(() => runners.map(({ state }) => state))
 }

@@ -24,15 +24,15 @@ const INFO = {
   version: '0.1.0',
   description: [
     'Leveraged long and short positions on football players, priced by live match data and by the orders of all users.',
-    'Money, prices and lots are JSON numbers with at most 6 decimals; a price that is only compared, as a stop-loss, may ' +
-      'be sent with more. Times are ISO 8601 in UTC.',
+    'Money, prices and lots are JSON numbers with at most 6 decimals; a price that is only compared (a stop-loss) may ' +
+      'have more. Times are ISO 8601 in UTC.',
     'Every error has the form `{error, code, requestId, …}`; the header `X-Request-Id` carries `requestId` too. An ' +
       'unknown path is 404 `NOT_FOUND`; a known path with another method is 405 `METHOD_NOT_ALLOWED`.',
     'Live prices and position events come over the WebSocket, described by `GET /api/asyncapi.json`.',
     `Every answer names the version of the API in \`X-Api-Version\`: ${API_VERSION}. Within a version nothing loses its ` +
       'meaning: requests that were valid stay valid, and answers keep their fields. Routes, optional fields, fields of ' +
-      'answers, error codes and values of an enum may be added at any time, so ignore what you do not know. What is to ' +
-      'go is marked `deprecated` here and answers with `Deprecation`; it goes with a later version, and not before the ' +
+      'answers, error codes and values of an enum may be added at any time, so ignore what you do not know. What will ' +
+      'be removed is marked `deprecated` here and answers with `Deprecation`; a later version removes it, not before the ' +
       'date in `Sunset`, which is announced at least half a year ahead.',
   ].join('\n\n'),
   license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
@@ -209,7 +209,7 @@ function registerComponents(registry: OpenAPIHono['openAPIRegistry'], { body }: 
     description:
       'A personal key of a program (`POST /api/keys`): `tl_` and 40 characters. Each operation names the scope that it ' +
       'needs; `trade` includes `read`, and `admin:write` includes `admin:read`. Operations without one accept no key: ' +
-      'keys, sessions and accounts are managed in a browser. A key that is sent counts, and the cookies beside it do not.',
+      'keys, sessions and accounts are managed in a browser. If a key is sent, cookies are ignored.',
   })
 }
 

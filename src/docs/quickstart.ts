@@ -111,9 +111,12 @@ const REFUSALS: readonly (readonly [codes: readonly string[], advice: string])[]
   [['PRICE_MOVED'], 'Look at `currentPrice`. If you still want it, send the order with it and a new key.'],
   [
     ['MARKET_SUSPENDED'],
-    'Something happened on the pitch. Try again in some seconds, with a new key, or another player.',
+    'Data is late, play is interrupted or news is being priced. Try again in some seconds, with a new key, or another player.',
   ],
-  [['MARKET_CLOSED'], 'The match has not begun or is over. Choose a player whose `tradingStatus` is `OPEN`.'],
+  [
+    ['MARKET_CLOSED'],
+    'The match is not in play, or the player is off the pitch. Choose one whose `tradingStatus` is `OPEN`.',
+  ],
   [['COOLDOWN_ACTIVE'], 'Too early to close: wait `retry_after_secs`. A stop-loss or take-profit closes at any time.'],
   [['INSUFFICIENT_MARGIN'], 'Order at most `maxLotSize`, or close something.'],
   [['LOT_SIZE_INVALID', 'LEVELS_INVALID'], 'Change the order; the answer contains the limits, or the current price.'],

@@ -1,9 +1,9 @@
 /** What a feature is, and what it is given. */
+import type { Reranker } from '../../db/board-changes.ts'
 import type { Section } from '../../db/data-export.ts'
 import type { Eraser } from '../../db/deletions.ts'
 import type { EventStream } from '../../db/event-stream.ts'
 import type { Declared } from '../../db/setting-catalogue.ts'
-import type { Reranker } from '../../db/user-list.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Accounts } from '../compose/accounts.ts'
 import type { Base } from '../compose/base.ts'
@@ -41,7 +41,7 @@ export interface Feature extends Pick<ApiPart, 'errors' | 'topics' | 'things' | 
   readonly notExported?: Readonly<Record<string, string>>
   /** Erases what its tables hold of a person who has left. */
   readonly erase?: Eraser
-  /** Ranks again where a user has a place who has been frozen, or is active again. */
+  /** Ranks again where a user has a place who is taken off the boards, or put back. */
   readonly rerank?: Reranker
   /** Called once, after the features listed before it. Adds to `host.lifecycle` what has to be started or stopped. */
   readonly open: (host: Host) => Promise<Opened> | Opened

@@ -176,8 +176,8 @@ const BODY_ANSWERS: readonly Answer[] = [
 ]
 
 /**
- * Node's error about a client that goes before its body has arrived. Its code is also that of a database whose
- * connection breaks, which operators are alarmed by.
+ * Node's error for a client that leaves before its body has arrived, known by its message: a database whose connection
+ * breaks has the same code, and that is an alert.
  */
 const isCutOff = ({ message }: Error): boolean => message === 'aborted'
 

@@ -58,7 +58,8 @@ export class DelayedMatches {
       return [match.matchId, this.#matchJson(match, at, players)]
     })
     const { shown } = this
-    const later = this.#kept.filter((one) => shown === null || one.at >= shown.at)
+    // Those ahead of a clock that was put back would be kept until it has caught up.
+    const later = this.#kept.filter((one) => one.at <= at && (shown === null || one.at >= shown.at))
     this.#kept = [...later, { at, matches: new Map(matches) }]
   }
 

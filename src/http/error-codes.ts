@@ -42,7 +42,7 @@ export const ERROR_CODES = {
   INVALID_IDENTITY_TOKEN: {
     status: 401,
     error: 'invalid identity token',
-    when: 'The identity token failed verification; its nonce was not consumed.',
+    when: 'The identity token failed verification, and its nonce was not consumed; or it was used before.',
   },
   NONCE_ALREADY_USED: {
     status: 401,
@@ -104,14 +104,14 @@ export const ERROR_CODES = {
   MARKET_CLOSED: {
     status: 409,
     error: 'market closed',
-    when: 'The match has not begun or is over. `GET /api/matches/{id}/trade-window` has the details.',
+    when: 'The match has not begun or is over, or the player is not on the pitch. `GET /api/matches/{id}/trade-window` has the details.',
   },
   MARKET_SUSPENDED: {
     status: 409,
     error: 'market suspended',
     when:
-      'Trading is suspended because match data is late, play is interrupted or operators have restricted it, or, with ' +
-      '`trading.protection` only, while an in-game event is being priced. `tradeWindow.reason` says which.',
+      'Trading is suspended because match data is late, play is interrupted, operators restrict it or, with ' +
+      '`trading.protection` only, an in-game event is being priced. `tradeWindow.reason` says which.',
   },
   COOLDOWN_ACTIVE: {
     status: 409,
@@ -153,7 +153,7 @@ export const ERROR_CODES = {
   PURSE_MISMATCH: {
     status: 409,
     error: 'this match is not traded with that purse',
-    when: 'A practice match is traded with `practice`, any other with `main`, and a league chooses its matches.',
+    when: 'A practice match is traded with `practice`, any other with `main`, and a league takes only its own matches.',
   },
   POSITIONS_OPEN: {
     status: 409,
@@ -162,7 +162,7 @@ export const ERROR_CODES = {
   },
   NOT_RUINED: {
     status: 409,
-    error: 'the wallet has enough to go on',
+    error: 'the wallet still has enough',
     when: 'A main wallet is refilled only below `below` units, and has `balance`.',
   },
   REFILLED_LATELY: { status: 409, error: 'refilled less than a week ago', when: 'The next refill is at `nextAt`.' },
@@ -196,7 +196,7 @@ export const ERROR_CODES = {
   FLAG_LIMIT: {
     status: 409,
     error: 'too many flags; delete one first',
-    when: 'There are already `max` flags, without the built-in one.',
+    when: 'There are already `max` flags besides the built-in one.',
   },
   FLAG_BUILT_IN: {
     status: 409,
@@ -236,8 +236,8 @@ export const ERROR_CODES = {
     status: 422,
     error: 'stop-loss / take-profit level invalid for the current price',
     when:
-      'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss, as the price ' +
-      'stands after the order.',
+      'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss, at the price ' +
+      'after the order.',
   },
   POSITION_LIMIT: {
     status: 422,
@@ -261,10 +261,10 @@ export const ERROR_CODES = {
   },
   LIMIT_REACHED: {
     status: 422,
-    error: 'your own limit for a day is reached',
+    error: 'your own daily limit is reached',
     when:
-      "The margin `required` does not fit the caller's own limit `dailyLoss`: `lostToday` is lost and `atStake` could " +
-      "still be. Today's losses stop counting at `freeAt` (midnight UTC).",
+      "`required`, `lostToday` and `atStake` together exceed the caller's own limit `dailyLoss`. " +
+      "Today's losses stop counting at `freeAt` (midnight UTC).",
   },
   NEEDS_PROFILE: {
     status: 422,
@@ -302,13 +302,17 @@ export const ERROR_CODES = {
   INTERNAL: {
     status: 500,
     error: 'internal error',
-    when: 'A fault in the server. Send the operators the `requestId`: the log has the details under it.',
+    when:
+      'A fault in the server. Send the operators the `requestId`: the log has the details under it. An order may have ' +
+      'happened: repeat it with the same key to find out.',
   },
 
   UNAVAILABLE: {
     status: 503,
     error: 'service unavailable',
-    when: 'The database or another dependency is unavailable, or too many clients wait to be signed in.',
+    when:
+      'The database or another dependency is unavailable, or too many requests wait. An order may have happened: ' +
+      'repeat it with the same key.',
     retry: true,
   },
   COMING_SOON: {
@@ -320,7 +324,7 @@ export const ERROR_CODES = {
   BUSY: {
     status: 503,
     error: 'too busy; please retry',
-    when: 'The match is overloaded or changing its process, or too many downloads are running. Nothing was done; retry.',
+    when: 'The match is overloaded or moving to another process, or too many downloads are running. Nothing was done; retry.',
     retry: true,
   },
   UNKNOWN_OUTCOME: {

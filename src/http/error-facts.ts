@@ -92,7 +92,7 @@ const FACTS = {
     unknownMatches: z
       .array(z.int())
       .readonly()
-      .openapi({ description: 'Running matches that cannot say yet.', example: [] }),
+      .openapi({ description: 'Running matches without an answer yet.', example: [] }),
   },
   FLAG_LIMIT: { max: count(200) },
   REPLAY_LIMIT: { max: count(16) },
@@ -111,7 +111,7 @@ const FACTS = {
   NEEDS_PROFILE: {
     needsProfile: z.literal(true),
     registrationTicket: z.string().openapi({
-      description: 'Stands for the account in the next steps.',
+      description: 'Identifies the account in the next steps.',
       example: 'eyJhbGciOiJIUzI1NiJ9.dGlja2V0.c2lnbmVk',
     }),
     email: z.string().openapi({ example: 'ada@touchline.example' }),

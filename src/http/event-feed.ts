@@ -15,7 +15,7 @@ const ASK_MS = 1_000
 const PAGE = 200
 
 export interface EventFeedOptions {
-  readonly stream: Pick<EventStream, 'sweep' | 'after' | 'end'>
+  readonly stream: Pick<EventStream, 'sweep' | 'after' | 'beyondGap' | 'end'>
   readonly clock: Clock
   readonly isStopping: () => boolean
   readonly pause: (ms: number) => Promise<unknown>
@@ -59,6 +59,11 @@ export class EventFeed {
         left -= events.length
         spokenAt = clock.now()
         yield events.map(eventLine).join('')
+        continue
+      }
+      const next = await stream.beyondGap(place)
+      if (next !== place) {
+        place = next
         continue
       }
       if (!wanted.follow) return

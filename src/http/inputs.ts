@@ -155,7 +155,7 @@ export const purseText = z
 export const purseInput = purseText.default('main')
 
 /** An idempotency key. */
-export const Key = z
+const Key = z
   .string()
   .min(1)
   .max(KEY_LENGTH_MAX)

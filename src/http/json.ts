@@ -11,6 +11,7 @@ import type { ReportedEvent } from '../../actors/market/match-report.ts'
 import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
 import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
+import { movableMs } from '../../actors/match/protection/windows.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { levelOf } from '../../actors/community/career.ts'
 import {
@@ -316,6 +317,7 @@ export function matchJson(match: MatchInfo, now: Instant, rules: TradingRules): 
     home: teamJson(match.home),
     away: teamJson(match.away),
     tradeWindow: windowJson(match, now, rules),
+    ...(rules.protection === null ? {} : { fillsMovableMs: Math.ceil(movableMs(match, rules.protection.lateMs)) }),
   }
 }
 

@@ -17,12 +17,12 @@ const ORDERS_PER_MINUTE = 60
 const KEY_LOOKUPS_PER_MINUTE = 600
 /** Each may be one read of the database, and tell whether a code is right. */
 const SHARES_PER_MINUTE = 60
-/** The networks of one IPv6 site together may ask this many times as often as one address. */
-export const SITE_FACTOR = 2
 
 export interface RateLimitOptions {
   /** Requests a minute from one address, over all routes; 0 disables every limit. */
   readonly perMinute: number
+  /** The networks of one IPv6 site together may send this many times the requests of one address; 0: no bound. */
+  readonly siteFactor: number
   /** How many proxies of the deployment stand before this process. */
   readonly trustedProxies: number
   readonly rates: Rates
@@ -52,7 +52,7 @@ export interface RateLimits {
   readonly perRoute: (name: string, perMinute: number) => MiddlewareHandler<HttpEnv>
 }
 
-export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimitOptions): RateLimits {
+export function createRateLimits({ perMinute, siteFactor, trustedProxies, rates }: RateLimitOptions): RateLimits {
   const isOff = perMinute === 0
   const countRequest = async (c: Counting, name: string, limit: number, user?: UserId): Promise<Excess> => {
     if (isOff) return null
@@ -60,11 +60,11 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
     const [{ count, endsInMs }, site] = await Promise.all([rates.hit(name, caller, MINUTE_MS), hitSite(name, caller)])
     setHeaders(c, { name, quota: `q=${limit};w=60`, left: limit - count, inMs: endsInMs })
     if (count > limit) return tooMany(name, endsInMs)
-    return site === null || site.count <= limit * SITE_FACTOR ? null : tooMany(name, site.endsInMs)
+    return site === null || site.count <= limit * siteFactor ? null : tooMany(name, site.endsInMs)
   }
   /** Of one site all its networks together, which are as many as an attacker needs. */
   const hitSite = async (name: string, caller: string) => {
-    const site = siteOf(caller)
+    const site = siteFactor === 0 ? null : siteOf(caller)
     return site === null ? null : rates.hit(name, site, MINUTE_MS)
   }
   const countAddress = (c: Counting): Promise<Excess> => countRequest(c, 'global', perMinute)

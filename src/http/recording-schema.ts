@@ -10,6 +10,6 @@ export const RecordedTeam = z.object({
 export const PricePathBody = z
   .object({
     name: playerName,
-    prices: z.array(priceNumber).openapi({ description: 'At even distances of time.', example: [200, 204.5, 219.25] }),
+    prices: z.array(priceNumber).openapi({ description: 'At equal intervals.', example: [200, 204.5, 219.25] }),
   })
   .openapi('PricePath')

@@ -9,7 +9,7 @@ import { z } from '@hono/zod-openapi'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { EVENT_KINDS, ROLES, SIDES } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
-import { protectedFields } from './protected-fields.ts'
+import { protectedFields, protectedMatchFields } from './protected-fields.ts'
 import { ReasonBody } from './reason-schema.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
@@ -76,6 +76,7 @@ export const MatchBody = z
     home: matchTeam(101, 'Harbour', 2),
     away: matchTeam(102, 'Hill', 1),
     tradeWindow: WindowBody,
+    ...protectedMatchFields,
   })
   .openapi('Match')
 
@@ -134,8 +135,7 @@ export const PriceHistoryBody = z
     instrumentId: instrumentIdText,
     period: z.enum(PERIODS),
     ticks: z.array(TickBody).openapi({
-      description:
-        'Oldest first, at most 500. A longer period is thinned evenly, but for the ticks of events of the match.',
+      description: 'Oldest first, at most 500. A longer period is thinned evenly, except ticks of match events.',
     }),
     stats: z
       .object({
@@ -249,7 +249,7 @@ export const PositionBody = z
     currentPrice: priceNumber.openapi({ description: 'The close price if the position is closed.' }),
     exitPrice: priceNumber.openapi({
       description:
-        'What closing it alone would fill at now: the mean of the price over its own way out. Levels, warnings and the ' +
+        'What closing it alone would fill at now: the mean of the price over the move that the close causes. Levels, warnings and the ' +
         'washout look at this price. The close price if the position is closed.',
     }),
     margin: amount.openapi({ example: 50 }),
@@ -279,8 +279,7 @@ export const PositionBody = z
         example: null,
       }),
     voidReason: z.enum(['operator']).nullable().openapi({
-      description:
-        'Why a position of a match that goes on is void. `operator`: an operator has voided it; `voidNote` says why.',
+      description: 'Why the position alone was voided. `operator`: an operator has voided it; `voidNote` says why.',
       example: null,
     }),
     voidNote: z.string().nullable().openapi({ description: 'Why an operator has voided it.', example: null }),
@@ -295,7 +294,7 @@ export const WalletBody = z
     marginUsed: amount.openapi({ example: 50 }),
     unrealizedPnl: amount.openapi({ example: 15.775 }),
     equity: amount.openapi({ description: '`balance + unrealizedPnl`.', example: 9_965.775 }),
-    freeMargin: amount.openapi({ description: 'What can be opened with.', example: 9_950 }),
+    freeMargin: amount.openapi({ description: 'Units free to open with.', example: 9_950 }),
     currency: z.literal('UNIT'),
   })
   .openapi('Wallet')

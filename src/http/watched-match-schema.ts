@@ -1,4 +1,4 @@
-/** A match as people see it who are not signed in. */
+/** A match as visitors see it who are not signed in. */
 import { SIDES } from '../../actors/market/fixture.ts'
 import { z } from '@hono/zod-openapi'
 import { MatchBody, MatchEventsBody, playerName, priceNumber, role, SquadBody } from './schemas.ts'

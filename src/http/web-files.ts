@@ -131,9 +131,12 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
     list: () => [...files.values()],
     compressed: (file, encoding) => {
       const key = `${encoding} ${file.name}`
-      const known = done.get(key) ?? COMPRESS[encoding](file.body)
-      done.set(key, known)
-      return known
+      const known = done.get(key)
+      if (known !== undefined) return known
+      const made = COMPRESS[encoding](file.body)
+      done.set(key, made)
+      made.catch(() => done.delete(key)) // the next visitor tries again
+      return made
     },
   }
 }

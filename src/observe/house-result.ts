@@ -18,20 +18,14 @@ import type { ClosedBy } from '../../actors/position/position.ts'
  * How near to news of its player a trade was: before the next by at most a given time, at the same instant, within a
  * minute after the last, or neither. `end`: the match closed it. `unseen`: opened before this process ran the match.
  */
-export type Nearness =
-  | 'before_10s'
-  | 'before_20s'
-  | 'before_40s'
-  | 'before_60s'
-  | 'with_news'
-  | 'after_60s'
-  | 'quiet'
-  | 'end'
-  | 'unseen'
+const NEARNESS = ['before_10s', 'before_20s', 'before_40s', 'before_60s', 'with_news', 'after_60s', 'quiet'] as const
+type Nearness = (typeof NEARNESS)[number]
+export const OPENED = [...NEARNESS, 'unseen'] as const
+export const CLOSED = [...NEARNESS, 'end'] as const
 
 export interface HouseTrade {
-  readonly opened: Nearness
-  readonly closed: Nearness
+  readonly opened: (typeof OPENED)[number]
+  readonly closed: (typeof CLOSED)[number]
   /** In units; what the house paid is above zero. */
   readonly paid: number
   readonly margin: number

@@ -21,18 +21,42 @@ export interface LogOptions {
   readonly level: LogLevel
   readonly world: Pick<World, 'now'>
   readonly write?: (line: string) => void
+  /** Where lines go without `write`: by default the standard output. */
+  readonly stream?: LineStream
   /** Readable lines instead of JSON; by default when the output is a terminal. */
   readonly readable?: boolean
 }
 
+export interface LineStream {
+  write(line: string): unknown
+  /** Bytes that the reader has not taken yet. */
+  readonly writableLength: number
+}
+
+/** A reader of the log that stands still must not fill the memory of the server. */
+const WAITING_BYTES_MAX = 8 * 1_024 * 1_024
+
+let dropped = 0
+/** Lines of this process that were dropped because the reader had not taken those before them. */
+export const droppedLines = (): number => dropped
+
 /** Drops events below `level`. Writing never throws: a log must not bring down what it reports on. */
 export function createLog(options: LogOptions): Log {
-  const write = options.write ?? ((line: string) => void process.stdout.write(line))
+  const { world, write, stream = write === undefined ? process.stdout : { write, writableLength: 0 } } = options
   const format = (options.readable ?? process.stdout.isTTY) ? readableLine : jsonLine
   const threshold = LOG_LEVELS.indexOf(options.level)
+  let missing = 0
   const put = (level: LogLevel, event: string, facts: Facts): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return
-    write(format(new Date(options.world.now()).toISOString(), level, event, facts))
+    if (stream.writableLength > WAITING_BYTES_MAX) {
+      missing++
+      dropped++
+      return
+    }
+    const at = new Date(world.now()).toISOString()
+    if (missing > 0) stream.write(format(at, 'warn', 'log_lines_dropped', { lines: missing }))
+    missing = 0
+    stream.write(format(at, level, event, facts))
   }
   return logWith(put, {})
 }

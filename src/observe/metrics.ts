@@ -13,12 +13,14 @@ import type { RealTimeStats } from '../../rooms/stats.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import type { Readiness } from '../http/edge-port.ts'
-import { HouseResult } from './house-result.ts'
+import { CLOSED, HouseResult, OPENED } from './house-result.ts'
+import { droppedLines } from './log.ts'
 import type { CommitFacts } from './observed.ts'
 import { partMetric, poolMetrics, replicaMetrics } from './reach-metrics.ts'
 import { realTimeMetrics } from './real-time-metrics.ts'
 import { readAtScrape } from './scraped.ts'
 import { securityMetrics } from './security-metrics.ts'
+import { type TaskState, taskMetrics } from './task-metrics.ts'
 
 export interface Measuring {
   readonly contentType: string
@@ -30,12 +32,13 @@ export interface Measuring {
   readonly signIn: (outcome: 'ok' | SignInFailure) => void
   /** Counts entries of the audit log that this process has sealed, whichever process wrote them. */
   readonly audited: (entries: readonly SealedEntry[], largeAdoptions: number) => void
-  readonly taskFailed: (task: string) => void
   /** A push message was taken, or not. */
-  readonly pushed: (outcome: 'sent' | 'gone' | 'refused' | 'unauthorized' | 'failed' | 'held') => void
+  readonly pushed: (outcome: (typeof PUSHED)[number]) => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
+  /** Nobody can say how much is left. */
+  readonly workUnknown: () => void
   /** Adds the metrics of real time, which are read from `stats` at each scrape. To be called once. */
   readonly observe: (stats: () => RealTimeStats) => void
   /** Adds the metrics of connections to the database, which are read at each scrape. To be called once. */
@@ -43,6 +46,8 @@ export interface Measuring {
   readonly observeReplica: (state: () => ReplicaState) => void
   /** Adds what this process can reach. `look` runs at each scrape. To be called once. */
   readonly observeParts: (look: Readiness) => void
+  /** Adds the metrics of background tasks, which are read at each scrape. To be called once. */
+  readonly observeTasks: (look: () => readonly TaskState[]) => void
   /** Rotates the window of the event-loop lag: every scrape until the next call reads the window that ends now. */
   readonly turnLoop: () => void
   /** Stops measuring the event loop. */
@@ -51,6 +56,7 @@ export interface Measuring {
 
 /** The methods that have a label of their own: clients may make up others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const PUSHED = ['sent', 'gone', 'refused', 'unauthorized', 'failed', 'held'] as const
 const REQUEST_SECS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const COMMIT_SECS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 10]
 const BATCH_SIZES = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500]
@@ -68,12 +74,6 @@ export function startMeasuring(): Measuring {
     help: 'Lease renewals refused because another process had taken the lease.',
     registers: [],
   })
-  const taskFailures = new Counter({
-    name: 'touchline_task_failures_total',
-    help: 'Failed runs of background tasks, by task.',
-    labelNames: ['task'],
-    registers: [],
-  })
   const pushes = new Counter({
     name: 'touchline_pushes_total',
     help:
@@ -82,6 +82,7 @@ export function startMeasuring(): Measuring {
     labelNames: ['outcome'],
     registers: [],
   })
+  for (const outcome of PUSHED) pushes.inc({ outcome }, 0)
   const security = securityMetrics()
   const house = houseMetrics()
   const books = booksMetrics()
@@ -89,7 +90,7 @@ export function startMeasuring(): Measuring {
 
   const registry = new Registry()
   const register = (metrics: readonly Metric[]): void => metrics.forEach((metric) => registry.registerMetric(metric))
-  register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, pushes, ...house.metrics])
+  register([...requests.metrics, ...commits.metrics, leasesLost, pushes, ...house.metrics])
   register([...security.metrics, ...books.metrics, ...work.metrics])
   register(processMetrics(() => lag))
   return {
@@ -103,14 +104,15 @@ export function startMeasuring(): Measuring {
     leaseLost: () => leasesLost.inc(),
     signIn: security.signIn,
     audited: security.audited,
-    taskFailed: (task) => taskFailures.inc({ task }),
     pushed: (outcome) => pushes.inc({ outcome }),
     books: books.take,
     workLeft: work.take,
+    workUnknown: work.forget,
     observe: (stats) => register(realTimeMetrics(stats)),
     observePools: (pools) => register(poolMetrics(pools)),
     observeReplica: (state) => register(replicaMetrics(state)),
     observeParts: (look) => register([partMetric(look)]),
+    observeTasks: (look) => register(taskMetrics(look)),
     turnLoop: () => {
       lag = lagOf(loop)
       loop.reset()
@@ -167,13 +169,17 @@ function commitMetrics(): Taking<CommitFacts> {
 
 /** The smoke detector of the market: a kind of trade that the house pays for again and again. */
 function houseMetrics(): Taking<CommitFacts> {
-  const counter = (name: string, help: string): Counter<'opened' | 'closed'> =>
-    new Counter({
+  const counter = (name: string, help: string): Counter<'opened' | 'closed'> => {
+    const made = new Counter({
       name,
       help: `${help} By nearness to news of the player.`,
       labelNames: ['opened', 'closed'],
       registers: [],
     })
+    // A series that began with its first amount would not show it as an increase.
+    for (const opened of OPENED) for (const closed of CLOSED) made.inc({ opened, closed }, 0)
+    return made
+  }
   const margin = counter('touchline_house_margin_units_total', 'Margin of ended positions of live matches, in units.')
   const paid = counter('touchline_house_paid_units_total', 'What the house paid to winners among them, in units.')
   const taken = counter('touchline_house_taken_units_total', 'What the house took from losers among them, in units.')
@@ -219,7 +225,7 @@ function booksMetrics(): Taking<BooksSample> {
   }
 }
 
-function workMetrics(): Taking<WorkLeft> {
+function workMetrics(): Taking<WorkLeft> & { readonly forget: () => void } {
   const unsettled = gauge('touchline_matches_unsettled', 'Unsettled matches in the whole installation.')
   const overdue = gauge('touchline_matches_overdue', 'Unsettled matches that kicked off more than four hours ago.')
   const quarantined = gauge(
@@ -237,7 +243,7 @@ function workMetrics(): Taking<WorkLeft> {
     'touchline_webhook_failing_seconds',
     'How long the webhook that has failed longest has failed; 0 if none fails.',
   )
-  const months = gauge('touchline_months_missing', 'Of the next twelve months those in which no trade could be booked.')
+  const months = gauge('touchline_months_missing', 'Months of the next twelve in which no trade could be booked.')
   return {
     metrics: [unsettled, overdue, quarantined, waiting, lag, setAside, unpaid, failing, months],
     take: (left) => {
@@ -250,6 +256,12 @@ function workMetrics(): Taking<WorkLeft> {
       unpaid.set(left.unpaid)
       failing.set(left.webhookFailingMs / SECOND_MS)
       months.set(left.monthsMissing)
+    },
+    // Alerts ask for the most that any process has seen: one that sees nothing must not keep an old number for ever.
+    forget: () => {
+      for (const each of [unsettled, overdue, quarantined, waiting, lag, setAside, unpaid, failing, months]) {
+        each.set(Number.NaN)
+      }
     },
   }
 }
@@ -277,11 +289,16 @@ function processMetrics(lag: () => Quantiles): Metric[] {
   }
   const resident = { name: 'process_resident_memory_bytes', help: 'Resident memory of the process.' }
   const heap = { name: 'nodejs_heap_size_used_bytes', help: 'Heap memory in use.' }
+  const dropped = {
+    name: 'touchline_log_lines_dropped_total',
+    help: 'Lines of the log that were dropped because its reader stands still.',
+  }
   const cpu = { name: 'process_cpu_seconds_total', help: 'User and system CPU time of the process.' }
   return [
     readAtScrape(Gauge, loopLag, lag),
     readAtScrape(Gauge, resident, () => process.memoryUsage.rss()),
     readAtScrape(Gauge, heap, () => process.memoryUsage().heapUsed),
+    readAtScrape(Counter, dropped, droppedLines),
     readAtScrape(Counter, cpu, () => {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1e6

@@ -8,7 +8,7 @@ export function realTimeMetrics(stats: () => RealTimeStats): Metric[] {
   return [
     readAtScrape(
       Gauge,
-      { name: 'touchline_sockets', help: 'Open sockets: of the price feed, and of match rooms.', label: 'door' },
+      { name: 'touchline_sockets', help: 'Open sockets by endpoint: price feed, match rooms.', label: 'door' },
       () => Object.entries(stats().sockets),
     ),
     readAtScrape(
@@ -62,7 +62,7 @@ export function realTimeMetrics(stats: () => RealTimeStats): Metric[] {
       Gauge,
       {
         name: 'touchline_bus_unheard_seconds',
-        help: 'How long this process has not heard its own messages to other processes.',
+        help: 'Seconds since this process last received one of its own bus messages.',
         label: 'bus',
       },
       () => known('own', stats().busUnheardMs, SECOND_MS),
@@ -89,7 +89,7 @@ function pollerMetrics(poller: () => PollerStats | null): Metric[] {
   }
   const faults = {
     name: 'touchline_feed_faults_total',
-    help: "What of the live provider's data came to nothing, by reason: requests, quota, fixtures, calendar, updates.",
+    help: 'Failed requests and skipped or refused data of the live provider, by reason.',
     label: 'reason',
   }
   const quota = {
@@ -134,7 +134,7 @@ function matchMetrics(matches: () => RealTimeStats['matches']): Metric[] {
       Gauge,
       {
         name: 'touchline_feed_age_seconds',
-        help: 'How long no poll has told of a match in play.',
+        help: 'Seconds since a poll last told of a match in play.',
         label: 'match',
       },
       agesOf('feedAgeMs'),

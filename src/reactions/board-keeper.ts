@@ -22,23 +22,20 @@ export interface BoardKeeperOptions {
 export class BoardKeeper {
   readonly #options: BoardKeeperOptions
   #building: Promise<number | null> | null = null
-  /** The rules that the standings on the boards follow, as far as this process knows. */
-  #rules: string | null = null
 
   constructor(options: BoardKeeperOptions) {
     this.#options = options
   }
 
   /**
-   * Updates changed standings on the boards of all purses. Rebuilds the boards first if they are missing, or if the
-   * floor or the rule for bots has changed.
+   * Updates changed standings on the boards of all purses. Rebuilds the boards first if they are missing or may have
+   * lost standings, or if the floor or the rule for bots is another than that of the last build, by any process.
    */
   async show(): Promise<void> {
     const { boards, careers } = this.#options
-    this.#rules ??= this.#rulesNow()
     // The floor is part of every standing's key. Replacing a few keys would leave a board sorted by two floors.
-    const built = await Promise.all(PURSES.map((purse) => boards[purse].built()))
-    if (this.#rules !== this.#rulesNow() || built.includes(false)) await this.rebuild()
+    const built = await Promise.all(PURSES.map((purse) => boards[purse].built(this.#rules())))
+    if (built.includes(false)) await this.rebuild()
     for (;;) {
       const changes = await careers.changed(CHANGES_MAX)
       if (changes.length === 0) return
@@ -60,14 +57,14 @@ export class BoardKeeper {
 
   async #build(): Promise<number | null> {
     const { boards, careers } = this.#options
-    const rules = this.#rulesNow()
+    const rules = this.#rules()
     const counts = new Map<CommonPurse, number | null>()
-    for (const purse of PURSES) counts.set(purse, await boards[purse].build(careers.allStandings(purse)))
+    for (const purse of PURSES) counts.set(purse, await boards[purse].build(careers.allStandings(purse), rules))
     if ([...counts.values()].includes(null)) return null
-    this.#rules = rules
     return counts.get('main') ?? null
   }
-  #rulesNow(): string {
+
+  #rules(): string {
     const { roiFloor, ranksBots = () => false } = this.#options
     return JSON.stringify([roiFloor(), ranksBots()])
   }

@@ -12,6 +12,7 @@ import {
   type Career,
   dayOf,
   levelOf,
+  mayHoldRecord,
   NEW_CAREER,
   takenBack,
   withRecords,
@@ -113,7 +114,11 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
   for (const { userId, days } of voidDays) change(userId, (career) => advanceDays(career, days), true)
   for (const { userId, days } of newCloseDays) change(userId, (career) => advanceCloseDays(career, days))
   const voided = events.flatMap(({ event }) => (event.kind === 'voided' ? [event] : []))
-  const records = await effects.voids.records(voided.map(({ userId }) => userId))
+  const records = await effects.voids.records(
+    voided
+      .filter((event) => mayHoldRecord(present(careers.get(event.userId), 'career'), event))
+      .map(({ userId }) => userId),
+  )
   for (const [user, left] of records) change(user, (career) => withRecords(career, left))
   // A trade that is taken back was still a first trade, however commits are grouped.
   const reached = (user: UserId): Career[] => [...(peaks.get(user) ?? []), careers.get(user) ?? NEW_CAREER]

@@ -6,7 +6,7 @@
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../../actors/kernel/limits.ts'
-import { type Instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { type Instant, MINUTE_MS, type World } from '../../actors/kernel/world.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
 import type { Ending } from '../../actors/match/messages.ts'
@@ -22,6 +22,11 @@ export interface BotOptions {
   readonly library: Pick<RecordingLibrary, 'bundled' | 'added' | 'version' | 'find'>
   readonly runs: Pick<ReplayRuns, 'unfinished' | 'latestDemo' | 'begin' | 'end' | 'finish'>
   readonly replays: Pick<Replays, 'start' | 'conclude' | 'stop' | 'has' | 'status'>
+  /** Whether another process runs the match of a replay. */
+  readonly isElsewhere: (matchId: FixtureId) => Promise<boolean>
+  readonly clock: World['steady']
+  /** Ends the match of a replay, wherever it runs. */
+  readonly endMatch: (matchId: FixtureId, ending: Ending) => Promise<unknown>
   readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => SaidFixture | null
   /** Sets the prices of a cast's players to those of their recording. */
   readonly cast: (recording: Recording, cast: string) => Promise<void>
@@ -91,6 +96,8 @@ export type BotStart =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'full'; readonly max: number }
 
+/** How long a replay whose recording is gone waits for a process that has it, such as one of another version. */
+const LACKING_MS = MINUTE_MS
 /** Recordings that are kept in memory: a few megabytes each. */
 const PREPARED_MAX = 12
 
@@ -109,6 +116,9 @@ export class GameplayBot {
   #looking: Promise<unknown> = Promise.resolve()
   /** Whether the demo has played since this process started: from then on a stopped demo stays stopped. */
   #demoBegun = false
+  #hasLooked = false
+  /** Since when no process has been known to play a run whose recording this one lacks, by the steady clock. */
+  readonly #lackedSince = new Map<string, number>()
 
   constructor(options: BotOptions) {
     this.#options = options
@@ -168,7 +178,10 @@ export class GameplayBot {
     return ended
   }
 
-  /** Starts and stops replays here until they match the rows in the database. Rejects with the first failure. */
+  /**
+   * Starts and stops replays here until they match the rows in the database. Rejects with the first failure; the first
+   * look, for which the start of the process waits, leaves the failures of single runs to the second.
+   */
   async look(): Promise<void> {
     const look = this.#looking.then(() => this.#look())
     this.#looking = look.catch(() => undefined)
@@ -197,20 +210,38 @@ export class GameplayBot {
       this.#demoBegun = true
     if (demo !== null && !unfinished.some((run) => run.demo)) await this.#nextDemo(demo)
     const failed = results.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    const isFirst = !this.#hasLooked
+    this.#hasLooked = true
+    if (failed !== undefined && !isFirst) throw failed.reason
   }
 
   async #attend(run: ReplayRun): Promise<void> {
-    const { runs, replays, demo } = this.#options
+    const { library, runs, replays, endMatch, demo } = this.#options
     const isOver = run.match === null ? run.ending !== null : run.match.settled
     if (isOver) {
+      this.#lackedSince.delete(run.id)
       await replays.stop(run.id) // first, so that no frame starts a match that would never end
       return runs.finish(run.id)
     }
     if (run.demo && demo === null && run.ending === null) return // it waits for a process that has a demo
-    if (run.demo && demo !== null && demo.recording !== run.recording) await runs.end(run.id, 'full_time', null)
-    if (!replays.has(run.id)) await this.#play(run)
-    if (run.ending !== null) replays.conclude(run.id, run.ending)
+    const isPlaying = replays.has(run.id)
+    // A run that ends needs no recording, which may be gone.
+    if (run.ending !== null)
+      return void (isPlaying ? replays.conclude(run.id, run.ending) : await endMatch(run.matchId, run.ending))
+    const isOtherDemo = run.demo && demo !== null && demo.recording !== run.recording
+    const isLacking = !isPlaying && run.tournament === null && (await library.version(run.recording)) === null
+    if (isOtherDemo || (isLacking && (await this.#isGone(run)))) await runs.end(run.id, 'full_time', null)
+    else if (!isPlaying && !isLacking) await this.#play(run)
+  }
+
+  /**
+   * Whether the recording of a run that this process lacks is gone for all: a bundled one may be in the next version.
+   */
+  async #isGone({ id, matchId }: ReplayRun): Promise<boolean> {
+    const now = this.#options.clock.now()
+    const since = (await this.#options.isElsewhere(matchId)) ? now : (this.#lackedSince.get(id) ?? now)
+    this.#lackedSince.set(id, since)
+    return now - since >= LACKING_MS
   }
 
   async #play(run: ReplayRun): Promise<void> {

@@ -2,10 +2,10 @@
 import { batch, computed, signal } from '@preact/signals'
 import { newKey } from './client/ask.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
-import { lots, signed, timeOfDay, units } from './format.ts'
+import { lots, signed, units } from './format.ts'
 import { nameOf } from './names.ts'
 import { forgetLeagues, isLeague, purse, purseName } from './leagues.ts'
-import { quoteOf } from './market.ts'
+import { matches, quoteOf } from './market.ts'
 import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
 import { now } from './server-clock.ts'
 import { api, user } from './session.ts'
@@ -29,14 +29,16 @@ export const lockedMs = computed<number>(() => {
 /** Open positions of all purses by id, newest first. */
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
 /** Whether the open positions are known: the wallet comes before them. */
-const areKnown = signal(false)
+export const areKnown = signal(false)
 /** Closed positions of all purses, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
 /** Where the closed positions that were not asked for begin; null when there are none. */
 export const older = signal<string | null>(null)
 
 /** Nothing is open or was closed in any purse. False until that is known. */
-export const hasNeverTraded = computed<boolean>(() => positions.value.size === 0 && history.value?.length === 0)
+export const hasNeverTraded = computed<boolean>(
+  () => areKnown.value && positions.value.size === 0 && history.value?.length === 0,
+)
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
 
@@ -51,9 +53,15 @@ const pnlAt = (position: Position, price: number): number =>
  * What closing it alone would fill at: as far from the price on the screen as the server last said, since that is half
  * of what the position itself moves it.
  */
-export function liveExit({ instrumentId, exitPrice, currentPrice, closePrice, purse: of }: Position): number {
+export const liveExit = (position: Position): number =>
+  position.closePrice ??
+  livePrice(position) + (isLeague(position.purse) ? 0 : position.exitPrice - position.currentPrice)
+
+/** The price that its purse trades at; what the server last said of it while the player has no quote yet. */
+function livePrice({ instrumentId, currentPrice, purse: of }: Position): number {
   const { price, base } = quoteOf(instrumentId).value
-  return closePrice ?? (isLeague(of) ? base : price + exitPrice - currentPrice)
+  if (price === 0) return currentPrice
+  return isLeague(of) ? base : price
 }
 
 /** The price that the purse on the screen trades at: leagues leave the crowd out. */
@@ -118,7 +126,7 @@ export function takeAccount({ snapshot, positions: open, events }: AccountChange
       keep(event.position)
       // The close of a part, which follows, says it all.
       if (events[n + 1]?.position.partOf === event.position.id) continue
-      toastEvent(event.type, event.position, event.marginLostPct)
+      toastEvent(event)
     }
   })
   refreshWallet().catch(() => undefined) // the next event or refresh asks again
@@ -139,23 +147,28 @@ export function closedByWords({ closedBy, voidReason, voidNote }: Position): str
   return CLOSED_BY[closedBy ?? ''] ?? words.account.closed
 }
 
-/** How far news has moved the fills of a position, and until when it may move its close. Empty without protection. */
-export function moveWords({ moved = [], movableUntil }: Position): string {
-  const by = (fill: 'open' | 'close'): number => moved.reduce((sum, one) => sum + (one.fill === fill ? one.by : 0), 0)
-  const [entry, exit] = [by('open'), by('close')]
-  const told = [
-    ...(entry === 0 ? [] : [say(words.positions.entryMoved, { by: signed(entry) })]),
-    ...(exit === 0 ? [] : [say(words.positions.exitMoved, { by: signed(exit) })]),
-    ...(movableUntil === undefined ? [] : [say(words.positions.movable, { until: timeOfDay(movableUntil) })]),
-  ]
+/** Until when news may move a fill of this position, in ms since 1970; null without protection. */
+export function movesUntil({ status, fixtureId, openedAt, movableUntil: until }: Position): number | null {
+  if (status === 'closed') return until === undefined ? null : Date.parse(until)
+  const lasts = matches.value.find(({ id }) => id === fixtureId)?.fillsMovableMs
+  return lasts === undefined ? null : Date.parse(openedAt) + lasts
+}
+
+/** From what to what news has moved the fills of a position, and why. Empty without protection. */
+export function moveWords({ moved = [], openPrice, closePrice }: Position): string {
+  const told = (['open', 'close'] as const).flatMap((fill) => {
+    const own = moved.filter((one) => one.fill === fill)
+    const by = own.reduce((sum, one) => sum + one.by, 0)
+    const to = fill === 'open' ? openPrice : closePrice
+    const last = own.at(-1)
+    if (by === 0 || to === null || last === undefined) return []
+    const reason = words.positions.moveReasons[last.reason]
+    return [say(words.positions.fillMoved[fill], { from: units(to - by), to: units(to), reason })]
+  })
   return told.join(' · ')
 }
 
-function toastEvent(
-  type: 'opened' | 'changed' | 'margin_warning' | 'closed' | 'corrected',
-  position: Position,
-  lostPct: number | null,
-): void {
+function toastEvent({ type, position, marginLostPct, at }: AccountChanges['events'][number]): void {
   const titled = (make: (name: string) => string) => computed(() => make(nameOf(position.instrumentId)))
   switch (type) {
     case 'opened':
@@ -170,15 +183,21 @@ function toastEvent(
         to: 'positions',
       })
     case 'changed':
-      return toast({
-        tone: 'plain',
-        title: titled((name) => say(words.account.levelsSet, { name })),
-        text: levelsWords(position),
-      })
+      return position.moved?.at(-1)?.at === at
+        ? toast({
+            tone: 'plain',
+            title: titled((name) => say(words.account.fillMoved, { name })),
+            text: moveWords(position),
+          })
+        : toast({
+            tone: 'plain',
+            title: titled((name) => say(words.account.levelsSet, { name })),
+            text: levelsWords(position),
+          })
     case 'margin_warning':
       return toast({
         tone: 'bad',
-        title: titled((name) => say(words.account.marginLost, { name, pct: lostPct ?? 0 })),
+        title: titled((name) => say(words.account.marginLost, { name, pct: marginLostPct ?? 0 })),
         text: say(words.account.washesOutAt, { price: units(position.washoutPrice ?? 0) }),
       })
     case 'closed':
@@ -209,6 +228,7 @@ const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
   ].join(' · ')
 
 const LOCKED_MS = 10_000
+let freeing: ReturnType<typeof setTimeout> | undefined
 
 const pending = new Map<Purse, Promise<void>>()
 
@@ -226,7 +246,8 @@ async function askWallet(of: Purse): Promise<void> {
   // What closes have paid is locked for a while, and no event says when it is free.
   if (found.freeMargin >= found.balance) return
   if (history.peek() !== null) void refreshHistory().catch(() => undefined)
-  setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
+  clearTimeout(freeing)
+  freeing = setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
 }
 
 /** Asks for the newest closed positions, or for those after a cursor, and keeps the others. */
@@ -249,6 +270,7 @@ export const refill = async (of: 'main' | 'practice'): Promise<void> => takeWall
 
 /** Forgets the account of the user who was signed in before. */
 export function forgetAccount(): void {
+  clearTimeout(freeing)
   closed.clear()
   forgetLeagues()
   batch(() => {
@@ -275,11 +297,9 @@ const take = ({ position, wallet: left, warnings }: Trade): Position => {
   return position
 }
 
-/** Opens at the price that is on the screen. */
-export const open = (order: OpenOrder): Promise<Position> => sendOrder(holdOrder(order))
-
-/** Sends an order, or asks what became of it: its key opens one position, however often it is sent. */
-export async function sendOrder({ order, key }: UnsureOrder): Promise<Position> {
+/** Opens at the price that is on the screen. Its key opens one position, however often it is sent. */
+export const open = async (order: OpenOrder): Promise<Position> => {
+  const { key } = holdOrder(order)
   try {
     const position = take(await api.open(order, key))
     releaseOrder()
@@ -290,6 +310,18 @@ export async function sendOrder({ order, key }: UnsureOrder): Promise<Position> 
   }
 }
 
+/** Asks what became of an order. The answer may be of then: the stream tells what its position is now. */
+export async function findOrder({ order, key }: UnsureOrder): Promise<void> {
+  try {
+    await api.open(order, key)
+  } catch (error) {
+    if (!isUnsure(error, true)) releaseOrder()
+    throw error
+  }
+  releaseOrder()
+  refreshWallet().catch(() => undefined) // the next event asks again
+}
+
 export const change = async (id: string, levels: Levels): Promise<Position> => take(await api.change(id, levels))
 
 /** Keys of closes whose outcome is not known. */
@@ -297,29 +329,34 @@ const closing = new Map<string, string>()
 
 /** Closes a position, or with a size a part of it. Returns whether something of it is still open. */
 export async function close(id: string, lotSize?: number): Promise<boolean> {
-  const which = `${id} ${lotSize ?? ''}`
-  const key = closing.get(which) ?? newKey()
+  // Of another size it is another close: what became of the one before is known.
+  const which = `${id} ${positions.peek().get(id)?.lotSize ?? ''} ${lotSize ?? ''}`
+  const known = closing.get(which)
+  const key = known ?? newKey()
   closing.set(which, key)
   try {
     const answer = await api.close(id, key, lotSize)
-    take(answer)
-    if (answer.rest !== null) keep(answer.rest)
     closing.delete(which)
+    // What is repeated is of then, as in `findOrder`.
+    if (known !== undefined) refreshWallet().catch(() => undefined)
+    else {
+      take(answer)
+      if (answer.rest !== null) keep(answer.rest)
+    }
     return answer.rest !== null
   } catch (error) {
-    if (!isUnsure(error)) closing.delete(which)
+    if (!isUnsure(error, known !== undefined)) closing.delete(which)
     throw error
   }
 }
 
 /** What closing this many lots of a position would pay now: their share of the margin and their PnL. */
 export function livePay(position: Position, size: number): number {
-  const { lotSize, margin, exitPrice, currentPrice, instrumentId, purse: of } = position
+  const { lotSize, margin, exitPrice, currentPrice, purse: of } = position
   // A part moves the price less than the whole.
   const own = isLeague(of) ? 0 : ((exitPrice - currentPrice) * size) / lotSize
-  const at = (isLeague(of) ? quoteOf(instrumentId).value.base : quoteOf(instrumentId).value.price) + own
   const part = { ...position, lotSize: size, margin: (margin * size) / lotSize }
-  return part.margin + pnlAt(part, at)
+  return part.margin + pnlAt(part, livePrice(position) + own)
 }
 
 // Only the wallet on the screen is kept current.

@@ -1,5 +1,6 @@
 /** Search, theme and trying out on the page of the API descriptions. */
 import { newKey } from './client/ask.ts'
+import { device } from './storage.ts'
 
 const main = (): void => {
   // On a phone the table of contents would hide the text.
@@ -89,7 +90,7 @@ function theme(): void {
   const show = (name: string): void => {
     root.dataset['theme'] = name
   }
-  const kept = localStorage.getItem(THEME)
+  const kept = device.get(THEME)
   if (kept !== null) show(kept)
 
   const button = document.querySelector<HTMLButtonElement>('#theme')
@@ -102,7 +103,7 @@ function theme(): void {
         : root.dataset['theme'] === 'dark'
     const next = isDark ? 'light' : 'dark'
     show(next)
-    localStorage.setItem(THEME, next)
+    device.set(THEME, next)
   })
 }
 

@@ -36,6 +36,7 @@ export function countdown(ms: number): string {
 }
 
 const clockTime = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' })
+const secondTime = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 const dayOnly = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
 const monthAndYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const dayAndTime = new Intl.DateTimeFormat(locale, {
@@ -44,6 +45,8 @@ const dayAndTime = new Intl.DateTimeFormat(locale, {
   hour: 'numeric',
   minute: '2-digit',
 })
+/** 14:05:10 */
+export const secondOfDay = (at: number): string => secondTime.format(new Date(at))
 /** 14:05 */
 export const timeOfDay = (at: string | number): string => clockTime.format(new Date(at))
 /**

@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact'
 import { keepAddress } from './address.ts'
 import { PAGE_FEATURES } from './features/index.ts'
 import { html } from './html.ts'
-import { leagueCode } from './leagues.ts'
+import { takeLeagueCode } from './leagues.ts'
 import { startLive } from './live.ts'
 import { MatchPage } from './pages/match.ts'
 import { Trade } from './pages/trade.ts'
@@ -26,7 +26,7 @@ export function Game() {
   useEffect(() => {
     const id = watchedId()
     void backFromProvider()
-    if (leagueCode() !== null) {
+    if (takeLeagueCode() !== null) {
       history.replaceState(null, '', '/')
       return go('league')
     }

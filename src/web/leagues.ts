@@ -6,6 +6,7 @@ import { matches, selectedMatch } from './market.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
 import { say, words } from './words.ts'
+import { visit } from './storage.ts'
 
 export const leagues = signal<readonly League[]>([])
 /** The league that pays for orders where it can; null for the purse of the match. */
@@ -39,7 +40,7 @@ export async function takeNewMatches(ids: readonly number[]): Promise<void> {
   }
 }
 
-const takes = (league: League, match: Match): boolean => {
+export const takes = (league: League, match: Match): boolean => {
   if (league.matches === 'chosen') return league.matchIds.includes(match.id)
   if (league.matches === 'tournaments') return tournamentOf.value.has(match.id)
   return match.purse === (league.matches === 'all' ? 'main' : 'practice')
@@ -84,16 +85,24 @@ export function purseName(of: Purse): string {
   return leagues.value.find(({ id }) => id === of)?.name ?? words.purse.league
 }
 
-/** Where a visitor with a join link has come to: kept until they have signed in and decided. */
+/** Where a visitor with a join link has come to: kept until they have signed in, and then by this page alone. */
 const CODE = 'touchline.league'
+let taken: string | null = null
 
 export function leagueCode(): string | null {
   const [, code] = /^\/league\/(\w+)$/.exec(location.pathname) ?? []
-  if (code !== undefined) sessionStorage.setItem(CODE, code)
-  return sessionStorage.getItem(CODE)
+  if (code !== undefined) visit.set(CODE, code)
+  return taken ?? visit.get(CODE)
 }
 
-export const forgetLeagueCode = (): void => sessionStorage.removeItem(CODE)
+/** The code, where the user goes next. A reload of the page does not go there again. */
+export function takeLeagueCode(): string | null {
+  taken = leagueCode()
+  visit.remove(CODE)
+  return taken
+}
+
+export const forgetLeagueCode = (): void => void (taken = null)
 
 export function forgetLeagues(): void {
   leagues.value = []

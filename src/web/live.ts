@@ -1,5 +1,6 @@
 /** The live connection: the feed brings prices and account events; everything else is reloaded after a break. */
 import { computed, effect, signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { ApiError } from './client/ask.ts'
 import { Feed, type FeedState } from './client/feed.ts'
 import { leagues, refreshLeagues, takeNewMatches } from './leagues.ts'
@@ -24,7 +25,8 @@ import type { LivePart } from './features/feature.ts'
 import { api, cutOff, unreached, user } from './session.ts'
 import { messageFor } from './error-messages.ts'
 import { windowReason } from './served.ts'
-import { say, words } from './words.ts'
+import { html } from './html.ts'
+import { rich, words } from './words.ts'
 
 export const connection = signal<FeedState>('stopped')
 /** Counts connections, so that a chart knows when to request what it missed. */
@@ -90,7 +92,7 @@ function refresh(): void {
 const WINDOW_WORDS = { SUSPENDED: words.live.suspended, CLOSED: words.live.closed }
 
 /** Why a price on the screen cannot be trusted; null when it can. */
-export const doubt = computed<string | null>(() => {
+export const doubt = computed<ComponentChildren>(() => {
   const state = connection.value
   if (state === 'waiting' || state === 'connecting') return obstacle.value ?? reconnectingWords(now.value)
   const match = selectedMatch.value
@@ -106,10 +108,13 @@ export const doubt = computed<string | null>(() => {
   return isStale ? words.live.late : null
 })
 
-const reconnectingWords = (at: number): string =>
+/** The seconds are seen and not said: a live region would say them one by one. */
+const reconnectingWords = (at: number) =>
   heardAt === null
     ? words.live.connecting
-    : say(words.live.reconnecting, { secs: Math.max(1, Math.round((at - heardAt) / 1_000)) })
+    : rich(words.live.reconnecting, {
+        secs: html`<span aria-live="off">${Math.max(1, Math.round((at - heardAt) / 1_000))}</span>`,
+      })
 
 /** The players of the match on the screen, and every player with an open position. */
 const followed = computed(() => {

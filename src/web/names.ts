@@ -6,6 +6,8 @@ import { words } from './words.ts'
 
 /** Names that are asked for in one visit. */
 const ASKED_MAX = 60
+/** A name that did not come is asked for again after this long, if it is still drawn. */
+const AGAIN_MS = 30_000
 
 const learned = signal<ReadonlyMap<string, string>>(new Map())
 const asked = new Set<string>()
@@ -23,5 +25,5 @@ function ask(id: string): void {
   api
     .instrument(id)
     .then(({ name }) => (learned.value = new Map([...learned.peek(), [id, name]])))
-    .catch(() => undefined) // it stays a player without a name
+    .catch(() => setTimeout(() => asked.delete(id), AGAIN_MS))
 }

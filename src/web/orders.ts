@@ -3,14 +3,18 @@
  * what became of it, and a new one would be a second order.
  */
 import { computed, signal } from '@preact/signals'
-import { ApiError, newKey } from './client/ask.ts'
+import { ApiError, isNoAnswer, newKey } from './client/ask.ts'
 import type { OpenOrder } from './client/wire.ts'
+import { now } from './server-clock.ts'
 import { user } from './session.ts'
+import { visit } from './storage.ts'
 
 export interface UnsureOrder {
   readonly userId: string
   readonly key: string
   readonly order: OpenOrder
+  /** When it was sent. */
+  readonly at: number
 }
 
 const KEPT = 'touchline.order'
@@ -20,25 +24,31 @@ export const unsureOrder = computed(() => (kept.value?.userId === user.value?.us
 
 /** To be called before the order is sent. */
 export function holdOrder(order: OpenOrder): UnsureOrder {
-  const held = { userId: user.peek()?.userId ?? '', key: newKey(), order }
-  sessionStorage.setItem(KEPT, JSON.stringify(held))
+  const held = { userId: user.peek()?.userId ?? '', key: newKey(), order, at: now.peek() }
+  visit.set(KEPT, JSON.stringify(held))
   kept.value = held
   return held
 }
 
 /** To be called with the answer. */
 export function releaseOrder(): void {
-  sessionStorage.removeItem(KEPT)
+  visit.remove(KEPT)
   kept.value = null
 }
 
-/** Whether an order may have been carried out although this came back. */
-export const isUnsure = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code !== 'BUSY')
+/**
+ * Whether an order may have been carried out although this came back. `wasUnsure`: it had been sent before, and only an
+ * answer about the order itself tells what became of it.
+ */
+export const isUnsure = (error: unknown, wasUnsure = false): boolean =>
+  !(error instanceof ApiError) || error.isUnsure || (wasUnsure && isNoAnswer(error))
 
 function recalled(): UnsureOrder | null {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT) ?? 'null') as UnsureOrder | null
+    const found = JSON.parse(visit.get(KEPT) ?? 'null') as Partial<UnsureOrder> | null
+    return typeof found?.key === 'string' && typeof found.order?.instrumentId === 'string'
+      ? (found as UnsureOrder)
+      : null
   } catch {
     return null
   }

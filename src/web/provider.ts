@@ -4,6 +4,7 @@ import { api, facts, type PageFacts, signedIn, user } from './session.ts'
 import { toast } from './toasts.ts'
 import { messageFor } from './error-messages.ts'
 import { words } from './words.ts'
+import { visit } from './storage.ts'
 
 const NONCE = 'touchline.nonce'
 /** The view to come back to. */
@@ -15,7 +16,7 @@ export function leaveForProvider(
   more: Readonly<Record<string, string>> = {},
 ): void {
   const nonce = newKey()
-  sessionStorage.setItem(NONCE, nonce)
+  visit.set(NONCE, nonce)
   const query = {
     client_id: clientId,
     redirect_uri: `${location.origin}/`,
@@ -30,9 +31,9 @@ export function leaveForProvider(
 /** Takes the identity provider's token from the address; it is used once. */
 export function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
   const idToken = new URLSearchParams(location.hash.slice(1)).get('id_token')
-  const nonce = sessionStorage.getItem(NONCE)
+  const nonce = visit.get(NONCE)
   if (idToken === null || nonce === null) return null
-  sessionStorage.removeItem(NONCE)
+  visit.remove(NONCE)
   history.replaceState(null, '', '/')
   return { idToken, nonce }
 }
@@ -49,7 +50,7 @@ async function signInAgain(maxAgeSecs: string): Promise<void> {
     signedIn((await api.signInByName(user.peek()?.name ?? '')).user)
     return toast({ tone: 'good', title: words.errors.signedInAgain, text: words.errors.repeat })
   }
-  sessionStorage.setItem(VIEW, location.hash)
+  visit.set(VIEW, location.hash)
   leaveForProvider(facts, { prompt: 'login', max_age: maxAgeSecs })
 }
 
@@ -63,5 +64,5 @@ export async function backFromProvider(): Promise<void> {
   } catch (error) {
     toast({ tone: 'bad', title: words.errors.signInAgain, text: messageFor(error) })
   }
-  location.hash = sessionStorage.getItem(VIEW) ?? ''
+  location.hash = visit.get(VIEW) ?? ''
 }

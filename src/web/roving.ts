@@ -1,6 +1,6 @@
 /**
- * Groups of buttons in which Tab stops once: at the pressed one, or where the focus was last. Arrow keys go on from
- * there. Without this a user with a keyboard would pass forty stops on the way to the order.
+ * Groups of buttons in which Tab stops once: at the focused one, else the pressed one, else the first. Arrow keys go on
+ * from there. Without this a user with a keyboard would pass forty stops on the way to the order.
  */
 const GROUPS = '.choice[role=group], .ways, .chips, .preview'
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
@@ -16,7 +16,7 @@ function stopAt(group: Element, stop: HTMLButtonElement): void {
   }
 }
 
-function settle(): void {
+function updateStops(): void {
   for (const group of document.querySelectorAll(GROUPS)) {
     const buttons = buttonsOf(group)
     const stop =
@@ -35,7 +35,7 @@ export function startRoving(): void {
     isDue = true
     requestAnimationFrame(() => {
       isDue = false
-      settle()
+      updateStops()
     })
   }
   const attributeFilter = ['aria-pressed', 'disabled']
@@ -47,6 +47,8 @@ export function startRoving(): void {
   })
   document.addEventListener('focusin', later)
   document.addEventListener('keydown', (event) => {
+    // Alt and an arrow go back to the last page.
+    if (event.ctrlKey || event.metaKey || event.altKey) return
     const step = STEPS[event.key]
     const { target } = event
     if (step === undefined || !(target instanceof HTMLButtonElement)) return

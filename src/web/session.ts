@@ -1,8 +1,9 @@
 /** The signed-in user and the API client that the whole page shares. */
 import { computed, signal } from '@preact/signals'
 import { createApi } from './client/api.ts'
+import { SESSION_CHANGED } from './client/ask.ts'
 import type { Me, User } from './client/wire.ts'
-import { forgetThisDevice } from './this-device.ts'
+import { device } from './storage.ts'
 
 /** Set once this browser has signed in, since its session may then be renewable. Does not record which user. */
 const KNOWN = 'touchline.known'
@@ -11,7 +12,7 @@ const KNOWN = 'touchline.known'
  * `undefined` until the server has answered; null when no user is signed in. Where no user has ever signed in the door
  * does not wait for the answer.
  */
-export const user = signal<User | null | undefined>(localStorage.getItem(KNOWN) === null ? null : undefined)
+export const user = signal<User | null | undefined>(device.get(KNOWN) === null ? null : undefined)
 
 export const isAdmin = computed(() => user.value?.role === 'admin')
 
@@ -40,20 +41,29 @@ export const facts: PageFacts = JSON.parse(document.getElementById('facts')?.get
 /** Loads the signed-in user, renewing the session if it has expired. */
 export async function recall(): Promise<void> {
   let me: Me = await api.me()
-  if (!me.loggedIn && localStorage.getItem(KNOWN) !== null && (await api.renew())) me = await api.me()
+  if (!me.loggedIn && device.get(KNOWN) !== null && (await api.renew())) me = await api.me()
   // The user may have signed in while the answer was on its way.
   if (!user.peek()) signedIn(me.loggedIn ? me : null)
 }
 
 export function signedIn(who: User | null): void {
   wasCutOff.value = false
-  if (who === null) localStorage.removeItem(KNOWN)
-  else localStorage.setItem(KNOWN, '1')
+  if (who === null) device.remove(KNOWN)
+  else device.set(KNOWN, '1')
   user.value = who
 }
 
-export async function signOut(): Promise<void> {
-  await forgetThisDevice(api).catch(() => undefined) // the push service tells the server sooner or later
-  await api.signOut()
-  signedIn(null)
+/** The cookies are of all tabs: where another has signed in another user, what is on the screen is not theirs. */
+async function isStillTheirs(): Promise<boolean> {
+  const me: Me = await api.me()
+  // Who is signed out is told by the next answer, unless the session can be renewed.
+  return !me.loggedIn || me.userId === user.peek()?.userId
 }
+
+window.addEventListener('storage', ({ key }) => {
+  if (key !== SESSION_CHANGED || !user.peek()) return
+  void isStillTheirs().then(
+    (isTheirs) => isTheirs || location.reload(),
+    () => undefined, // without the server they cannot order either
+  )
+})

@@ -4,9 +4,20 @@
  */
 import { signal } from '@preact/signals'
 import { isTrading } from './route.ts'
+import { device } from './storage.ts'
 
 /** Whether the list of keys is shown. */
 export const isHelpOpen = signal(false)
+
+const OFF = 'touchline.keysOff'
+/** Off for who speaks to the page or presses keys by mistake: single letters are then no keys (WCAG 2.1.4). */
+export const areKeysOn = signal(device.get(OFF) === null)
+
+export function turnKeys(on: boolean): void {
+  areKeysOn.value = on
+  if (on) device.remove(OFF)
+  else device.set(OFF, '1')
+}
 
 const reach = (selector: string): void => document.querySelector<HTMLElement>(selector)?.focus()
 const press = (selector: string): void => document.querySelector<HTMLElement>(selector)?.click()
@@ -37,6 +48,7 @@ export function startShortcuts(): void {
     const isTyping = event.target instanceof HTMLElement && event.target.closest('input, select, textarea') !== null
     if (event.key === 'Escape' && event.target instanceof HTMLInputElement) event.target.blur()
     if (act === undefined || isTyping || !isTrading.peek()) return
+    if (!areKeysOn.peek() && event.key !== 'Escape') return
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key !== 'Escape') event.preventDefault()
     act()

@@ -4,6 +4,7 @@
  */
 import { en } from './words/en.ts'
 import type { Forms, Words } from './words/shape.ts'
+import { device } from './storage.ts'
 
 /** Each under its own name. English comes with the page, the others when they are wanted. */
 export const LANGUAGES = {
@@ -13,7 +14,7 @@ export const LANGUAGES = {
 type Language = keyof typeof LANGUAGES
 
 const KEY = 'touchline.language'
-const wanted = [localStorage.getItem(KEY), ...navigator.languages]
+const wanted = [device.get(KEY), ...navigator.languages]
 const isLanguage = (name: string | undefined): name is Language => name !== undefined && Object.hasOwn(LANGUAGES, name)
 
 export const language = wanted.map((tag) => tag?.split('-')[0]).find(isLanguage) ?? 'en'
@@ -25,7 +26,7 @@ export const words = await LANGUAGES[language].load()
 document.documentElement.lang = language
 
 export function chooseLanguage(chosen: string): void {
-  localStorage.setItem(KEY, chosen)
+  device.set(KEY, chosen)
   location.reload()
 }
 

@@ -89,6 +89,8 @@ async function page(request: Request): Promise<Response> {
 
 /** What the server sends. Browsers demand that something is shown for each message. */
 interface Message {
+  /** Of the notification: sent twice, it is shown once. */
+  readonly id?: string
   readonly title: string
   readonly body: string
   /** An address of the page. */
@@ -96,8 +98,10 @@ interface Message {
 }
 
 scope.addEventListener('push', (event) => {
-  const { title, body, open } = (event.data?.json() ?? { title: 'Touchline', body: '', open: '/' }) as Message
-  event.waitUntil(scope.registration.showNotification(title, { body, data: open }))
+  const { id, title, body, open } = (event.data?.json() ?? { title: 'Touchline', body: '', open: '/' }) as Message
+  event.waitUntil(
+    scope.registration.showNotification(title, { ...(id === undefined ? {} : { tag: id }), body, data: open }),
+  )
 })
 
 scope.addEventListener('notificationclick', (event) => {

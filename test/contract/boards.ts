@@ -31,6 +31,7 @@ async function* pages(...all: readonly (readonly Standing[])[]) {
 
 const ROI: BoardName = { by: 'roi', districtId: null }
 const PNL: BoardName = { by: 'pnl', districtId: null }
+const RULES = 'a floor of 500'
 
 export function boardsContract(open: () => Promise<Boards>): void {
   const opened: Boards[] = []
@@ -41,7 +42,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
   }
   const boardsOf = async (...standings: readonly Standing[]): Promise<Boards> => {
     const boards = await unbuilt()
-    expect(await boards.build(pages(standings))).toBe(standings.length)
+    expect(await boards.build(pages(standings), RULES)).toBe(standings.length)
     return boards
   }
   const shown = async (boards: Boards, board: BoardName, limit = 10) =>
@@ -204,13 +205,23 @@ export function boardsContract(open: () => Promise<Boards>): void {
   describe('building', () => {
     it('before the first build boards are empty and take no standings', async () => {
       const boards = await unbuilt()
-      expect(await boards.built()).toBe(false)
+      expect(await boards.built(RULES)).toBe(false)
       await expect(boards.put([standing(1)])).rejects.toThrow(BoardsUnbuilt)
       await expect(boards.top(ROI, 5)).rejects.toThrow(BoardsUnbuilt)
       await expect(boards.place(ROI, user(1))).rejects.toThrow(BoardsUnbuilt)
       await expect(boards.districts()).rejects.toThrow(BoardsUnbuilt)
-      await boards.build(pages())
-      expect([await boards.built(), await boards.top(ROI, 5)]).toEqual([true, { total: 0, entries: [] }])
+      await boards.build(pages(), RULES)
+      expect([await boards.built(RULES), await boards.top(ROI, 5)]).toEqual([true, { total: 0, entries: [] }])
+    })
+
+    it('[R8] boards that follow other rules are not the ones asked for, until they are built by those', async () => {
+      const boards = await boardsOf(standing(1))
+      const [none, built] = [
+        await boards.built('a floor of 0'),
+        await boards.build(pages([standing(1)]), 'a floor of 0'),
+      ]
+      expect([none, built]).toEqual([false, 1])
+      expect([await boards.built('a floor of 0'), await boards.built(RULES)]).toEqual([true, false])
     })
 
     it('[R8] boards are unchanged until a build is complete; standings put meanwhile are in both', async () => {
@@ -221,10 +232,10 @@ export function boardsContract(open: () => Promise<Boards>): void {
         between.push(await shown(boards, PNL))
         await boards.put([standing(3, { pnl: money(7), version: 2 })])
         between.push(await shown(boards, PNL))
-        expect(await boards.build(pages([standing(9)]))).toBeNull()
+        expect(await boards.build(pages([standing(9)]), RULES)).toBeNull()
         yield [standing(3, { pnl: money(6) }), standing(4, { pnl: money(2) })]
       }
-      expect(await boards.build(slowly())).toBe(3)
+      expect(await boards.build(slowly(), RULES)).toBe(3)
       expect(between).toEqual([
         [
           [1, 1],
@@ -249,9 +260,9 @@ export function boardsContract(open: () => Promise<Boards>): void {
         yield [standing(2)]
         throw new Error('away')
       }
-      await expect(boards.build(broken())).rejects.toThrow('away')
+      await expect(boards.build(broken(), RULES)).rejects.toThrow('away')
       expect(await shown(boards, ROI)).toEqual([[1, 1]])
-      expect(await boards.build(pages([standing(5)]))).toBe(1)
+      expect(await boards.build(pages([standing(5)]), RULES)).toBe(1)
       expect(await shown(boards, ROI)).toEqual([[1, 5]])
     })
   })
@@ -286,7 +297,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
           return made
         })
         const boards = await open()
-        await boards.build(pages(standings.slice(0, built)))
+        await boards.build(pages(standings.slice(0, built)), RULES)
         await boards.put(standings.slice(built))
         for (const by of ['roi', 'pnl'] as const) {
           for (const district of [null, 1, 2, 3]) {

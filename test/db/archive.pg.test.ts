@@ -6,6 +6,7 @@ import { positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import type { Position } from '../../actors/position/position.ts'
+import { AccountLog } from '../../db/account-log.ts'
 import { Archive } from '../../db/archive.ts'
 import { DataExport } from '../../db/data-export.ts'
 import { EventStream } from '../../db/event-stream.ts'
@@ -172,6 +173,21 @@ eachDatabase((open) => {
     await sql`delete from unpaid_closes`.execute(db)
   })
 
+  it('[D18] a match is history though an operator has voided a position since it was settled', async () => {
+    const user = await season.player()
+    const match = await season.match()
+    const won = await match.open(user)
+    await match.close(won, 215)
+    await settle(match)
+    const voids = new PositionVoids(open().db, season.cache, world)
+    await voids.begin({ positionId: won.id, commandId: null, by: admin, reason: 'late' })
+    expect(await voids.rebook(won.id)).toBe(true)
+    await season.reactor.drain()
+    expect(await count('outbox_cursors', sql`match_id = ${match.id}::bigint and finished`)).toBe(1)
+    clock.now += (KEPT_DAYS + 1) * DAY_MS
+    expect(await archive().run(ALL)).toMatchObject({ positions: 1 })
+  })
+
   it('[D18] an archived position can still be void, and a rebuild reads archived events', async () => {
     const user = await season.player()
     const match = await season.match()
@@ -185,6 +201,11 @@ eachDatabase((open) => {
     const voids = new Voids({ voids: new PositionVoids(open().db, season.cache, world), desk })
     const request = { positionId: won.id, commandId: null, by: admin, reason: 'late' }
     expect(await voids.void(request)).toMatchObject({ kind: 'voided' })
+    expect(await new AccountLog(open().db, world).changes(user, 4, 9)).toMatchObject({
+      kind: 'events',
+      marker: 5,
+      events: [{ marker: 5, kind: 'corrected', position: { id: won.id, close: { by: 'void', pnl: 0 } } }],
+    })
     expect((await positions().find(user, won.id))?.position.close).toMatchObject({ by: 'void', pnl: 0 })
     expect(await count('positions', sql`user_id = ${user}::uuid`)).toBe(0)
     expect(await positions().list(user, { ...query, status: 'closed' })).toHaveLength(2)
@@ -269,13 +290,13 @@ async function longAgo(connection: Connection) {
     await new LedgerClosings(db).closeAll(1_000_000)
     await new Archive(db, world, () => KEPT_DAYS).run(1_000)
   }
-  return { season, user: present(users[0], 'user'), list, closeAndArchive, months: new Months(db, world) }
+  return { season, world, user: present(users[0], 'user'), list, closeAndArchive, months: new Months(db, world) }
 }
 
 eachDatabase((open) => {
   it('[D20] a month is detached once all of it is history, and comes back as it was', async () => {
     const { db } = open()
-    const { season, user, list, closeAndArchive, months } = await longAgo(open())
+    const { season, world, user, list, closeAndArchive, months } = await longAgo(open())
     const wallets = () => new Wallets(db, new WalletCache(null, () => undefined))
     const audits = async () => [await wallets().auditLedger(), await wallets().auditLedger({ whole: true })] as const
     const before = await list()
@@ -288,6 +309,16 @@ eachDatabase((open) => {
     expect(await months.obstacle('2026-01')).toMatch(/no month/)
     expect(await list()).toEqual(before)
 
+    // One of them is void since.
+    const [old] = before[0]?.slice(-1) ?? []
+    const { id } = present(old, 'a position of March').position
+    const voids = new PositionVoids(db, season.cache, world)
+    await voids.begin({ positionId: id, commandId: null, by: user, reason: 'late' })
+    expect(await voids.rebook(id)).toBe(true)
+    await season.reactor.drain()
+    const log = new AccountLog(db, world)
+    expect(await log.changes(user, 6, 9)).toMatchObject({ kind: 'events', events: [{ kind: 'corrected' }] })
+
     const tables = ['ledger_trades_2026_03', 'positions_archive_2026_03', 'outbox_archive_2026_03']
     expect(await months.detach(MONTH)).toEqual(tables.toReversed())
     expect((await list()).map((rows) => rows.length)).toEqual([1, 1])
@@ -296,6 +327,7 @@ eachDatabase((open) => {
     expect(byClosings).toMatchObject(BALANCED)
     expect(whole).toEqual(byClosings)
     await expect(season.outbox.forget()).rejects.toThrow('attach 2026-03')
+    expect(await log.changes(user, 6, 9)).toMatchObject({ kind: 'snapshot', marker: 7 })
 
     // A wallet that is lost meanwhile is summed up again, with the detached month.
     const held = present((await wallets().find(user)) ?? undefined, 'wallet')
@@ -305,11 +337,62 @@ eachDatabase((open) => {
     await match.close(position, 200)
     expect((await wallets().find(user))?.balance).toBe(held.balance)
 
+    // Without its table there is nothing to attach, and the sums stay.
+    await sql`alter table ledger_trades_2026_03 rename to dropped`.execute(db)
+    await expect(months.attach(MONTH)).rejects.toThrow('no table ledger_trades_2026_03')
+    expect(await wallets().auditLedger()).toMatchObject(BALANCED)
+    await sql`alter table dropped rename to ledger_trades_2026_03`.execute(db)
+
+    const notes = async () => (await sql`select from positions_archive where void_note is not null`.execute(db)).rows
+    await sql`update users set erased_at = now() where id = ${user}::uuid`.execute(db)
     expect(await months.attach(MONTH)).toEqual(tables)
+    expect(await notes(), 'the user has been erased meanwhile').toEqual([])
     expect((await list())[1]).toEqual(before[1])
     ;[byClosings, whole] = await audits()
     expect(byClosings).toMatchObject(BALANCED)
     expect(whole).toEqual(byClosings)
+  })
+})
+
+eachDatabase((open) => {
+  it('[D20] what is of a detached month stays where it is, and holds up the archive of nothing else', async () => {
+    const { db } = open()
+    const { season, user, closeAndArchive, months } = await longAgo(open())
+    await closeAndArchive()
+    const begun = Date.UTC(2026, 2, 31)
+    const [late, other] = [await season.match(), await season.match()]
+    for (const match of [late, other]) {
+      for (let n = 0; n < 5; n++) await match.close(await match.open(user), 201)
+      await match.settle()
+      await season.reactor.drain()
+      await sql`update matches set settled_at = now() - interval '40 days' - make_interval(secs => ${late.id - match.id}::integer)
+                 where id = ${match.id}::bigint`.execute(db)
+    }
+    // The first of them was open for a long time.
+    await sql`update positions set opened_at = ${new Date(begun)}::timestamptz where id = (
+      select id from positions where match_id = ${late.id}::bigint order by opened_marker limit 1)`.execute(db)
+    expect(await months.obstacle(MONTH)).toMatch(/^1 matches .* not archived/)
+    await sql`update matches set archived_at = now() where id = ${late.id}::bigint`.execute(db)
+    expect(await months.obstacle(MONTH)).toBeNull()
+    await months.detach(MONTH)
+    await sql`update matches set archived_at = null where id = ${late.id}::bigint`.execute(db)
+    await sql`update outbox set at = ${new Date(begun)}::timestamptz
+               where match_id = ${late.id}::bigint and seq = 2`.execute(db)
+    await closeAndArchive()
+    const left = await sql<{ match_id: number; seq: number }>`
+      select match_id, seq from outbox where match_id in (${late.id}::bigint, ${other.id}::bigint) order by 1, 2`.execute(
+      db,
+    )
+    // The last row of a match stays in any case.
+    expect(left.rows.map(({ match_id: match, seq }) => [match, seq])).toEqual([
+      [late.id, 2],
+      [late.id, 11],
+      [other.id, 11],
+    ])
+    const kept = await sql`select from positions where match_id in (${late.id}::bigint, ${other.id}::bigint)`.execute(
+      db,
+    )
+    expect(kept.rows).toHaveLength(1)
   })
 })
 
@@ -345,25 +428,39 @@ onPostgres((server) => {
 
     await months.attach(MONTH)
     // The statement is cancelled while it waits for the reader: the month is half detached.
-    let attempt: Promise<string> = Promise.resolve('')
-    await reading(async () => {
-      attempt = months.detach(MONTH).then(
-        () => 'done',
-        () => 'cancelled',
-      )
-      await vi.waitUntil(async () => {
-        const { rows } = await sql`
-          select pg_cancel_backend(a.pid) from pg_stat_activity a
-           where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%detach partition%'
-             and exists (select from pg_inherits where inhdetachpending and inhparent = 'ledger_trades'::regclass)`.execute(
-          connection.db,
+    const interrupted = async () => {
+      let attempt: Promise<string> = Promise.resolve('')
+      await reading(async () => {
+        attempt = months.detach(MONTH).then(
+          () => 'done',
+          () => 'cancelled',
         )
-        return rows.length > 0
-      }, PATIENCE)
-    })
-    expect(await attempt).toBe('cancelled')
+        await vi.waitUntil(async () => {
+          const { rows } = await sql`
+            select pg_cancel_backend(a.pid) from pg_stat_activity a
+             where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%detach partition%'
+               and exists (select from pg_inherits where inhdetachpending and inhparent = 'ledger_trades'::regclass)`.execute(
+            connection.db,
+          )
+          return rows.length > 0
+        }, PATIENCE)
+      })
+      expect(await attempt).toBe('cancelled')
+    }
+    await interrupted()
     expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
     expect(await months.detach(MONTH)).toEqual(['ledger_trades_2026_03'])
     expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+
+    await months.attach(MONTH)
+    await interrupted()
+    expect(await months.attach(MONTH)).toHaveLength(3)
+    expect(await wallets.auditLedger({ whole: true })).toMatchObject(BALANCED)
+    // The events go first: had that been interrupted after them, they would be missed.
+    await sql`insert into detached_months values (${MONTH}, 0, 0, 0, 0)`.execute(connection.db)
+    await sql`alter table outbox_archive detach partition outbox_archive_2026_03`.execute(connection.db)
+    await expect(season.outbox.forget()).rejects.toThrow('attach 2026-03')
+    expect(await months.attach(MONTH)).toEqual(['outbox_archive_2026_03'])
+    expect((await list())[0]).toHaveLength(3 + 20)
   })
 })

@@ -39,6 +39,16 @@ eachDatabase((open) => {
     expect(sealed.head?.n).toBe(6)
   })
 
+  it('[H10] words without their entry are not kept', async () => {
+    const words = { field: 'text', about: U(1), words: 'kept in vain' } as const
+    const kept = async () => (await sql`select from audit_words where words = ${words.words}`.execute(db())).rows.length
+    // No text of a database has it.
+    await expect(log().record({ ...entry('\u0000'), after: {}, words })).rejects.toThrow()
+    expect(await kept()).toBe(0)
+    await log().record({ ...entry('six'), after: {}, words })
+    expect(await kept()).toBe(1)
+  })
+
   const TAMPERED = {
     'an altered subject': [`update audit_log set subject = 'other' where n = 3`, 'entry 3 (id 3) was altered or moved'],
     'an altered value': [
@@ -81,7 +91,11 @@ eachDatabase((open) => {
     await append('five again')
     await chain().seal()
     expect(await chain().check()).toMatchObject({ broken: null, head: { n: 5 } })
-    expect(await chain().check([noted])).toMatchObject({ broken: 'entry 5 has another hash than the one noted' })
+    const forged = (await chain().check()).head as ChainHead
+    for (const heads of [[noted], [noted, forged], [forged, noted]]) {
+      expect(await chain().check(heads)).toMatchObject({ broken: 'entry 5 has another hash than the one noted' })
+    }
+    expect(await chain().check([forged])).toMatchObject({ broken: null })
   })
 
   it('[H20] rows are neither changed nor removed, sealed or not', async () => {

@@ -31,10 +31,11 @@ onRedis(({ url, newPrefix }) => {
       (async function* () {
         yield [standing(1)]
       })(),
+      '',
     )
     await two.put([standing(2, { wins: 9 })])
     expect((await one.top({ by: 'roi', districtId: null }, 5)).entries.map((e) => e.standing.wins)).toEqual([9, 5])
-    expect(await other.built()).toBe(false)
+    expect(await other.built('')).toBe(false)
     for (const boards of [one, two, other]) await boards.close()
   })
 
@@ -47,6 +48,7 @@ onRedis(({ url, newPrefix }) => {
         (async function* () {
           yield [standing(1), standing(2)]
         })(),
+        '',
       )
     const mine = async () => (await everything(redis)).filter((key) => key.includes(installation)).length
     await build()

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { type DistrictId, districtId, type UserId } from '../../actors/kernel/ids.ts'
+import { type DistrictId, districtId, type SessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { refused } from '../../actors/kernel/outcome.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
@@ -11,6 +11,7 @@ import { hideFromBoards } from '../../db/board-changes.ts'
 import { Deletions } from '../../db/deletions.ts'
 import { Departed } from '../../db/departed.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
+import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
@@ -33,6 +34,9 @@ eachDatabase((open) => {
   const departed = new Departed('a test')
   let perNetwork = 1_000
   const season = seasonOn(open, world)
+  let ended: EndedSessions
+  /** The sessions that a request has ended. */
+  const told: SessionId[] = []
   let deletions: Deletions
   let registrations: Registrations
   let users: Users
@@ -41,7 +45,21 @@ eachDatabase((open) => {
   beforeAll(async () => {
     const { db } = open()
     const erasers = FEATURES.flatMap(({ erase = [] }) => erase)
-    deletions = new Deletions({ db, world, audit: new AuditLog(db, world), departed, graceDays: () => 7, erasers })
+    const audit = new AuditLog(db, world)
+    ended = new EndedSessions({
+      db,
+      ask: (_fast, otherwise) => otherwise(),
+      installation: 'test',
+      world,
+      tokenLifeMs: HOUR_MS,
+    })
+    const tells = {
+      add: async (ids: readonly SessionId[]) => {
+        told.push(...ids)
+        await ended.add(ids)
+      },
+    }
+    deletions = new Deletions({ db, world, audit, departed, ended: tells, graceDays: () => 7, erasers, rerankers: [] })
     registrations = new Registrations(db, world, [], {
       departed,
       deletions,
@@ -139,18 +157,15 @@ eachDatabase((open) => {
 
   it('[Y2] a session that begins while its account is being deleted keeps the account, or is none', async () => {
     const { db } = open()
-    const ended = new EndedSessions({
-      db,
-      ask: (_fast, otherwise) => otherwise(),
-      installation: 'test',
-      world,
-      tokenLifeMs: HOUR_MS,
-    })
-    const keep = (one: UserId) => deletions.cancel(one)
-    const sessions = new Sessions({ db, ended, world, sessionLifeMs: 30 * DAY_MS, maxDays: () => 60, keep })
+    const keep = (one: UserId, session: SessionId) => deletions.cancel(one, session)
+    const options = { db, ended, world, sessionLifeMs: 30 * DAY_MS, maxDays: () => 60 }
+    const sessions = new Sessions({ ...options, keep })
     const device = { userAgent: null, addressPrefix: '192.0.2.0/24' }
     const [early] = await sessions.start([(await register('hasty')).id], device)
     const user = present(early, 'session').userId
+    const { id: first } = present(early, 'session')
+    await deletions.request(user)
+    expect(told).toContain(first)
     for (let round = 0; round < 20; round++) {
       await Promise.all([deletions.request(user), sessions.start([user], device)])
       const living = await sessions.list(user)
@@ -164,6 +179,16 @@ eachDatabase((open) => {
       await sessions.endAll(user)
     }
     await deletions.request(user)
+    await Promise.all([1, 2].map(() => sessions.start([user], device)))
+    expect(await sessions.list(user), 'of two at once each lasts').toHaveLength(2)
+    await deletions.request(user)
+    // The wish is repeated between the sign-in's look and its taking back.
+    const overtaken = async (one: UserId, session: SessionId) => {
+      await deletions.request(one)
+      return keep(one, session)
+    }
+    await new Sessions({ ...options, keep: overtaken }).start([user], device)
+    expect(await sessions.list(user)).toEqual([])
     clock.now += 8 * DAY_MS
     expect(await deletions.erase(user)).toBe(true)
     await sessions.start([user], device)
@@ -208,6 +233,26 @@ eachDatabase((open) => {
       insert into email_codes (subject, code_id, digest, guesses, expires_at, verified_email)
         values ('subject-of-vanisher', gen_random_uuid(), 'x', 0, now(), 'vanisher@mail.example')`.execute(db)
     await new OwnLimitsStore(db, world, new AuditLog(db, world)).change(user, { dailyLoss: 1_000_000_000 })
+    const lost = await match.open(user)
+    await match.close(lost, 190)
+    const voids = new PositionVoids(db, season.cache, world)
+    await voids.begin({ positionId: lost.id, commandId: null, by: friend, reason: 'Vanisher knew the price was wrong' })
+    expect(await voids.rebook(lost.id)).toBe(true)
+    // Of a month that is detached the audit log alone knows whose it was.
+    const [away, reason] = [world.newId(), 'Vanisher was there']
+    await sql`insert into position_voids (position_id, by_id, reason, at) values (${away}, ${friend}, ${reason}, now())`.execute(
+      db,
+    )
+    const said = { before: { userId: user, realizedPnl: null }, after: { shortfall: 0 } }
+    const note = { field: 'reason', about: user, words: reason } as const
+    await new AuditLog(db, world).record({
+      actor: friend,
+      action: 'position.void',
+      subject: away,
+      ...said,
+      words: note,
+    })
+    await season.settle()
     const code = (await users.find(user))?.referralCode ?? ''
     const words = ['vanisher', 'Vera', code]
     expect((await rowsWith(...words)).length).toBeGreaterThan(6)
@@ -225,6 +270,10 @@ eachDatabase((open) => {
     expect(notifications.find(({ type }) => type === 'referral_credited')).toMatchObject({
       body: expect.stringMatching(/^A friend has started trading/),
     })
+    const late = { action: 'user.note', subject: user, before: null, after: {}, outcome: 'ok' }
+    const noted = { field: 'text', about: user, words: 'Vanisher wrote once more' } as const
+    await new AuditLog(db, world).record({ actor: friend, ...late, words: noted })
+    expect(await rowsWith('wrote once more')).toEqual([])
     // Nothing is opened by it any more.
     await expect(match.open(user)).rejects.toThrow('rejected')
   })

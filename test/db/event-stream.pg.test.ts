@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { EventStream, type StreamEvent, type StreamPlace } from '../../db/event-stream.ts'
+import { EventFeed } from '../../src/http/event-feed.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { seasonOn } from '../support/season.ts'
@@ -96,5 +97,31 @@ eachDatabase((open) => {
     await match.open(user)
     await new EventStream(open().db, 60_000).sweep()
     expect(await stream.end()).toEqual(end)
+  })
+
+  it('[R18] goes on beyond ranges whose rows are of a detached month, however many they are', async () => {
+    await stream.sweep()
+    const [start, ...rest] = await stream.end()
+    // Two matches of a month that is not there any more.
+    await sql`insert into event_ranges
+      select ${start}::bigint + n, n % 2, n, n from generate_series(0, 69) n`.execute(open().db)
+    await sql`update event_head set position = position + 70`.execute(open().db)
+    const from: StreamPlace = [start, ...rest]
+    expect(await stream.beyondGap(from)).toEqual(await stream.end())
+    const match = await season.match()
+    await match.open(await season.player())
+    await stream.sweep()
+    expect(await stream.after(from, 10)).toEqual([])
+    const beyond = await stream.beyondGap(from)
+    expect((await stream.after(beyond, 10)).map(named)).toEqual([`${match.id}/1/0 opened`])
+    expect(await stream.beyondGap(beyond)).toBe(beyond)
+    const end = await stream.end()
+    expect(await stream.beyondGap(end)).toBe(end)
+    const feed = new EventFeed({ stream, clock: world, isStopping: () => false, pause: async () => undefined })
+    const wanted = { after: from, limit: 10, follow: false, mayGoOn: async () => true }
+    expect(await Array.fromAsync(feed.lines(wanted))).toHaveLength(1)
+    await sql`delete from event_ranges where position between ${start}::bigint and ${start}::bigint + 69`.execute(
+      open().db,
+    )
   })
 })

@@ -1,6 +1,6 @@
 /** Freezing a user: what it stops, and what it leaves. */
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { ADOPTION_MAX } from '../../actors/kernel/limits.ts'
 import type { Batch } from '../../actors/match/store.ts'
@@ -74,6 +74,26 @@ eachDatabase((open) => {
     expect(await look()).toEqual([])
     const [frozen] = (await audit().list(50, null)).filter(({ action }) => action === 'wallet.adopt_freeze')
     expect(frozen).toMatchObject({ subject: user, after: { byMicros: 101 } })
+  })
+
+  it('[D5] one whom a process that died or a look that failed has missed is frozen by the next look, but not again', async () => {
+    const user = await season.player()
+    const users = new UserList(open().db, audit(), world)
+    const setStatus = vi.fn<UserList['setStatus']>(users.setStatus.bind(users))
+    const guardOf = () => {
+      const options = { db: open().db, world, audit: audit(), dayMax: () => money(100) }
+      return new AdoptionGuard({ ...options, users: { setStatus } })
+    }
+    const after = { purse: 'main', byMicros: 101 }
+    await audit().record({ actor: null, action: 'wallet.adopt', subject: user, before: null, after })
+    await new AuditChain(open().db).seal() // by a process that dies
+    const guard = guardOf()
+    setStatus.mockRejectedValueOnce(new Error('away'))
+    await expect(guard.freeze([])).rejects.toThrow('away')
+    expect(await guard.freeze([])).toEqual([user])
+    await set(user, 'active')
+    expect([await guard.freeze([]), await guardOf().freeze([])]).toEqual([[], []])
+    expect((await users.find(user))?.status).toBe('active')
   })
 
   it('[D5] by default no sum of a day is too much', async () => {

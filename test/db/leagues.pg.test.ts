@@ -225,6 +225,19 @@ eachDatabase((open) => {
       expect(await table(), 'final').toEqual(places.map(([rank, user]) => [rank, user, user === shy]))
     })
 
+    it('[G3] those who are first together are not told that they have won', async () => {
+      const { founder, id, code } = await founded()
+      const other = await joined(code)
+      ahead += HOUR_MS + 2 * MINUTE_MS
+      const told = (await results().decide()).filter(({ data }) => data['league'] === id)
+      expect(told.map(({ userId }) => userId).toSorted()).toEqual([founder, other].toSorted())
+      for (const { title, body, data } of told) {
+        expect(title).toBe('Friends: you are number 1 of 2')
+        expect(body).toContain('2 members came first')
+        expect(data).toMatchObject({ rank: 1, tied: 2 })
+      }
+    })
+
     it('[G3] is final once the league is over and nothing is open, decided by one process, and told once', async () => {
       const { founder, id, code } = await founded()
       const [winner, gone] = [await joined(code), await joined(code)]

@@ -16,7 +16,19 @@ const expireIn = ({ db }: Connection, id: FixtureId, secs = 0) =>
   sql`update match_leases set expires_at = clock_timestamp() + make_interval(secs => ${secs}::float8)
        where match_id = ${id}`.execute(db)
 
-eachDatabase((open) => leasesContract(() => recordsBench(open())))
+eachDatabase((open) => {
+  leasesContract(() => recordsBench(open()))
+
+  it('[Q1] an owner whose acquisition the database has lost takes nothing from the next one of the same epoch', async () => {
+    const [ada, bob, id] = [leasesOf(open(), 'ada'), leasesOf(open(), 'bob'), fixtureId(2)]
+    expect(await ada.acquire(id)).toBe(1)
+    await open().db.deleteFrom('match_leases').where('match_id', '=', id).execute() // it failed over to a late standby
+    expect(await bob.acquire(id)).toBe(1)
+    expect(await ada.renew(id, 1)).toBe(false)
+    await ada.release(id, 1)
+    expect([await ada.ownerOf(id), await bob.renew(id, 1)]).toEqual(['bob', true])
+  })
+})
 
 // The embedded database has no clock but the process's own.
 onPostgres((server) => {

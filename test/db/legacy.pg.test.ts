@@ -68,6 +68,10 @@ describe('a dump', () => {
     [`${HEADER}\n1,a,b,gift,1,2,2026-01-01T00:00:00Z`, 'record 2: side'],
     [`${HEADER}\n1,a,b,buy,1,2,yesterday`, 'record 2: at'],
     [`${HEADER}\n1,a,b`, 'record 2: side'],
+    [`${HEADER}\n${['1', '2', '1'].map((id) => `${id},a,b,buy,1,2,2026-01-01T00:00:00Z`).join('\n')}`, 'record 4: id'],
+    [`${HEADER}\n1,a,b,buy,12"3,2,2026-01-01T00:00:00Z`, 'record 2: a quote'],
+    [`${HEADER}\n"a1" ,a,b,buy,1,2,2026-01-01T00:00:00Z`, 'record 2: a quote'],
+    [`${HEADER}\n\n1,a,b,buy,1,2,"2026-01-01T00:00:00Z`, 'record 2: a quote'],
   ])('%j is refused with its line', (csv, problem) => {
     expect(() => readDump(csv)).toThrow(problem)
   })

@@ -8,6 +8,9 @@ import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { AuditLog } from '../../db/audit-log.ts'
+import { hideFromBoards } from '../../db/board-changes.ts'
+import { Deletions } from '../../db/deletions.ts'
+import { Departed } from '../../db/departed.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { UserList } from '../../db/user-list.ts'
 import { matchBoard } from '../../src/features/match-board/index.ts'
@@ -172,6 +175,43 @@ eachDatabase((open) => {
     expect(await set('active')).toMatchObject({ ranks: [[1, ada], expect.anything(), [3, cyd]], total: 3 })
   })
 
+  it('[R27] ranks again when a user hides, wishes to leave, and comes back, also after full time', async () => {
+    const [ada, bob] = [await rig.player(), await rig.player()]
+    const match = await rig.match()
+    const world = systemWorld()
+    const { db } = open()
+    const rerankers = matchBoard.rerank === undefined ? [] : [matchBoard.rerank]
+    const deletions = new Deletions({
+      db,
+      world,
+      audit: new AuditLog(db, world),
+      departed: new Departed('a secret'),
+      ended: { add: async () => {} },
+      graceDays: () => 7,
+      erasers: [],
+      rerankers,
+    })
+    const ranks = async () => {
+      await sql`update match_boards set stepped_at = '-infinity'`.execute(db)
+      await keep()
+      return ranksOf((await table(match.id, bob)).page)
+    }
+    const both = [
+      [1, ada],
+      [2, bob],
+    ]
+    await hideFromBoards(db, ada, true, rerankers)
+    for (const [n, user] of [ada, bob].entries()) await match.close(await match.open(user), 203 - n)
+    await match.settle()
+    expect(await ranks()).toEqual([[1, bob]])
+    await hideFromBoards(db, ada, false, rerankers)
+    expect(await ranks()).toEqual(both)
+    await deletions.request(ada)
+    expect(await ranks()).toEqual([[1, bob]])
+    await deletions.cancel(ada)
+    expect(await ranks()).toEqual(both)
+  })
+
   it('[R27] a table that says that it is final has every close', async () => {
     const user = await rig.player()
     const friends: Group = { kind: 'users', users: [user] }
@@ -189,6 +229,28 @@ eachDatabase((open) => {
       }
       await Promise.all([keep(), read(), read(), read()])
     }
+  })
+
+  it('[R27] the table of a match that was void is not final while the match is played again', async () => {
+    const [ada, bob] = [await rig.player(), await rig.player()]
+    const match = await rig.match()
+    const finals = () =>
+      Promise.all([table(match.id, ada), table(match.id, ada, { kind: 'users', users: [ada] })]).then((tables) =>
+        tables.map(({ isFinal }) => isFinal),
+      )
+    await match.close(await match.open(ada), 200, 'void')
+    await match.settle()
+    await keep()
+    expect(await finals()).toEqual([true, true])
+    await match.playAgain()
+    expect(await finals()).toEqual([false, false])
+    await match.close(await match.open(bob), 210)
+    await keep()
+    expect(await finals()).toEqual([false, false])
+    await match.settle()
+    expect(await finals(), 'its end is not counted yet').toEqual([false, false])
+    await keep()
+    expect(await finals()).toEqual([true, true])
   })
 
   it('[R27] ranks the members of a league that has not ended, while they are in it', async () => {

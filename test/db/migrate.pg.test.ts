@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { COMMIT_BATCH, COMMIT_BATCH_PROTECTED } from '../../db/postgres/commit-batch.ts'
 import { RULES, withRules } from '../../db/postgres/rules.ts'
 import { LEAGUE_TABLE } from '../../db/postgres/league-table.ts'
@@ -14,7 +14,11 @@ import { connectEmbedded } from '../../db/postgres/embedded.ts'
 import { type Migration, migrate, MIGRATIONS, newerBreaking } from '../../db/postgres/migrate.ts'
 import { type Repeatable, repeatable } from '../../db/postgres/repeatable.ts'
 import type { Database } from '../../db/postgres/schema.ts'
+import { copyDatabase, unlessThere } from '../../ops/rehearse/rig/scratch-database.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+
+/** Of a second transaction for a lock. */
+const WAITS = { timeout: 60_000, interval: 20 }
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'db/postgres/migrations')
@@ -195,5 +199,34 @@ onPostgres((server) => {
     const first = migrate(one.db, [slow], [])
     await begun.promise
     expect(await Promise.all([first, migrate(two, [slow], [])])).toEqual([['1'], []])
+  })
+  it('what copies are made of is made once, whichever database of the server they are asked for by', async () => {
+    const name = `touchline_test_${randomUUID().replaceAll('-', '')}`
+    const begun = Promise.withResolvers<void>()
+    let filled = 0
+    const open = await connect({ databaseUrl: server, dataDir: null })
+    onTestFinished(() => open.close())
+    const fill = async () => {
+      filled++
+      begun.resolve()
+      await vi.waitUntil(async () => {
+        const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(open.db)
+        return rows.length > 0
+      }, WAITS)
+    }
+    const other = await createDatabase(server)
+    await Promise.all([unlessThere(server, name, fill), begun.promise.then(() => unlessThere(other, name, fill))])
+    const copy = await copyDatabase(server, name)
+    onTestFinished(async () => {
+      await copy.drop()
+      await sql.raw(`drop database ${name}`).execute(open.db)
+    })
+    expect(filled).toBe(1)
+    // By these the gate tells a copy from what it is made of, and its own from those of others.
+    expect(copy.name).toMatch(/^touchline_copy_/)
+    const { rows } = await sql<{ maker: string; own: string }>`
+      select shobj_description(oid, 'pg_database') as maker, current_database() as own
+        from pg_database where datname = ${copy.name}`.execute(open.db)
+    expect(rows).toEqual([{ maker: rows[0]?.own, own: rows[0]?.own }])
   })
 })

@@ -109,6 +109,20 @@ eachDatabase((open) => {
     expect((await positions().find(user, whole.id))?.position).toMatchObject({ lots: u(1), margin: u(100) })
   })
 
+  it('[T38] lists have the parts of a match that was suspended for ten days', async () => {
+    const user = await season.player()
+    const match = await season.match()
+    const whole = await match.open(user, { lots: 3 })
+    clock.now += 10 * 24 * HOUR_MS
+    const { part, left } = await closePart(match, whole, 1, 210)
+    await match.close(left, 205)
+    const listed = await positions().list(user, { purse: 'main', status: 'closed', limit: 9, offset: 0 })
+    expect(listed.map(({ position }) => position.id)).toEqual([part.id, whole.id])
+    const recaps = new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
+    const stretch = { purse: 'main', match: match.id, from: whole.openedAt, to: instant(clock.now + 1) } as const
+    expect((await recaps.closes(user, stretch))?.closes).toHaveLength(2)
+  })
+
   it('[D8] the account stream tells the rest and the part, each event as it was', async () => {
     const { user, whole, first, second, last } = await closedInParts()
     await last()

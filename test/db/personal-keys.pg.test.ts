@@ -141,6 +141,9 @@ eachDatabase((open) => {
     expect(await audit.list(1, null, { subject: id })).toMatchObject([
       { actor: admin, action: 'key.revoke', before: { scopes: ['read', 'admin:write'] }, reason: 'it was in a log' },
     ])
+    // [Y3] It goes when the owner does.
+    const { rows: about } = await sql`select about, words from audit_words where about = ${owner}::uuid`.execute(db)
+    expect(about).toEqual([{ about: owner, words: 'it was in a log' }, expect.anything()])
     const unknown = sessionId('0197f2a0-0000-7000-8000-00000000dead')
     expect(await new PersonalKeys({ db, ended, audit, world }).revoke({ id: unknown, by: admin })).toBe(false)
   })

@@ -1,5 +1,6 @@
 /** Protection (actors/match/protection) on the databases: the match, its store and what they leave behind. */
-import { expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { playerId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_PROTECTION } from '../../actors/kernel/limits.ts'
@@ -15,7 +16,7 @@ import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { Voids } from '../../src/features/integrity/voids.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { ok } from '../support/actor-rig.ts'
+import { codeOf, ok } from '../support/actor-rig.ts'
 import { crowd, eachDatabase } from '../support/databases.ts'
 import { GOAL, player, u } from '../support/fixtures.ts'
 import { runningMatch, type RunningMatchOptions } from '../support/running-match.ts'
@@ -94,6 +95,41 @@ eachDatabase((open) => {
     const events = changes?.kind === 'events' ? changes.events : []
     expect(events.map(({ marker }) => marker)).toEqual(events.map((_, n) => n + 1))
     expect(events.slice(0, 2).map(({ kind }) => kind)).toEqual(['opened', 'closed'])
+  })
+
+  it('[N4] what a close pays opens nothing in another match either, however the two commits meet', async () => {
+    const { db, kind } = open()
+    const user = await season.player()
+    const [one, other] = [await play(), await play()]
+    const { id } = ok(await one.actor.submit(one.order(user, { lots: lots(u(60)) }))).position
+    const both: Promise<unknown>[] = []
+    let opening: ReturnType<MatchActor['submit']> | undefined
+    await db.transaction().execute(async (tx) => {
+      await sql`select from wallets where user_id = ${user} for update`.execute(tx)
+      const isWaiting = async (count: number): Promise<boolean> => {
+        if (kind !== 'postgres') return true // one after the other
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+        return rows.length === count
+      }
+      both.push(one.actor.submit(closing(user, id)))
+      await vi.waitUntil(() => isWaiting(1))
+      both.push((opening = other.actor.submit(other.order(user, { lots: lots(u(60)) }))))
+      await vi.waitUntil(() => isWaiting(2))
+    })
+    await Promise.all(both)
+    expect(codeOf(await present(opening, 'an opening'))).toBe('insufficient_margin')
+    expect([one.stopped, other.stopped]).toEqual([[], []])
+    await season.booksBalance()
+  })
+
+  it('[N6] a close of the rest remembers what its parts have paid', async () => {
+    const { actor, order, isRemembered } = await play()
+    const user = await season.player()
+    const { id } = ok(await actor.submit(order(user, { lots: lots(u(2)) }))).position
+    ok(await actor.submit({ ...closing(user, id), kind: 'close_part', lots: lots(u(0.7)) }))
+    ok(await actor.submit(closing(user, id)))
+    await isRemembered(actor)
   })
 
   it.each(['before', 'after'] as const)(

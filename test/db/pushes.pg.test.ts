@@ -1,7 +1,7 @@
 import { createECDH, randomBytes } from 'node:crypto'
 import { default as ece } from 'http_ece'
 import { beforeEach, expect, it, vi } from 'vitest'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import { sessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import type { Notice } from '../../actors/community/notices.ts'
@@ -10,6 +10,7 @@ import { PUSH_KINDS, type PushKind } from '../../db/push-outbox.ts'
 import { isQuiet } from '../../src/features/push/quiet.ts'
 import { Pushes, type PushTarget } from '../../src/features/push/store.ts'
 import { seedDistricts } from '../../db/seed.ts'
+import { endSessionsOf } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
 import { PushSender, type SendPush } from '../../src/features/push/sender.ts'
 import { vapidKeys } from '../../src/features/push/vapid.ts'
@@ -113,6 +114,7 @@ eachDatabase((open) => {
     expect(first.to).toEqual([`phone ${n}`])
     const [post] = first.posts
     expect(phone.read(present(post, 'a message').body)).toEqual({
+      id: expect.stringMatching(/^\d+$/),
       title: '50 % of a margin lost',
       body: 'Your long on A. Striker has lost 50 % of its margin.',
       open: '/#/positions',
@@ -124,6 +126,63 @@ eachDatabase((open) => {
 
     await tell(notice(ada, 'full time', { type: 'settlement', data: {} }), notice(ada, 'warned')) // told already
     expect((await send()).to.toSorted()).toEqual([`laptop ${n}`, `phone ${n}`])
+  })
+
+  it('[R22] a browser is told nothing once the session in which it asked has been ended', async () => {
+    const { db } = open()
+    const [theirs, stolen] = [browser(`own ${n}`), browser(`stolen ${n}`)]
+    const at = new Date(world.now())
+    const session = async (browserOf: { readonly target: PushTarget }) => {
+      const id = sessionId(world.newId())
+      const row = { id, user_id: ada, generation: 1, user_agent: null, address_prefix: 'unknown' }
+      const times = {
+        created_at: at,
+        rotated_at: at,
+        authenticated_at: at,
+        expires_at: new Date(world.now() + MINUTE_MS),
+      }
+      await db
+        .insertInto('sessions')
+        .values({ ...row, ...times, rotation_key: null, ended_at: null })
+        .execute()
+      await pushes.subscribe(ada, browserOf.target, PUSH_KINDS, null, id)
+      return id
+    }
+    await session(theirs)
+    const taken = await session(stolen)
+    await tell(notice(ada, 'before'))
+    expect((await send()).to.toSorted()).toEqual([`own ${n}`, `stolen ${n}`])
+    await db.updateTable('sessions').set({ ended_at: new Date() }).where('id', '=', taken).execute()
+    await tell(notice(ada, 'after'))
+    expect((await pushes.claim(9, [])).map(({ target }) => target.endpoint)).toEqual([theirs.target.endpoint])
+    world.pass(31_000)
+    expect((await send()).to).toEqual([`own ${n}`])
+    expect(await pushes.list(ada)).toHaveLength(1)
+    const late = await session(stolen)
+    await db
+      .updateTable('sessions')
+      .set({ ended_at: new Date(Date.now() - 2 * 60 * MINUTE_MS) })
+      .where('id', '=', late)
+      .execute()
+    await pushes.forgetEnded()
+    expect(await pushes.list(ada), 'ended while this process was there to see it').toHaveLength(2)
+    await new Pushes(db, world).forgetEnded()
+    expect(await pushes.list(ada)).toHaveLength(1)
+    // A row that is removed because nobody used it ends nothing: who has been away is still told.
+    await db.deleteFrom('sessions').where('user_id', '=', ada).execute()
+    await tell(notice(ada, 'away'))
+    expect((await send()).to).toEqual([`own ${n}`])
+  })
+
+  it('[R22] no browser of a user is told anything once all their sessions are ended, also of one long gone', async () => {
+    await pushes.subscribe(ada, browser(`old ${n}`).target, PUSH_KINDS)
+    await pushes.subscribe(bob, browser(`other ${n}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'warned'), notice(bob, 'warned too'))
+    await open()
+      .db.transaction()
+      .execute((tx) => endSessionsOf(ada, tx, world))
+    expect((await send()).to).toEqual([`other ${n}`])
+    expect(await pushes.list(ada)).toEqual([])
   })
 
   it.each<[PushKind, Partial<Notice>]>([
@@ -284,6 +343,23 @@ eachDatabase((open) => {
     expect((await send()).outcomes).toHaveLength(7)
     world.pass(31_000)
     expect((await send()).outcomes).toEqual([])
+  })
+
+  it('a sender that is stopped claims no more, and what it cuts off is no failure', async () => {
+    for (const name of ['one', 'two']) await pushes.subscribe(ada, browser(`${name} ${n}`).target, PUSH_KINDS)
+    await tell(notice(ada, 'warned'), notice(ada, 'warned later'))
+    const cut: (() => void)[] = []
+    const { sender, outcomes, names } = senderOf(
+      () => new Promise((_, reject) => cut.push(() => reject(new Error('cut off')))),
+    )
+    const running = sender.run()
+    await vi.waitUntil(() => cut.length === 2)
+    const stopped = sender.stop()
+    for (const one of cut) one()
+    await Promise.all([running, stopped, sender.run()])
+    expect([outcomes, names().toSorted()]).toEqual([[], [`one ${n}`, `two ${n}`]])
+    world.pass(31_000)
+    expect((await send()).outcomes).toHaveLength(4)
   })
 
   it('a user has ten browsers, also of forty that register at once', async () => {

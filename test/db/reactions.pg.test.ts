@@ -8,10 +8,12 @@ import { HOUR_MS } from '../../actors/kernel/world.ts'
 import { roiPpm } from '../../actors/community/ranking.ts'
 import { weekOf } from '../../actors/kernel/calendar.ts'
 import { ActivityFeed } from '../../db/activity.ts'
+import { BoardsUnbuilt } from '../../db/boards.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { Invites } from '../../src/features/referrals/store.ts'
+import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
 import { creditWaiting, react } from '../../src/reactions/react.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -183,6 +185,21 @@ eachDatabase((open) => {
       expect(await typesOf(referrer)).toContainEqual(['referral_credited', undefined])
       expect(await season.careers.find(referrer)).toMatchObject({ referrals: 1, opened: 0 })
       expect((await invites.list(referrer)).referrals).toMatchObject([{ reward: u(100), name: null }])
+    })
+
+    it('[R10] a credit that is late is booked when it is paid: the ledger behind may be closed', async () => {
+      const [referrer, referee] = [await season.player(), await season.player()]
+      await season.refer(referrer, referee)
+      const [match, traded] = [await season.match(), clock.now]
+      await match.open(referee)
+      clock.now += 2 * HOUR_MS
+      await season.settle()
+      const { rows } = await sql<{ booked: Date; credited: Date }>`
+        select e.at as booked, r.credited_at as credited from ledger_entries e join referrals r on r.referee_id = e.reference
+         where e.user_id = ${referrer} and e.kind = 'referral'`.execute(open().db)
+      expect(rows).toHaveLength(1)
+      expect(rows[0]?.booked.getTime()).toBeGreaterThanOrEqual(clock.now)
+      expect(rows[0]?.credited.getTime()).toBeLessThan(traded + HOUR_MS)
     })
 
     it('[R10] a first trade that is void in the end was one, however its commits are grouped', async () => {
@@ -380,8 +397,10 @@ eachDatabase((open) => {
       expect((await season.boards.main.districts()).reduce((sum, { roiPpmSum }) => sum + roiPpmSum, 0)).toBe(
         (await season.boards.main.top(roi, 500)).entries.reduce((sum, { standing }) => sum + roiPpm(standing), 0),
       )
+      // So does one while no process ran.
       floor = money(0)
-      await season.keeper.show()
+      const { boards, careers } = season
+      await new BoardKeeper({ boards, careers, roiFloor: () => floor }).show()
       expect(await ranks()).toEqual([first, second])
     })
 
@@ -394,7 +413,7 @@ eachDatabase((open) => {
       await season.keeper.show()
       expect([before, await season.boards.main.place(roi, user)]).toMatchObject([null, { standing: { userId: user } }])
       await season.boards.main.close()
-      expect(await season.boards.main.built()).toBe(false)
+      await expect(season.boards.main.place(roi, user)).rejects.toThrow(BoardsUnbuilt)
       await season.keeper.show()
       expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { userId: user } })
     })
@@ -469,6 +488,38 @@ eachDatabase((open) => {
     expect((await season.boards.main.top(roi, 500)).total).toBe(0)
     await season.settle()
     expect(await everything()).toEqual(lived)
+  })
+
+  it('[R4] a rebuild brings back no notice that is too old, nor any of a user who has been erased', async () => {
+    const { db } = open()
+    const [early, erased, late] = [await season.player(), await season.player(), await season.player()]
+    const washOut = async (user: UserId) => {
+      const match = await season.match()
+      await match.close(await match.open(user), 100, 'washout')
+      await season.settle()
+    }
+    await washOut(early)
+    clock.now += 366 * 24 * HOUR_MS
+    await washOut(erased)
+    await washOut(late)
+    const told = async () => {
+      const { rows } = await sql<{ user_id: string }>`
+        select distinct user_id from notifications
+         where user_id in (${early}::uuid, ${erased}::uuid, ${late}::uuid)`.execute(db)
+      return rows.map((row) => row.user_id).toSorted()
+    }
+    expect(await told()).toEqual([early, erased, late].toSorted())
+    const shown = await sql`select from activity`.execute(db)
+    expect(shown.rows.length).toBeGreaterThan(0)
+    // As retention and erasure leave it.
+    await sql`truncate notifications, activity cascade`.execute(db)
+    await sql`update users set erased_at = now() where id = ${erased}::uuid`.execute(db)
+    await season.outbox.forget()
+    await season.settle()
+    expect(await told()).toEqual([late])
+    const { rows } = await sql<{ user_id: string }>`select distinct user_id from activity`.execute(db)
+    expect(rows.map((row) => row.user_id)).toEqual([late])
+    await sql`update users set erased_at = null`.execute(db)
   })
 
   /** Every read model, without its change counters. */

@@ -183,6 +183,31 @@ eachDatabase((open) => {
       expect(await catalogue().match(fixtureId(1))).toBe(null)
     })
 
+    it('reads the descriptions of the matches it lists, and not of all there ever were', async () => {
+      await open()
+        .db.transaction()
+        .execute(async (tx) => {
+          await sql`
+            insert into matches
+              select (jsonb_populate_record(m, jsonb_build_object('id', m.id + n, 'info', m.info || jsonb_build_object(
+                       'long', (select string_agg(gen_random_uuid()::text, '') from generate_series(1, 300)))))).*
+                from matches m, generate_series(1000, 1999) n where id = ${SETTLED}::bigint`.execute(tx)
+          const reads = async () => {
+            const { rows } = await sql<{ n: number }>`
+              select sum(pg_stat_get_xact_numscans(i.indexrelid))::integer as n
+                from pg_class c join pg_index i on i.indrelid = c.reltoastrelid
+               where c.oid = 'matches'::regclass`.execute(tx)
+            return present(rows[0], 'reads').n
+          }
+          const before = await reads()
+          const listed = await new Catalogue(tx, world).matches()
+          expect(listed).toHaveLength(500)
+          // Each is read twice: for its type, and for the rest.
+          expect((await reads()) - before).toBeLessThanOrEqual(2 * listed.length)
+          await sql`delete from matches where id >= ${SETTLED}::bigint + 1000`.execute(tx)
+        })
+    })
+
     it('lists the instruments of unsettled matches; one alone is found for ever', async () => {
       const active = await catalogue().instruments()
       expect(active.map((listing) => listing.instrument.id)).toEqual([P(2), P(1)]) // Abe before Zed

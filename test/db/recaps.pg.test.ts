@@ -200,9 +200,10 @@ eachDatabase((open) => {
     await match.close(keyed, 240)
     await match.close(await match.open(dan), 230)
     await match.settle()
-    await rig.reactor.drain()
     expect(await recaps().rank(ada, stretch(match.id)), 'too early').toBeNull()
     ahead += 3 * MINUTE_MS
+    expect(await recaps().rankMatches(), 'careers have not counted it').toBe(0)
+    await rig.reactor.drain()
     expect((await Promise.all([recaps().rankMatches(), recaps().rankMatches()])).reduce((a, b) => a + b)).toBe(1)
     const board = [...(await rig.careers.standings([ada, bob, cyd, dan], 'main'))]
     expect(board).toHaveLength(4)
@@ -221,8 +222,32 @@ eachDatabase((open) => {
       values (${lost.id}::uuid, ${bob}::uuid, 'A wrong price', ${new Date(world.now())}::timestamptz, -50000000)`.execute(
       open().db,
     )
+    expect(await rank(ada), '[R14] an operator began to void it, and failed').not.toBeNull()
+    await sql`update positions set closed_by = 'void', void_reason = 'operator', void_note = 'A wrong price', pnl_micros = 0
+       where id = ${lost.id}::uuid`.execute(open().db)
     expect(await rank(ada), '[R14] counts what is void').toBeNull()
     expect((await rank(cyd))?.passed, 'and so does a place that was passed').toEqual([])
+  })
+
+  it('[R23] a match that was void is ranked again when it has been played again', async () => {
+    const [ada, bob] = [await rig.user('Again Ada'), await rig.user('Again Bob')]
+    const others = `{${[ada, bob].join(',')}}`
+    await sql`update users set hidden_from_boards = true where id <> all (${others}::uuid[])`.execute(open().db)
+    const match = await rig.match()
+    const ranked = async () => {
+      await match.settle()
+      await rig.reactor.drain()
+      ahead += 3 * MINUTE_MS
+      await recaps().rankMatches()
+      return Promise.all([ada, bob].map((user) => recaps().rank(user, stretch(match.id))))
+    }
+    await match.close(await match.open(ada), 210)
+    await match.close(await match.open(bob), 200, 'void')
+    expect(await ranked()).toEqual([{ before: null, after: 1, passed: [] }, null])
+    await match.playAgain()
+    await recaps().rankMatches()
+    await match.close(await match.open(bob), 230)
+    expect(await ranked()).toMatchObject([{ after: 2 }, { before: null, after: 1 }])
   })
 
   it('[R23] in a league the rank is that among its members', async () => {
@@ -248,5 +273,9 @@ eachDatabase((open) => {
     expect(await recaps().rank(friend, stretch(two.id, league))).toEqual({ before: 2, after: 1, passed: [] })
     expect(await closesOf(friend, two.id, league)).toMatchObject({ start: u(1_000) })
     expect(await worth(founder), 'main is untouched').toBe(u(10_000))
+    await hide(founder, false)
+    await open().db.updateTable('users').set({ status: 'frozen' }).where('id', '=', founder).execute()
+    expect(await recaps().rank(friend, stretch(two.id, league)), 'frozen users come last').toMatchObject({ before: 1 })
+    expect(await recaps().rank(founder, stretch(two.id, league))).toMatchObject({ before: 2, after: 2 })
   })
 })

@@ -6,6 +6,7 @@ import { ReplayRuns } from '../../db/replays.ts'
 import { emptyAuditLog } from '../support/audit-rows.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, U } from '../support/fixtures.ts'
+import { insertMatch } from '../support/rows.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const PLAN = { recording: 'goal-feast', speed: 10, traders: 5, lossless: false, practice: false, demo: false, by: U(1) }
@@ -43,6 +44,16 @@ eachDatabase((open) => {
     expect(await runs().latestDemo()).toMatchObject({ demo: true, ending: null })
   })
 
+  it('[V6] a replay is unfinished while its match has not settled, even if another process began that late', async () => {
+    const { id, matchId, slot } = present(await runs().begin(PLAN), 'a run')
+    await runs().end(id, 'void', U(1))
+    await runs().finish(id)
+    expect(await runs().unfinished()).toEqual([])
+    await insertMatch(open().db, info({ matchId, replay: true }))
+    expect(await runs().unfinished()).toMatchObject([{ id, ending: 'void', match: { settled: false } }])
+    expect((await runs().begin(PLAN))?.slot).not.toBe(slot)
+  })
+
   it('[V6] a replay whose match has begun is finished only when the match has settled', async () => {
     const { id, matchId } = present(await runs().begin(PLAN), 'a run')
     const row = { id: matchId, phase: 'live', replay: true, starts_at: new Date(world.now()), pricing: '{}' }
@@ -65,7 +76,6 @@ eachDatabase((open) => {
     expect(await runs().end(id, 'void', U(1))).toEqual([])
     const deeds = await audit().list(10, null)
     expect(deeds.map(({ action, subject }) => [action, subject])).toEqual([
-      ['replay.stop', id],
       ['replay.stop', id],
       ['replay.start', id],
     ])

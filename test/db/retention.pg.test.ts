@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { Retention } from '../../db/retention.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { P, U } from '../support/fixtures.ts'
+import { info, P, U } from '../support/fixtures.ts'
+import { insertMatch } from '../support/rows.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -12,7 +14,7 @@ const NOTHING = {
   thinnedTicks: 0,
   ticks: 0,
   recentTrades: 0,
-  journal: 0,
+  journals: 0,
   tapes: 0,
   commandResults: 0,
   accountEvents: 0,
@@ -111,10 +113,6 @@ eachDatabase((open) => {
     await sql`insert into recent_trades values (${P(1)}::uuid, ${at(now - 31 * DAY_MS)}, 1, '[]'), (${P(1)}::uuid, ${at(now)}, 2, '[]')`.execute(
       db,
     )
-    await sql`
-      insert into journal
-        select 1, n, 1, ${at(now - 60 * DAY_MS)} - interval '1 second' + (n - 1) * interval '1 second', 0, true, ''
-          from generate_series(1, 2) n`.execute(db)
     await seedDistricts(db)
     await sql`insert into users (id, email, name, username, first_name, district_id, referral_code, created_at)
                 values (${U(1)}::uuid, 'u', 'u', 'u', 'u', 1, 'u', now()) on conflict do nothing`.execute(db)
@@ -134,33 +132,44 @@ eachDatabase((open) => {
       matchRanks: 1,
       accountEvents: 1,
       recentTrades: 1,
-      journal: 1,
       notifications: 1,
       activity: 1,
       fixtures: 1,
     })
     expect(
       await Promise.all(
-        ['command_results', 'account_events', 'recent_trades', 'journal', 'notifications', 'activity', 'fixtures'].map(
-          count,
-        ),
+        ['command_results', 'account_events', 'recent_trades', 'notifications', 'activity', 'fixtures'].map(count),
       ),
-    ).toEqual([24_000, 1, 1, 1, 1, 1, 1])
+    ).toEqual([24_000, 1, 1, 1, 1, 1])
   })
 
-  it('drops tapes whole, with their checkpoints, by the beginning of their matches', async () => {
+  it('drops journals and tapes whole, with their checkpoints, of matches that began and were settled long ago', async () => {
     const { db } = open()
-    const days = [61, 61, 59]
-    for (const [n, age] of days.entries()) {
-      const began = at(now - age * DAY_MS)
+    const days = [
+      { began: 63, settled: 61 },
+      { began: 63, settled: 61 },
+      { began: 59, settled: 57 },
+      { began: 63, settled: 59 },
+      { began: 63, settled: null },
+    ]
+    for (const [index, { began, settled }] of days.entries()) {
+      const id = fixtureId(index + 1)
+      const settledAt = settled === null ? null : instant(now - settled * DAY_MS)
+      await insertMatch(db, info({ matchId: id, settledAt }))
+      const each = sql`${at(now - began * DAY_MS)} + (n - 1) * interval '1 day'`
       await sql`
         insert into tape (match_id, first_n, last_n, at, secret, lines)
-          select ${n + 1}::integer, n, n, ${began} + (n - 1) * interval '1 day', case when n = 1 then ''::bytea end, ''
-            from generate_series(1, 3) n`.execute(db)
-      await sql`insert into tape_checkpoints values (${n + 1}::integer, 3, '', ${began}, 'k', '')`.execute(db)
+          select ${id}::bigint, n, n, ${each}, case when n = 1 then ''::bytea end, '' from generate_series(1, 3) n`.execute(
+        db,
+      )
+      await sql`
+        insert into journal select ${id}::bigint, n, 1, ${each}, 0, true, '' from generate_series(1, 3) n`.execute(db)
+      await sql`insert into tape_checkpoints values (${id}::bigint, 3, '', now(), 'k', '')`.execute(db)
     }
-    expect(await retention().run()).toEqual({ ...NOTHING, tapes: 2 })
-    expect(await Promise.all(['tape', 'tape_checkpoints'].map(count))).toEqual([3, 1])
+    // Of one of them an older version has dropped the first rows.
+    await sql`delete from journal where match_id = 1 and n < 3`.execute(db)
+    expect(await retention().run()).toEqual({ ...NOTHING, journals: 2, tapes: 2 })
+    expect(await Promise.all(['journal', 'tape', 'tape_checkpoints'].map(count))).toEqual([9, 9, 3])
     expect(await retention().run()).toEqual(NOTHING)
   })
 })

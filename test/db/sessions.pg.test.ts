@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { districtId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
@@ -158,6 +158,20 @@ eachDatabase((open) => {
     maxDays = 60
   })
 
+  it('[S10] a lower setting ends older sessions at once, though they were rotated under the former one', async () => {
+    const { sessions } = settle()
+    const session = await begin(sessions, 'Dot S10')
+    for (let generation = 1; generation <= 30; generation++) {
+      world.pass(HOUR - 1)
+      expect(await rotate(sessions, session, generation)).toMatchObject({ kind: 'rotated' })
+    }
+    expect(await sessions.livingAmong([session.id])).toEqual(new Set([session.id]))
+    maxDays = 1
+    expect(await sessions.livingAmong([session.id])).toEqual(new Set())
+    expect(await sessions.list(session.userId)).toEqual([])
+    maxDays = 60
+  })
+
   it('[S4] every process knows at once that a session has ended, and no other session ends', async () => {
     const { fast, sessions, ended } = settle()
     const [mine, other] = [await begin(sessions, 'Ada S14'), await begin(sessions, 'Ada S14')]
@@ -213,6 +227,19 @@ eachDatabase((open) => {
     world.pass(1_000)
     expect(await ended.has(other.id)).toBe(false) // the first question writes it back to the store
     expect(await process(fast).ended.has(mine.id)).toBe(true)
+  })
+
+  it('[S4] the ends of a long absence of the fast store are written a thousand at once at most', async () => {
+    const { fast, ended } = settle()
+    const ids = Array.from({ length: 2_500 }, () => sessionId(world.newId()))
+    fast.away = true
+    await ended.add(ids)
+    fast.away = false
+    world.pass(1_000)
+    const mark = vi.spyOn(fast, 'mark')
+    await ended.has(sessionId(world.newId()))
+    expect(mark.mock.calls.map(([, marks]) => marks.length).slice(0, 4)).toEqual([1_000, 1_000, 500, 1])
+    expect(await fast.marked(keys.ended('here'), ids)).toEqual(ids.map(() => true))
   })
 
   it('[S4] an end that the fast store was never told of is found by every process that looks', async () => {

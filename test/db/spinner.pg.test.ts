@@ -11,6 +11,7 @@ import { drawn, drawText, type DrawTerms } from '../../actors/community/spinner.
 import { weekAfter, weekOf } from '../../actors/kernel/calendar.ts'
 import type { ClosedBy } from '../../actors/position/position.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
+import { react } from '../../src/reactions/react.ts'
 import { type DrawOptions, Spinner, type SpinnerRun, type SpinnerWeek } from '../../src/features/spinner/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -78,6 +79,18 @@ eachDatabase((open) => {
     expect(second).not.toBe(best)
   })
 
+  it('[R11] a week that is over is decided without a call, once', async () => {
+    const user = await trades(220)
+    await spinner.prepare()
+    await spinner.run() // the weeks of other tests
+    expect(await spinner.runIfDue()).toBeNull()
+    weekIsOver(0)
+    expect(await spinner.runIfDue()).toMatchObject({ kind: 'counting' })
+    clock.now += GRACE_MS
+    expect(await spinner.runIfDue()).toMatchObject({ week: { winner: { userId: user } }, notifications: [{}] })
+    expect(await spinner.runIfDue()).toBeNull()
+  })
+
   it('[R12] a tie is drawn with the seed whose hash was published before', async () => {
     const users = [await trades(220), await trades(220), await trades(220)]
     await trades(219)
@@ -111,6 +124,10 @@ eachDatabase((open) => {
     expect(await verify([{ ...week, publishedAt: before1 }])).toMatchObject({ code: 0 })
     expect(await verify([week], '--noted', `${week.name}:${week.seedHash}`)).toMatchObject({ code: 0 })
     expect(await verify([week], '--noted', `${week.name}:${'0'.repeat(64)}`)).toMatchObject({ code: 1 })
+    const other = await verify([week], '--noted', `2026-W01:${week.seedHash}`)
+    expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining('2026-W01: IS NOT AMONG THE DRAWS') })
+    const hidden = await verify([{ ...week, seed: null, winner: null }])
+    expect(hidden).toMatchObject({ code: 1, stdout: expect.stringContaining('PROMISED IS NOT SHOWN') })
   })
 
   it('[R12] the bases at which the last live match of the week settled decide a tie, too', async () => {
@@ -228,6 +245,26 @@ eachDatabase((open) => {
     await season.reactor.drain()
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user, closed: 2, roiHundredths: 2_500 } })
     expect(await spinner.current()).toMatchObject({ candidates: [] })
+  })
+
+  it('[R11] the draw waits for a close that was set aside, until an operator has retried it', async () => {
+    const [user, match] = [await season.player(), await season.match()]
+    const held = await match.open(user)
+    await season.reactor.drain()
+    await match.close(held, 220)
+    weekIsOver()
+    const poisoned = async () => {
+      throw new Error('poison')
+    }
+    let aside: number | null = null
+    while (aside === null) {
+      await sql`update outbox_cursors set retry_at = '-infinity'`.execute(open().db)
+      const reacted = await season.outbox.react(poisoned)
+      if (reacted?.kind === 'failed') aside = reacted.setAside
+    }
+    expect(await spinner.run()).toMatchObject({ kind: 'counting' })
+    await season.outbox.retry(match.id, aside, react)
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
   })
 
   it('[R11] practice delays no draw, and has no share in it', async () => {

@@ -9,6 +9,7 @@ import { AuditLog } from '../../db/audit-log.ts'
 import { LeagueResults } from '../../src/features/leagues/results.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { UnnamedPurses } from '../../src/features/leagues/unnamed.ts'
+import { UserList } from '../../db/user-list.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { type NewTournament, tournamentKind, Tournaments } from '../../src/features/tournaments/store.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -60,6 +61,23 @@ eachDatabase((open) => {
     await clear()
   })
 
+  it('[C1] a user who enters while they are frozen has no wallet that is not', async () => {
+    const id = await scheduled()
+    const users = new UserList(open().db, audit(), world)
+    const fans = await Promise.all(Array.from({ length: 40 }, () => rig.player()))
+    await Promise.all(
+      fans.flatMap((fan) => [
+        users.setStatus({ id: fan, status: 'frozen', reason: 'a test', by: operator }),
+        tournaments().enter(fan, id),
+      ]),
+    )
+    const { rows } = await sql`
+      select from wallets where user_id = any(${fans}::uuid[]) and not frozen`.execute(open().db)
+    expect(rows).toEqual([])
+    expect((await found(id)).entrants).toBe(40)
+    await clear()
+  })
+
   it('[G6] begins once, at its time, in one of several processes, and plays without loss a match from its seed', async () => {
     const id = await scheduled()
     expect(await tournaments().begin(), 'before its time').toEqual([])
@@ -99,6 +117,19 @@ eachDatabase((open) => {
     await runs().finish(present(others[0] ?? undefined, 'a run').id)
     expect(await tournaments().begin()).toEqual([id])
     await clear()
+  })
+
+  it('[G3] that could not begin before its end is won by no one', async () => {
+    const id = await scheduled()
+    const fan = await rig.user('In vain')
+    await tournaments().enter(fan, id)
+    ahead += HOUR_MS + 2 * MINUTE_MS
+    expect(await tournaments().begin()).toEqual([])
+    const told = await new LeagueResults(open().db, world, tournamentKind).decide()
+    expect(told.map(({ userId, title }) => [userId, title])).toEqual([[fan, 'Cup was not played']])
+    const { rows } = await sql`select rank from league_members where league_id = ${id}::uuid`.execute(open().db)
+    expect(rows).toEqual([{ rank: null }])
+    expect((await found(id)).decidedAt).not.toBeNull()
   })
 
   it('[G3] is decided with its match, however long its time would be', async () => {
@@ -163,7 +194,16 @@ eachDatabase((open) => {
     expect(await tournaments().change(leagueId(real.newId()), { kind: 'cancel' }, why)).toBe('unknown')
     const later = { name: 'Late Cup', startsAt: instant(world.now() + 30 * MINUTE_MS), speed: 20 }
     const endsAt = instant(world.now() + 2 * HOUR_MS)
-    expect(await tournaments().change(moved, { kind: 'set', terms: { ...later, endsAt } }, why)).toBe('changed')
+    const set = ({ name, ...when }: Partial<typeof later>) =>
+      tournaments().change(
+        moved,
+        { kind: 'set', terms: name === undefined ? when : { name }, endOf: () => endsAt },
+        why,
+      )
+    // Of two operators each changes what they name.
+    expect(
+      await Promise.all([set({ name: later.name }), set({ startsAt: later.startsAt, speed: later.speed })]),
+    ).toEqual(['changed', 'changed'])
     const cancel = () => tournaments().change(id, { kind: 'cancel' }, why)
     expect((await Promise.all([cancel(), cancel()])).toSorted()).toEqual(['begun', 'changed'])
     expect(await found(moved)).toMatchObject({ ...later, endsAt, decidedAt: null })
@@ -171,7 +211,11 @@ eachDatabase((open) => {
     expect(await tournaments().begin()).toEqual([])
     expect(await tournaments().enter(await rig.user('Late'), id)).toEqual({ kind: 'over' })
     const told = await open().db.selectFrom('notifications').select('title').where('user_id', '=', fan).execute()
-    expect(told.map(({ title }) => title).toSorted()).toEqual(['Cup is cancelled', 'Late Cup begins at another time'])
+    // Whichever of the two operators was first.
+    expect(told.map(({ title }) => title.replace('Late ', '')).toSorted()).toEqual([
+      'Cup begins at another time',
+      'Cup is cancelled',
+    ])
     expect(await audit().list(2, null, { action: 'tournament' })).toMatchObject([
       { action: 'tournament.cancel', subject: id, subjectName: 'Cup', after: null, reason: 'the wrong evening' },
       { action: 'tournament.change', subject: moved, subjectName: 'Late Cup', reason: 'the wrong evening' },

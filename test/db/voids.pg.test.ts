@@ -114,6 +114,34 @@ eachDatabase((open) => {
     await season.booksBalance()
   })
 
+  it('[D20] a void that takes a record back waits for the detached months in which its owner has traded', async () => {
+    const { db } = open()
+    const [user, other] = [await season.player(), await season.player()]
+    const match = await season.match()
+    const won: PositionId[] = []
+    for (const owner of [user, other]) {
+      const position = await match.open(owner, { lots: 9 })
+      await match.close(position, 219)
+      won.push(position.id)
+    }
+    await season.settle()
+    const before = await season.careers.find(user)
+    await sql`insert into detached_balances values ('2020-03', ${user}::uuid, 'main', 0)`.execute(db)
+    for (const id of won) await voids().void(request(id))
+    const retried = async () => {
+      await sql`update outbox_cursors set retry_at = '-infinity' where match_id = ${match.id}::bigint`.execute(db)
+      await season.settle()
+    }
+    await retried()
+    expect(await season.careers.find(user)).toEqual(before)
+    expect(season.reports).toContain('reaction_failed')
+    await sql`delete from detached_balances where month = '2020-03'`.execute(db)
+    await retried()
+    for (const owner of [user, other]) {
+      expect(await season.careers.find(owner)).toMatchObject({ bestWin: 0, largestLots: 0, main: { closed: 0 } })
+    }
+  })
+
   it('[A5] the answer to a close is repeated as it was given, though the position is void since', async () => {
     const [user, other] = [await season.player(), await season.player()]
     const { actor, order } = await runningMatch(open(), world, ++matches)
@@ -130,6 +158,27 @@ eachDatabase((open) => {
     expect(await voids().void(request(id))).toMatchObject({ kind: 'voided', done: { pnl: position.close?.pnl } })
     const repeated = { ...given.value, wallet: expect.anything(), repeated: true }
     expect(await actor.submit(close)).toEqual({ ok: true, value: repeated })
+  })
+
+  it('[C4] a void leaves the reasons and keys of earlier ones as they are', async () => {
+    const match = await season.match()
+    const requests = []
+    for (const n of [1, 2, 3]) {
+      const position = await match.open(await season.player(), { lots: 1 })
+      await match.close(position, 201)
+      const one = request(position.id, { reason: `reason ${n}`, commandId: commandId(admin, 'void', `of ${n}`) })
+      expect(await voids().void(one)).toMatchObject({
+        kind: 'voided',
+        done: { reason: `reason ${n}` },
+        repeated: false,
+      })
+      requests.push({ one, done: await store().done(position.id) })
+      clock.now += 60_000
+    }
+    for (const { one, done } of requests) {
+      expect(await voids().void(one)).toMatchObject({ kind: 'voided', done, repeated: true })
+    }
+    await season.booksBalance()
   })
 
   it('[C4] a user whose only close is void is on no board, and a loss is given back', async () => {

@@ -211,7 +211,11 @@ eachDatabase((open) => {
           passed: (...args) => call(() => shortLeased.passed(...args)),
           failed: (...args) => call(() => shortLeased.failed(...args)),
         },
-        stream: { sweep: () => call(() => stream.sweep()), after: (...args) => call(() => stream.after(...args)) },
+        stream: {
+          sweep: () => call(() => stream.sweep()),
+          after: (...args) => call(() => stream.after(...args)),
+          beyondGap: (...args) => call(() => stream.beyondGap(...args)),
+        },
         send: (post) => call(() => poster.send(post)),
       })
       return { sender, died }

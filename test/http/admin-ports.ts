@@ -20,8 +20,15 @@ import { info } from '../support/fixtures.ts'
 const POSITION_ID = positionId('0197f2a0-0000-7000-8000-0000000000f1')
 const PLAYER_ID = instrumentId('0197f2a0-0000-7000-8000-0000000000a1')
 
-/** Settings of each type, and one that moves prices. */
-const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode', 'trading.impact_cap_pct'] as const
+/** Settings of each type, and those around moving prices. */
+const LISTED = [
+  'trading.hold_secs',
+  'trading.pre_match',
+  'trading.mode',
+  'trading.impact_cap_pct',
+  'trading.protection',
+  'rules.max_move_pct',
+] as const
 
 const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   id: user.id,

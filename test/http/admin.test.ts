@@ -1,10 +1,12 @@
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from '@hono/zod-openapi'
-import { fixtureId } from '../../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
 import { p } from '../support/fixtures.ts'
 import { adminPorts } from './admin-ports.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import type { ControlAction } from '../../db/audit-log.ts'
 import { answered, ALICE, alice, away, FIXTURE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
@@ -101,7 +103,7 @@ describe('admin routes', () => {
         },
       ])
       expect(await (await asAlice('/api/admin/settings')).json()).toMatchObject({
-        settings: [{}, {}, {}, { key: 'trading.impact_cap_pct', value: 0.2 }],
+        settings: expect.arrayContaining([expect.objectContaining({ key: 'trading.impact_cap_pct', value: 0.2 })]),
       })
       expect((await send('PUT', `${path}?dryRun=true`, { value: 'x' })).status).toBe(400)
     })
@@ -126,9 +128,25 @@ describe('admin routes', () => {
       rig.world.pass(900_000)
       const cookie = `game_access=${await rig.tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
       const headers = { cookie, 'content-type': 'application/json' }
-      const body = JSON.stringify({ value: 1, force: true })
-      const answer = await rig.app.request(path, { method: 'PUT', headers, body })
-      expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'SIGN_IN_AGAIN', maxAgeSecs: 900 }])
+      const put = (to: string, body: object) =>
+        answered(rig.app.request(to, { method: 'PUT', headers, body: JSON.stringify(body) }))
+      const refused = [403, { code: 'SIGN_IN_AGAIN', maxAgeSecs: 900 }]
+      expect(await put(path, { value: 1, force: true })).toMatchObject(refused)
+      // The limit itself is what that sign-in guards.
+      const limit = '/api/admin/settings/rules.max_move_pct'
+      expect(await put(limit, { value: 10 })).toMatchObject(refused)
+      expect(await put(limit, { value: 1 })).toMatchObject([200, { value: 1 }])
+    })
+
+    it('[H17] protection, by which goals count in full at once, is one', async () => {
+      const ports = { ...adminPorts(alice), effectsOf: async () => [effect(205)] }
+      const { send } = await openHttpRig({ role: 'admin', deps: ports, ports })
+      expect(await answered(send('PUT', '/api/admin/settings/trading.protection', { value: 'on' }))).toMatchObject([
+        409,
+        { code: 'RULES_MOVE_PRICES', maxMovePct: 2.5 },
+      ])
+      const entry = { action: 'setting.set', subject: 'trading.protection', after: 'on', outcome: 'RULES_MOVE_PRICES' }
+      expect(ports.actions).toMatchObject([{ actor: ALICE, ...entry }])
     })
 
     it('[H17] other settings ask no match', async () => {
@@ -137,6 +155,27 @@ describe('admin routes', () => {
       effects.push(effect(300))
       expect((await send('PUT', '/api/admin/settings/trading.hold_secs', { value: 60 })).status).toBe(200)
     })
+  })
+
+  it('[H8] a demoted admin is refused whose body was still on its way', async () => {
+    const rig = await openHttpRig({ role: 'admin' })
+    let role = 'admin'
+    const find = async () => ({ ...alice, role })
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: { accounts: { ...rig.deps.accounts, find } } })
+    const pull = (body: ReadableStreamDefaultController<Uint8Array>) => {
+      role = 'user'
+      body.enqueue(new TextEncoder().encode('{"value":60}'))
+      body.close()
+    }
+    const put = (body: string | ReadableStream) =>
+      asAlice('/api/admin/settings/trading.hold_secs', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body,
+        duplex: 'half',
+      })
+    expect((await put('{"value":60}')).status).toBe(200)
+    expect((await put(new ReadableStream({ pull }, { highWaterMark: 0 }))).status).toBe(403)
   })
 
   it('[H9] changes a role, but admins cannot remove their own', async () => {
@@ -238,6 +277,19 @@ describe('admin routes', () => {
       ['position.void', 'KEY_REUSED'],
       ['position.void', 'BUSY'],
     ])
+    // [Y3] What is said of a user is kept beside the log, which keeps everything.
+    expect(ports.actions[0]).toMatchObject({ words: { field: 'reason', about: ALICE, words: 'beside the pitch' } })
+    expect(JSON.stringify(ports.actions.map(({ before, after }) => [before, after]))).not.toContain('pitch')
+  })
+
+  it('[H10] a void whose first request had no answer is audited by its repetition', async () => {
+    const ports = adminPorts(alice)
+    const [one] = await ports.audit.list(1, null)
+    const list = async () => [{ ...present(one, 'an entry'), action: 'position.void', outcome: 'BUSY' }]
+    const deps = { ...ports, audit: { ...ports.audit, list } }
+    const { send } = await openHttpRig({ role: 'admin', deps, ports: deps })
+    expect((await send('POST', `/api/admin/positions/${POSITION}/void`, { reason: 'again' })).status).toBe(200)
+    expect(ports.actions).toMatchObject([{ action: 'position.void', before: { realizedPnl: 41.25 } }])
   })
 
   it('[J5] lists recordings page by page, and sends one compressed', async () => {
@@ -338,6 +390,52 @@ describe('admin routes', () => {
     await send('POST', '/api/admin/matches/4/end', { outcome: 'void' })
     expect(ports.actions.at(-1)).toMatchObject({ action: 'match.end', subject: '4', outcome: 'NOT_FOUND' })
   })
+
+  it('[H10] an end of a match whose first request had no answer is audited by its repetition', async () => {
+    const ports = adminPorts(alice)
+    const said: string[] = []
+    const list = async () => ports.actions.slice(-1).map((action) => ({ ...action, ...listedEntry(action) }))
+    const desk = { ...(await openHttpRig()).deps.desk, ask: async () => said.shift() as never }
+    let settling: 'void' | 'full_time' = 'void'
+    const { catalogue: known } = (await openHttpRig()).deps
+    const match = async (id: FixtureId) => {
+      const found = await known.match(id)
+      return found === null ? null : { ...found, settling }
+    }
+    const catalogue = { ...known, match }
+    const deps = { ...ports, desk, catalogue, audit: { ...ports.audit, list } }
+    const { send } = await openHttpRig({ role: 'admin', deps, ports })
+    const end = (outcome: 'void' | 'settle') => answered(send('POST', `/api/admin/matches/${FIXTURE}/end`, { outcome }))
+    said.push('elsewhere', 'over', 'over', 'elsewhere', 'over', 'elsewhere', 'over')
+    expect(await end('void')).toMatchObject([503, { code: 'BUSY' }])
+    expect(await end('void')).toEqual([200, { matchId: FIXTURE, outcome: 'void' }])
+    expect(await end('void')).toMatchObject([409, { code: 'MATCH_OVER' }])
+    expect(await end('settle')).toMatchObject([503, { code: 'BUSY' }])
+    expect(await end('void')).toMatchObject([409, { code: 'MATCH_OVER' }])
+    // It has settled by itself meanwhile.
+    settling = 'full_time'
+    expect(await end('void')).toMatchObject([503, { code: 'BUSY' }])
+    expect(await end('void')).toMatchObject([409, { code: 'MATCH_OVER' }])
+    expect(ports.actions.map(({ outcome = 'ok' }) => outcome)).toEqual([
+      'UNKNOWN_OUTCOME',
+      'ok',
+      'MATCH_OVER',
+      'UNKNOWN_OUTCOME',
+      'MATCH_OVER',
+      'UNKNOWN_OUTCOME',
+      'MATCH_OVER',
+    ])
+  })
+})
+
+/** What the audit log adds to an action. */
+const listedEntry = ({ outcome = 'ok' }: ControlAction) => ({
+  id: 1,
+  at: alice.createdAt,
+  actorName: 'alice',
+  subjectName: null,
+  reason: null,
+  outcome,
 })
 
 describe('anchors', () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { leagueId } from '../../actors/kernel/ids.ts'
 import { money, price } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
@@ -106,8 +107,10 @@ describe('tournaments', () => {
   it('[G6] are changed and cancelled by admins before they begin, and keep what is left out', async () => {
     const rig = await openHttpRig()
     const changes: unknown[] = []
+    const startsAt = NOW + HOUR_MS
     const change: FeaturePorts['tournaments']['change'] = (id, wanted, why) => {
-      changes.push([wanted, why.reason])
+      const { endOf, ...rest } = { endOf: null, ...wanted }
+      changes.push([{ ...rest, ...(endOf === null ? {} : { endsAt: endOf(instant(startsAt), 10) }) }, why.reason])
       return rig.ports.tournaments.change(id, wanted, why)
     }
     const tournaments = { ...rig.ports.tournaments, change }
@@ -117,10 +120,9 @@ describe('tournaments', () => {
     }
     expect(await patch({ name: 'Late Cup', reason: 'typo' })).toEqual([200, TOURNAMENT])
     expect(await patch({ state: 'cancelled' })).toEqual([200, TOURNAMENT])
-    const startsAt = NOW + HOUR_MS
     const endsAt = Math.ceil((startsAt + (2 * HOUR_MS) / 10 + 2 * HOUR_MS) / MINUTE_MS) * MINUTE_MS
     expect(changes).toEqual([
-      [{ kind: 'set', terms: { name: 'Late Cup', startsAt, speed: 10, endsAt } }, 'typo'],
+      [{ kind: 'set', terms: { name: 'Late Cup' }, endsAt }, 'typo'],
       [{ kind: 'cancel' }, undefined],
     ])
     expect(await patch({ name: 'begun' })).toEqual([409, 'TOURNAMENT_BEGUN'])
@@ -193,6 +195,17 @@ describe('recaps', () => {
     ).toMatchObject({
       status: 404,
     })
+  })
+
+  it('[R23] of a match that was suspended for ten days begin with its kick-off', async () => {
+    const rig = await openHttpRig()
+    const known = present(await rig.deps.catalogue.match(FIXTURE), 'match')
+    const match = { ...known, startsAt: instant(NOW - 240 * HOUR_MS), settledAt: instant(NOW) }
+    const catalogue = { ...rig.deps.catalogue, match: async () => match }
+    const asked: unknown[] = []
+    const recaps = { ...rig.ports.recaps, closes: async (...query: unknown[]) => (asked.push(query[1]), null) }
+    await ask('GET', `/api/recaps/matches/${FIXTURE}`, undefined, { recaps, catalogue })
+    expect(asked).toMatchObject([{ from: match.startsAt, to: NOW + 1 }])
   })
 
   it('[R23] have a card as SVG and PNG, in which no name is markup', async () => {

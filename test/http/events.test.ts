@@ -42,6 +42,7 @@ function streamRig() {
       end: async (): Promise<StreamPlace> => [all.length + 1, 0, 0],
       after: async ([position, seq], limit) =>
         all.filter((e) => e.after[0] > position || (e.after[0] === position && e.seq >= seq)).slice(0, limit),
+      beyondGap: async (place) => place,
     },
     clock: world,
     isStopping: () => isStopping,

@@ -291,9 +291,10 @@ export async function openHttpRig(options: HttpRigOptions = {}) {
   const world = new TestWorld({ now: NOW })
   const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
   const log = createLog({ level: 'info', world, write: (line) => recorded.log.push(line), readable: false })
+  const memory = memorySessions(world)
   const sessions = createSessions({
     tokens,
-    ...memorySessions(world),
+    ...memory,
     onNewDevice: () => {},
     onReuse: () => {},
     log,
@@ -323,7 +324,12 @@ export async function openHttpRig(options: HttpRigOptions = {}) {
     cookies: { production: options.production ?? false, domain: null, prefix: '' },
     corsOrigins: [ALLOWED_ORIGIN],
     trustedProxies: 0,
-    limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(fastOrElse(new FastMemory(world), world), world) },
+    limits: {
+      perMinute: 0,
+      siteFactor: 0,
+      trustedProxies: 0,
+      rates: new Rates(fastOrElse(new FastMemory(world), world), world),
+    },
     wsUrlFor: (hostname) => `ws://${hostname}:3001`,
     rules: () => DEFAULT_RULES,
     flags: () => ({ coming_soon: options.comingSoon ?? false }),
@@ -355,7 +361,10 @@ export async function openHttpRig(options: HttpRigOptions = {}) {
         yield { section: 'positions', rows: [{ id: PLAYER }] }
         yield { section: 'audit', rows: [] }
       },
-      requestDeletion: async () => instant(NOW + 7 * 24 * HOUR_MS),
+      requestDeletion: async (user) => {
+        await memory.rows.endAll(user)
+        return instant(NOW + 7 * 24 * HOUR_MS)
+      },
       hide: async (id) => users.has(id),
       limits: async () => ownLimits,
       changeLimits: async (_id, wanted) => ({ ...ownLimits, limits: changeLimits(ownLimits.limits, wanted, NOW) }),
@@ -554,7 +563,7 @@ function memorySessions(world: TestWorld): { readonly rows: SessionRows; readonl
       }
       return key !== null && key === found.key ? { kind: 'rotated', session: found } : { kind: 'superseded' }
     },
-    end: async (id) => void living.delete(id),
+    end: async (id) => living.delete(id),
     endOne: async (user, id) => living.get(id)?.userId === user && living.delete(id),
     endAll: async (user) => of(user).filter(({ id }) => living.delete(id)).length,
     list: async (user) =>

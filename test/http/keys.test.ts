@@ -18,7 +18,7 @@ const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret
 async function limitedRig(perMinute: number) {
   const world = new TestWorld()
   const rates = new Rates(fastOrElse(new FastMemory(world), world), world)
-  return openHttpRig({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
+  return openHttpRig({ deps: { limits: { perMinute, siteFactor: 0, trustedProxies: 1, rates } } })
 }
 
 describe('personal keys', () => {

@@ -21,6 +21,33 @@ describe('my data', () => {
     }
   })
 
+  it('[Y1] is JSON also where the rows of a section fill their pages', async () => {
+    const { deps } = await openHttpRig()
+    const pages = async function* () {
+      await Promise.resolve()
+      yield { section: 'profile', rows: [{ username: 'alice' }] }
+      for (const rows of [[{ n: 1 }, { n: 2 }], [{ n: 3 }], []]) yield { section: 'positions', rows }
+      yield { section: 'audit', rows: [] }
+    }
+    const { asAlice } = await openHttpRig({ deps: { personal: { ...deps.personal, pages } } })
+    expect(await (await asAlice('/api/me/export')).json()).toMatchObject({
+      positions: [{ n: 1 }, { n: 2 }, { n: 3 }],
+      audit: [],
+    })
+  })
+
+  it('[Y1] is cut off when its session ends', async () => {
+    const rig = await openHttpRig()
+    const pages = async function* () {
+      yield { section: 'profile', rows: [{ username: 'alice' }] }
+      await rig.deps.sessions.endAll(alice.id)
+      yield { section: 'positions', rows: [{ n: 1 }] }
+    }
+    const { sessions, personal } = rig.deps
+    const { asAlice } = await openHttpRig({ deps: { sessions, personal: { ...personal, pages } } })
+    await expect(asAlice('/api/me/export').then((answer) => answer.text())).rejects.toThrow('the session has ended')
+  })
+
   it('[Y2] deleting the account takes the username, clears the cookies and closes the sockets', async () => {
     const { send, disconnected } = await openHttpRig()
     const wrong = await send('DELETE', '/api/me', { confirm: 'Alice' })
@@ -28,9 +55,23 @@ describe('my data', () => {
     expect(disconnected).toEqual([])
     const right = await send('DELETE', '/api/me', { confirm: 'alice' })
     expect([right.status, await right.json()]).toEqual([200, { deletionDue: '2026-05-09T14:30:00.000Z' }])
-    expect(right.headers.getSetCookie().every((cookie) => cookie.includes('Max-Age=0'))).toBe(true)
+    const cleared = right.headers.getSetCookie()
+    expect(cleared).toEqual(cleared.map(() => expect.stringContaining('Max-Age=0')))
+    expect(cleared).toHaveLength(2)
     expect(disconnected).toEqual([alice.id])
     expect((await send('DELETE', '/api/me', { confirm: 'alice' })).status).toBe(401)
+  })
+
+  it('[Y2] a deletion that is not stored leaves its user signed in', async () => {
+    const personal = {
+      ...(await openHttpRig()).deps.personal,
+      requestDeletion: () => Promise.reject(new Error('away')),
+    }
+    const { send, asAlice, disconnected } = await openHttpRig({ deps: { personal } })
+    const lost = await send('DELETE', '/api/me', { confirm: 'alice' })
+    expect([lost.status, lost.headers.getSetCookie()]).toEqual([503, []])
+    expect(disconnected).toEqual([])
+    expect((await asAlice('/api/me')).status).toBe(200)
   })
 
   it('[L3] shows the limits in force and those that wait', async () => {

@@ -9,7 +9,7 @@ import { NOW, openHttpRig, order, POSITION } from './http-rig.ts'
 
 /** A rig behind one proxy, with rate limits. Two rigs may share their counts. */
 async function openLimited(perMinute = 200, rates: HttpDeps['limits']['rates'] = ratesOf(new TestWorld({ now: NOW }))) {
-  const rig = await openHttpRig({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
+  const rig = await openHttpRig({ deps: { limits: { perMinute, siteFactor: 0, trustedProxies: 1, rates } } })
   const from = async (address: string, path: string, init: RequestInit = {}) =>
     rig.app.request(path, { ...init, headers: { 'x-forwarded-for': address } })
   return { ...rig, from }

@@ -271,7 +271,7 @@ describe('refusals', () => {
       },
       422,
       {
-        error: 'your own limit for a day is reached',
+        error: 'your own daily limit is reached',
         dailyLoss: 9,
         lostToday: 5.5,
         atStake: 3,

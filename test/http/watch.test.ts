@@ -75,6 +75,12 @@ it('shows nothing until it has kept matches for so long, and keeps no more than 
   expect(young.shownAt(10)).toBeNull()
   expect(young.shownAt(DELAY_MS / SECOND_MS)).toBe(0)
 
+  // A clock that was put back an hour is not waited for.
+  const early = await watchFor([3_600, 3_605, 0, 5, 10])
+  expect(early.shownAt(DELAY_MS / SECOND_MS)).toBe(0)
+  expect(early.shownAt(10 + DELAY_MS / SECOND_MS)).toBe(10)
+  expect(early.shownAt(3_605 + DELAY_MS / SECOND_MS), 'what was kept before').toBe(10)
+
   // A longer delay finds what is kept; only then nothing older is left.
   const { shownAt, delay } = await watchFor(Array.from({ length: 100 }, (_, n) => n * 5))
   delay(180)

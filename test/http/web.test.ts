@@ -102,6 +102,7 @@ it('a shared page may have a picture of its own, drawn no oftener for an address
 
 it("the page's files are cached permanently under a name with their hash, and found nowhere else", async () => {
   const { web } = rig.deps
+  expect(web.list()).not.toEqual([])
   for (const { name, type } of web.list()) {
     const answer = await get(`/web/${name}`)
     expect(answer.status, name).toBe(200)

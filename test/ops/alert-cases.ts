@@ -3,18 +3,19 @@
  * how much it grows in each minute.
  */
 export interface AlertCase {
-  readonly fires: Readonly<Record<string, string>>
+  readonly fires: AlertSeries | readonly AlertSeries[]
   /** Labels of the alert besides its severity. */
   readonly labels?: Readonly<Record<string, string>>
-  readonly quiet: Readonly<Record<string, string>>
+  readonly quiet: AlertSeries | readonly AlertSeries[]
 }
+export type AlertSeries = Readonly<Record<string, string>>
 
 const flat = (value: number | string): string => `${value}+0x40`
 const grows = (by: number): string => `0+${by}x40`
 
 const COMMITTED = 'touchline_commit_duration_seconds_count{verdict="committed"}'
 const FAULT = 'touchline_commit_duration_seconds_count{verdict="fault"}'
-const CHECKED = 'touchline_ledger_entries_checked_total'
+const checked = (instance: string): string => `touchline_ledger_entries_checked_total{instance="${instance}"}`
 const request = (route: string, status: number): string =>
   `touchline_http_request_duration_seconds_count{method="POST",route="${route}",status="${status}"}`
 const OPEN = '/api/positions/open'
@@ -26,6 +27,8 @@ const audited = (action: string, outcome = 'ok'): string =>
   `touchline_audit_entries_total{action="${action}",outcome="${outcome}"}`
 const bus = (end: string): string => `touchline_bus_requests_total{end="${end}"}`
 const signIns = (outcome: string): string => `touchline_sign_ins_total{outcome="${outcome}"}`
+const task = (what: 'failures_in_a_row' | 'running_seconds'): string =>
+  `touchline_task_${what}{instance="b",task="retention"}`
 const up = (instance: string): string => `up{job="touchline",instance="${instance}"}`
 
 const counted = (action: string, outcome = 'ok'): AlertCase => ({
@@ -43,8 +46,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { touchline_wallets_mismatched: flat(0) },
   },
   BooksNotLookedAt: {
-    fires: { [COMMITTED]: grows(600), [CHECKED]: flat(9) },
-    quiet: { [COMMITTED]: grows(600), [CHECKED]: grows(9) },
+    fires: { [COMMITTED]: grows(600), [checked('b')]: flat(9), [checked('c')]: grows(9) },
+    labels: { instance: 'b' },
+    quiet: { [COMMITTED]: grows(600), [checked('b')]: grows(9), [checked('c')]: grows(9) },
   },
   HousePaysForEarlyTrades: {
     fires: {
@@ -135,7 +139,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     },
   },
   MatchesNotRun: {
-    fires: { touchline_matches_unsettled: flat(2), 'touchline_matches_running{instance="b"}': flat(1) },
+    fires: [
+      { touchline_matches_unsettled: flat(2), 'touchline_matches_running{instance="b"}': flat(1) },
+      // Of a process without rooms, when no other is there.
+      { 'touchline_matches_unsettled{instance="b"}': flat(1), 'touchline_matches_running{instance="b"}': flat(0) },
+    ],
     quiet: {
       touchline_matches_unsettled: flat(2),
       'touchline_matches_running{instance="b"}': flat(1),
@@ -247,6 +255,17 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   WebhookFailing: {
     fires: { touchline_webhook_failing_seconds: flat(1_000) },
     quiet: { touchline_webhook_failing_seconds: flat(600) },
+  },
+  TaskFails: {
+    // Hourly; and every second.
+    fires: [{ [task('failures_in_a_row')]: '0 1 2 3+0x40' }, { [task('failures_in_a_row')]: grows(60) }],
+    labels: { instance: 'b', task: 'retention' },
+    quiet: [{ [task('failures_in_a_row')]: flat(2) }, { [task('failures_in_a_row')]: '0x30 60 0 0 60 0' }],
+  },
+  TaskHangs: {
+    fires: { [task('running_seconds')]: grows(60) },
+    labels: { instance: 'b', task: 'retention' },
+    quiet: { [task('running_seconds')]: flat(200) },
   },
   ProcessDown: {
     fires: { [up('b')]: flat(0), [up('c')]: flat(1) },

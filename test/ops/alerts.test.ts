@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { present } from '../../actors/kernel/assert.ts'
-import { ALERT_CASES, type AlertCase } from './alert-cases.ts'
+import { ALERT_CASES, type AlertCase, type AlertSeries } from './alert-cases.ts'
 import { type AlertRule, alertRules } from './watching.ts'
 
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
@@ -17,8 +17,13 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const AT = '35m'
 
 /** What promtool prints when the alert does not behave as `fires` says; empty if it does. */
-function evaluated(rule: AlertRule, { fires, quiet, labels = {} }: AlertCase, isFiring: boolean): string {
-  const series = Object.entries(isFiring ? fires : quiet).map(([name, values]) => ({ series: name, values }))
+function evaluated(rule: AlertRule, its: AlertCase, isFiring: boolean): string {
+  const given = [isFiring ? its.fires : its.quiet].flat()
+  return given.map((series) => evaluatedOn(series, rule, its, isFiring)).join('')
+}
+
+function evaluatedOn(given: AlertSeries, rule: AlertRule, { labels = {} }: AlertCase, isFiring: boolean): string {
+  const series = Object.entries(given).map(([name, values]) => ({ series: name, values }))
   const filled = (text: string): string => text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label) => labels[label] ?? '')
   const expected = {
     exp_labels: { ...labels, severity: rule.labels.severity },

@@ -126,6 +126,18 @@ it('[Q18] where nobody hears, all keep their matches', async () => {
   }
 })
 
+it('[Q18] where all hear again, those that reconnect last keep their matches', async () => {
+  const [first, last, lost] = [await rig.process('first'), await rig.process('last'), await rig.process('lost')]
+  await rig.pass(3_000)
+  for (const { end } of rig.processes) end.cut()
+  await rig.pass(10_000)
+  first.end.mend()
+  await rig.pass(4_000)
+  last.end.mend()
+  await rig.pass(3_000)
+  expect([first, last, lost].map(({ did }) => did.includes('give back'))).toEqual([false, false, true])
+})
+
 it('[Q19] the matches of a killed process wait for another as soon as two processes miss it', async () => {
   const [victim, ...others] = [
     await rig.process('2'),

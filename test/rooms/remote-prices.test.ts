@@ -5,7 +5,7 @@ import { Peers } from '../../rooms/cluster/peers.ts'
 import { PROTOCOL } from '../../rooms/cluster/protocol.ts'
 import { decodePriceFrame, type PublishedPrice } from '../../rooms/feed/price-frame.ts'
 import { pricesIn } from '../../rooms/cluster/remote-match.ts'
-import { RemotePrices } from '../../rooms/cluster/remote-prices.ts'
+import { type Hosted, RemotePrices } from '../../rooms/cluster/remote-prices.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import type { Subscriber } from '../../rooms/feed/subscriber.ts'
 import { MATCH, P, U } from '../support/fixtures.ts'
@@ -39,33 +39,34 @@ async function process(name: string) {
   /** Has moved, and waits for its number. */
   const uncollected: PublishedPrice[] = []
   const appended: string[] = []
-  const isHere = () => current.length > 0
+  let retired = 0
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+  const source = {
+    matchId: MATCH,
+    get epoch() {
+      return current[0]?.epoch ?? 0
+    },
+    get seq() {
+      return Math.max(...current.filter((price) => !uncollected.includes(price)).map((price) => price.seq))
+    },
+    currentPrices: () => current,
+    takePrices: () => {
+      const taken = uncollected.splice(0)
+      prices.relay.prices(taken)
+      return taken
+    },
+  }
+  const match: Hosted = { leaving: null, closed, source, retire: async () => void retired++ }
   const prices = new RemotePrices({
     bus,
     peers,
     fanOut,
-    isHere,
+    hosted: { get: () => (current.length > 0 ? match : undefined) },
     logAppended: (user) => appended.push(user),
     report: () => undefined,
   })
   await bus.open()
-  await prices.open(() => {
-    const [first] = current
-    if (first === undefined) return undefined
-    return {
-      matchId: MATCH,
-      epoch: first.epoch,
-      get seq() {
-        return Math.max(...current.filter((price) => !uncollected.includes(price)).map((price) => price.seq))
-      },
-      currentPrices: () => current,
-      takePrices: () => {
-        const taken = uncollected.splice(0)
-        prices.relay.prices(taken)
-        return taken
-      },
-    }
-  })
+  await prices.open()
   closing.push(async () => {
     fanOut.stop()
     await bus.close()
@@ -75,7 +76,7 @@ async function process(name: string) {
     const [frame] = fanOut.catchUp([P(n)], asItIs).bytes
     return frame === undefined ? undefined : decodePriceFrame(frame)?.seq
   }
-  return { end, fanOut, prices, current, uncollected, appended, shown }
+  return { end, fanOut, prices, current, uncollected, appended, shown, close, retired: () => retired }
 }
 
 async function pair() {
@@ -177,6 +178,25 @@ describe('prices of other processes', () => {
     here.end.mend()
     expect(await here.prices.follow(MATCH)).toBe(false)
     expect(here.shown(1)).toBe(1)
+  })
+
+  it('[Q7] a match that another process has taken over leaves this one, which then shows the prices of that one', async () => {
+    const { there, here: next } = await pair()
+    const follower = { topics: [], served: 0, serve: () => true } as unknown as Subscriber
+    there.fanOut.open({ matchId: MATCH, epoch: 1, currentPrices: () => there.current, takePrices: () => [] })
+    there.fanOut.follow(follower, P(1))
+    next.current.push({ ...priceOf(1, 9), epoch: 1 })
+    next.prices.relay.opened({ matchId: MATCH, epoch: 1 }) // no newer than this one
+    next.prices.relay.logAppended([U(1)])
+    await until('the message after it', () => there.appended.length > 0)
+    expect([there.retired(), there.shown(1)]).toEqual([0, 4])
+    next.current[0] = { ...priceOf(1, 9), epoch: 2 }
+    owner = 'here'
+    next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
+    await until('it leaves', () => there.retired() === 1)
+    there.current.splice(0)
+    there.close()
+    await until('the prices of the next owner', () => there.shown(1) === 9)
   })
 
   it('a match without an owner cannot be followed, and a closed one is no longer published', async () => {

@@ -310,7 +310,10 @@ export class Book {
     const i = this.instrument(p.instrumentId)
     hold('window', i.leavingFrom === null, () => `levels of ${p.id} change while a step is under way`)
     const seen = oracle.oracleAside(p) ? oracle.oracleLeaguePrice(i) : i.standing
-    hold('trigger', oracle.oracleLevels(p, seen), () => `levels of ${p.id} are not about ${seen}`)
+    // A level that stays may be passed by the shown price: it fires by what leaving would pay.
+    const moved = (level: 'stopLoss' | 'takeProfit') => (p[level] === before[level] ? null : p[level])
+    const set = { direction: p.direction, stopLoss: moved('stopLoss'), takeProfit: moved('takeProfit') }
+    hold('trigger', oracle.oracleLevels(set, seen), () => `levels of ${p.id} are not about ${seen}`)
     this.positions.set(p.id, p)
   }
 

@@ -95,7 +95,9 @@ export class NaiveMarket {
     const stopLoss = wanted.stopLoss === undefined ? position.stopLoss : wanted.stopLoss
     const takeProfit = wanted.takeProfit === undefined ? position.takeProfit : wanted.takeProfit
     const changed = { ...position, stopLoss, takeProfit }
-    if (!oracle.oracleLevels(changed, this.price)) return 'levels_invalid'
+    // Kept levels are left alone: what has not fired is right.
+    const { stopLoss: stop = null, takeProfit: target = null } = wanted
+    if (!oracle.oracleLevels({ ...position, stopLoss: stop, takeProfit: target }, this.price)) return 'levels_invalid'
     this.positions.set(id, changed)
     this.#fire()
     return null

@@ -156,7 +156,7 @@ function checkRefused(request: Request, fingerprint: string, refusal: Refusal, s
     return because(position?.userId !== command.userId || position.close !== null)
   }
   if (refusal.code === 'levels_invalid' && position !== undefined && command.kind === 'change_levels') {
-    const { stopLoss = position.stopLoss, takeProfit = position.takeProfit } = command
+    const { stopLoss = null, takeProfit = null } = command
     because(!oracle.oracleLevels({ ...position, stopLoss, takeProfit }, refusal.currentPrice))
   }
 }

@@ -55,7 +55,7 @@ it('[S21] a user gets a mail about a new key, which no setting switches off', as
   notices.newKey(USER, KEY, '203.0.113.0/24')
   await vi.waitUntil(() => mails.length > 0, { timeout: 30_000 })
   expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
-    ['ada@people.example', 'New key to your Touchline account'],
+    ['ada@people.example', 'New key on your Touchline account'],
   ])
   for (const said of ['My bot', 'trade', '2026-08-01T00:00:00.000Z', '203.0.113.0/24', 'everywhere'])
     expect(mails[0]?.text).toContain(said)

@@ -85,7 +85,7 @@ describe('configuration', () => {
       cookies: { domain: null, prefix: '' },
       corsOrigins: [],
       adminEmails: [],
-      limits: { perMinute: 200, trustedProxies: 0 },
+      limits: { perMinute: 200, siteFactor: 0, trustedProxies: 0 },
       securityContact: null,
       logLevel: 'info',
       drainMs: 0,
@@ -175,7 +175,7 @@ describe('configuration', () => {
       cookies: { domain: '.touchline.example', prefix: '' },
       adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
-      limits: { perMinute: 0, trustedProxies: 2 },
+      limits: { perMinute: 0, siteFactor: 0, trustedProxies: 2 },
       securityContact: 'mailto:security@touchline.example',
       logLevel: 'debug',
       drainMs: 4_000,
@@ -291,6 +291,8 @@ describe('configuration', () => {
       'redis+sentinel://a:26379',
       'redis+sentinel://a,,b/match/0',
       'redis+sentinel://a/match/x',
+      'redis+sentinel://:50%off@a:26379/match',
+      'redis+cluster://:50%off@a:6379',
     ]) {
       expect(wrong({ REDIS_URL }), REDIS_URL).toHaveLength(1)
     }

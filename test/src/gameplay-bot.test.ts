@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
-import { instant } from '../../actors/kernel/world.ts'
+import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { ReplayPlan, ReplayRun } from '../../db/replays.ts'
 import type { ReplayOrder, ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { type BotOptions, GameplayBot } from '../../src/replays/gameplay-bot.ts'
@@ -12,6 +12,8 @@ const library = new RecordingLibrary({
   bundled: await shortFiles(),
   ended: { find: async () => null, lines: async function* () {} },
 })
+/** That of an older version. */
+const lacking = new RecordingLibrary({ bundled: [], ended: { find: async () => null, lines: async function* () {} } })
 const DEMO = { recording: 'goal-feast', speed: 10, traders: 0 }
 
 /** A database of runs and a process that plays them, both in memory; the database can be unavailable. */
@@ -21,6 +23,12 @@ class Venue {
   readonly concluded: string[] = []
   readonly warned: string[] = []
   isAway = false
+  /** By the steady clock. */
+  now = 0
+  /** Whether another process runs all matches. */
+  isElsewhere = false
+  /** A recording that cannot be cast. */
+  broken: string | null = null
   /** The setting `replays.practice`. */
   practice = false
   readonly #bots: BotOptions
@@ -38,7 +46,12 @@ class Venue {
       library,
       demo,
       parse: () => snapshot(),
-      cast: asked(() => undefined),
+      cast: asked(({ name }) => {
+        if (name === this.broken) throw new Error(`${name} is broken`)
+      }),
+      isElsewhere: asked(() => this.isElsewhere),
+      clock: { now: () => instant(this.now) },
+      endMatch: async (matchId, ending) => void this.concluded.push(`${matchId} ${ending}`),
       practiceByDefault: () => this.practice,
       onMainPurse: ({ id }) => void this.warned.push(id),
       runs: {
@@ -66,8 +79,8 @@ class Venue {
   }
 
   /** A newly started process. */
-  bot(): GameplayBot {
-    return new GameplayBot(this.#bots)
+  bot(over: Partial<BotOptions> = {}): GameplayBot {
+    return new GameplayBot({ ...this.#bots, ...over })
   }
 
   change(id: string, over: Partial<ReplayRun & { finished: boolean }>): void {
@@ -107,6 +120,7 @@ const statusOf = ({ id, recording, matchId, speed, traders }: ReplayOrder): Repl
   state: 'playing',
 })
 
+const PLAN = { speed: 1, traders: 0, lossless: false, practice: false, demo: false, by: U(1) }
 const SETTLED = { minute: 90, frames: 600, settled: true }
 
 describe('the gameplay bot', () => {
@@ -128,19 +142,56 @@ describe('the gameplay bot', () => {
   it('a replay that cannot be played does not delay the others', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
-    venue.begin({ recording: 'lost', speed: 1, traders: 0, lossless: false, practice: false, demo: false, by: U(1) })
-    venue.begin({
-      recording: 'cup-night',
-      speed: 1,
-      traders: 0,
-      lossless: false,
-      practice: false,
-      demo: false,
-      by: U(1),
-    })
-    await expect(bot.look()).rejects.toThrow('the recording lost is missing')
-    expect(venue.playing.has('run 2')).toBe(true)
-    expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
+    venue.broken = 'goal-feast'
+    venue.begin({ ...PLAN, recording: 'goal-feast' })
+    venue.begin({ ...PLAN, recording: 'cup-night' })
+    await bot.look() // the start of the process waits for this one
+    expect([...venue.playing.keys()]).toEqual(['run 2'])
+    await expect(bot.look()).rejects.toThrow('goal-feast is broken')
+  })
+
+  it('[V6] a replay whose recording is gone ends, and can be stopped', async () => {
+    const venue = new Venue(null)
+    const bot = venue.bot()
+    for (let n = 0; n < 3; n++) venue.begin({ ...PLAN, recording: 'lost' })
+    const match = { ...SETTLED, settled: false }
+    venue.change('run 2', { match })
+    venue.change('run 3', { match, ending: 'void' })
+    venue.begin({ ...PLAN, recording: 'cup-night' })
+    expect(await bot.status()).toMatchObject([
+      { progress: null },
+      { progress: null },
+      { progress: null },
+      { progress: 0 },
+    ])
+    await bot.look()
+    venue.now += MINUTE_MS
+    venue.concluded.length = 0
+    await bot.look()
+    await bot.look()
+    expect([...venue.playing.keys()]).toEqual(['run 4'])
+    expect(venue.rows.get('run 1')).toMatchObject({ finished: true })
+    expect(venue.concluded).toEqual(['4000000003 void', '4000000002 full_time', '4000000003 void'])
+  })
+
+  it('[V6] a process that lacks a recording ends no replay that another plays, or may play within a minute', async () => {
+    const venue = new Venue(null)
+    const [player, older] = [venue.bot(), venue.bot({ library: lacking })]
+    venue.begin({ ...PLAN, recording: 'goal-feast' })
+    venue.isElsewhere = true
+    await older.look()
+    venue.now += 2 * MINUTE_MS
+    await older.look()
+    venue.isElsewhere = false // its process stops, and another takes the match
+    venue.now += MINUTE_MS - 1
+    await older.look()
+    await player.look()
+    expect(venue.rows.get('run 1')).toMatchObject({ ending: null })
+    expect([...venue.playing.keys()]).toEqual(['run 1'])
+    venue.playing.clear() // it has died
+    venue.now += 1
+    await older.look()
+    expect(venue.rows.get('run 1')).toMatchObject({ ending: 'full_time' })
   })
 
   it.each([false, true])('leaves a stopped demo stopped, until the next start (resumed: %s)', async (resumed) => {

@@ -46,6 +46,17 @@ describe('the identity provider', () => {
     expect(await identify(await server.token('ada', 'n1', bare), 'n1')).toMatchObject({
       identity: { name: 'ada@conformance.example', picture: null },
     })
+    const marked = { name: '\u200f\u05d3\u05d5\u05d3\tCohen \u{1f3f4}\u{e0067}\u{e007f}' }
+    expect(
+      await identify(await server.token('ada', 'n1', marked), 'n1'),
+      'what is not to be seen is left out',
+    ).toMatchObject({
+      identity: { name: '\u05d3\u05d5\u05d3 Cohen \u{1f3f4}' },
+    })
+    const persian = { name: 'Zoe\u0308 \u0645\u06cc\u200c\u062e' } // with a joiner, and an accent of its own
+    expect(await identify(await server.token('ada', 'n1', persian), 'n1')).toMatchObject({
+      identity: { name: persian.name.normalize() },
+    })
   })
 
   it('[S5] rejects every other token', async () => {

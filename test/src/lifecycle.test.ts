@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Lifecycle, type Part, type PartKind, STOP_DEADLINE_MS } from '../../src/compose/lifecycle.ts'
+import { Lifecycle, type Part, type PartKind } from '../../src/compose/lifecycle.ts'
 
 const DRAIN_MS = 2_000
 
@@ -15,8 +15,8 @@ describe('the lifecycle', () => {
     isTimePassing = false
     lifecycle = new Lifecycle({
       drainMs: DRAIN_MS,
-      pause: async (ms) => {
-        if (ms !== STOP_DEADLINE_MS) return course.push(`pause ${ms}`)
+      pause: async (ms, deadline) => {
+        if (deadline === undefined) return course.push(`pause ${ms}`)
         return isTimePassing ? undefined : new Promise(() => undefined)
       },
     })
@@ -103,6 +103,27 @@ describe('the lifecycle', () => {
     await lifecycle.start()
     await expect(lifecycle.stop()).rejects.toMatchObject({ errors: [{ message: expect.stringContaining('reactor') }] })
     expect(course).toContain('stop database')
+  })
+
+  it('a worker that takes long to stop delays no other', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    add('store', 'database')
+    for (const name of ['reactor', 'poller']) {
+      add('worker', name, {
+        stop: () => {
+          course.push(`stop ${name}`)
+          return promise
+        },
+      })
+    }
+    await lifecycle.start()
+    course.splice(0)
+    const stopped = lifecycle.stop()
+    await new Promise(setImmediate)
+    expect(course).toEqual([`pause ${DRAIN_MS}`, 'stop poller', 'stop reactor'])
+    resolve()
+    await stopped
+    expect(course.at(-1)).toBe('stop database')
   })
 
   it('a stop during the start waits until the start is finished', async () => {

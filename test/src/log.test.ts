@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLog, type LogLevel } from '../../src/observe/log.ts'
+import { createLog, droppedLines, type LogLevel } from '../../src/observe/log.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 function open(level: LogLevel, readable = false) {
@@ -39,6 +39,27 @@ describe('the log', () => {
       log.error('d')
       expect(lines, level).toHaveLength(written)
     }
+  })
+
+  it('drops lines while its reader stands still, counts them, and says so when it reads again', () => {
+    const lines: string[] = []
+    const stream = { write: (line: string) => lines.push(line), writableLength: 8 * 1_024 * 1_024 }
+    const log = createLog({ level: 'info', world: new TestWorld(), readable: false, stream })
+    const before = droppedLines()
+    log.info('a')
+    stream.writableLength++
+    for (const event of ['b', 'c', 'd']) log.with({ requestId: 'r1' }).info(event)
+    log.debug('below its level')
+    stream.writableLength = 0
+    log.error('e')
+    log.info('f')
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'a' },
+      { level: 'warn', event: 'log_lines_dropped', lines: 3 },
+      { event: 'e' },
+      { event: 'f' },
+    ])
+    expect(droppedLines() - before).toBe(3)
   })
 
   it('writes errors with their causes', () => {

@@ -77,7 +77,7 @@ describe('the mail queue', () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example', demandsTls: true })
     server.refusesWith = 451
-    const { queue, events, pauses } = open(async (each) => {
+    const { queue, lines, events, pauses } = open(async (each) => {
       if (server.tries === 3) server.refusesWith = null
       return send(each)
     })
@@ -87,26 +87,30 @@ describe('the mail queue', () => {
     await queue.stop()
     expect(pauses).toEqual([1_000, 2_000, 4_000])
     expect(events()).toEqual(Array(3).fill('mail_delayed'))
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ domain: 'example.com', reason: 'EENVELOPE 451' })
+    expect(lines.join('\n')).not.toContain('ada@')
     close()
     await server.stop()
   })
 
   it('gives up with a logged error on an expired or refused mail, on a full queue and on a stop', async () => {
-    const away = async () => Promise.reject(new Error('away'))
+    const away = async () => Promise.reject(new Error(`away: ${mail.to}`))
     const useless = open(away)
     useless.queue.post({ ...mail, before: useless.world.now() + 10_000 })
     await vi.waitUntil(() => useless.events().includes('mail_dropped'), { timeout: 30_000 })
     expect(useless.pauses).toEqual([1_000, 2_000, 4_000]) // the next try would come too late
 
-    const refused = open(async () => Promise.reject(new PermanentFailure('no')))
+    const refused = open(async () => Promise.reject(new PermanentFailure('no', { cause: new Error(`550 ${mail.to}`) })))
     refused.queue.post(mail)
     await vi.waitUntil(() => refused.events().includes('mail_dropped'), { timeout: 30_000 })
     expect(refused.pauses).toEqual([])
 
     const slow = Promise.withResolvers<void>()
     const full = open(() => slow.promise)
-    for (let n = 0; n < 1_001; n++) full.queue.post(mail)
+    for (let n = 0; n < 501; n++) full.queue.post({ ...mail, isNotice: true })
     expect(full.events()).toEqual(['mail_dropped'])
+    for (let n = 0; n < 501; n++) full.queue.post(mail)
+    expect(full.events()).toEqual(['mail_dropped', 'mail_dropped'])
     slow.resolve()
     await full.queue.stop()
 
@@ -116,8 +120,12 @@ describe('the mail queue', () => {
     await stopping
     await vi.waitUntil(() => stopped.events().includes('mail_dropped'), { timeout: 30_000 })
     for (const { lines } of [useless, refused, full, stopped]) {
-      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'error', to: mail.to, subject: mail.subject })
-      expect(lines.join('\n')).not.toContain('042137')
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+        level: 'error',
+        domain: 'example.com',
+        subject: mail.subject,
+      })
+      expect(lines.join('\n')).not.toMatch(/042137|ada@/)
     }
   })
 })

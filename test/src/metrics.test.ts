@@ -155,6 +155,21 @@ describe('metrics', () => {
     for (const action of actions) expect(lines).toContain(`action="${action}",outcome="ok"} 0`)
   })
 
+  it('begin at zero with what trades cost the house, and with each end of a push message', async () => {
+    measuring = startMeasuring()
+    const pushes = await linesOf('touchline_pushes_total')
+    expect(pushes).toContain('touchline_pushes_total{outcome="unauthorized"} 0')
+    measuring.pushed('failed')
+    expect((await linesOf('touchline_pushes_total')).length, 'no end is left out').toBe(pushes.length)
+    for (const what of ['margin', 'paid', 'taken']) {
+      const name = `touchline_house_${what}_units_total`
+      const lines = await linesOf(name)
+      expect(lines).toContain(`${name}{opened="before_10s",closed="end"} 0`)
+      expect(lines).toContain(`${name}{opened="unseen",closed="quiet"} 0`)
+      expect(lines.length).toBe(64)
+    }
+  })
+
   it('show every reader the event-loop lag of the last window', async () => {
     measuring = startMeasuring()
     await pause(30)
@@ -216,12 +231,25 @@ describe('metrics', () => {
     ])
   })
 
-  it('count failed tasks by name', async () => {
+  it('count the lines that the log has dropped', async () => {
     measuring = startMeasuring()
-    for (const task of ['retention', 'orphan-scan', 'retention']) measuring.taskFailed(task)
-    expect(await linesOf('touchline_task_failures_total')).toEqual([
-      'touchline_task_failures_total{task="retention"} 2',
-      'touchline_task_failures_total{task="orphan-scan"} 1',
+    expect(await linesOf('touchline_log_lines_dropped_total')).toEqual(['touchline_log_lines_dropped_total 0'])
+  })
+
+  it('show the failures of every task, from zero on, and how long its run takes', async () => {
+    measuring = startMeasuring()
+    measuring.observeTasks(() => [
+      { name: 'retention', failures: 2, failuresInARow: 1, runningMs: 1_500 },
+      { name: 'orphan-scan', failures: 0, failuresInARow: 0, runningMs: 0 },
     ])
+    for (const again of [1, 2])
+      expect(await linesOf('touchline_task_'), `time ${again}`).toEqual([
+        'touchline_task_failures_total{task="retention"} 2',
+        'touchline_task_failures_total{task="orphan-scan"} 0',
+        'touchline_task_failures_in_a_row{task="retention"} 1',
+        'touchline_task_failures_in_a_row{task="orphan-scan"} 0',
+        'touchline_task_running_seconds{task="retention"} 1.5',
+        'touchline_task_running_seconds{task="orphan-scan"} 0',
+      ])
   })
 })

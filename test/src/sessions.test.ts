@@ -49,7 +49,7 @@ describe('sessions', () => {
       rows: {
         start: async (users) => users.map((_user, n) => session(present(starting[n], 'id'), 1)),
         rotate: async () => rotation,
-        end: async (id) => void seen.ended.push(id),
+        end: async (id) => !seen.ended.includes(id) && seen.ended.push(id) > 0,
         endOne: async (_user, id) => id === S1,
         endAll: async () => 2,
         list: async () => [],
@@ -124,6 +124,8 @@ describe('sessions', () => {
     expect(await sessions.verifyAccess(access)).toBeNull()
     await sessions.end([access, refresh])
     expect(seen).toMatchObject({ ended: [S1], disconnected: [ada.id] })
+    await sessions.end([access, refresh])
+    expect(seen.disconnected, 'by a token of a session that is over').toEqual([ada.id])
   })
 
   it('an invalid token signs no user out', async () => {
@@ -146,7 +148,11 @@ describe('sessions', () => {
   })
 
   it('[S12] a person is told of a sign-in from a device that none of their sessions came from', async () => {
-    await sessions.signIn(ada, PHONE) // the first of all
+    await sessions.signIn(ada, PHONE, { isFirst: true })
+    expect(seen.told).toEqual([])
+    // After a week or more away no device is remembered.
+    await sessions.signIn(ada, PHONE)
+    expect(seen.told.splice(0)).toEqual([PHONE])
     devices = [PHONE]
     await sessions.signIn(ada, { ...PHONE, userAgent: 'Phone/2.0.1' })
     expect(seen.told).toEqual([])

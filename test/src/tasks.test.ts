@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Task, TaskRunner } from '../../src/compose/task-runner.ts'
+import { EVERYWHERE, type Task, TaskRunner } from '../../src/compose/task-runner.ts'
 import { databaseTasks, ledgerTasks } from '../../src/compose/storage-tasks.ts'
 import { matchTasks, visitorTasks } from '../../src/compose/tasks.ts'
 import { readConfig } from '../../src/config.ts'
@@ -30,16 +30,16 @@ describe('the tables of tasks', () => {
     expect(tasks.filter(({ name }) => !/^[a-z]+-[a-z]+$|^[a-z]+$/.test(name))).toEqual([])
   })
 
-  it('checks the ledger only where metrics are read', () => {
-    const rolesOf = (tasks: readonly Task[]) => tasks.find(({ name }) => name === 'ledger-check')?.roles
-    expect(rolesOf(table())).toEqual(['rooms'])
-    expect(rolesOf(table({ METRICS: 'off' }))).toEqual([])
+  it('checks the ledger and the work left in every process, whose page and metrics say what was found', () => {
+    for (const env of [{}, { METRICS: 'off' }])
+      for (const its of ['ledger-check', 'work-left'])
+        expect(table(env).find(({ name }) => name === its)?.roles, its).toEqual(EVERYWHERE)
   })
 })
 
 describe('a task', () => {
   let lines: { readonly event: string; readonly task: string }[]
-  let failures: string[]
+  let world: TestWorld
   let runs: number
   let work: () => Promise<void> | void
   let runner: TaskRunner
@@ -63,14 +63,14 @@ describe('a task', () => {
           readable: false,
           write: (line) => lines.push(JSON.parse(line)),
         }),
-        onFailure: (task) => failures.push(task),
+        clock: world.steady,
       },
     ))
 
   beforeEach(() => {
     vi.useFakeTimers()
     lines = []
-    failures = []
+    world = new TestWorld()
     runs = 0
     work = () => undefined
   })
@@ -100,9 +100,10 @@ describe('a task', () => {
       throw new Error('no database')
     }
     await vi.advanceTimersByTimeAsync(300)
-    expect(failures).toEqual(Array(3).fill('orphan-scan'))
+    expect(runner.state).toMatchObject({ name: 'orphan-scan', failures: 3, failuresInARow: 3 })
     work = () => undefined
     await vi.advanceTimersByTimeAsync(300)
+    expect(runner.state).toMatchObject({ failures: 3, failuresInARow: 0 })
     expect(lines).toMatchObject([
       { event: 'task_failed', task: 'orphan-scan', error: { message: 'no database' } },
       { event: 'task_recovered', task: 'orphan-scan' },
@@ -114,10 +115,48 @@ describe('a task', () => {
     work = () => slow.promise
     await create({ atStart: 'begin' }).start()
     expect(runs).toBe(1)
+    let isStarted = false
+    const starting = create({ atStart: 'await' })
+      .start()
+      .then(() => (isStarted = true))
+    await vi.advanceTimersByTimeAsync(500)
+    expect([runs, isStarted], 'one run at a time').toEqual([2, false])
+    slow.resolve()
+    await starting
+  })
+
+  it('does not keep the process from starting when its first run fails, which is logged and counted', async () => {
+    work = () => Promise.reject(new Error('no recording'))
+    await create({ atStart: 'await' }).start()
+    expect(runner.state).toMatchObject({ failures: 1 })
+    expect(lines).toMatchObject([{ event: 'task_failed', error: { message: 'no recording' } }])
+    work = () => undefined
+    await vi.advanceTimersByTimeAsync(100)
+    expect(lines).toMatchObject([{}, { event: 'task_recovered' }])
+  })
+
+  it('logs an error at its tenth failure in a row', async () => {
+    await create().start()
+    work = () => {
+      throw new Error('no database')
+    }
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(runner.state.failures).toBe(20)
+    expect(lines).toMatchObject([
+      { level: 'warn', event: 'task_failed' },
+      { level: 'error', event: 'task_failed', task: 'orphan-scan', inARow: 10, error: { message: 'no database' } },
+    ])
+  })
+
+  it('says how long the run under way has taken', async () => {
+    const slow = Promise.withResolvers<void>()
+    work = () => slow.promise
+    await create({ atStart: 'begin' }).start()
+    world.pass(301_000)
+    expect(runner.state.runningMs).toBe(301_000)
     slow.resolve()
     await runner.stop()
-    work = () => Promise.reject(new Error('no recording'))
-    await expect(create({ atStart: 'await' }).start()).rejects.toThrow('no recording')
+    expect(runner.state.runningMs).toBe(0)
   })
 
   it('stops after the run in progress', async () => {

@@ -78,6 +78,16 @@ describe('tokens', () => {
     expect(await tokens.verifyWs(token)).toBeNull()
   })
 
+  it('[S4] one of a longer life than is set now is no token: the end of its session would be forgotten before', async () => {
+    const { world, tokens } = open()
+    const shorter = createTokens({ keys, lifetimes: { ...lifetimes, accessSecs: 60, wsSecs: 5 }, world })
+    const access = await tokens.issueAccess(user, session.id)
+    const ws = await tokens.issueWs({ userId: user.id, sid: session.id })
+    expect(await tokens.verifyAccess(access)).not.toBeNull()
+    expect([await shorter.verifyAccess(access), await shorter.verifyWs(ws)]).toEqual([null, null])
+    expect(await shorter.bearerOf(access)).toMatchObject({ sid: session.id })
+  })
+
   it('[X15] a clock that was put back prolongs no token by more than its lifetime', async () => {
     const { world, tokens } = open()
     const access = await tokens.issueAccess(user, session.id)

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { instrumentId, userId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { noticeOf } from '../../src/features/watchlist/news.ts'
+import { newsOf, noticeOf } from '../../src/features/watchlist/news.ts'
+import { GOAL, info, player } from '../support/fixtures.ts'
 
 it('a name is shown as it is, whatever it means to a replacement', () => {
   const one = instrumentId('01900000-0000-7000-8000-000000000001')
@@ -10,4 +11,16 @@ it('a name is shown as it is, whatever it means to a replacement', () => {
   const follower = { userId: userId(one), instruments: [one], kinds: ['goal'], isReminded: false } as const
   const notice = noticeOf({ ...news, items: [goal] }, follower, { matchId: 1, id: 1, at: instant(0) })
   expect(notice?.title).toBe("Goal: Cash $& Co $'")
+})
+
+it('[R29] [R32] what is seen of a playing that was void hides nothing of the next', () => {
+  const squad = [player(1)]
+  const events = [{ ...GOAL, playerId: squad[0]?.playerId ?? null, retracted: false }]
+  const first = newsOf(info({ squad, events, kickedOffAt: instant(1_000) }), {}, instant(2_000))
+  const again = newsOf(info({ squad, kickedOffAt: null }), first.seen, instant(9_000_000))
+  expect(again).toMatchObject({ news: { items: [], isKickOff: false }, seen: {} })
+  const kickedOffAt = instant(10_000_000)
+  const { news } = newsOf(info({ squad, events, kickedOffAt }), again.seen, kickedOffAt)
+  expect([news.isKickOff, news.items.map(({ what }) => what)]).toEqual([true, ['goal', 'starts']])
+  expect(newsOf(info({ squad, events, kickedOffAt }), first.seen, kickedOffAt).news.items).toEqual([])
 })

@@ -65,7 +65,11 @@ export class ComposedServer {
 
   /** The demo match that plays now. */
   get matchId(): FixtureId {
-    return present(this.#touchline.realTime.replays.status()[0], 'a match that plays').matchId
+    return present(this.#playing, 'a match that plays')
+  }
+
+  get #playing(): FixtureId | undefined {
+    return this.#touchline.realTime.replays.status()[0]?.matchId
   }
 
   /** A signed-in user. */
@@ -94,9 +98,11 @@ export class ComposedServer {
   async play(seconds: number): Promise<void> {
     // Messages on the way to this process would be refused as old.
     await pause(ON_THE_WAY_MS)
-    const [before, match] = [this.#framesReceived, this.matchId]
+    // Between two matches none plays.
+    const match = await vi.waitUntil(() => this.#playing, PATIENCE)
+    const before = this.#framesReceived
     this.jump(seconds)
-    const isNext = (): boolean => (this.#touchline.realTime.replays.status()[0]?.matchId ?? match) !== match
+    const isNext = (): boolean => (this.#playing ?? match) !== match
     await vi.waitUntil(() => isNext() || this.#framesReceived > before, PATIENCE)
   }
 

@@ -179,6 +179,12 @@ export async function openSeason(connection: Connection, world: World, options: 
           return position
         },
         close: (...close: Parameters<typeof closed>) => commit([closed(...close)]),
+        /** A match that was void is played again, by the same player. */
+        playAgain: () =>
+          commit([
+            { kind: 'match_updated', info: match, pricing: EMPTY_PRICING },
+            { kind: 'instrument_listed', instrument: listed },
+          ]),
         settle: () =>
           commit([{ kind: 'match_updated', info: { ...match, settledAt: world.now() }, pricing: EMPTY_PRICING }]),
       }

@@ -4,6 +4,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { type TapedMatch, tapedMatch } from '../../ops/verify/taped-match.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import type { Unsigned } from '../../db/public-tape.ts'
 import { TapeSigner } from '../../src/features/tape/signer.ts'
 import { shortRecording } from '../support/short-recordings.ts'
 import { Flaw } from '../../actors/tape/read-tape.ts'
@@ -156,9 +157,13 @@ describe('verifier', () => {
     const pem = await newPrivateKeyPem()
     const signingKeys = await loadOrCreateKeys({ dataDir: '/nowhere', privateKeyPem: pem, keyId: null })
     const unsigned = {
-      unsigned: async function* () {
-        yield* ends
-      },
+      unsigned: async () =>
+        ends.map(({ matchId, n }) => ({ matchId, hasEnded: false, signed: { n: n - 1, hash: '' } })),
+      endOf: async ({ signed: { n: before } }: Unsigned) =>
+        present(
+          ends.find(({ n }) => n === before + 1),
+          'end',
+        ),
       sign: async (checkpoint: Checkpoint) => void signed.push(checkpoint),
       addKey: async ({ kid, publicKey }: { kid: string; publicKey: string }) => void keys.set(kid, publicKey),
     }

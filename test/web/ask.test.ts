@@ -1,8 +1,9 @@
 /** Requests of a client while its session changes, and while nothing comes through. */
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
 
+const ORDER = { instrumentId: 'one', direction: 'long', lotSize: 1, clientPrice: 1 } as const
 const REFUSED = new Response('{"error":"no session","code":"UNAUTHORIZED"}', { status: 401 })
 
 it('signs in after a renewal that is under way, whose refusal would clear the new cookies', async () => {
@@ -42,10 +43,75 @@ it('repeats an order under its key when no answer comes, or half of one', async 
       return new Promise((_resolve, reject) => signal?.addEventListener('abort', reject))
     },
   })
-  const order = { instrumentId: 'one', direction: 'long', lotSize: 1, clientPrice: 1 } as const
-  await expect(api.open(order, 'first')).resolves.toEqual({ position: { id: 'one' } })
+  await expect(api.open(ORDER, 'first')).resolves.toEqual({ position: { id: 'one' } })
   expect(keys).toEqual(['first', 'first', 'first'])
   deadline.mockRestore()
+})
+
+const answered = (status: number, code: string): Response => Response.json({ error: code, code }, { status })
+
+/** The answers in turn, the last of them again and again; `null` is a lost one. */
+function answering(...answers: readonly (Response | null)[]) {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const asked: string[] = []
+  const signedOut = vi.fn<() => void>()
+  const api = createApi({
+    fetch: async (path) => {
+      const answer = answers[Math.min(asked.length, answers.length - 1)] ?? null
+      asked.push(path)
+      if (answer === null) throw new TypeError('no answer')
+      return answer.clone()
+    },
+    onSignedOut: signedOut,
+  })
+  return { api, asked, signedOut }
+}
+
+/** What comes of it once all its pauses are over. */
+async function inTheEnd<Result>(asking: Promise<Result>): Promise<Result> {
+  const [settled] = await Promise.allSettled([asking, vi.advanceTimersByTimeAsync(60_000)])
+  if (settled.status === 'rejected') throw settled.reason
+  return settled.value
+}
+
+it.each([
+  [true, [null]],
+  [true, [answered(503, 'UNKNOWN_OUTCOME')]],
+  [true, [answered(409, 'KEY_IN_FLIGHT')]],
+  [true, [null, answered(429, 'RATE_LIMITED')]],
+  [true, [answered(503, 'UNKNOWN_OUTCOME'), answered(503, 'BUSY')]],
+  [true, [null, answered(409, 'KEY_IN_FLIGHT')]],
+  [false, [answered(429, 'RATE_LIMITED')]],
+  [false, [answered(503, 'BUSY')]],
+  [false, [answered(503, 'COMING_SOON')]],
+  [false, [null, answered(409, 'PRICE_MOVED')]],
+])('leaves open (%s) whether an order was carried out', async (isUnsure, answers) => {
+  await expect(inTheEnd(answering(...answers).api.open(ORDER, 'first'))).rejects.toMatchObject({ isUnsure })
+})
+
+it.each([429, 500, 502, 503, 504])(
+  'does not take a renewal that is answered %i for the end of the session',
+  async (status) => {
+    const passing = answered(status, 'PASSING')
+    const { api, asked, signedOut } = answering(REFUSED, passing, passing, passing, passing, Response.json({ cash: 1 }))
+    await expect(inTheEnd(api.wallet())).resolves.toEqual({ cash: 1 })
+    expect(signedOut).not.toHaveBeenCalled()
+    expect(asked.filter((path) => path === '/api/auth/refresh')).toHaveLength(4)
+  },
+)
+
+it('waits as long as the server asks, and gives up when that is too long', async () => {
+  const busy = (secs: string) =>
+    Response.json({ error: 'busy', code: 'BUSY' }, { status: 503, headers: { 'retry-after': secs } })
+  const soon = answering(busy('5'), Response.json({ cash: 1 }))
+  const wallet = soon.api.wallet()
+  await vi.advanceTimersByTimeAsync(4_900)
+  expect(soon.asked).toHaveLength(1)
+  await expect(inTheEnd(wallet)).resolves.toEqual({ cash: 1 })
+  const late = answering(busy('10'))
+  await expect(inTheEnd(late.api.wallet())).rejects.toMatchObject({ code: 'BUSY' })
+  expect(late.asked).toHaveLength(1)
 })
 
 it('does not wait for ever for a ticket to the feed', () => {

@@ -499,7 +499,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await field.blur()
       const asked = await (agrees ? answer(page, 'Set it', 'a test') : answer(page, 'Cancel'))
       expect(asked).toMatch(/Prices of \d+ match(es)? move, by [\d.]+ ?% at most; \d+ open positions? close\./)
-      expect(asked).toContain('more than rules.max_move_pct allows')
+      expect(asked).toContain('That exceeds rules.max_move_pct.')
       await expect.poll(() => field.inputValue(), { timeout: 10_000 }).toBe(agrees ? value : before)
     }
     await set('5', false)
@@ -655,6 +655,24 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await answered
     await expect.poll(async () => Number(await grip.getAttribute('aria-valuenow'))).toBeCloseTo(before - 3, 2)
     expect(sent).toBe(1)
+
+    // A pan that begins beside it, and the jitter of a press, move nothing.
+    const box = present((await grip.boundingBox()) ?? undefined, 'the grip')
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+    await page.mouse.move(x, y - 60)
+    await page.mouse.down()
+    await page.mouse.move(x, y + 3, { steps: 5 })
+    await page.mouse.up()
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x, y + 2)
+    await page.mouse.up()
+    expect(sent).toBe(1)
+    await page.mouse.down()
+    await page.mouse.move(x, y + 12, { steps: 4 })
+    await page.mouse.up()
+    await expect.poll(() => sent).toBe(2)
+    await expect.poll(async () => Number(await grip.getAttribute('aria-valuenow'))).toBeLessThan(before - 3)
   })
 
   it('a keyboard is at the order button after at most fifteen stops, and arrows choose within a group', async () => {

@@ -63,11 +63,16 @@ describe('the sentence of the control room', () => {
   })
 
   it('says since when and by whom trading is halted, the widest brake first, and releases it', () => {
-    const settings = [setting('trading.mode.match.7', 'reduce_only'), setting('trading.mode', 'halted')]
+    const settings = [
+      setting('trading.mode.instrument.x', 'halted'),
+      setting('trading.mode.match.7', 'reduce_only'),
+      setting('trading.mode', 'halted'),
+    ]
     const [first] = concernsOf({ ...well, settings })
     expect(said({ settings })).toEqual([
       'Trading is halted for 4 min by ann',
       'Trading on Harbour – Mill is close only for 4 min by ann',
+      'Trading on Harbour – Mill is halted for 4 min by ann',
     ])
     expect(first).toMatchObject({ level: 'page', acts: [{ kind: 'release', key: 'trading.mode', mode: 'halted' }] })
     const flags = [{ key: 'coming_soon', enabled: true, description: '', ...by(90) }]

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await page.getByText('Voided by an operator. beside the pitch').waitFor()
     expect(await fan.positions('open')).toEqual([])
 
-    await page.getByRole('button', { name: 'Note something' }).click()
+    await page.getByRole('button', { name: 'Add a note' }).click()
     await answer(page, 'Note it', 'asked why trades are void')
     await page.getByText('user.note by boss: asked why trades are void').waitFor()
 
@@ -129,6 +129,34 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await player.getByText('suspended').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await player.getByRole('button', { name: 'Open', pressed: true }).waitFor()
+
+    // Another operator halts it for a reason of their own: what undoes the first brake does not release the second.
+    await player.getByRole('button', { name: 'Close only' }).click()
+    await answer(page, 'Close only', 'a wrong name')
+    await player.getByRole('button', { name: 'Close only', pressed: true }).waitFor()
+    const all = await page.request.get(`${site.server.url}/api/admin/settings`)
+    const { settings } = z.object({ settings: z.array(z.looseObject({ key: z.string() })) }).parse(await all.json())
+    const { key } = present(
+      settings.findLast((one) => one.key.startsWith('trading.mode.instrument.')),
+      'a brake',
+    )
+    const data = { value: 'halted', reason: 'the wrong player' }
+    expect((await page.request.put(`${site.server.url}/api/admin/settings/${key}`, { data })).status()).toBe(200)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Somebody has changed it meanwhile: look at it again.').waitFor()
+    await player.getByRole('button', { name: 'Halted', pressed: true }).waitFor()
+    await player.getByRole('button', { name: 'Open' }).click()
+    await answer(page, 'Release', 'it was another player')
+    await player.getByRole('button', { name: 'Open', pressed: true }).waitFor()
+
+    // Nor does a view that has not seen it take the place of what another operator has set.
+    expect((await page.request.put(`${site.server.url}/api/admin/settings/${key}`, { data })).status()).toBe(200)
+    await player.getByRole('button', { name: 'Close only' }).click()
+    await page.getByRole('dialog').getByText('Somebody has changed it meanwhile').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await player.getByRole('button', { name: 'Halted', pressed: true }).waitFor()
+    await player.getByRole('button', { name: 'Open' }).click()
+    await answer(page, 'Release', 'it was another player again')
 
     await page.getByRole('group', { name: 'Trading on Every match' }).getByRole('button', { name: 'Halted' }).click()
     await answer(page, 'Halt', 'a leaked key')

@@ -93,45 +93,76 @@ it('the feed delivers the moves of followed players only', async () => {
   feed.stop()
 })
 
-it('the feed requests busy players again, and reconnects when a request fails', async () => {
+const followed = (ids: readonly string[], fixtureId = 1) => ids.map((instrumentId) => ({ instrumentId, fixtureId }))
+const subscribed = (...rejected: readonly object[]) =>
+  JSON.stringify({ type: 'subscribed', instrumentIds: [], rejected })
+
+/** A feed client of a server that gives these answers to `subscribe`, and then refuses nothing. */
+async function scripted(...answers: string[]) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const asked: unknown[] = []
-  const subscribed = (rejected: readonly object[]) =>
-    JSON.stringify({ type: 'subscribed', instrumentIds: [], rejected })
-  const answers = [
-    subscribed([
-      { instrumentId: 'one', code: 'busy' },
-      { instrumentId: 'two', code: 'not_found' },
-    ]),
-    JSON.stringify({ type: 'error', code: 'unavailable', message: 'please retry' }),
-    subscribed([]),
-  ]
+  const at: number[] = []
   let connections = 0
   server.on('connection', (socket) => {
     connections++
     socket.on('message', (data: Buffer) => {
       const message: { type: string; instrumentIds: unknown } = JSON.parse(data.toString())
+      at.push(performance.now())
       if (message.type !== 'subscribe') return
       asked.push(message.instrumentIds)
-      socket.send(answers.shift() ?? '')
+      socket.send(answers.shift() ?? subscribed())
     })
   })
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const feed = new Feed({
-    token: async () => ({ token: 'any', wsUrl: `ws://127.0.0.1:${port}` }),
-    onPrice: () => undefined,
-    onAccount: () => undefined,
-    onNotice: () => undefined,
-    onState: () => undefined,
-    onServerTime: () => undefined,
-  })
-  feed.follow(['one', 'two'].map((instrumentId) => ({ instrumentId, fixtureId: 1 })))
+  const feed = new Feed({ token: async () => ({ token: 'any', wsUrl: `ws://127.0.0.1:${port}` }) })
+  const close = () => {
+    feed.stop()
+    server.close()
+  }
+  return { feed, asked, at, connections: () => connections, close }
+}
+
+it('the feed requests busy players again, and reconnects when a request fails', async () => {
+  const { feed, asked, connections, close } = await scripted(
+    subscribed({ instrumentId: 'one', code: 'busy' }, { instrumentId: 'two', code: 'not_found' }),
+    JSON.stringify({ type: 'error', code: 'unavailable', message: 'please retry' }),
+    subscribed(),
+  )
+  feed.follow(followed(['one', 'two']))
   feed.start()
   await until(() => asked.length === 3)
   expect(asked).toEqual([['one', 'two'], ['one'], ['one', 'two']])
-  expect(connections).toBe(2)
-  feed.stop()
-  server.close()
+  expect(connections()).toBe(2)
+  close()
+})
+
+it('the feed requests a player again whom no match published, or who is in another match now', async () => {
+  const { feed, asked, close } = await scripted(subscribed({ instrumentId: 'one', code: 'not_found' }))
+  feed.follow(followed(['one', 'two']))
+  feed.start()
+  await until(() => asked.length > 0)
+  await until(() => {
+    feed.follow(followed(['one', 'two']))
+    return asked.length > 1
+  })
+  feed.follow([...followed(['one']), ...followed(['two'], 2)])
+  await until(() => asked.length > 2)
+  expect(asked).toEqual([['one', 'two'], ['one'], ['two']])
+  close()
+})
+
+it('the feed subscribes to players of many matches in one message, and sends no more than ten in a second', async () => {
+  const { feed, asked, at, close } = await scripted()
+  const wanted = Array.from({ length: 12 }, (_, n) => ({ instrumentId: `player ${n}`, fixtureId: n }))
+  feed.follow(wanted)
+  feed.start()
+  await until(() => asked.length > 0)
+  expect(asked).toEqual([wanted.map(({ instrumentId }) => instrumentId)])
+
+  for (let n = 1; n <= 12; n++) feed.follow(wanted.map((one) => ({ ...one, fixtureId: one.fixtureId + 100 * n })))
+  await until(() => asked.length === 13)
+  for (const [n, sentAt] of at.slice(10).entries()) expect(sentAt - (at[n] ?? 0)).toBeGreaterThan(1_000)
+  close()
 })

@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('a private league', () => {
       .getByRole('button', { name: 'Harbour <b>Friends</b>' })
       .and(bob.page.locator('[aria-pressed=true]'))
       .waitFor()
-    await bob.page.getByRole('region', { name: 'League' }).getByText('It moves no price').waitFor()
+    await bob.page.getByRole('region', { name: 'League' }).getByText('Your orders move no price').waitFor()
     await bob.page.locator('.money.league').getByText('Harbour <b>Friends</b> value').waitFor()
 
     // Back and forward are the player and the money of then. What joining said covers the last of the players.
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('a private league', () => {
     const table = ada.page.getByRole('region', { name: 'Table' })
     await table.getByText('bob_guest').waitFor()
     expect(await table.getByRole('row').count()).toBe(3)
-    await ada.page.getByText('A match by itself').click()
+    await ada.page.getByText('A single match').click()
     await ada.page.getByLabel('Match').selectOption({ index: 1 })
     await ada.page.locator('.standings').getByText('bob_guest').waitFor()
     expect(bob.complaints.filter((text) => !text.includes('status of 409'))).toEqual([])

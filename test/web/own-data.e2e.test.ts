@@ -54,7 +54,9 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     expect(download.suggestedFilename()).toMatch(/^touchline-ada_download-\d{4}-\d\d-\d\d\.json$/)
     const document: unknown = JSON.parse(readFileSync(await download.path(), 'utf8'))
     expect(document).toMatchObject({ profile: [{ username: 'ada_download' }], wallets: [{}, {}] })
-    await page.getByLabel(/^Hide me/).check()
+    // It shows what the server has answered.
+    await page.getByLabel(/^Hide me/).click()
+    await page.getByRole('checkbox', { name: /^Hide me/, checked: true }).waitFor()
     await page.reload()
     await page.getByLabel(/^Hide me/).waitFor()
     expect(await page.getByLabel(/^Hide me/).isChecked()).toBe(true)

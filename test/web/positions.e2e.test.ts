@@ -126,6 +126,23 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     expect((await device.positions('open')).map(({ stopLoss }) => stopLoss)).toEqual([null, 2, null])
   })
 
+  it('a level takes a decimal comma, and what is no price leaves it as it is', async () => {
+    const { page, device } = await holder('Dora Decimal')
+    const stop = row(page, 0.06).getByLabel('Stop-loss')
+    await stop.fill('2,5')
+    await stop.press('Enter')
+    await page.getByText('stop-loss 2.50').waitFor()
+    await stop.fill('1e')
+    await stop.blur()
+    await expect.poll(() => stop.inputValue()).toBe('2.5')
+    // A level of another row comes after any that was sent before.
+    await row(page, 0.07).getByLabel('Stop-loss').fill('3')
+    await row(page, 0.07).getByLabel('Stop-loss').press('Enter')
+    await page.getByText('stop-loss 3.00').waitFor()
+    const set = (await device.positions('open')).map(({ lotSize, stopLoss }) => [lotSize, stopLoss])
+    expect(Object.fromEntries(set)).toMatchObject({ 0.06: 2.5, 0.07: 3 })
+  })
+
   it('a message covers neither the players nor the order, and Max needs no stake', async () => {
     const { page } = await site.visit({ viewport: { width: 1280, height: 800 } })
     await site.enter(page, 'Max Most')

@@ -10,7 +10,7 @@ import { buys, openMatch, scores } from '../support/protected-match.ts'
 /** Where to keep screenshots, for people to look at. */
 const SHOTS = process.env['SHOTS']
 
-it.skipIf(!hasBrowser)('the page says until when a close may move, and how far it has', async () => {
+it.skipIf(!hasBrowser)('the page says until when a fill may move, from what to what it has, and why', async () => {
   const [rig, browser] = [await openMatch(await embeddedPlace(), 'on'), await launch()]
   onTestFinished(async () => {
     await browser.close()
@@ -24,6 +24,7 @@ it.skipIf(!hasBrowser)('the page says until when a close may move, and how far i
     const id = present(ids[n], 'position')
     expect((await ada.close(id, id)).status).toBe(200)
   }
+  await buys(present(closers[0], 'user'))
   const visit = async (n: number, locale: string) => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale })
     const ada = present(closers[n], 'user')
@@ -33,16 +34,26 @@ it.skipIf(!hasBrowser)('the page says until when a close may move, and how far i
     page.setDefaultTimeout(PATIENCE.timeout)
     const complaints = complaintsOf(page, [new URL(rig.url).origin])
     await page.goto(`${rig.url}/#/positions`)
-    await page.getByRole('button', { name: /^(Closed|Cerradas)/ }).click()
+    const turns = (to: RegExp) => page.getByRole('button', { name: to }).click()
     const says = (what: RegExp) => page.locator('.moves').getByText(what).waitFor()
-    return { page, complaints, says }
+    return { page, complaints, turns, says }
   }
   const [english, spanish] = [await visit(0, 'en'), await visit(1, 'es')]
-  await english.says(/^May still move until \d/)
-  await spanish.says(/^Aún puede moverse hasta las \d/)
+  await english.says(/^\s*Price may follow news until \d+:\d\d:\d\d/)
+  for (const { turns } of [english, spanish]) await turns(/^(Closed|Cerradas)/)
+  await english.says(/^\s*Price may follow news until \d+:\d\d:\d\d/)
+  await spanish.says(/^\s*El precio puede seguir a las noticias hasta las \d+:\d\d:\d\d/)
   await scores(rig)
-  await english.says(/^Exit moved by \+\d.* · May still move until \d/)
-  await spanish.says(/^Salida movida \+\d.* · Aún puede moverse hasta las \d/)
+  await english.says(/^\s*Exit \d+\.\d\d → \d+\.\d\d: news on the pitch · +Price may follow news until \d/)
+  await spanish.says(
+    /^\s*Salida \d+,\d\d → \d+,\d\d: noticia del partido · +El precio puede seguir a las noticias hasta/,
+  )
+  await english.page
+    .locator('.toasts')
+    .getByText(/^Entry \d+\.\d\d → \d+\.\d\d: news on the pitch$/)
+    .waitFor()
+  await english.turns(/^Open 1$/)
+  await english.says(/^\s*Entry \d+\.\d\d → \d+\.\d\d: news on the pitch · +Price may follow news until \d/)
   for (const [n, { page, complaints }] of [english, spanish].entries()) {
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/moves-${n}.png` })
     expect(complaints).toEqual([])

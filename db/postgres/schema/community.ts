@@ -129,6 +129,8 @@ export interface PushSubscriptionsTable {
   /** `QuietHours` of src/features/push. */
   quiet: ColumnType<unknown, string | null | undefined, string | null>
   created_at: Timestamp
+  /** Null where it is not known, or was not used for a week. */
+  session_id: Generated<string | null>
 }
 
 /** A notification that a browser has not been told of. */

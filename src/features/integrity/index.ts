@@ -5,7 +5,7 @@ import { voidErrors } from './errors.ts'
 import { Openings } from './openings.ts'
 import { adminRisk, type IntegrityPorts } from './risk-routes.ts'
 import { RiskReader } from './risk.ts'
-import { PositionVoids } from './store.ts'
+import { eraseVoidReasons, PositionVoids } from './store.ts'
 import { adminPositions } from './void-routes.ts'
 import { Voids } from './voids.ts'
 import { lookForCheats } from './watch.ts'
@@ -20,6 +20,7 @@ export const integrityApi = (ports: IntegrityPorts): Opened => ({
 export const integrity: Feature = {
   name: 'integrity',
   errors: voidErrors.table,
+  erase: eraseVoidReasons,
   open: ({ world, log, stores, realTime }) => {
     const { db, walletCache, connection } = stores
     const openings = new Openings(db, world)

@@ -12,6 +12,7 @@ import { aboutPosition } from '../../../actors/match/committed-events.ts'
 import { baseMoveOf, type ClosedPosition } from '../../../actors/position/position.ts'
 import { adopted } from '../../../db/adoption.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from '../../../db/positions.ts'
+import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import type { PositionVoidsTable } from '../../../db/postgres/schema/positions.ts'
 import type { WalletCache } from '../../../db/wallet-cache.ts'
@@ -115,7 +116,7 @@ export class PositionVoids {
         .set(noted)
         .where('position_id', '=', id)
         .where(
-          sql<boolean>`(by_id = ${by}::uuid and command_id is not distinct from ${key ?? null}::uuid) or at < ${over}`,
+          sql<boolean>`((by_id = ${by}::uuid and command_id is not distinct from ${key ?? null}::uuid) or at < ${over})`,
         )
         .executeTakeFirstOrThrow()
       if (numUpdatedRows > 0n) return 'ours'
@@ -218,7 +219,10 @@ export class PositionVoids {
       wallets.find((one) => one.purse === 'main'),
       `main wallet of ${userId}`,
     )
-    const taken = purse === 'main' ? await adopted(tx, { cache: this.#cache, world: this.#world, userId }, wallet) : 0
+    const found =
+      purse === 'main' ? await adopted(tx, { cache: this.#cache, world: this.#world, userId }, wallet) : null
+    await found?.audit()
+    const taken = found?.micros ?? 0
     const held = wallet.balance_micros + taken
     const shortfall = Math.max(0, close.pnl - held)
     const marker = log.events + 1
@@ -272,6 +276,28 @@ export class PositionVoids {
     await sql`
       insert into outbox_cursors (match_id) values (${matchId}::bigint)
         on conflict (match_id) do update set finished = false`.execute(tx)
+  }
+}
+
+/**
+ * Erases why positions of a user were voided: an operator may have named them. The audit log knows those whose entries
+ * are of a detached month.
+ */ // Y3
+export async function eraseVoidReasons(tx: Transaction<Database>, user: UserId): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    update position_voids v set reason = ''
+     where v.position_id in (select l.reference from ledger_entries l
+                              where l.user_id = ${user}::uuid and l.kind in ('release', 'void'))
+        or exists (select from audit_log a
+                    where a.subject = v.position_id::text and a.action = 'position.void'
+                      and a.before ->> 'userId' = ${user}::text)
+    returning v.position_id as id`.execute(tx)
+  for (const table of ['positions', 'positions_archive'] as const) {
+    await sql`
+      update ${sql.table(table)} set void_note = null
+       where id = any(${uuids(rows.map(({ id }) => id))}::uuid[]) and user_id = ${user}::uuid and void_note is not null`.execute(
+      tx,
+    )
   }
 }
 

@@ -71,6 +71,9 @@ function refusalOf(kind: Exclude<VoidOutcome['kind'], 'voided'>) {
   }
 }
 
+/** Refused requests for one position that may have come since its void. */
+const AUDITED_AMONG = 100
+
 type Deps = IntegrityPorts & Pick<HttpDeps, 'audit' | 'positions'>
 
 export function adminPositions({ audit, voids, positions }: Deps, gates: Gates) {
@@ -84,7 +87,7 @@ export function adminPositions({ audit, voids, positions }: Deps, gates: Gates) 
     const action = { actor: by, action: 'position.void', subject: id }
     if (outcome.kind !== 'voided') {
       const refusal = refusalOf(outcome.kind)
-      await audit.record({ ...action, before: null, after: { reason }, outcome: refusal.code })
+      await audit.record({ ...action, before: null, after: null, outcome: refusal.code })
       return fail(c, refusal)
     }
     const { userId, done, repeated } = outcome
@@ -96,9 +99,15 @@ export function adminPositions({ audit, voids, positions }: Deps, gates: Gates) 
       shortfall: decimal(done.shortfall),
     }
     if (repeated) c.header('Idempotent-Replayed', 'true')
-    else {
+    // The request that did it may have had no answer from the match.
+    const isAudited = async (): Promise<boolean> =>
+      (await audit.list(AUDITED_AMONG, null, { action: action.action, subject: id })).some(
+        (one) => one.outcome === 'ok',
+      )
+    if (!repeated || !(await isAudited())) {
       const { realizedPnl, shortfall } = body
-      await audit.record({ ...action, before: { userId, realizedPnl }, after: { reason, shortfall } })
+      const words = { field: 'reason', about: userId, words: body.reason } as const
+      await audit.record({ ...action, before: { userId, realizedPnl }, after: { shortfall }, words })
     }
     return c.json(body, 200)
   })

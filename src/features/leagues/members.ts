@@ -8,8 +8,8 @@ import { limitsOf } from '../../../db/own-limits.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 
 /**
- * Makes a user a member, and gives them a wallet. They must never have been one. The caller has locked the league and
- * checked that it has room.
+ * Makes a user a member, and gives them a wallet. They must never have been one. The caller has locked the user, so
+ * that no freeze and no limit of theirs misses the wallet, then the league, and has checked that it has room.
  */ // G1
 export async function admit(
   tx: Transaction<Database>,

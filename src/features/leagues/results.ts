@@ -33,6 +33,8 @@ export interface LeagueKind {
   readonly name: League['kind']
   /** Whether a league `l` is over before its time. */
   readonly isOverEarly?: RawBuilder<boolean>
+  /** Whether a league `l` has been played at all. */
+  readonly isPlayed?: RawBuilder<boolean>
   /** Acts on a decision, in its transaction. */
   readonly follow?: (tx: Transaction<Database>, decided: Decided) => Promise<void>
   readonly ahead?: (decided: Decided, place: LeaguePlace) => Ahead
@@ -45,6 +47,7 @@ interface Over {
   readonly name: string
   readonly division: number | null
   readonly starting_micros: number
+  readonly played: boolean
 }
 
 export class LeagueResults {
@@ -76,7 +79,7 @@ export class LeagueResults {
     const now = new Date(this.#world.now())
     const before = new Date(now.getTime() - GRACE_MS)
     const { rows } = await sql<Over>`
-      select l.id, l.name, l.division, l.starting_micros from leagues l
+      select l.id, l.name, l.division, l.starting_micros, ${this.#kind.isPlayed ?? sql`true`} as played from leagues l
        where l.decided_at is null
          and l.kind = ${this.#kind.name} and (l.ends_at <= ${before}::timestamptz or ${this.#kind.isOverEarly ?? sql`false`})
          and not exists (select from league_members m join wallets w on w.user_id = m.user_id and w.purse = l.id::text
@@ -89,10 +92,11 @@ export class LeagueResults {
     if (row === undefined) return null
     const league = leagueId(row.id)
     const places = await tableOf(tx, league)
+    const ranked = row.played ? places : []
     await sql`
       update league_members m set rank = t.rank, result_micros = t.value
-        from unnest(${uuids(places.map(({ userId }) => userId))}::uuid[], ${integers(places.map(({ rank }) => rank))}::integer[],
-                    ${bigints(places.map(({ value }) => value))}::bigint[]) t (user_id, rank, value)
+        from unnest(${uuids(ranked.map(({ userId }) => userId))}::uuid[], ${integers(ranked.map(({ rank }) => rank))}::integer[],
+                    ${bigints(ranked.map(({ value }) => value))}::bigint[]) t (user_id, rank, value)
        where m.league_id = ${league}::uuid and m.user_id = t.user_id`.execute(tx)
     await tx
       .updateTable('leagues')
@@ -103,10 +107,23 @@ export class LeagueResults {
     await this.#kind.follow?.(tx, decided)
     return insertNotices(
       tx,
-      this.#notices(row.name, decided).map((notice) => {
+      (row.played ? this.#notices(row.name, decided) : this.#unplayed(row.name, decided)).map((notice) => {
         return { ...notice, source: `league:${league}:${notice.userId}`, at: this.#world.now() }
       }),
     )
+  }
+
+  #unplayed(name: string, { league, places }: Decided) {
+    const body = 'It could not begin before its end. Your other purses are as they were.'
+    return places.map(({ userId }) => {
+      return {
+        userId,
+        type: 'league' as const,
+        title: `${name} was not played`,
+        body,
+        data: { league, name, outcome: 'unplayed' },
+      }
+    })
   }
 
   /** What each member is told. */
@@ -118,12 +135,13 @@ export class LeagueResults {
     return places.map((place) => {
       const { userId, rank, value } = place
       const ahead = this.#kind.ahead?.(decided, place)
+      const isAlone = rank === 1 && first.length === 1
       return {
         userId,
         type: 'league' as const,
-        title: `${name}: ${rank === 1 ? 'you have won' : `you are number ${rank} of ${places.length}`}`,
+        title: `${name}: ${isAlone ? 'you have won' : `you are number ${rank} of ${places.length}`}`,
         body: `It is over. You ended with ${decimal(value).toFixed(2)} units.${
-          rank === 1 ? '' : ` ${winners} came first.`
+          isAlone ? '' : ` ${winners} came first.`
         }${ahead?.words ?? ''}`,
         data: {
           league,
@@ -132,6 +150,7 @@ export class LeagueResults {
           members: places.length,
           value: decimal(value),
           ...(rank === 1 || winner === undefined ? {} : { winner }),
+          ...(rank === 1 && !isAlone ? { tied: first.length } : {}),
           ...ahead?.data,
         },
       }

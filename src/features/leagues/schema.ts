@@ -75,10 +75,10 @@ export const LeaguePlaceBody = z
   .object({
     ...memberFields,
     value: z.number().openapi({
-      description: 'Units that leaving everything now would leave; the result once the league is decided.',
+      description: 'Units if all positions closed now; the result once the league is decided.',
       example: 10_420.5,
     }),
-    gainPct: z.number().openapi({ description: 'Over the starting balance.', example: 4.205 }),
+    gainPct: z.number().openapi({ description: 'Gain in % of the start.', example: 4.205 }),
     openPositions: z.int().openapi({ example: 1 }),
   })
   .openapi('LeaguePlace')

@@ -1,6 +1,8 @@
 /** The table of each match: who has made most of it, live from the first close, kept after full time. */
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import type { UserId } from '../../../actors/kernel/ids.ts'
 import { ownRows } from '../../../db/data-export.ts'
+import type { Database } from '../../../db/postgres/schema.ts'
 import type { Feature, Opened } from '../feature.ts'
 import { MatchBoardKeeper } from './keeper.ts'
 import { type MatchBoardPorts, matchTable } from './routes.ts'
@@ -9,6 +11,16 @@ import { MatchBoards } from './store.ts'
 export const matchBoardApi = (ports: MatchBoardPorts): Opened => ({
   routes: [(deps, gates) => matchTable({ ...deps, ...ports }, gates)],
 })
+
+/** Steps of the tables that a user is on are counted again: places move. */
+async function placeAgain(tx: Transaction<Database>, user: UserId): Promise<void> {
+  await sql`
+    with places as (
+      select match_id from match_boards
+       where match_id in (select match_id from match_board_places where user_id = ${user}::uuid)
+       order by match_id for no key update)
+    update match_boards b set is_stepped = false from places where b.match_id = places.match_id`.execute(tx)
+}
 
 export const matchBoard: Feature = {
   name: 'match-board',
@@ -26,17 +38,11 @@ export const matchBoard: Feature = {
     match_board_steps: 'work of the server: every 64th place of a table; the places are exported',
   },
   // The places behind each of theirs move up.
-  erase: async (tx, user) =>
-    void (await sql`
-      with gone as (delete from match_board_places where user_id = ${user}::uuid returning match_id)
-      update match_boards b set is_stepped = false from gone where b.match_id = gone.match_id`.execute(tx)),
-  rerank: async (tx, user) =>
-    void (await sql`
-      with places as (
-        select match_id from match_boards
-         where match_id in (select match_id from match_board_places where user_id = ${user}::uuid)
-         order by match_id for no key update)
-      update match_boards b set is_stepped = false from places where b.match_id = places.match_id`.execute(tx)), // C2
+  erase: async (tx, user) => {
+    await placeAgain(tx, user)
+    await sql`delete from match_board_places where user_id = ${user}::uuid`.execute(tx)
+  },
+  rerank: placeAgain, // C2
   open: ({ stores, community }) => {
     const keeper = new MatchBoardKeeper(stores.db, community.boardRules)
     return {

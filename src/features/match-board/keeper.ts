@@ -82,7 +82,7 @@ export class MatchBoardKeeper {
       const changed = await this.#add(tx, match, events.filter(isCounted))
       await sql`
         update match_boards
-           set seq = ${rows.at(-1)?.seq ?? board.seq}::bigint, is_final = is_final or ${isFinal}::boolean,
+           set seq = ${rows.at(-1)?.seq ?? board.seq}::bigint, is_final = (is_final or ${isFinal}::boolean) and ${isSettled},
                is_stepped = is_stepped and not ${changed}::boolean
          where match_id = ${match}::bigint`.execute(tx)
       if (rows.length === COMMITS_MAX) return true
@@ -160,6 +160,9 @@ export class MatchBoardKeeper {
     return isOffBoards(this.#rules())
   }
 }
+
+/** Of a row of match_boards: a fixture that was void may be played again. */
+export const isSettled = sql<boolean>`exists (select from matches m where m.id = match_id and m.settled_at is not null)`
 
 const isStepDue = sql`stepped_at <= clock_timestamp() - make_interval(secs => ${STEPS_MS / 1_000}::float8)`
 

@@ -23,8 +23,8 @@ const route = createRoute({
   tags: ['Leaderboards'],
   summary: 'The table of a match, with the place of the caller',
   description:
-    'Ranks what was closed in the match in its own purse, as `GET /api/leaderboard/roi/global` ranks all of it: seconds ' +
-    'after a close, from the first one on, and kept after full time. `group` is all users, the district of the ' +
+    'Ranks the positions closed in the match, in its own purse, as `GET /api/leaderboard/roi/global` ranks all. ' +
+    'It is updated seconds after each close, and kept after full time. `group` is all users, the district of the ' +
     'caller, the caller with the users they referred and the user who referred them, or with the members of their ' +
     `private leagues that have not ended, ${MEMBERS_MAX} of them. A league has its own table, ` +
     '`GET /api/leagues/{id}/matches/{matchId}`.',

@@ -15,7 +15,7 @@ import { uuids } from '../../../db/postgres/arrays.ts'
 import { DISTRICT_TABLE, MATCH_TABLE } from '../../../db/postgres/match-table.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import { inSnapshot } from '../../../db/postgres/snapshot.ts'
-import { type BoardRules, STEP } from './keeper.ts'
+import { type BoardRules, isSettled, STEP } from './keeper.ts'
 
 /** Whom a table ranks: all users, a district, or these users. */
 export type Group =
@@ -168,7 +168,9 @@ export class MatchBoards {
 
 async function isFinalIn(db: Kysely<Database>, match: FixtureId): Promise<boolean> {
   const { rows } = await sql<{ is_final: boolean }>`
-    select is_final and is_stepped as is_final from match_boards where match_id = ${match}::bigint`.execute(db)
+    select is_final and is_stepped and ${isSettled} as is_final from match_boards where match_id = ${match}::bigint`.execute(
+    db,
+  )
   return rows[0]?.is_final ?? false
 }
 

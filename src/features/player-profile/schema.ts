@@ -33,10 +33,10 @@ export const PlayerProfileBody = z
         price: priceNumber,
         last: priceNumber.nullable().openapi({ description: 'The price before; null without one.', example: 206 }),
         anchor: priceNumber.openapi({ description: 'What the player is worth over a season.' }),
-        expectedGoals: z
-          .number()
-          .nullable()
-          .openapi({ description: 'That the odds expected of the team at kick-off; null without odds.', example: 1.4 }),
+        expectedGoals: z.number().nullable().openapi({
+          description: 'Goals the odds expected of the team at kick-off; null without odds.',
+          example: 1.4,
+        }),
       })
       .nullable()
       .openapi({
@@ -52,7 +52,7 @@ export const PlayerProfileBody = z
           did: z
             .object({
               started: z.boolean().openapi({ example: true }),
-              goals: z.int().openapi({ description: 'Own goals and those taken back apart.', example: 1 }),
+              goals: z.int().openapi({ description: 'Without own goals and annulled ones.', example: 1 }),
               yellowCards: z.int().openapi({ example: 0 }),
               redCards: z.int().openapi({ description: 'Second yellow cards, too.', example: 0 }),
             })

@@ -14,7 +14,7 @@ const NAMES_MAX = 10_000
 
 interface Failing {
   readonly failures: number
-  /** Whose they are; of those that came once it was left alone, anybody's. */
+  /** Users whose failures led to the pause; later failures add none. */
   readonly users: ReadonlySet<string>
   /** By the steady clock. */
   readonly until: number

@@ -43,20 +43,20 @@ export const push: Feature = {
       report,
       world,
     })
-    // What is cut off is sent again, by another process or by this one when it is back.
     lifecycle.add({
       name: 'push-sender',
       kind: 'worker',
       stop: async () => {
+        const stopped = sender.stop()
         poster.close()
-        await sender.settled()
+        await stopped
       },
     })
     const port: PushPorts['push'] = {
       publicKey: keys.publicKey,
       problemOf: (url) => poster.problemOf(url),
       list: (user) => pushes.list(user),
-      subscribe: (user, target, kinds, quiet) => pushes.subscribe(user, target, kinds, quiet),
+      subscribe: (...browser) => pushes.subscribe(...browser),
       unsubscribe: (user, id) => pushes.unsubscribe(user, id),
     }
     const task = { name: 'push', everyMs: 1_021, roles: ['api'], run: () => sender.run() } as const

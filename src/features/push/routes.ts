@@ -1,7 +1,7 @@
 /** `/api/push`: browsers that want to be told of stops, washouts, warnings and full time. */
 import { ECDH } from 'node:crypto'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { UserId } from '../../../actors/kernel/ids.ts'
+import type { SessionId, UserId } from '../../../actors/kernel/ids.ts'
 import type { PushKind } from '../../../db/push-outbox.ts'
 import { isTimeZone, type QuietHours } from './quiet.ts'
 import type { PushSubscription, PushTarget } from './store.ts'
@@ -132,6 +132,7 @@ export interface PushPort {
     target: PushTarget,
     kinds: readonly PushKind[],
     quiet: QuietHours | null,
+    session: SessionId,
   ): Promise<PushSubscription>
   /** False if the user has no such browser. */
   unsubscribe(user: UserId, id: string): Promise<boolean>
@@ -155,7 +156,8 @@ export function pushSubscriptions({ push }: PushPorts, gates: Gates) {
       if (problem !== null) return fail(c, invalid('endpoint', problem))
       if (!isPoint(keys.p256dh)) return fail(c, invalid('keys.p256dh', 'must be a point of the curve P-256'))
       const told = KINDS.filter((kind) => wanted.includes(kind))
-      const { id } = await push.subscribe(c.var.caller.userId, { endpoint: url, ...keys }, told, hours)
+      const { userId, sid } = c.var.caller
+      const { id } = await push.subscribe(userId, { endpoint: url, ...keys }, told, hours, sid)
       return c.json({ id, endpoint: url, kinds: told, quiet: hours }, 200)
     })
     .openapi({ ...unsubscribe, middleware: gates.signedIn }, async (c) =>

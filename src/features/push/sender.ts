@@ -20,7 +20,7 @@ export type SendPush = (post: {
 export type PushOutcome = 'sent' | 'gone' | 'refused' | 'unauthorized' | 'failed' | 'held'
 
 export interface PushSenderOptions {
-  readonly pushes: Pick<Pushes, 'claim' | 'forget' | 'forgetBrowsers' | 'putOff'>
+  readonly pushes: Pick<Pushes, 'claim' | 'forget' | 'forgetBrowsers' | 'forgetEnded' | 'putOff'>
   readonly keys: VapidKeys
   /** Where push services reach the operator: `mailto:` or `https:`. */
   readonly contact: string
@@ -45,6 +45,7 @@ export class PushSender {
   readonly #hosts: Breaker
   /** Messages under way, by browser. */
   readonly #underWay = new Map<string, Promise<void>>()
+  #isStopped = false
 
   constructor(options: PushSenderOptions) {
     this.#options = options
@@ -57,13 +58,20 @@ export class PushSender {
    * the database. A message whose sender dies is sent by another process half a minute later.
    */
   async run(): Promise<void> {
-    for (;;) {
+    await this.#options.pushes.forgetEnded()
+    while (!this.#isStopped) {
       const free = TOGETHER - this.#underWay.size
       const claimed = free === 0 ? [] : await this.#options.pushes.claim(free, [...this.#underWay.keys()])
       for (const push of claimed) this.#begin(push)
       if (free > 0 && claimed.length === 0) return
       await Promise.race(this.#underWay.values())
     }
+  }
+
+  /** Claims no more. What is cut off meanwhile is sent by another process, half a minute later. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.settled()
   }
 
   /** Resolves when nothing is under way. */
@@ -84,6 +92,7 @@ export class PushSender {
     const { endpoint } = push.target
     const host = new URL(endpoint).host
     const outcome = this.#heldMs(endpoint, host) === 0 ? await this.#send(push, host) : 'held'
+    if (outcome === 'failed' && this.#isStopped) return // no fault of the browser, or of its push service
     count(outcome)
     if (outcome === 'sent' || outcome === 'refused') return pushes.forget([push])
     if (outcome === 'gone') return pushes.forgetBrowsers([push.subscription])
@@ -115,10 +124,11 @@ export class PushSender {
   }
 
   /** Null for a browser whose keys nothing can be encrypted for. */
-  async #requestFor({ target, title, body, data }: Push) {
+  async #requestFor({ notification, target, title, body, data }: Push) {
     const { keys, contact } = this.#options
     const { endpoint, p256dh, auth } = target
-    const text = JSON.stringify({ title, body, open: 'positionId' in data ? '/#/positions' : '/#/inbox' })
+    const open = 'positionId' in data ? '/#/positions' : '/#/inbox'
+    const text = JSON.stringify({ id: String(notification), title, body, open })
     const { default: webpush } = await import('web-push')
     try {
       const request = webpush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {

@@ -4,7 +4,7 @@
  * died is sent by another.
  */
 import { type Kysely, sql } from 'kysely'
-import { type UserId, userId } from '../../../actors/kernel/ids.ts'
+import { type SessionId, type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { type Instant, MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
 import { lockUser } from '../../../db/lock-user.ts'
 import { readFacts } from '../../../db/facts.ts'
@@ -51,6 +51,7 @@ const CLAIM_MS = 30 * SECOND_MS
 export class Pushes {
   readonly #db: Kysely<Database>
   readonly #world: Pick<World, 'now' | 'newId'>
+  #hasForgottenEnded = false
 
   constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'newId'>) {
     this.#db = db
@@ -75,14 +76,15 @@ export class Pushes {
   }
 
   /**
-   * Tells this browser of these kinds from now on, but not in its quiet hours. One that another user had registered is
-   * theirs no more.
+   * Tells this browser of these kinds from now on, but not in its quiet hours, until the session in which it asks is
+   * ended. One that another user had registered is theirs no more.
    */
   async subscribe(
     user: UserId,
     target: PushTarget,
     kinds: readonly PushKind[],
     quiet: QuietHours | null = null,
+    session: SessionId | null = null,
   ): Promise<PushSubscription> {
     return this.#db.transaction().execute(async (tx) => {
       // One after the other, or each would count without the rest.
@@ -97,7 +99,7 @@ export class Pushes {
         await tx.deleteFrom('push_subscriptions').where('id', '=', known.id).execute()
       }
       const stored = quiet === null ? null : JSON.stringify(quiet)
-      const values = { ...target, user_id: user, kinds: [...kinds], quiet: stored }
+      const values = { ...target, user_id: user, kinds: [...kinds], quiet: stored, session_id: session }
       const { id } = await tx
         .insertInto('push_subscriptions')
         .values({ ...values, id: this.#world.newId(), created_at: new Date(this.#world.now()) })
@@ -126,7 +128,7 @@ export class Pushes {
   /**
    * Claims messages to send now for half a minute: one for a browser, its oldest, and none for those in `busy`. First
    * the oldest of each user, so that no user waits for all that another is to be told. Those of browsers in their quiet
-   * hours are forgotten.
+   * hours are forgotten. A browser is told nothing once its session has been ended.
    */ // R22
   async claim(limit: number, busy: readonly string[]): Promise<readonly Push[]> {
     for (;;) {
@@ -146,7 +148,8 @@ export class Pushes {
       with next as (
         select distinct on (o.subscription_id) o.notification_id, o.subscription_id, s.user_id
           from push_outbox o join push_subscriptions s on s.id = o.subscription_id
-         where ${this.#isFree(now)}
+               left join sessions e on e.id = s.session_id
+         where ${this.#isFree(now)} and e.ended_at is null
            and o.subscription_id <> all (${uuids(busy)}::uuid[])
          order by o.subscription_id, o.notification_id),
       turns as (
@@ -213,6 +216,18 @@ export class Pushes {
        using unnest(${bigints(pushes.map((one) => one.notification))}::bigint[],
                     ${uuids(pushes.map((one) => one.subscription))}::uuid[]) d (notification_id, subscription_id)
        where o.notification_id = d.notification_id and o.subscription_id = d.subscription_id`.execute(this.#db)
+  }
+
+  /**
+   * Forgets the browsers of sessions that have been ended: in the last hour, but at the first call of a process ever.
+   * Later the row of the session goes, and with it what tells that it was ended.
+   */ // R22
+  async forgetEnded(): Promise<void> {
+    const since = this.#hasForgottenEnded ? sql`clock_timestamp() - interval '1 hour'` : sql`'-infinity'::timestamptz`
+    await sql`
+      delete from push_subscriptions p using sessions s
+       where s.id = p.session_id and s.ended_at > ${since}`.execute(this.#db)
+    this.#hasForgottenEnded = true
   }
 
   /** Forgets browsers that no longer want messages. */

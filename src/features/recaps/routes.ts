@@ -55,7 +55,7 @@ const ofMatch = createRoute({
   operationId: 'getMatchRecap',
   summary: "What a match made of the caller's positions",
   description:
-    'Also during play, of what has happened so far. `best` is null without a trade, and `worst` with fewer than two, ' +
+    'During play: the result so far. `best` is null without a trade, and `worst` with fewer than two, ' +
     'or where all won.',
   request: { params: z.object({ matchId: FixtureIdInput }), query },
   responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
@@ -68,7 +68,7 @@ const ofWeek = createRoute({
   summary: "What a week made of the caller's positions",
   description:
     'Counts the closes from Monday to Monday. `rank` is from before the first match that settled in the week to ' +
-    'after the last. 404 if the caller has opened more than 20,000 positions since.',
+    'after the last. 404 if the caller has opened more than 20,000 positions since that Monday.',
   request: { params: z.object({ week: WeekInput }), query },
   responses: { 200: json(RecapBody, 'As the ledger has it.'), ...FAILURES },
 })
@@ -117,7 +117,7 @@ export interface RecapPorts {
   /** Draws an SVG as a PNG; null when too many are being drawn. */
   readonly picture: (svg: string, gone: AbortSignal) => Promise<Uint8Array<ArrayBuffer> | null>
 }
-/** No position of a match was opened longer before its end. */
+/** Before its end: a match that begins earlier has been suspended. */
 const OPEN_MS = 8 * 86_400_000
 
 type Deps = RecapPorts & Pick<HttpDeps, 'catalogue' | 'history' | 'community' | 'world'>
@@ -127,13 +127,13 @@ export function recapRoutes(deps: Deps & { readonly reading: FairQueue }, gates:
   const { recaps, catalogue, world, reading } = deps
 
   const aboutMatch = (match: MatchInfo, purse: Purse): Subject => {
-    const { home, away, matchId, settledAt } = match
+    const { home, away, matchId, startsAt, settledAt } = match
     const to = instant((settledAt ?? world.now()) + 1)
     return {
       title: `${home.name} ${home.goals ?? 0}–${away.goals ?? 0} ${away.name}`,
       match,
       week: null,
-      query: { purse, match: matchId, from: instant(to - OPEN_MS), to },
+      query: { purse, match: matchId, from: instant(Math.min(startsAt, to - OPEN_MS)), to },
       final: settledAt !== null,
     }
   }

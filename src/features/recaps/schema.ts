@@ -127,7 +127,7 @@ export const RecordBody = z
     byTimeHeld: z.array(
       z.object({
         underSecs: z.int().nullable().openapi({
-          description: 'Held for less, and for no less than the one before; null: for an hour or longer.',
+          description: 'Held for less than this; the one before is the minimum. Null: an hour or more.',
           example: 300,
         }),
         ...sums,

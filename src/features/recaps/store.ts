@@ -60,9 +60,9 @@ const PAGE = 500
 /** Positions that are read for one recap. */
 const READ_MAX = 20_000
 const HOUR_MS = 60 * MINUTE_MS
-/** No position lasts longer: its match is settled. */
+/** Few positions last longer: those of matches that are suspended for days. */
 const LASTS_MS = 8 * 24 * HOUR_MS
-/** After a settlement: reactions have arrived by then, and late news has found what it corrects. */
+/** After a settlement: late news has found what it corrects. */
 const REST_MS = 2 * MINUTE_MS
 /** Matches settled longer ago are no longer ranked. */
 const RANKED_MS = 7 * 24 * HOUR_MS
@@ -144,8 +144,8 @@ export class Recaps {
 
   /**
    * What a stretch of time, or a match in it, did to a rank. In a league it is that among its members, by what they
-   * have realised; otherwise that on the board, from before the first settled match in it to after the last. Null while
-   * it is not known, which takes a few minutes after a settlement.
+   * have realised, the frozen last as in its table; otherwise that on the board, from before the first settled match in
+   * it to after the last. Null while it is not known, which takes a few minutes after a settlement.
    */
   async rank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
     return isCommon(purse)
@@ -183,17 +183,18 @@ export class Recaps {
   async #leagueRank(user: UserId, { purse, match, from, to }: RecapQuery): Promise<RankChange | null> {
     const { rows } = await sql<{ before: number; after: number; passed: string[] }>`
       with made as (
-        select m.user_id,
+        select m.user_id, u.status <> 'active' as is_frozen,
                coalesce(sum(p.pnl_micros) filter (where p.closed_at < ${new Date(to)}::timestamptz), 0) as upto,
                coalesce(sum(p.pnl_micros) filter (where p.closed_at >= ${new Date(from)}::timestamptz
                           and p.closed_at < ${new Date(to)}::timestamptz
                           and (${match}::bigint is null or p.match_id = ${match}::bigint)), 0) as within
-          from league_members m left join all_positions p on p.user_id = m.user_id and p.purse = ${purse}
+          from league_members m join users u on u.id = m.user_id
+               left join all_positions p on p.user_id = m.user_id and p.purse = ${purse}
                and p.purse not in ('main', 'practice')
-         where m.league_id = ${purse}::uuid and m.left_at is null group by m.user_id
+         where m.league_id = ${purse}::uuid and m.left_at is null group by m.user_id, u.status
       ), ranked as (
-        select user_id, rank() over (order by upto - within desc)::integer as before,
-               rank() over (order by upto desc)::integer as after from made
+        select user_id, rank() over (order by is_frozen, upto - within desc)::integer as before,
+               rank() over (order by is_frozen, upto desc)::integer as after from made
       )
       select before, after, array(
                select o.user_id from ranked o
@@ -208,6 +209,9 @@ export class Recaps {
    * and with it. Of several processes one does each match. Returns how many matches.
    */ // R23
   async rankMatches(): Promise<number> {
+    // A fixture that was void may be played again.
+    await sql`
+      delete from ranked_matches r using matches m where m.id = r.match_id and m.settled_at is null`.execute(this.#db)
     for (let n = 0; n < MATCHES_A_LOOK; n++) if (!(await this.#rankNext())) return n
     return MATCHES_A_LOOK
   }
@@ -219,6 +223,10 @@ export class Recaps {
         select id, settled_at from matches m
          where settled_at between ${new Date(now - RANKED_MS)}::timestamptz and ${new Date(now - REST_MS)}::timestamptz
            and not exists (select from ranked_matches r where r.match_id = m.id)
+           -- Careers have counted all of it.
+           and exists (select from outbox_cursors c where c.match_id = m.id and not exists (
+                 select from outbox o where o.match_id = m.id and o.seq > c.seq))
+           and not exists (select from outbox_failures f where f.match_id = m.id)
          order by settled_at limit 1 for no key update skip locked`.execute(tx)
       const [match] = rows
       if (match === undefined) return false
@@ -274,13 +282,16 @@ export class Recaps {
       insert into match_ranks (match_id, purse, user_id, settled_at, rank_before, rank_after)
         select ${id}::bigint, ${purse}, p.user_id, ${new Date(settledAt)}::timestamptz, before.rank, after.rank
           from played p left join before on before.user_id = p.user_id left join after on after.user_id = p.user_id
-      on conflict do nothing`.execute(tx)
+      on conflict (user_id, purse, match_id) do update
+        set settled_at = excluded.settled_at, rank_before = excluded.rank_before, rank_after = excluded.rank_after`.execute(
+      tx,
+    )
   }
 }
 
 /** Of a row `r` of match_ranks: no operator has voided a position since that made it what it says. */ // R14
 const stillCounts = sql`not exists (
-  select from position_voids v join all_positions p on p.id = v.position_id
+  select from position_voids v join all_positions p on p.id = v.position_id and p.closed_by = 'void'
    where p.user_id = r.user_id and p.match_id = r.match_id and p.purse = r.purse and v.at > r.settled_at)`
 
 /** Users who have been frozen, or have hidden or left since, are not named to others. */ // C2, Y2, Y6

@@ -36,8 +36,8 @@ const enter = createRoute({
   tags: ['Leagues'],
   summary: 'Enter the season of this month',
   description:
-    'Makes the caller a member of a group, with a wallet of 10,000 units: in the division that their last season has ' +
-    'led to, or else in the last one. A user who has traded in a season is entered in the next when that is decided. ' +
+    'Makes the caller a member of a group, with a wallet of 10,000 units: in the division that their previous season ' +
+    'led to, else in the lowest. A user who has traded in a season is entered in the next when that is decided. ' +
     'A repetition changes nothing.',
   security: TRADE_SECURITY,
   responses: {

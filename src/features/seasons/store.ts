@@ -154,9 +154,8 @@ async function placeAll(tx: Transaction<Database>, world: SeasonWorld, decided: 
     select m.user_id from league_members m join users u on u.id = m.user_id
      where m.league_id = ${league}::uuid and u.erased_at is null
        and exists (select from all_positions p where p.user_id = m.user_id and p.purse = ${league} and p.purse not in ('main', 'practice'))
-       and not exists (select from season_entries e where e.season = ${season.id} and e.user_id = m.user_id)`.execute(
-    tx,
-  )
+       and not exists (select from season_entries e where e.season = ${season.id} and e.user_id = m.user_id)
+     order by u.id for no key update of u`.execute(tx)
   const active = new Set(rows.map((row) => row.user_id))
   const placed = places
     .filter(({ userId }) => active.has(userId))

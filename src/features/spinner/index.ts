@@ -50,6 +50,16 @@ export const spinner: Feature = {
           atStart: 'await',
           run: async () => void (await store.prepare()),
         },
+        {
+          // POST /api/spinner/run only hastens it.
+          name: 'spinner-draw',
+          everyMs: 60_017,
+          roles: ['api'],
+          run: async () => {
+            const outcome = await store.runIfDue()
+            if (outcome?.kind === 'decided') community.notify(outcome.notifications)
+          },
+        },
       ],
     }
   },

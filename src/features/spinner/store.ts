@@ -100,6 +100,12 @@ export class Spinner {
     return Promise.all(rows.map((row) => this.#decided(row)))
   }
 
+  /** Does what `run` does if a week that was promised a seed is over and undecided; null otherwise. */
+  async runIfDue(): Promise<SpinnerRun | null> {
+    const due = await this.#undecided(weekOf(this.#world.now()))
+    return due.length === 0 ? null : this.run()
+  }
+
   /**
    * Decides the last week, and any undecided one before it. Of concurrent calls one decides; the others, and all later
    * ones, get its decision.
@@ -112,19 +118,23 @@ export class Spinner {
     if (await this.#isBehind(running)) return { kind: 'counting', retryAfterSecs: COUNTING_RETRY_SECS }
     const last = weekBefore(running)
     await this.#keepWithoutSeed(last)
-    const due = await withSpinner(this.#db)
+    const notifications: Notification[] = []
+    for (const week of await this.#undecided(running)) {
+      notifications.push(...(await this.#db.transaction().execute((tx) => this.#decide(tx, week, now))))
+    }
+    return { kind: 'decided', week: await this.#look(last), notifications }
+  }
+
+  /** Oldest first. */
+  async #undecided(running: Week): Promise<readonly Week[]> {
+    const rows = await withSpinner(this.#db)
       .selectFrom('spinner_weeks')
       .select('starts_at')
       .where('decided_at', 'is', null)
       .where('starts_at', '<', new Date(running.startsAt))
       .orderBy('starts_at')
       .execute()
-    const notifications: Notification[] = []
-    for (const { starts_at: startsAt } of due) {
-      const week = weekOf(instant(startsAt.getTime()))
-      notifications.push(...(await this.#db.transaction().execute((tx) => this.#decide(tx, week, now))))
-    }
-    return { kind: 'decided', week: await this.#look(last), notifications }
+    return rows.map((row) => weekOf(instant(row.starts_at.getTime())))
   }
 
   async #promise(weeks: readonly Week[], now: Instant): Promise<void> {
@@ -167,12 +177,13 @@ export class Spinner {
          and p.opened_at < ${new Date(running.startsAt)}::timestamptz limit 1`.execute(this.#db)
     if (movable.length > 0) return true
     const { rows } = await sql`
-      select 1 from outbox_cursors c
-       where not c.finished
-         and exists (select from outbox o where o.match_id = c.match_id and o.seq > c.seq
-                        and exists (select from json_array_elements(o.events) e
-                                     where (e->>'openedAt')::bigint < ${running.startsAt}::bigint
-                                       and e->>'purse' = 'main'))
+      select 1
+        from (select o.events from outbox_cursors c join outbox o on o.match_id = c.match_id and o.seq > c.seq
+               where not c.finished
+              union all
+              select o.events from outbox_failures join outbox o using (match_id, seq)) uncounted
+       where exists (select from json_array_elements(events) e
+                      where (e->>'openedAt')::bigint < ${running.startsAt}::bigint and e->>'purse' = 'main')
        limit 1`.execute(this.#db)
     return rows.length > 0
   }

@@ -2,11 +2,13 @@
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto'
 import { HOUR_MS, type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import type { Checkpoint, TapeKey, Unsigned } from '../../../db/public-tape.ts'
+import type { Place } from '../../../db/tape-lines.ts'
 import type { SigningKeys } from '../../auth/keys.ts'
 
 /** The tapes that wait for a signature, and where the signatures go. */
 export interface Tapes {
-  readonly unsigned: (last: Instant, ended: Instant) => AsyncIterable<Unsigned>
+  readonly unsigned: (last: Instant, ended: Instant) => Promise<readonly Unsigned[]>
+  readonly endOf: (tape: Unsigned) => Promise<Place>
   readonly sign: (checkpoint: Checkpoint) => Promise<void>
   readonly addKey: (key: TapeKey) => Promise<void>
 }
@@ -16,8 +18,10 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SEED_BYTES = 32
 /** Between two checkpoints of a match that runs. Its end is signed at once. */
 const EVERY_MS = 50_000
-/** How long the last lines of a tape may wait for a process that signs them. */
+/** How long the last lines of a tape may wait while a process runs that signs them. */
 const LATEST_MS = 24 * HOUR_MS
+/** Looks at all that has ever ended: an old tape that cannot be read does not take the time of the others for ever. */
+const LOOKS_BEHIND_MAX = 20
 
 export class TapeSigner {
   readonly #key: KeyObject
@@ -26,6 +30,8 @@ export class TapeSigner {
   readonly #tapes: Tapes
   readonly #world: Pick<World, 'now'>
   #isPublished = false
+  /** How many more times it looks for tapes that ended, unsigned, before the process began. */
+  #looksBehind = LOOKS_BEHIND_MAX
 
   /**
    * The key is derived from the key that signs tokens: there is one secret less to keep, and it is rotated with the
@@ -41,18 +47,40 @@ export class TapeSigner {
     this.#world = world
   }
 
-  /** Signs the tapes that run once a minute, and those that have ended. Call it every few seconds. */
+  /**
+   * Signs the tapes that run once a minute, and those that have ended. A tape that cannot be signed keeps no other
+   * unsigned; the first such failure is thrown at the end. Call it every few seconds.
+   */
   async signAll(): Promise<number> {
     const now = this.#world.now()
-    let count = 0
-    for await (const { matchId, n, hash } of this.#tapes.unsigned(instant(now - EVERY_MS), instant(now - LATEST_MS))) {
-      await this.#publishKey()
-      const signed = { matchId, n, hash, at: this.#world.now(), kid: this.#kid }
-      const signature = sign(null, Buffer.from(JSON.stringify(signed)), this.#key).toString('base64')
-      await this.#tapes.sign({ ...signed, signature })
-      count++
+    const isBehind = this.#looksBehind > 0
+    if (isBehind) this.#looksBehind--
+    const unsigned = await this.#tapes.unsigned(instant(now - EVERY_MS), instant(isBehind ? 0 : now - LATEST_MS))
+    const failures: unknown[] = []
+    let [count, ended] = [0, 0]
+    for (const tape of unsigned) {
+      try {
+        if (!(await this.#sign(tape))) continue
+        count++
+        if (tape.hasEnded) ended++
+      } catch (error) {
+        failures.push(error)
+      }
     }
+    if (ended === 0 && failures.length === 0) this.#looksBehind = 0
+    if (failures.length > 0) throw failures[0]
     return count
+  }
+
+  /** False if there is nothing to sign. */
+  async #sign(tape: Unsigned): Promise<boolean> {
+    const { n, hash } = await this.#tapes.endOf(tape)
+    if (n === tape.signed.n) return false
+    await this.#publishKey()
+    const signed = { matchId: tape.matchId, n, hash, at: this.#world.now(), kid: this.#kid }
+    const signature = sign(null, Buffer.from(JSON.stringify(signed)), this.#key).toString('base64')
+    await this.#tapes.sign({ ...signed, signature })
+    return true
   }
 
   async #publishKey(): Promise<void> {

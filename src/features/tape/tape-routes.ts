@@ -9,6 +9,7 @@ import { INPUT } from '../../http/error-codes.ts'
 import { PUBLIC_SECURITY } from '../../http/gates.ts'
 import { FixtureIdInput } from '../../http/inputs.ts'
 import { instant } from '../../../actors/kernel/world.ts'
+import { canComeBack } from '../../../actors/match/new-playing.ts'
 import type { PublicTape } from '../../../db/public-tape.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
@@ -16,7 +17,7 @@ import { json } from '../../http/schemas.ts'
 /** Downloads of one process at a time, and of one address. */
 const [TOGETHER_MAX, PER_ADDRESS_MAX] = [16, 4]
 const BUSY = answerWith('BUSY', { retryAfterSecs: 2 })
-/** Nothing of an ended match changes. */
+/** Nothing of an ended match changes, unless it was void and is played again. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 /** Until the next checkpoint. */
 const A_WHILE = 'public, max-age=10'
@@ -80,7 +81,8 @@ const tape = createRoute({
     'Lines of JSON up to a checkpoint, one of which is made each minute: what the match was asked, and what ' +
     'followed. Up to the newest one that is at least `watch.delay_secs` old; of a match that settled so long ago, ' +
     'all. Each has the hash of the one before, and names positions by pseudonyms. `docs/tape.md` describes them; ' +
-    '`npm run verify` checks them. The tape of an ended match never changes.',
+    '`npm run verify` checks them. The tape of an ended match never changes; that of a void ' +
+    'one goes on if it is played again.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -175,7 +177,8 @@ export function publicTape({ tapes, areRecordingsOpen, recordings, watching, wor
       const info = await recordings.find(c.req.valid('param').id)
       const isSeen = info?.settledAt !== undefined && info.settledAt !== null && info.settledAt <= shownUntil()
       if (info === null || !isSeen || !(info.replay || areRecordingsOpen())) return fail(c, notFound('recording'))
-      const kept = { etag: `W/"recording ${info.matchId}"`, forHowLong: FOR_EVER }
+      const etag = `W/"recording ${info.matchId} ${info.settledAt}"`
+      const kept = { etag, forHowLong: canComeBack(info) ? A_WHILE : FOR_EVER }
       return send(c, kept, () => recordings.lines(info))
     })
 }

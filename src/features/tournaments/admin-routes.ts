@@ -25,7 +25,7 @@ const SLACK_MS = 2 * HOUR_MS
 
 const nameInput = LineInput.openapi({ example: 'Friday Night Cup' })
 const startInput = timeInput.openapi({ description: `In the future, within ${DAYS_MAX} days.` })
-const speedInput = z.number().min(1).max(120).openapi({ description: 'Times real time.' })
+const speedInput = z.number().min(1).max(120).openapi({ description: '1 is real time.' })
 
 const schedule = createRoute({
   method: 'post',
@@ -111,15 +111,8 @@ export function adminTournaments({ tournaments, world }: Deps, gates: Gates) {
       const { id } = c.req.valid('param')
       const { state, reason, ...wanted } = c.req.valid('json')
       const by = c.var.caller.userId
-      const old = await tournaments.find(id)
-      if (old === null) return fail(c, notFound('tournament'))
       if (wanted.startsAt !== undefined && isFar(wanted.startsAt)) return fail(c, tooFar)
-      const terms = {
-        name: wanted.name ?? old.name,
-        startsAt: wanted.startsAt ?? old.startsAt,
-        speed: wanted.speed ?? old.speed,
-      }
-      const set = { kind: 'set', terms: { ...terms, endsAt: endOf(terms.startsAt, terms.speed) } } as const
+      const set = { kind: 'set', terms: wanted, endOf } as const
       const made = await tournaments.change(id, state === 'cancelled' ? { kind: 'cancel' } : set, { by, reason })
       if (made === 'unknown') return fail(c, notFound('tournament'))
       if (made === 'begun') return fail(c, tournamentErrors.answer('TOURNAMENT_BEGUN'))

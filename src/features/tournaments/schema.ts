@@ -18,7 +18,7 @@ export const TournamentBody = z
     }),
     startsAt: timestampText,
     endsAt: timestampText.openapi({ description: 'At the latest: it ends with its match.' }),
-    speed: z.number().openapi({ description: 'Times real time.', example: 10 }),
+    speed: z.number().openapi({ description: '1 is real time.', example: 10 }),
     startingBalance: z.number().openapi({ description: 'Units.', example: 10_000 }),
     entrants: z.int().openapi({ example: 212 }),
     isEntered: z.boolean().openapi({ description: 'Whether the caller takes part.', example: true }),

@@ -5,10 +5,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId, type LeagueId, leagueId, type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { ENTRANTS_MAX, TOURNAMENTS_MAX } from '../../../actors/kernel/limits.ts'
-import { type Money, money } from '../../../actors/kernel/micros.ts'
+import { decimal, type Money, money } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import { insertNotices } from '../../../db/announcements.ts'
 import type { AuditLog } from '../../../db/audit-log.ts'
+import { lockUser } from '../../../db/lock-user.ts'
 import { admit } from '../leagues/members.ts'
 import type { LeagueKind } from '../leagues/results.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
@@ -45,7 +46,12 @@ export interface Tournament extends NewTournament {
 /** What an operator makes of a tournament that has not begun. */
 export type TournamentChange =
   | { readonly kind: 'cancel' }
-  | { readonly kind: 'set'; readonly terms: Omit<NewTournament, 'startingBalance'> }
+  | {
+      readonly kind: 'set'
+      /** What is left out stays. */
+      readonly terms: { readonly [Name in 'name' | 'startsAt' | 'speed']?: NewTournament[Name] | undefined }
+      readonly endOf: (startsAt: Instant, speed: number) => Instant
+    }
 
 export type Changed = 'changed' | 'unknown' | 'begun'
 
@@ -100,7 +106,7 @@ export class Tournaments {
         .insertInto('tournaments')
         .values({ league_id: id, seed: world.secret(SEED_BYTES), speed, replay_id: null })
         .execute()
-      const after = { name, startsAt, speed }
+      const after = { name, startsAt, speed, startingBalance: decimal(startingBalance) }
       await audit.record({ actor: by, action: 'tournament.schedule', subject: id, before: null, after }, tx)
       return id
     })
@@ -140,8 +146,9 @@ export class Tournaments {
         await this.#tell(tx, id, { title: `${old.name} is cancelled`, body, what: 'cancelled' })
         return 'changed'
       }
-      const { name, startsAt, endsAt, speed } = change.terms
-      const terms = { name, starts_at: new Date(startsAt), ends_at: new Date(endsAt) }
+      // From the locked row: another operator may have changed the rest meanwhile.
+      const { name = old.name, startsAt = instant(before.startsAt), speed = old.speed } = change.terms
+      const terms = { name, starts_at: new Date(startsAt), ends_at: new Date(change.endOf(startsAt, speed)) }
       await tx.updateTable('leagues').set(terms).where('id', '=', id).execute()
       await tx.updateTable('tournaments').set({ speed }).where('league_id', '=', id).execute()
       await audit.record({ ...action, action: 'tournament.change', after: { name, startsAt, speed } }, tx)
@@ -195,6 +202,7 @@ export class Tournaments {
   /** Enters a tournament, which gives the user its purse. A repetition changes nothing. */ // G6
   async enter(user: UserId, id: LeagueId): Promise<Entry> {
     return this.#db.transaction().execute(async (tx): Promise<Entry> => {
+      await lockUser(tx, user)
       const league = await tx
         .selectFrom('leagues')
         .select(['members', 'ends_at', 'decided_at', 'starting_micros'])
@@ -317,6 +325,8 @@ const tournamentFrom = (row: TournamentRow): Tournament => ({
 /** Over when its match is. */
 export const tournamentKind: LeagueKind = {
   name: 'tournament',
+  // Where no process ran, or too many replays did, it has not begun.
+  isPlayed: sql<boolean>`exists (select from tournaments t where t.league_id = l.id and t.replay_id is not null)`,
   isOverEarly: sql<boolean>`exists (
     select from tournaments t join replays r on r.id = t.replay_id join matches on matches.id = r.match_id
      where t.league_id = l.id and matches.settled_at is not null)`,

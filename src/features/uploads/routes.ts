@@ -60,7 +60,7 @@ const upload = createRoute({
     'The body is a recording as `GET /api/admin/recordings/{id}` sends it, or one payload of the provider per line: ' +
     'lines of JSON, plain or compressed with gzip or brotli, at most 8 MiB, and 128 MiB unpacked. It is read, checked ' +
     'and played to its end in a thread of its own before it is kept; what is wrong with it is said in `issues`. One ' +
-    'upload at a time and process. Writes an audit entry.',
+    'upload at a time per process. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     query: z.object({ name }),

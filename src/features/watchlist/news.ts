@@ -71,7 +71,10 @@ const STARTERS = 11
  * What has happened since, and what is seen from now on. Without a `seen` nothing is news but a kick-off. A row that
  * was taken back counts on, so the next goal of its scorer is another.
  */ // R29
-export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { news: MatchNews; seen: Seen } {
+export function newsOf(match: MatchInfo, before: Seen | null, now: Instant): { news: MatchNews; seen: Seen } {
+  const { kickedOffAt } = match
+  // The fixture comes back: what was seen is of a playing that was void.
+  const seen = before?.['kickoff'] !== undefined && kickedOffAt === null ? {} : before
   const players = new Map(match.squad.map((player) => [player.playerId, player]))
   const counts: Record<string, number> = {}
   const items: PlayerNews[] = []
@@ -84,7 +87,6 @@ export function newsOf(match: MatchInfo, seen: Seen | null, now: Instant): { new
     counts[key] = (counts[key] ?? 0) + 1
     if (seen !== null && !event.retracted && counts[key] > (seen[key] ?? 0)) add(what, player, event.minute)
   }
-  const { kickedOffAt } = match
   const isKickOff = kickedOffAt !== null && now - kickedOffAt < KICK_OFF_MS && seen?.['kickoff'] === undefined
   if (isKickOff) {
     for (const { playerId } of match.squad) add(isOn(match, playerId) ? 'starts' : 'benched', playerId, null)

@@ -22,7 +22,7 @@ const list = createRoute({
   path: '/api/me/follows',
   operationId: 'listFollows',
   tags: TAGS,
-  summary: 'The players that the caller follows, and the prices that they wait for',
+  summary: 'The players that the caller follows, and their price alerts',
   description: 'Also the kinds of news about players that the caller is notified of.',
   security: BROWSER_SECURITY,
   responses: { 200: json(WatchlistBody, 'As of now.'), ...errors(...SIGNED_IN) },
@@ -77,7 +77,7 @@ const addAlert = createRoute({
   path: '/api/me/alerts',
   operationId: 'addPriceAlert',
   tags: TAGS,
-  summary: 'Wait for a price of a player',
+  summary: 'Set a price alert',
   description:
     'The caller is notified once, seconds after the price of the player in an unsettled match is at the level or beyond ' +
     'it; then the alert is gone. At most 20; the same level again is the same alert.',

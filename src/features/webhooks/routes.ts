@@ -22,7 +22,7 @@ const WebhookBody = z
   .object({
     id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
     url: z.string().openapi({ example: URL_EXAMPLE }),
-    types: z.array(z.string()).openapi({ description: 'What it is told of; empty: everything.', example: [] }),
+    types: z.array(z.string()).openapi({ description: 'Its event types; empty: all.', example: [] }),
     state: z.enum(['active', 'paused', 'disabled']).openapi({
       description: '`disabled`: every attempt has failed for three days.',
       example: 'active',
@@ -31,7 +31,7 @@ const WebhookBody = z
     lastSuccessAt: timestampText.nullable(),
     failingSince: timestampText.nullable().openapi({ description: 'Null while it answers.', example: null }),
     lastError: z.string().nullable().openapi({ example: 'answered 503' }),
-    waiting: z.int().openapi({ description: 'Commits that it has not been told of.', example: 0 }),
+    waiting: z.int().openapi({ description: 'Commits not sent to it yet.', example: 0 }),
   })
   .openapi('Webhook')
 
@@ -52,7 +52,7 @@ const NewWebhook = strictBody({
     .array(EventType)
     .max(EventType.options.length)
     .default([])
-    .openapi({ description: 'What it is told of; empty: everything.', example: ['position.closed'] }),
+    .openapi({ description: 'Its event types; empty: all.', example: ['position.closed'] }),
   after: eventCursors.input.openapi({ description: 'A `cursor` of the event stream; from now on if left out.' }),
 })
 

@@ -23,7 +23,7 @@ const DISABLE_MS = 72 * HOUR_MS
 
 export interface SenderOptions {
   readonly webhooks: Pick<Webhooks, 'areActive' | 'claim' | 'plan' | 'passed' | 'failed'>
-  readonly stream: Pick<EventStream, 'sweep' | 'after'>
+  readonly stream: Pick<EventStream, 'sweep' | 'after' | 'beyondGap'>
   /** An event as it is sent: the same every time. */
   readonly render: (event: StreamEvent) => { readonly type: string; readonly at: string }
   readonly secretOf: (webhook: string) => Buffer
@@ -104,7 +104,7 @@ export class WebhookSender {
     const last = read.at(-1)
     const until = claimed.planned?.until ?? last?.after
     if (until === undefined) {
-      await webhooks.passed(claimed, place, false)
+      await webhooks.passed(claimed, await stream.beyondGap(place), false)
       return
     }
     // The stream before a place never changes, so a repetition has what was noted.

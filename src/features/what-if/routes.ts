@@ -61,7 +61,7 @@ const route = createRoute({
   summary: 'Try settings on recordings before setting them',
   description:
     'Plays each recording twice with the same 60 simulated traders: under the settings in force, and with the draft in ' +
-    'their place. Nothing is set. Trading modes are not tried. One request at a time and process, in a thread of its ' +
+    'their place. Nothing is set. Trading modes are not tried. One request at a time per process, in a thread of its ' +
     'own and for at most a minute; it ends when its client leaves. `UNAVAILABLE` if another is running, or the minute ' +
     'is over.',
   security: ADMIN_WRITE_SECURITY,

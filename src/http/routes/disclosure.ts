@@ -35,8 +35,8 @@ export function disclosure({
 
 const policyText = (contact: string): string => `Reporting a weakness of Touchline
 
-Write to ${contact}. Say what you did, what happened, and what you expected; a request that shows it is worth more than
-a description. Do not put other people's data into the report.
+Write to ${contact}. Say what you did, what happened, and what you expected; an example request helps more than a
+description. Do not put other people's data into the report.
 
 You may
 - test with accounts of your own, against this installation, at a rate that ordinary users do not notice;
@@ -44,7 +44,7 @@ You may
 
 Please do not
 - read, change or delete the data of others, or trade with their accounts;
-- attack availability, send mail to others, or try people instead of programs;
+- attack availability, send mail to others, or test people instead of programs;
 - publish the weakness before it is closed, or 90 days have passed since you reported it.
 
 We promise

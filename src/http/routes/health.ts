@@ -8,7 +8,7 @@ import { PUBLIC_SECURITY } from '../gates.ts'
 
 const RETRY_SECS = 2
 
-// Only the WebSocket address limits these routes. An unknown parameter is no error: probers add what they like.
+// No limit counts these routes. An unknown parameter is no error: probers add what they like.
 const { 429: limited, 500: broken, 503: notReady } = errors('NOT_READY')
 
 const healthRoute = createRoute({
@@ -17,8 +17,7 @@ const healthRoute = createRoute({
   tags: ['Operation'],
   summary: 'Whether the process is up',
   description:
-    'Checks no dependency. A supervisor restarts a process that does not answer. ' +
-    'The WebSocket address answers it too, 240 times a minute.',
+    'Checks no dependency. A supervisor restarts a process that does not answer. The WebSocket address answers it too.',
   security: PUBLIC_SECURITY,
   responses: {
     200: json(z.object({ status: z.literal('ok') }), 'The process is up.'),

@@ -8,14 +8,27 @@ export class ApiError extends Error {
   readonly code: string
   /** The whole body of the answer. */
   readonly facts: ErrorBody
+  /** Whether what was asked for may have been done all the same. */
+  readonly isUnsure: boolean
 
-  constructor(status: number, facts: ErrorBody) {
+  constructor(status: number, facts: ErrorBody, isUnsure = false) {
     super(facts.error)
     this.name = 'ApiError'
     this.status = status
     this.code = facts.code
     this.facts = facts
+    this.isUnsure = isUnsure
   }
+}
+
+/** Whether this refuses the request itself, and says nothing about one under the same key that was sent before. */
+export const isNoAnswer = ({ status, code }: Pick<ApiError, 'status' | 'code'>): boolean =>
+  status === 401 || status === 429 || code === 'BUSY'
+
+/** Whether an attempt that ends so, after others that left it open or not, leaves open whether it was carried out. */
+function leavesOpen(answer: Pick<ApiError, 'status' | 'code'>, wasOpen: boolean): boolean {
+  if (isNoAnswer(answer)) return wasOpen
+  return answer.code === 'KEY_IN_FLIGHT' || (answer.status >= 500 && answer.code !== 'COMING_SOON')
 }
 
 export interface ApiOptions {
@@ -43,7 +56,8 @@ interface RequestOptions {
 
 const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 3_000
+/** An answer that asks for a longer one is the last. */
+const LONGEST_PAUSE_MS = 5_000
 const NOTED_MS = 50
 /** The server answers orders and changes in three seconds; what is later than this is lost with its connection. */
 const ORDER_MS = 10_000
@@ -66,8 +80,8 @@ export function createAsking({
    * and a refused rotation clears the cookies: those of a new session, if the user could sign in meanwhile.
    */
   const alone = <Result>(change: () => Promise<Result>): Promise<Result> => {
-    const locks = typeof localStorage === 'undefined' ? undefined : navigator.locks
-    if (locks !== undefined) return locks.request(CHANGED, change)
+    const locks = tabs() === undefined ? undefined : navigator.locks
+    if (locks !== undefined) return locks.request(SESSION_CHANGED, change)
     // In a program, or on a page without TLS.
     const now = changing.then(change)
     changing = now.catch(() => undefined)
@@ -78,7 +92,7 @@ export function createAsking({
   const renew = (before = lastChange()): Promise<boolean> => {
     renewing ??= alone(async () => {
       // What another tab has noted arrives some milliseconds after its lock is free. A program has no tabs.
-      if (typeof localStorage !== 'undefined') await new Promise((resolve) => setTimeout(resolve, NOTED_MS))
+      if (tabs() !== undefined) await pause(NOTED_MS)
       if (lastChange() !== before) return true
       const isRenewed = await rotate()
       if (isRenewed) noteChange()
@@ -92,11 +106,13 @@ export function createAsking({
     for (let attempt = 1; ; attempt++) {
       try {
         const { ok, status } = await once('/api/auth/refresh', { method: 'POST', key })
-        if (status !== 503 || attempt === ATTEMPTS) return ok
+        // Only this ends the session: too many requests and a server that fails do not.
+        if (ok || status === 401) return ok
+        throw new Error(`the renewal was answered ${status}`)
       } catch (error) {
         if (attempt === ATTEMPTS) throw error
       }
-      await pause(attempt, null)
+      await pause(pauseMs(attempt))
     }
   }
 
@@ -127,27 +143,36 @@ export function createAsking({
 
   async function ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
     const mayRepeat = (options.method ?? 'GET') === 'GET' || options.key !== undefined
+    let isOpen = false
     for (let attempt = 1; ; attempt++) {
       const isLast = !mayRepeat || attempt === ATTEMPTS
       let response: Response
+      let isRenewing = false
       const before = lastChange()
       try {
         response = options.isSigningIn === true ? await alone(() => change(path, options)) : await once(path, options)
         if (response.status === 401 && options.isSigningIn !== true && personalKey === undefined) {
-          if (!(await renew(before))) onSignedOut()
-          else response = await once(path, options)
+          isRenewing = true
+          const isRenewed = await renew(before)
+          isRenewing = false
+          if (isRenewed) response = await once(path, options)
+          else onSignedOut()
         }
         if (response.ok) return (await response.json()) as Answer
       } catch {
         onUnreachable()
-        if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
-        await pause(attempt, null)
+        // What was refused for the session was not carried out, whether that can be renewed now or not.
+        if (!isRenewing) isOpen = true
+        if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' }, isOpen)
+        await pause(pauseMs(attempt))
         continue
       }
       const facts = await errorIn(response)
       const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
-      if (!isPassing || isLast) throw new ApiError(response.status, facts)
-      await pause(attempt, response.headers.get('retry-after'))
+      isOpen = leavesOpen({ status: response.status, code: facts.code }, isOpen)
+      const waitMs = Math.max(pauseMs(attempt), Number(response.headers.get('retry-after')) * 1_000 || 0)
+      if (!isPassing || isLast || waitMs > LONGEST_PAUSE_MS) throw new ApiError(response.status, facts, isOpen)
+      await pause(waitMs)
     }
   }
 
@@ -155,12 +180,25 @@ export function createAsking({
 }
 
 /** The last change of this browser's session, by any of its tabs. */
-const CHANGED = 'touchline.renewed'
+export const SESSION_CHANGED = 'touchline.renewed'
 
-const lastChange = (): string | null => (typeof localStorage === 'undefined' ? null : localStorage.getItem(CHANGED))
+const lastChange = (): string | null => tabs()?.getItem(SESSION_CHANGED) ?? null
 
 function noteChange(): void {
-  if (typeof localStorage !== 'undefined') localStorage.setItem(CHANGED, newKey())
+  try {
+    tabs()?.setItem(SESSION_CHANGED, newKey())
+  } catch {
+    // It is full: the other tabs renew the session for themselves.
+  }
+}
+
+/** What the tabs of a browser share. A program has none, nor has a page that may keep nothing. */
+function tabs(): Storage | undefined {
+  try {
+    return typeof localStorage === 'undefined' ? undefined : localStorage
+  } catch {
+    return undefined
+  }
 }
 
 async function errorIn(response: Response): Promise<ErrorBody> {
@@ -173,13 +211,9 @@ async function errorIn(response: Response): Promise<ErrorBody> {
   }
 }
 
-function pause(attempt: number, retryAfter: string | null): Promise<void> {
-  const own = FIRST_PAUSE_MS * 2 ** (attempt - 1)
-  const asked = retryAfter === null ? own : Number(retryAfter) * 1_000
-  return new Promise((resolve) => {
-    setTimeout(resolve, Math.min(LONGEST_PAUSE_MS, Math.max(own, asked || 0)))
-  })
-}
+const pauseMs = (attempt: number): number => FIRST_PAUSE_MS * 2 ** (attempt - 1)
+
+const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** A key for one order. Works where `crypto.randomUUID` does not: on pages without TLS. */
 export const newKey = (): string =>

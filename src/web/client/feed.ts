@@ -51,6 +51,8 @@ const RESTART_WAIT_MS = 5_000
 const RETRY_MS = 1_500
 /** Ids in one message. */
 const IDS_MAX = 400
+/** Messages a second. The server closes a connection that sends more than ten. */
+const MESSAGES_MAX = 5
 const [RESTART, NO_ROOM, ADMINS_ONLY, TOO_MANY] = [1012, 1013, 4003, 4029]
 
 export class Feed {
@@ -60,6 +62,8 @@ export class Feed {
   readonly #newest = new Map<number, Since>()
   /** Players whose price is as new as the newest move seen of their match; the others need a snapshot. */
   readonly #current = new Set<string>()
+  /** Players that no match published when they were last requested. */
+  readonly #absent = new Set<string>()
   /** Players whose prices follow the last answer. Any other message means that all of them have arrived. */
   #arriving: readonly string[] = []
   #marker: string | null = null
@@ -67,6 +71,10 @@ export class Feed {
   #state: FeedState = 'stopped'
   #failures = 0
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Messages beyond those that may be sent in this second. */
+  #outbox: string[] = []
+  #maySend = MESSAGES_MAX
+  #second: ReturnType<typeof setTimeout> | undefined
   /** Distinguishes the current attempt from abandoned ones. */
   #attempt = 0
 
@@ -85,6 +93,7 @@ export class Feed {
     this.#followed.clear()
     this.#newest.clear()
     this.#current.clear()
+    this.#absent.clear()
     this.#marker = null
     this.#enter('stopped')
   }
@@ -108,23 +117,30 @@ export class Feed {
     this.#expectMessage(CHECK_MS)
   }
 
-  /** Follows exactly these players from now on. */
+  /** Follows exactly these players from now on. Requests again those that no match published. */
   follow(wanted: readonly Followed[]): void {
     const kept = new Set(wanted.map(({ instrumentId }) => instrumentId))
     const gone = [...this.#followed.keys()].filter((id) => !kept.has(id))
-    const fresh = wanted.filter(({ instrumentId }) => !this.#followed.has(instrumentId))
-    for (const id of gone) {
-      this.#followed.delete(id)
-      this.#current.delete(id)
-    }
+    const fresh = wanted
+      .filter(({ instrumentId: id, fixtureId }) => this.#followed.get(id) !== fixtureId || this.#absent.has(id))
+      .map(({ instrumentId }) => instrumentId)
+    for (const id of gone) this.#followed.delete(id)
     for (const { instrumentId, fixtureId } of wanted) this.#followed.set(instrumentId, fixtureId)
+    this.#forget([...gone, ...fresh])
     if (this.#socket?.readyState !== WebSocket.OPEN) return
     for (const instrumentIds of portions(gone)) this.#send({ type: 'unsubscribe', instrumentIds })
-    this.#subscribe(fresh.map(({ instrumentId }) => instrumentId))
+    this.#subscribe(fresh)
+  }
+
+  #forget(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#current.delete(id)
+      this.#absent.delete(id)
+    }
   }
 
   #subscribe(ids: readonly string[], since?: Since): void {
-    for (const id of ids) this.#current.delete(id)
+    this.#forget(ids)
     for (const instrumentIds of portions(ids)) {
       this.#send({ type: 'subscribe', instrumentIds, ...(since === undefined ? {} : { since }) })
     }
@@ -156,15 +172,16 @@ export class Feed {
     }
   }
 
-  /** Subscribes to everything followed before, match by match, from the last move seen. */
+  /** Subscribes to everything followed before: match by match from the last move seen, and to the others together. */
   #resume(): void {
     this.#send({ type: 'account', ...(this.#marker === null ? {} : { since: this.#marker }) })
-    const byMatch = Map.groupBy(this.#followed, ([, fixtureId]) => fixtureId)
+    const byMatch = Map.groupBy(this.#followed, ([id, fixtureId]) => (this.#current.has(id) ? fixtureId : null))
     for (const [fixtureId, followed] of byMatch) {
-      const ids = followed.map(([id]) => id)
-      const current = ids.filter((id) => this.#current.has(id))
-      this.#subscribe(ids.filter((id) => !this.#current.has(id)))
-      this.#subscribe(current, this.#newest.get(fixtureId))
+      const since = fixtureId === null ? undefined : this.#newest.get(fixtureId)
+      this.#subscribe(
+        followed.map(([id]) => id),
+        since,
+      )
     }
   }
 
@@ -186,7 +203,7 @@ export class Feed {
         return this.#lose(Number(message['reconnectInMs']) || this.#nextWait(RESTART))
       case 'subscribed':
         this.#arriving = message['instrumentIds'] as readonly string[]
-        return this.#retryBusy(message['rejected'] as readonly Rejection[])
+        return this.#takeRejected(message['rejected'] as readonly Rejection[])
       case 'error':
         // The request is lost; a new connection repeats all of them from the last move of each match.
         return message['code'] === 'bad_message' ? undefined : this.#lose(aboutMs(RETRY_MS))
@@ -197,8 +214,9 @@ export class Feed {
     }
   }
 
-  /** Requests busy players again, without `since`, so that they come with a snapshot. */
-  #retryBusy(rejected: readonly Rejection[]): void {
+  /** Requests busy players again, without `since`, so that they come with a snapshot. Absent ones wait for `follow`. */
+  #takeRejected(rejected: readonly Rejection[]): void {
+    for (const { instrumentId, code } of rejected) if (code === 'not_found') this.#absent.add(instrumentId)
     const busy = rejected.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId)
     if (busy.length === 0) return
     const attempt = this.#attempt
@@ -233,7 +251,20 @@ export class Feed {
   }
 
   #send(message: Readonly<Record<string, unknown>>): void {
-    this.#socket?.send(JSON.stringify(message))
+    this.#outbox.push(JSON.stringify(message))
+    this.#flush()
+  }
+
+  #flush(): void {
+    const due = this.#outbox.splice(0, this.#maySend)
+    this.#maySend -= due.length
+    for (const message of due) this.#socket?.send(message)
+    if (due.length === 0) return
+    this.#second ??= setTimeout(() => {
+      this.#second = undefined
+      this.#maySend = MESSAGES_MAX
+      this.#flush()
+    }, 1_000)
   }
 
   /** A connection that is silent for too long, or does not open, is dead, whatever the operating system reports. */
@@ -252,6 +283,10 @@ export class Feed {
 
   #drop(): void {
     clearTimeout(this.#timer)
+    clearTimeout(this.#second)
+    this.#second = undefined
+    this.#maySend = MESSAGES_MAX
+    this.#outbox = []
     this.#socket?.close()
     this.#socket = null
     this.#arriving = []

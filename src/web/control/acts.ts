@@ -6,6 +6,7 @@ import { dayTime, lots, percent, signed, units } from '../format.ts'
 import { nameOf } from '../names.ts'
 import { plural } from '../words.ts'
 import { ask } from './ask.ts'
+import type { Flag, Setting } from './answers.ts'
 import { type Holding, type ListedUser, operations, type Risk, type SettingValue, TRADING_MODE } from './operations.ts'
 
 export type Mode = 'open' | 'reduce_only' | 'halted'
@@ -38,6 +39,22 @@ async function held(key: string, name: string): Promise<string> {
   return heldWords(exposures.filter(isIn), name)
 }
 
+/** A brake that is not listed is open. */
+const settingState = (now?: Pick<Setting, 'value' | 'updatedAt'>): string =>
+  JSON.stringify([now?.value ?? 'open', now?.updatedAt ?? null])
+
+const stateOfSetting = (key: string) => async () =>
+  settingState((await operations.settings()).settings.find((one) => one.key === key))
+
+/** One that does not exist is off. */
+const flagState = (now?: Pick<Flag, 'enabled' | 'updatedAt'>): string =>
+  JSON.stringify([now?.enabled ?? false, now?.updatedAt ?? null])
+
+const stateOfUser = (id: string, what: 'status' | 'role') => async () => {
+  const { user, deeds } = await operations.user(id)
+  return JSON.stringify([user[what], deeds.filter(({ action }) => action === `user.${what}`).map((deed) => deed.id)])
+}
+
 /** Opens or closes trading. */
 export const setMode = (scope: { readonly key: string; readonly name: string }, was: Mode, mode: Mode) =>
   ask({
@@ -50,7 +67,9 @@ export const setMode = (scope: { readonly key: string; readonly name: string }, 
       'Stop-losses, take-profits, washouts and full time still close positions.',
     ],
     reason: 'asked',
-    run: (reason) => operations.setSetting(scope.key, mode, { reason }),
+    state: stateOfSetting(scope.key),
+    shown: was,
+    run: async (reason) => settingState(await operations.setSetting(scope.key, mode, { reason })),
     undo: () => operations.setSetting(scope.key, was, { reason: 'undone' }),
   })
 
@@ -67,7 +86,9 @@ export const setFlag = (key: string, enabled: boolean) =>
           ]
         : ['Programs and pages that know the flag follow it within a second.'],
     reason: 'asked',
-    run: (reason) => operations.setFlag(key, enabled, reason),
+    state: async () => flagState((await operations.flags()).flags.find((flag) => flag.key === key)),
+    shown: !enabled,
+    run: async (reason) => flagState(await operations.setFlag(key, enabled, reason)),
     undo: () => operations.setFlag(key, !enabled, 'undone'),
   })
 
@@ -87,10 +108,8 @@ export function setSetting(key: string, was: SettingValue, value: SettingValue) 
         matches.length === 0
           ? 'No running price moves.'
           : `Prices of ${plural(matches.length, { one: '{n} match', other: '{n} matches' })} move, by ${percent(maxMovePct).replace('+', '')} at most; ${plural(closes, COUNT)} close.`,
-        ...(unknown === 0 ? [] : [`${unknown} of them did not answer how far.`]),
-        ...(needsForce
-          ? ['That is more than rules.max_move_pct allows without a question: this is the question.']
-          : []),
+        ...(unknown === 0 ? [] : [`${unknown} of them did not answer.`]),
+        ...(needsForce ? ['That exceeds rules.max_move_pct. Confirm to change it anyway.'] : []),
         'In force everywhere within a second.',
       ]
     },
@@ -99,7 +118,9 @@ export function setSetting(key: string, was: SettingValue, value: SettingValue) 
       ? {}
       : { tryAt: `#/control/${trial.key}/${encodeURIComponent(key)}=${encodeURIComponent(String(value))}` }),
     reason: 'asked',
-    run: (reason) => operations.setSetting(key, value, { force, reason }),
+    state: stateOfSetting(key),
+    shown: was,
+    run: async (reason) => settingState(await operations.setSetting(key, value, { force, reason })),
     undo: () => operations.setSetting(key, was, { force, reason: 'undone' }),
   })
 }
@@ -132,6 +153,8 @@ export const setStatus = ({ userId, username, status }: ListedUser, openPosition
           ]
         : ['They may open positions, and are on the boards again.'],
     reason: 'about a user',
+    state: stateOfUser(userId, 'status'),
+    shown: status,
     run: (reason) => operations.setStatus(userId, next, reason),
     undo: () => operations.setStatus(userId, status, 'undone'),
   })
@@ -150,7 +173,7 @@ export const setRole = ({ userId, username, role }: ListedUser) => {
   const next = role === 'admin' ? 'user' : 'admin'
   return ask({
     title: next === 'admin' ? `Make ${username} an admin` : `Make ${username} a plain user`,
-    label: next === 'admin' ? 'Make an admin' : 'Take the role',
+    label: next === 'admin' ? 'Make an admin' : 'Remove role',
     change: { from: role, to: next },
     effects: () => [
       next === 'admin'
@@ -158,6 +181,8 @@ export const setRole = ({ userId, username, role }: ListedUser) => {
         : 'They are signed out at once, and their keys end.',
     ],
     reason: 'about a user',
+    state: stateOfUser(userId, 'role'),
+    shown: role,
     run: (reason) => operations.setRole(userId, next, reason),
     undo: () => operations.setRole(userId, next === 'admin' ? 'user' : 'admin', 'undone'),
   })
@@ -184,8 +209,9 @@ export const voidPosition = (position: Holding) => {
 export const startReplay = (
   recording: string,
   { speed, traders, practice }: { speed: number; traders: number; practice: boolean | null },
-) =>
-  ask({
+) => {
+  let started = ''
+  return ask({
     title: `Play ${recording}`,
     label: 'Play',
     effects: async () => {
@@ -204,13 +230,12 @@ export const startReplay = (
       ]
     },
     reason: 'asked',
-    run: async (reason) => operations.startReplay(recording, speed, traders, practice, reason),
-    undo: async () => {
-      const { replays } = await operations.replays()
-      const own = replays.findLast(({ fixtureId, state }) => fixtureId === recording && state === 'playing')
-      if (own !== undefined) await operations.stopReplay(own.id, 'undone')
+    run: async (reason) => {
+      started = (await operations.startReplay(recording, speed, traders, practice, reason)).started
     },
+    undo: () => operations.stopReplay(started, 'undone'),
   })
+}
 
 export const stopReplay = ({ id, fixtureId, matchId }: { id: string; fixtureId: string; matchId: number }) =>
   ask({

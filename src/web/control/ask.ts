@@ -1,12 +1,14 @@
 /** The question before every dangerous act: what it does in numbers, why, by whom, and whether it can be taken back. */
 import { signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../client/ask.ts'
 import { messageFor } from '../error-messages.ts'
 import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { offerSignIn } from '../provider.ts'
 import { user } from '../session.ts'
 import { dismiss, toast, toasts } from '../toasts.ts'
+import type { SettingValue } from './answers.ts'
 import { acted } from './run-action.ts'
 
 export interface Question {
@@ -26,6 +28,13 @@ export interface Question {
   readonly tryAt?: string
   /** Left out: it cannot be undone. */
   readonly undo?: () => Promise<unknown>
+  /**
+   * What it changes, as it stands: JSON that begins with the value. What somebody else has changed meanwhile is neither
+   * overwritten nor undone. `run` may answer the state that it has made, which other processes learn a moment later.
+   */
+  readonly state?: () => Promise<string>
+  /** The value as the view shows it, which may be older. */
+  readonly shown?: SettingValue
 }
 
 interface Asked extends Question {
@@ -53,12 +62,17 @@ const REASON = {
 } as const
 
 function Dialog({ question }: { question: Asked }) {
-  const { title, label, change, effects, isNeeded = false, reason, tryAt, run, undo, settle } = question
+  const { title, label, change, effects, isNeeded = false, reason, tryAt, run, undo, state, shown, settle } = question
   const dialog = useRef<HTMLDialogElement>(null)
   const [why, setWhy] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const { answer, trouble } = useRequest(async () => effects())
+  const seen = useRef<string | null>(null)
+  const { answer, trouble } = useRequest(async () => {
+    seen.current ??= (await state?.()) ?? null
+    if (seen.current !== null && !isShown(seen.current, shown)) throw changedMeanwhile()
+    return effects()
+  })
   const end = (isDone: boolean): void => {
     asked.value = null
     settle(isDone)
@@ -75,9 +89,15 @@ function Dialog({ question }: { question: Asked }) {
     setBusy(true)
     setFailure(null)
     try {
-      await run(why.trim())
+      if (seen.current !== null) await refuseUnless(state, seen.current)
+      if (seen.current !== null && !isShown(seen.current, shown)) throw changedMeanwhile()
+      const told = await run(why.trim())
       acted.value++
-      const takeBack = undo === undefined ? {} : { action: { label: 'Undo', run: () => void undone(title, undo) } }
+      const done = typeof told === 'string' ? told : await state?.().catch(() => null)
+      const takeBack =
+        undo === undefined || done === null
+          ? {}
+          : { action: { label: 'Undo', run: () => void undone(title, () => refuseUnless(state, done).then(undo)) } }
       // Only the newest act can be undone here: what was before an older one may be out of date.
       dismiss(undoable)
       toast({ tone: 'good', title, text: 'Done. Recorded in the audit log.', ...takeBack })
@@ -141,6 +161,21 @@ function Dialog({ question }: { question: Asked }) {
       </form>
     </dialog>
   `
+}
+
+/** Rejects if what an act changes is not as it was seen. */
+async function refuseUnless(state: Question['state'], seen: string | undefined): Promise<void> {
+  if ((await state?.()) !== seen) throw changedMeanwhile()
+}
+
+const isShown = (state: string, shown: SettingValue | undefined): boolean =>
+  shown === undefined || JSON.stringify([shown]).slice(1, -1) === JSON.stringify([JSON.parse(state)[0]]).slice(1, -1)
+
+function changedMeanwhile(): ApiError {
+  // The views show it anew.
+  acted.value++
+  const error = 'somebody has changed it meanwhile: look at it again'
+  return new ApiError(409, { error, code: 'CHANGED_MEANWHILE', requestId: '' })
 }
 
 async function undone(title: string, undo: () => Promise<unknown>): Promise<void> {

@@ -45,7 +45,7 @@ const Told = ({ concern }: { concern: Concern }) =>
 
 /** One sentence: all is well, or the worst of what is wrong, and the button that ends it. */
 export function Sentence() {
-  if (concerns.value === null) return html`<p class="sentence" aria-busy="true">Looking at everything…</p>`
+  if (concerns.value === null) return html`<p class="sentence" aria-busy="true">Checking everything…</p>`
   const wrong = concerns.value.filter(({ level }) => level !== 'note')
   const [worst] = wrong
   if (worst === undefined) {
@@ -89,11 +89,11 @@ export function Attention() {
 
 function Button({ act }: { act: Act }) {
   if (act.kind === 'look') return html`<a class="small" href="#/control/${act.at}">${act.label}</a>`
-  const [label, run] = deedOf(act)
+  const [label, run] = buttonOf(act)
   return html`<button class="small" onClick=${() => void run()}>${label}</button>`
 }
 
-function deedOf(act: Exclude<Act, { kind: 'look' }>): readonly [label: string, run: () => Promise<unknown>] {
+function buttonOf(act: Exclude<Act, { kind: 'look' }>): readonly [label: string, run: () => Promise<unknown>] {
   switch (act.kind) {
     case 'release':
       return ['Release', () => setMode(scopeOf(act.key), act.mode === 'halted' ? 'halted' : 'reduce_only', 'open')]
@@ -110,7 +110,7 @@ function deedOf(act: Exclude<Act, { kind: 'look' }>): readonly [label: string, r
   }
 }
 
-/** The oldest first: later ones of a match may build on it. */
+/** The oldest first: a later reaction of a match may build on an earlier one. */
 async function retryAll(commits: Reactions['setAside']): Promise<void> {
   for (const { matchId, seq } of commits.toReversed()) await operations.retryReaction(matchId, seq)
 }

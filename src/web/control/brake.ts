@@ -25,7 +25,7 @@ interface BrakesProps {
 }
 
 export function Brakes() {
-  const { answer } = useRequest(() => operations.settings(), [acted.value])
+  const { answer } = useRequest(() => operations.settings(), [], [acted.value])
   if (answer === null) return null
   const { settings } = answer
   const live = matches.value.filter(({ state }) => !OVER.has(state ?? '')).slice(0, SHOWN_MAX)

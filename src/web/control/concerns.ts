@@ -181,11 +181,16 @@ function ofFeed({ feed, now }: Facts): Concern[] {
   return [...quarantined, ...silent, ...faults]
 }
 
+/** Everything, a match, a player. */
+const widthOf = (key: string): number => (key === 'trading.mode' ? 0 : key.startsWith('trading.mode.match.') ? 1 : 2)
+
 /** Of a brake, and of what keeps users out. One on everything is as bad as an alert that wakes an operator. */
 function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
   const common = { runbook: 'the-brake', isPast: false } as const
   const modes = (settings ?? []).filter(({ key, value }) => key.startsWith('trading.mode') && value !== 'open')
-  const brakes = modes.map(({ key, value, updatedAt, updatedBy }): Concern => {
+  // The widest first.
+  const inOrder = modes.toSorted((a, b) => widthOf(a.key) - widthOf(b.key))
+  const brakes = inOrder.map(({ key, value, updatedAt, updatedBy }): Concern => {
     const on = key === 'trading.mode' ? '' : ` on ${nameOf(key)}`
     return {
       ...common,
@@ -206,8 +211,7 @@ function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
       by: updatedBy,
       acts: [{ kind: 'open_service' }],
     })),
-    // The widest first.
-    ...brakes.toSorted((a, b) => a.what.length - b.what.length),
+    ...brakes,
   ]
 }
 

@@ -14,7 +14,7 @@ import { number } from '../words.ts'
 const AGAIN_MS = 5_000
 
 export function Feeds() {
-  const { answer, trouble, again } = useRequest(ask, [acted.value])
+  const { answer, trouble, again } = useRequest(ask, [], [acted.value])
   useRepeated(again, AGAIN_MS)
   if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
   const { feed, metrics, at } = answer

@@ -55,20 +55,20 @@ export const operations = {
   replays: () => api.ask<{ replays: Replay[]; mainPurseIsLive: boolean }>('/api/admin/gameplay-bot/status'),
   /** `practice` null: as the setting `replays.practice` says. */
   startReplay: (fixtureId: string, speed: number, traders: number, practice: boolean | null, reason: string) =>
-    post('/api/admin/gameplay-bot/start', {
-      fixtureId,
-      speed,
-      traders,
-      reason,
-      ...(practice === null ? {} : { practice }),
+    api.ask<{ started: string }>('/api/admin/gameplay-bot/start', {
+      method: 'POST',
+      body: { fixtureId, speed, traders, reason, ...(practice === null ? {} : { practice }) },
     }),
   stopReplay: (id: string, reason: string) => post('/api/admin/gameplay-bot/stop', { id, reason }),
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean, reason: string) =>
-    put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled, reason }),
+    api.ask<Flag>(`/api/admin/flags/${encodeURIComponent(key)}`, { method: 'PUT', body: { enabled, reason } }),
   settings: () => api.ask<{ settings: Setting[] }>('/api/admin/settings'),
   setSetting: (key: string, value: SettingValue, { force = false, reason }: { force?: boolean; reason: string }) =>
-    put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force, reason }),
+    api.ask<Setting>(`/api/admin/settings/${encodeURIComponent(key)}`, {
+      method: 'PUT',
+      body: { value, force, reason },
+    }),
   foresee: (key: string, value: SettingValue) =>
     api.ask<Foreseen>(`/api/admin/settings/${encodeURIComponent(key)}`, {
       method: 'PUT',

@@ -80,7 +80,7 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
                 )}
               </ul>`
         }
-        <button class="small" onClick=${() => void after(note(user))}>Note something</button>
+        <button class="small" onClick=${() => void after(note(user))}>Add a note</button>
       </div>
     </section>
   `

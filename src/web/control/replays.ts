@@ -10,7 +10,7 @@ import { operations, type Replay } from './operations.ts'
 import { acted } from './run-action.ts'
 
 export function Replays() {
-  const { answer, trouble, again } = useRequest(() => operations.replays(), [acted.value])
+  const { answer, trouble, again } = useRequest(() => operations.replays(), [], [acted.value])
   useRepeated(again, 3_000)
   return html`
     <div class="columns">

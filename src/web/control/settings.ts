@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
+import { Switch } from '../parts/switch.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { type Mode, setFlag, setMode, setSetting } from './acts.ts'
 import { scopeOf } from './attention.ts'
@@ -42,13 +43,13 @@ const headline = (name: string): string => `${name.charAt(0).toUpperCase()}${nam
 
 const changedWords = (settings: readonly Setting[]): string => {
   const changed = settings.filter(({ value, default: usual }) => value !== usual).length
-  return changed === 0 ? '' : `, ${changed} not as usual`
+  return changed === 0 ? '' : `, ${changed} changed`
 }
 
 export const SettingsPanel = () => html`<${Flags} /><${Settings} />`
 
 function Flags() {
-  const { answer, trouble, again } = useRequest(() => operations.flags(), [acted.value])
+  const { answer, trouble, again } = useRequest(() => operations.flags(), [], [acted.value])
   const set = async (key: string, enabled: boolean): Promise<void> => {
     await setFlag(key, enabled)
     again()
@@ -78,7 +79,7 @@ function Flags() {
 }
 
 function Settings() {
-  const { answer, trouble } = useRequest(() => operations.settings(), [acted.value])
+  const { answer, trouble } = useRequest(() => operations.settings(), [], [acted.value])
   const [onlyChanged, setOnlyChanged] = useState(false)
   const words = sought.value.trim().toLowerCase()
   const isFit = (one: Setting) =>
@@ -116,7 +117,7 @@ function Settings() {
                   </details>
                 `,
               )}
-              ${shown.length === 0 ? html`<p class="empty">No setting fits.</p>` : null}
+              ${shown.length === 0 ? html`<p class="empty">No match.</p>` : null}
             </div>`
       }
     </section>
@@ -171,12 +172,13 @@ const setModeOf = (key: string, was: SettingValue, to: SettingValue) => setMode(
 
 /** Who changed what when, and why. */
 function History({ subject }: { subject: string }) {
-  const { answer, trouble } = useRequest(() => operations.audit({ subject }), [acted.value])
+  const { answer, trouble } = useRequest(() => operations.audit({ subject }), [], [acted.value])
   if (answer === null) return html`<${Waiting} trouble=${trouble} />`
-  if (answer.entries.length === 0) return html`<p class="hint">It was never changed.</p>`
+  const changes = answer.entries.filter(({ outcome }) => outcome === 'ok')
+  if (changes.length === 0) return html`<p class="hint">It was never changed.</p>`
   return html`
     <ol class="history">
-      ${answer.entries.map(
+      ${changes.map(
         (entry) =>
           html`<li key=${entry.id}>
             <b class="num">${changeWords(entry)}</b> ${dayTime(entry.at)},
@@ -189,10 +191,10 @@ function History({ subject }: { subject: string }) {
 
 /** From `npm run ops -- market --protection both`, as docs/measured.md has it. */
 const PROTECTED = [
-  ['opens 5 s before goals and cards', '+30.2 %', '+0.3 %'],
-  ['closes 5 s before', '+15.3 %', '0.0 %'],
+  ['opens 5 s before goals and cards', '+29.9 %', '+0.3 %'],
+  ['closes 5 s before', '+15.2 %', '0.0 %'],
   ['opens 20 s before shots and saves', '+11.4 %', '+0.1 %'],
-  ['honest: anything at any time', '+0.1 %', '0.0 %'],
+  ['honest: anything at any time', '0.0 %', '0.0 %'],
 ] as const
 
 const Protection = () => html`
@@ -204,25 +206,6 @@ const Protection = () => html`
       what they saw. Without it, play for nothing that is worth cheating for.
     </p>
   </details>
-`
-
-interface SwitchProps {
-  readonly label: string
-  readonly isOn: boolean
-  readonly onSet: (to: boolean) => void
-}
-
-/** A checkbox that shows what is in force, also after it was clicked and thought better of. */
-const Switch = ({ label, isOn, onSet }: SwitchProps) => html`
-  <input
-    type="checkbox"
-    aria-label=${label}
-    checked=${isOn}
-    onClick=${(event: Event) => {
-      event.preventDefault()
-      onSet(!isOn)
-    }}
-  />
 `
 
 function Field({ setting, onSet }: { setting: Setting; onSet: (value: SettingValue) => void }) {

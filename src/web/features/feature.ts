@@ -29,7 +29,7 @@ export interface PageFeature {
   }
   /** Lines across the chart of a player. */
   readonly lines?: (instrumentId: string) => readonly ChartLine[]
-  /** Hears at which price the chart of a player is tapped. */
+  /** Called with the price at which the chart of a player is tapped. */
   readonly tapped?: (instrumentId: string, price: number) => void
   /** In the bar at the top. */
   readonly bar?: readonly ComponentType[]

@@ -6,7 +6,8 @@ import { OwnData } from '../parts/own-data.ts'
 import { OwnLimitsCard } from '../parts/own-limits.ts'
 import { Keys } from '../parts/keys.ts'
 import { Statement } from '../parts/statement.ts'
-import { signOut, user } from '../session.ts'
+import { user } from '../session.ts'
+import { signOut } from '../sign-out.ts'
 import { rich, words } from '../words.ts'
 
 const CARDS = PAGE_FEATURES.flatMap(({ cards }) => cards?.account ?? [])

@@ -13,6 +13,7 @@ import { api, type PageFacts, signedIn, wasCutOff } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 import { rich, say, words } from '../words.ts'
+import { visit } from '../storage.ts'
 
 export function SignIn({ facts }: { facts: PageFacts }) {
   const [newcomer, setNewcomer] = useState<Newcomer | null>(null)
@@ -111,8 +112,8 @@ const INVITATION = 'touchline.invitation'
 /** The code of a share link, kept until the visitor has registered. */
 function invitation(): string | null {
   const code = new URLSearchParams(location.search).get('ref')
-  if (code !== null) sessionStorage.setItem(INVITATION, code)
-  return sessionStorage.getItem(INVITATION)
+  if (code !== null) visit.set(INVITATION, code)
+  return visit.get(INVITATION)
 }
 
 /** Who invites the visitor. */
@@ -142,7 +143,7 @@ function ByName() {
   const [name, setName] = useState('')
   const { trouble, isBusy, onSubmit } = useForm(async () => {
     enter(await api.signInByName(name.trim(), invitation()))
-    sessionStorage.removeItem(INVITATION)
+    visit.remove(INVITATION)
   })
   return html`
     <form onSubmit=${onSubmit}>
@@ -224,7 +225,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
     const referralCode = invitation()
     const profile = { username, firstName, districtId, ...(referralCode === null ? {} : { referralCode }) }
     enter(await api.register(newcomer.ticket, profile))
-    sessionStorage.removeItem(INVITATION)
+    visit.remove(INVITATION)
   })
   useEffect(() => {
     if (username === '') return setFlaw(null)

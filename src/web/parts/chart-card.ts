@@ -1,9 +1,8 @@
 /** One player: price, price history, and the levels of the user's positions. */
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { change, history, positions } from '../account.ts'
-import { nameOf } from '../names.ts'
-import type { Instrument, MatchEvent, Period, Position, PriceHistory } from '../client/wire.ts'
+import { history } from '../account.ts'
+import type { Instrument, MatchEvent, Period, PriceHistory } from '../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../format.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
@@ -13,6 +12,7 @@ import { api } from '../session.ts'
 import { theme } from '../theme.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
+import { Grips, inSelected } from './chart-grips.ts'
 import { draft } from './order-draft.ts'
 import { eventWords, minuteWords } from './match-events.ts'
 import { openedOf } from './portion.ts'
@@ -84,8 +84,6 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
     </section>
   `
 }
-
-const inSelected = computed(() => [...positions.value.values()].filter((p) => p.instrumentId === selectedId.value))
 
 /** Lines for the levels of open positions and of the order in the ticket. */
 const levels = computed<readonly ChartLevel[]>(() => {
@@ -197,7 +195,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
     </div>
     <div class="canvas">
       <div class="plot" ref=${box} aria-hidden="true"></div>
-      <${Handles} chart=${chart} />
+      <${Grips} chart=${chart} />
       <${Summary} instrument=${instrument} past=${past} />
     </div>
   `
@@ -287,114 +285,3 @@ function summary(instrument: Instrument, past: PriceHistory | null, since: reado
     ),
   ].join(' ')
 }
-
-/** Grips on the levels of open positions, moved by dragging or with the arrow keys. */
-function Handles({ chart }: { chart: PriceChart | null }) {
-  const grips = inSelected.value.flatMap((position) =>
-    (['stopLoss', 'takeProfit'] as const).flatMap((kind) => {
-      const price = position[kind]
-      return price === null ? [] : [{ position, kind, price }]
-    }),
-  )
-  // The scale adapts as prices move, so grips are placed again in every frame.
-  const [frame, redraw] = useState(0)
-  const isIdle = grips.length === 0
-  useEffect(() => {
-    if (isIdle) return
-    let next = requestAnimationFrame(function follow() {
-      redraw((n) => n + 1)
-      next = requestAnimationFrame(follow)
-    })
-    return () => cancelAnimationFrame(next)
-  }, [isIdle])
-  return html`${grips.map(
-    ({ position, kind, price }) =>
-      html`<${Grip}
-        key=${position.id + kind}
-        chart=${chart}
-        position=${position}
-        kind=${kind}
-        price=${price}
-        frame=${frame}
-      />`,
-  )}`
-}
-
-/** A level moved by keys is sent when they have rested for this long, not at each press. */
-const KEYS_REST_MS = 300
-
-interface GripProps {
-  readonly chart: PriceChart | null
-  readonly position: Position
-  readonly kind: 'stopLoss' | 'takeProfit'
-  readonly price: number
-  /** Changes with every drawn frame. */
-  readonly frame: number
-}
-
-function Grip({ chart, position, kind, price }: GripProps) {
-  const [dragged, setDragged] = useState<number | null>(null)
-  // Two presses may come before one is drawn.
-  const latest = useRef<number | null>(null)
-  const drag = (to: number | null): void => {
-    latest.current = to
-    setDragged(to)
-  }
-  const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const top = chart?.topOf(dragged ?? price)
-  if (top === null || top === undefined) return null
-  const label = kind === 'stopLoss' ? words.chart.stopLoss : words.chart.takeProfit
-  const moveTo = (to: number): void => {
-    change(position.id, { [kind]: cents(to) })
-      .catch((error: unknown) =>
-        toast({
-          tone: 'bad',
-          title: say(words.chart.levelNotMoved, { level: label, name: nameOf(position.instrumentId) }),
-          text: messageFor(error),
-        }),
-      )
-      // The next press goes on from here, not from the price before.
-      .finally(() => {
-        if (latest.current === to) drag(null)
-      })
-  }
-  const priceUnder = (event: PointerEvent): number | null => {
-    const frame = (event.currentTarget as HTMLElement).parentElement?.getBoundingClientRect()
-    return frame === undefined ? null : (chart?.priceAt(event.clientY - frame.top) ?? null)
-  }
-  const step = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 } as const
-  return html`
-    <button
-      class="grip ${kind}"
-      style=${{ transform: `translateY(${top}px)` }}
-      role="slider"
-      aria-label=${say(words.chart.levelOf, { level: label, name: nameOf(position.instrumentId) })}
-      aria-orientation="vertical"
-      aria-valuenow=${dragged ?? price}
-      aria-valuetext=${units(dragged ?? price)}
-      onPointerDown=${(event: PointerEvent) => (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)}
-      onPointerMove=${(event: PointerEvent) => {
-        if (event.buttons !== 0) drag(priceUnder(event))
-      }}
-      onPointerUp=${() => {
-        if (dragged !== null) moveTo(dragged)
-      }}
-      onKeyDown=${(event: KeyboardEvent) => {
-        const by = step[event.key as keyof typeof step]
-        if (by === undefined) return
-        event.preventDefault()
-        const to = cents((latest.current ?? price) + by)
-        drag(to)
-        clearTimeout(rest.current)
-        rest.current = setTimeout(() => moveTo(to), KEYS_REST_MS)
-      }}
-    >
-      <span
-        >⇕
-        ${kind === 'stopLoss' ? words.chart.stop : words.chart.target}${dragged === null ? '' : ` ${units(dragged)}`}</span
-      >
-    </button>
-  `
-}
-
-const cents = (price: number): number => Math.round(price * 100) / 100

@@ -8,6 +8,7 @@ import { connection } from '../live.ts'
 import { instruments, matches } from '../market.ts'
 import { now } from '../server-clock.ts'
 import { say, words } from '../words.ts'
+import { Ring } from './ring.ts'
 import { isResting, pressOnce, rest } from './rest.ts'
 import { lotsOf, type Portion, PORTIONS } from './portion.ts'
 
@@ -35,7 +36,7 @@ export function CloseButton({ position, isBusy, onClose }: CloseProps) {
   if (wait > 0 && position.status === 'open') {
     return html`
       <button class="close held" disabled title=${words.positions.holdHint}>
-        <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
+        <${Ring} done=${1 - wait / whole} />
         <span class="num">${countdown(wait)}</span>
       </button>
     `

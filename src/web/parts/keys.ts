@@ -5,6 +5,7 @@ import { offerSignIn } from '../provider.ts'
 import { messageFor } from '../error-messages.ts'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
+import { now } from '../server-clock.ts'
 import { api, isAdmin } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRequest, Waiting } from './use-request.ts'
@@ -108,7 +109,7 @@ function NewKey({ made }: { made: (secret: string) => void }) {
     event.preventDefault()
     setBusy(true)
     try {
-      const expiresAt = new Date(Date.now() + days * DAY_MS - 3_600_000).toISOString()
+      const expiresAt = new Date(now.peek() + days * DAY_MS - 3_600_000).toISOString()
       made((await api.newKey({ name: name.trim(), scopes, expiresAt })).secret)
       setName('')
     } catch (error) {

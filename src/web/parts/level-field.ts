@@ -20,7 +20,7 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
   const { label, side, away } = LEVELS[kind]
   const level = draft[kind]
   const value = level.value
-  const field = useTyped(value, (typed) => (level.value = Number(typed) || null))
+  const field = useTyped(value, (typed) => (level.value = typed))
   const offered = Math.round(price * (1 + side * signOf(draft.direction.value) * away) * 100) / 100
   return html`
     <div class="field level">
@@ -37,13 +37,7 @@ export function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; pr
         value === null
           ? html`<span class="none">${words.ticket.none}</span>`
           : html`
-              <input
-                class="num"
-                type="number"
-                step="0.01"
-                aria-label=${say(words.ticket.levelPrice, { level: label })}
-                ...${field}
-              />
+              <input class="num" aria-label=${say(words.ticket.levelPrice, { level: label })} ...${field} />
               <span class="num outcome ${way(pnl ?? 0)}">
                 ${pnl === null ? percent((value / price - 1) * 100) : signed(pnl)}
               </span>

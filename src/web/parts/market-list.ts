@@ -7,6 +7,7 @@ import { arrow, percent, units, way } from '../format.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
 import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch } from '../market.ts'
+import { isSought } from '../sought.ts'
 import { Icon } from './icons.ts'
 import { still } from './still.ts'
 import { words } from '../words.ts'
@@ -43,12 +44,11 @@ const ranks = still(
 )
 
 const shown = computed(() => {
-  const part = sought.value.trim().toLowerCase()
   const places = new Map(ranks.shown.value.map((id, place) => [id, place]))
   const placeOf = ({ id }: Instrument): number => places.get(id) ?? places.size
   return matchInstruments.value
     .filter(({ team }) => side.value === 'all' || team.side === side.value)
-    .filter(({ name }) => name.toLowerCase().includes(part))
+    .filter(({ name }) => isSought(name, sought.value))
     .toSorted((a, b) => placeOf(a) - placeOf(b))
 })
 

@@ -6,6 +6,7 @@ import { html } from '../html.ts'
 import { api, signedIn, user } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { rich, say, words } from '../words.ts'
+import { Switch } from './switch.ts'
 
 export const OwnData = () => html`
   <section class="card" aria-labelledby="data-title">
@@ -22,9 +23,9 @@ export const OwnData = () => html`
 
 function Hiding() {
   const isHidden = user.value?.hiddenFromBoards === true
-  const turn = async (): Promise<void> => {
+  const turn = async (to: boolean): Promise<void> => {
     try {
-      const { hiddenFromBoards } = await api.hide(!isHidden)
+      const { hiddenFromBoards } = await api.hide(to)
       if (user.value) user.value = { ...user.value, hiddenFromBoards }
     } catch (error) {
       toast({ tone: 'bad', title: words.common.notChanged, text: messageFor(error) })
@@ -33,7 +34,7 @@ function Hiding() {
   return html`
     <h3>${words.data.boards}</h3>
     <label class="choice">
-      <input type="checkbox" checked=${isHidden} onChange=${() => void turn()} />
+      <${Switch} isOn=${isHidden} onSet=${(to: boolean) => void turn(to)} />
       ${words.data.hide}
     </label>
     <p class="hint">${words.data.hideHint}</p>

@@ -4,6 +4,7 @@ import type { OwnLimits, WantedLimits } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { dayTime, units } from '../format.ts'
 import { html } from '../html.ts'
+import { now } from '../server-clock.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { useRequest, Waiting } from './use-request.ts'
@@ -116,7 +117,7 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
   const lifted = [pending.coolOffUntil, pending.excludedUntil].flatMap((next) => (next === undefined ? [] : [next.at]))
   const submit = (event: Event): void => {
     event.preventDefault()
-    const end = new Date(Date.now() + days * DAY_MS).toISOString()
+    const end = new Date(now.peek() + days * DAY_MS).toISOString()
     if (!confirm(say(words.limits.sure, { when: dayTime(end) }))) return
     void set(days <= COOL_OFF_DAYS ? { coolOffUntil: end } : { excludedUntil: end }, words.limits.onBreak)
   }

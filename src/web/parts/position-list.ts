@@ -3,9 +3,11 @@ import { signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import {
   accountValue,
+  areKnown,
   change,
   close,
   closedByWords,
+  movesUntil,
   moveWords,
   history,
   liveExit,
@@ -23,16 +25,18 @@ import { pick } from '../address.ts'
 import { purse, purseName } from '../leagues.ts'
 import { nameOf } from '../names.ts'
 import type { Levels, Position } from '../client/wire.ts'
-import { arrow, countdown, dayTime, lots, percent, share, signed, units, way } from '../format.ts'
+import { arrow, countdown, dayTime, lots, percent, secondOfDay, share, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { selectedId } from '../market.ts'
 import { CloseButton } from './close-button.ts'
 import { PositionTools, shownIds, sorting } from './position-tools.ts'
 import { PurseBadge } from './purse.ts'
 import { PositionReasons } from './reasons.ts'
+import { Ring } from './ring.ts'
 import { aimed, still } from './still.ts'
 import { useTyped } from './use-typed.ts'
 import { messageFor } from '../error-messages.ts'
+import { now } from '../server-clock.ts'
 import { toast } from '../toasts.ts'
 import { say, words } from '../words.ts'
 
@@ -41,7 +45,7 @@ const tab = signal<'open' | 'closed'>('open')
 const closedHere = signal(0)
 
 export function PositionList() {
-  const open = positions.value.size
+  const open = areKnown.value ? positions.value.size : '–'
   useEffect(() => {
     if (tab.value === 'closed') refreshHistory().catch(() => undefined)
   }, [tab.value])
@@ -117,7 +121,11 @@ function OpenList() {
     document.documentElement.style.setProperty('--held', String(Math.max(1, ids.length)))
     aim.drawn(ids)
   }, [ids.join()])
-  if (rows.length === 0) return html`<p class="empty">${words.positions.noneOpen}</p>`
+  if (rows.length === 0) {
+    return html`<p class="empty" aria-busy=${!areKnown.value}>
+      ${areKnown.value ? words.positions.noneOpen : words.positions.fetching}
+    </p>`
+  }
   return html`<ul class="held" ...${handlers} ...${aim.handlers}>
     ${rows.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
   </ul>`
@@ -163,7 +171,6 @@ function Held({ position }: { position: Position }) {
           >${say(words.positions.of, { pct: percent((100 * pnl) / position.margin), stake: units(position.margin) })}</small
         >
       </div>
-      <${Moves} position=${position} />
       <${Health} position=${position} lost=${Math.max(0, -pnl / position.margin)} />
       <${LevelsOf} position=${position} isBusy=${isBusy || position.status === 'closed'} attempt=${attempt} />
       <${CloseButton}
@@ -172,6 +179,7 @@ function Held({ position }: { position: Position }) {
         onClose=${(lotSize?: number) => void attempt(() => closeIt(lotSize))}
       />
       <${PositionReasons} position=${position} />
+      <${Moves} position=${position} />
       ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
     </li>
   `
@@ -180,8 +188,26 @@ function Held({ position }: { position: Position }) {
 /** What news has done to its fills, and may still do. */
 function Moves({ position }: { position: Position }) {
   const told = moveWords(position)
-  return told === '' ? null : html`<small class="why moves">${told}</small>`
+  const until = movesUntil(position)
+  if (told === '' && until === null) return null
+  const from = Date.parse(position.closedAt ?? position.openedAt)
+  return html`<small class="why moves">
+    ${told}${until === null ? null : html`<${Movable} from=${from} until=${until} isFirst=${told === ''} />`}
+  </small>`
 }
+
+interface MovableProps {
+  readonly from: number
+  readonly until: number
+  readonly isFirst: boolean
+}
+
+/** The clock is read here alone, as in `FreeIn`. */
+const Movable = ({ from, until, isFirst }: MovableProps) =>
+  now.value >= until
+    ? null
+    : html`${isFirst ? '' : ' · '}<${Ring} done=${(now.value - from) / (until - from)} />${' '}
+        ${say(words.positions.movable, { until: secondOfDay(until) })}`
 
 /** A meter of the lost part of the margin; of a closed position what closed it. */
 const Health = ({ position, lost }: { position: Position; lost: number }) =>
@@ -237,14 +263,12 @@ interface LevelInputProps {
 
 /** Sent on Enter or blur; empty removes the level. */
 function LevelInput({ label, name, meaning, value, isBusy, onSet }: LevelInputProps) {
-  const field = useTyped(value, (typed) => onSet(typed === '' ? null : Number(typed)))
+  const field = useTyped(value, onSet)
   return html`
     <label title="${name}: ${meaning}">
       <abbr>${label}</abbr><span>${name}</span>
       <input
         class="num"
-        type="number"
-        step="0.01"
         placeholder=${words.positions.none}
         aria-label=${say(words.ticket.levelPrice, { level: name })}
         readonly=${isBusy}
@@ -287,8 +311,8 @@ function ClosedList() {
             ${position.closedAt === null ? '' : dayTime(position.closedAt)} ·${' '}
             <a href="/verify?match=${position.fixtureId}&position=${position.id}">${words.positions.prove}</a></small
           >
-          <${Moves} position=${position} />
           <${PositionReasons} position=${position} />
+          <${Moves} position=${position} />
         </li>
       `,
     )}

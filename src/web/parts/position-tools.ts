@@ -8,7 +8,9 @@ import { signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { nameOf } from '../names.ts'
+import { isUnsure } from '../orders.ts'
 import { now } from '../server-clock.ts'
+import { isSought } from '../sought.ts'
 import { plural, rich, say, words } from '../words.ts'
 import { isResting, rest } from './rest.ts'
 
@@ -29,8 +31,7 @@ const ORDERS: Readonly<Record<Order, (a: Position, b: Position) => number>> = {
 
 /** The open positions that are looked for. Prices do not reorder them: rows that jump about cannot be clicked. */
 const shownPositions = computed<readonly Position[]>(() => {
-  const part = sought.value.trim().toLowerCase()
-  const found = [...positions.value.values()].filter((one) => nameOf(one.instrumentId).toLowerCase().includes(part))
+  const found = [...positions.value.values()].filter((one) => isSought(nameOf(one.instrumentId), sought.value))
   const compare = ORDERS[order.value]
   return untracked(() => found.toSorted(compare))
 })
@@ -90,15 +91,17 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
     document.querySelector<HTMLElement>('.positions header button')?.focus()
     setBusy(true)
     setAsking(false)
-    let done = 0
-    try {
-      for (const { id } of free) {
+    let [done, why] = [0, '']
+    for (const { id } of free) {
+      try {
         await close(id)
         done++
+      } catch (error) {
+        why = messageFor(error)
+        if (isUnsure(error)) break // the server is away
       }
-    } catch (error) {
-      setTrouble(say(words.positions.closedSome, { done, n: free.length, why: messageFor(error) }))
     }
+    if (why !== '') setTrouble(say(words.positions.closedSome, { done, n: free.length, why }))
     setBusy(false)
   }
   const ask = (): void => {

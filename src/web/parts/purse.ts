@@ -1,6 +1,6 @@
 /** What tells the money of one purse from another: a switch, a badge beside each position, and a banner. */
 import { useState } from 'preact/hooks'
-import { inPurse, refill, wallet } from '../account.ts'
+import { areKnown, inPurse, refill, wallet } from '../account.ts'
 import type { Purse } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { html } from '../html.ts'
@@ -55,7 +55,8 @@ export function PurseBanner() {
     `
   }
   const balance = wallet.value?.balance ?? START
-  const isRuined = purse.value === 'main' && balance < RUIN && inPurse.value.length === 0
+  const isIdle = areKnown.value && inPurse.value.length === 0
+  const isRuined = purse.value === 'main' && balance < RUIN && isIdle
   if (purse.value === 'main' && !isRuined) return null
   const ask = async (): Promise<void> => {
     setBusy(true)
@@ -71,7 +72,7 @@ export function PurseBanner() {
           : html`<p><b>${words.purse.practiceDot}</b> ${words.purse.practiceHint}</p>`
       }
       ${
-        balance < START && inPurse.value.length === 0
+        balance < START && isIdle
           ? html`<button class="small" disabled=${isBusy} onClick=${() => void ask()}>${words.purse.refillTo}</button>`
           : null
       }

@@ -18,7 +18,7 @@ export function rest(): void {
   ending = setTimeout(() => (isResting.value = false), REST_MS)
 }
 
-/** On a button that keeps the focus: a key that stays down presses it once. */
+/** On a button that keeps the focus, or a form: a key that stays down presses or sends it once. */
 export function pressOnce(event: KeyboardEvent): void {
   if (event.repeat && event.key === 'Enter') event.preventDefault()
 }

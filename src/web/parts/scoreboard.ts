@@ -1,10 +1,11 @@
 /** The score of the selected match, and a switch to the others. */
 import type { ComponentChildren } from 'preact'
 import type { Match } from '../client/wire.ts'
-import { timeOfDay } from '../format.ts'
+import { dayTime, timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
 import { kitsOf } from '../kits.ts'
 import { matches, selectedMatch, selectedMatchId, showMatch, windowStatus } from '../market.ts'
+import { now } from '../server-clock.ts'
 import { Crest } from './crest.ts'
 import { say, words } from '../words.ts'
 
@@ -34,16 +35,18 @@ export function stateWords({
 }: Pick<Match, 'state' | 'startsAt' | 'home' | 'away'>): string {
   const stated =
     state === 'NS'
-      ? say(words.match.kickOff, { time: timeOfDay(startsAt) })
+      ? say(words.match.kickOff, { time: isToday(startsAt) ? timeOfDay(startsAt) : dayTime(startsAt) })
       : (STATES[state ?? ''] ?? state ?? words.match.unknown)
   if (home.shootout === null && away.shootout === null) return stated
   return `${stated}: ${home.shootout ?? 0}–${away.shootout ?? 0}`
 }
 
+const isToday = (at: string): boolean => new Date(at).toDateString() === new Date(now.peek()).toDateString()
+
 const WINDOWS = { OPEN: words.match.tradingOpen, SUSPENDED: words.match.suspended, CLOSED: words.match.closed }
 
 /** The match, and why a price on the screen cannot be traded: in a line that is there, so that nothing jumps. */
-export function Scoreboard({ doubt }: { doubt: string | null }) {
+export function Scoreboard({ doubt }: { doubt: ComponentChildren }) {
   const match = selectedMatch.value
   if (match === null) return doubt === null ? null : html`<p class="doubt" role="alert">${doubt}</p>`
   const status = windowStatus.value ?? match.tradeWindow.status
@@ -57,7 +60,7 @@ export function Scoreboard({ doubt }: { doubt: string | null }) {
 
 interface ScoreProps {
   readonly match: Omit<Match, 'tradeWindow'>
-  readonly doubt?: string | null
+  readonly doubt?: ComponentChildren
   /** Beside the name of the competition. */
   readonly children?: ComponentChildren
 }

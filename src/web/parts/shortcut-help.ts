@@ -1,6 +1,6 @@
 /** The keys of the trading page, for those who have a keyboard. */
 import { html } from '../html.ts'
-import { isHelpOpen } from '../shortcuts.ts'
+import { areKeysOn, isHelpOpen, turnKeys } from '../shortcuts.ts'
 import { words } from '../words.ts'
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
@@ -28,13 +28,17 @@ export const ShortcutHelp = () => html`
     </header>
     ${
       isHelpOpen.value
-        ? html`<dl class="keys-help">
-            ${KEYS.map(
-              ([key, what]) =>
-                html`<dt><kbd>${key}</kbd></dt>
-                  <dd>${what}</dd>`,
-            )}
-          </dl>`
+        ? html`<label class="choice inside"
+              ><input type="checkbox" checked=${areKeysOn.value} onChange=${() => turnKeys(!areKeysOn.peek())} />
+              ${words.shortcuts.on}</label
+            >
+            <dl class="keys-help">
+              ${KEYS.map(
+                ([key, what]) =>
+                  html`<dt><kbd>${key}</kbd></dt>
+                    <dd>${what}</dd>`,
+              )}
+            </dl>`
         : null
     }
   </section>

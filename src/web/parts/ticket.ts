@@ -1,17 +1,16 @@
 /** The order ticket: direction, size and levels, with a preview of the cost. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { untracked } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { sendOrder, tradePrice, wallet } from '../account.ts'
+import { tradePrice, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
 import { countdown, dayTime, decimalSign, lots as lotWords, units } from '../format.ts'
 import { html } from '../html.ts'
 import { purse, purseName } from '../leagues.ts'
 import { connection } from '../live.ts'
-import { instruments, selectedMatch } from '../market.ts'
-import { isUnsure, type UnsureOrder, unsureOrder } from '../orders.ts'
-import { refusalMessage, messageFor } from '../error-messages.ts'
-import { toast } from '../toasts.ts'
+import { selectedMatch } from '../market.ts'
+import { unsureOrder } from '../orders.ts'
+import { refusalMessage } from '../error-messages.ts'
 import { passesGate } from './confirm-gate.ts'
 import { Explained, Help } from './help.ts'
 import { LevelField } from './level-field.ts'
@@ -19,13 +18,14 @@ import { draft, FIRST_STAKE } from './order-draft.ts'
 import { PurseBadge, PurseSwitch } from './purse.ts'
 import { isResting, pressOnce } from './rest.ts'
 import { needsReview, setLots, setStake, stakeOf, stepLots } from './stake.ts'
+import { UnsureNotice } from './unsure-notice.ts'
 import { useHold } from './use-hold.ts'
 import { useOrder } from './use-order.ts'
 import { useQuote } from './use-quote.ts'
 import { warningWords } from '../served.ts'
+import { decimalIn } from '../typed.ts'
 import { rich, say, words } from '../words.ts'
 
-const ASK_AGAIN_MS = 10_000
 /** Stakes to choose from, in units. */
 const CHIPS = [25, 50, 100, 250] as const
 
@@ -35,8 +35,8 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
   const direction = draft.direction.value
   const lots = Number(draft.lots.value)
   const isSized = Number.isFinite(lots) && lots > 0
-  const { trouble, setTrouble, isBusy, isReviewing, back, submit } = useOrder(instrument)
-  const { preview, most, again } = useQuote(instrument, setTrouble)
+  const { trouble, isBusy, isReviewing, back, submit } = useOrder(instrument)
+  const { preview, most, again, trouble: unquoted } = useQuote(instrument)
   const balance = wallet.value?.balance ?? null
   const holdSecs = selectedMatch.value?.tradeWindow.holdSecs ?? null
   useDraftOf(instrument)
@@ -62,6 +62,7 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
       </header>
       <${PurseSwitch} />
       <form
+        onKeyDown=${pressOnce}
         onSubmit=${(event: Event) => {
           event.preventDefault()
           if (!isHeld) order(isLarge)
@@ -75,7 +76,9 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
         <${Cost} instrument=${instrument} preview=${preview} holdSecs=${holdSecs} lots=${isSized ? lots : null} />
         ${(preview?.warnings ?? []).map(({ level, washoutPrice }) => html`<p class="hint caution" role="status">${warningWords({ level, washoutPrice })}</p>`)}
         ${unsure === null ? null : html`<${UnsureNotice} unsure=${unsure} />`}
-        <p class="trouble" role="alert">${trouble ?? (isSized ? doubt : atLeastWords(price, instrument))}</p>
+        <p class="trouble" role="alert">
+          ${trouble ?? unquoted ?? (isSized ? doubt : html`<span aria-live="off">${atLeastWords(price, instrument)}</span>`)}
+        </p>
         ${
           isReviewing && preview !== null && balance !== null
             ? html`<${Review}
@@ -113,7 +116,7 @@ interface SendProps {
 function SendButton({ isOff, isBusy, isReviewing, children }: SendProps) {
   const way = words.common[draft.direction.value]
   return html`
-    <button class="send" disabled=${isOff} aria-disabled=${isResting.value} aria-busy=${isBusy} onKeyDown=${pressOnce}>
+    <button class="send" disabled=${isOff} aria-disabled=${isResting.value} aria-busy=${isBusy}>
       ${isBusy ? words.ticket.waiting : say(isReviewing ? words.ticket.yesGo : words.ticket.go, { way })} ${children}
     </button>
   `
@@ -308,37 +311,6 @@ function Review({ who, preview, balance, holdSecs, onBack }: ReviewProps) {
   `
 }
 
-/** What became of an order whose answer was lost is asked as soon as the server is there again. */
-function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
-  const { instrumentId, direction, lotSize } = unsure.order
-  const [isAsking, setAsking] = useState(false)
-  const find = async (): Promise<void> => {
-    setAsking(true)
-    try {
-      await sendOrder(unsure)
-    } catch (error) {
-      if (!isUnsure(error)) toast({ tone: 'bad', title: words.ticket.notDone, text: messageFor(error) })
-    }
-    setAsking(false)
-  }
-  useEffect(() => {
-    if (connection.value !== 'live') return
-    void find()
-    const again = setInterval(() => void find(), ASK_AGAIN_MS)
-    return () => clearInterval(again)
-  }, [connection.value, unsure.key])
-  const who = instruments.value.get(instrumentId)?.name ?? words.common.aPlayer
-  const told = say(words.ticket.unsure, { way: words.common[direction], size: lotWords(lotSize), who })
-  return html`
-    <p class="hint caution" role="status">
-      ${told}${' '}
-      <button type="button" class="small" disabled=${isAsking} onClick=${() => void find()}>
-        ${isAsking ? words.ticket.asking : words.ticket.askNow}
-      </button>
-    </p>
-  `
-}
-
 function Way({ way: name, hint, price }: { way: Direction; hint: string; price: number }) {
   return html`
     <button
@@ -386,5 +358,4 @@ const holdWords = (secs: number | null): string =>
 const washoutWords = (preview: Quote | null): string =>
   preview === null || preview.washoutPrice === null ? '–' : units(preview.washoutPrice)
 
-const decimalOf = (event: Event): string => valueOf(event).replace(',', '.')
-const valueOf = (event: Event): string => (event.target as HTMLInputElement).value
+const decimalOf = (event: Event): string => decimalIn((event.target as HTMLInputElement).value)

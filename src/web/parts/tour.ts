@@ -7,6 +7,7 @@ import { purse } from '../leagues.ts'
 import { html } from '../html.ts'
 import { go } from '../route.ts'
 import { say, words } from '../words.ts'
+import { device } from '../storage.ts'
 
 interface Step {
   readonly title: string
@@ -46,7 +47,7 @@ const STEPS: readonly Step[] = [
 /** Who has not gone on by then does without it. */
 const IGNORED_MS = 5 * 60_000
 const KEY = 'touchline.toured'
-const isOver = signal(localStorage.getItem(KEY) !== null)
+const isOver = signal(device.get(KEY) !== null)
 const at = signal(0)
 /** Who has chosen a player knows how. */
 const reached = computed(() => Math.max(at.value, Number(hasPicked.value)))
@@ -55,7 +56,7 @@ const step = computed<Step | null>(() =>
 )
 
 function end(): void {
-  localStorage.setItem(KEY, '1')
+  device.set(KEY, '1')
   isOver.value = true
 }
 

@@ -5,13 +5,15 @@ import type { Instrument } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { isUnsure } from '../orders.ts'
 import { purse } from '../leagues.ts'
+import { selectedId } from '../market.ts'
+import { toast } from '../toasts.ts'
+import { words } from '../words.ts'
 import { draft } from './order-draft.ts'
 import { isResting, rest } from './rest.ts'
 import { orderPurse } from './use-quote.ts'
 
 interface Sending {
   readonly trouble: string | null
-  readonly setTrouble: (trouble: string | null) => void
   readonly isBusy: boolean
   readonly isReviewing: boolean
   /** Back from the review to the ticket. */
@@ -30,8 +32,10 @@ export function useOrder(instrument: Instrument): Sending {
   useEffect(() => {
     setTrouble(null)
     setReviewing(false)
-  }, [direction, lots, stopLoss, takeProfit, purse.value])
+  }, [instrument.id, direction, lots, stopLoss, takeProfit, purse.value])
 
+  // Another player may be chosen before the answer comes, and the draft is then about that one.
+  const isShown = (): boolean => selectedId.peek() === instrument.id
   const send = async (onDone: () => void): Promise<void> => {
     setReviewing(false)
     setBusy(true)
@@ -40,20 +44,24 @@ export function useOrder(instrument: Instrument): Sending {
       const clientPrice = tradePrice(instrument.id)
       const order = { instrumentId: instrument.id, direction, lotSize: Number(lots), stopLoss, takeProfit }
       await open({ ...order, clientPrice, ...orderPurse() })
-      draft.stopLoss.value = null
-      draft.takeProfit.value = null
       rest()
-      onDone()
+      if (isShown()) {
+        draft.stopLoss.value = null
+        draft.takeProfit.value = null
+        onDone()
+      }
     } catch (error) {
       // What became of it is found out by its key: the notice says so.
-      if (!isUnsure(error)) setTrouble(messageFor(error))
+      if (!isUnsure(error)) {
+        if (isShown()) setTrouble(messageFor(error))
+        else toast({ tone: 'bad', title: words.ticket.notDone, text: messageFor(error) })
+      }
     }
     setBusy(false)
   }
 
   return {
     trouble,
-    setTrouble,
     isBusy,
     isReviewing,
     back: () => setReviewing(false),

@@ -22,12 +22,13 @@ interface QuoteOfDraft {
   readonly preview: Quote | null
   /** The most lots that the user can order; 0 while that is not known. */
   readonly most: number
+  /** Why the last request brought no quote. */
+  readonly trouble: string | null
   /** Requests it again. */
   readonly again: () => void
 }
 
-/** `onTrouble` is told why no quote came. */
-export function useQuote(instrument: Instrument, onTrouble: (trouble: string) => void): QuoteOfDraft {
+export function useQuote(instrument: Instrument): QuoteOfDraft {
   const { id, contractSize, minLot } = instrument
   const direction = draft.direction.value
   const written = Number(draft.lots.value)
@@ -36,6 +37,7 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
   const lots = isSized ? written : minLot
   const [stopLoss, takeProfit] = [draft.stopLoss.value, draft.takeProfit.value]
   const [asked, setAsked] = useState<Asked | null>(null)
+  const [trouble, setTrouble] = useState<string | null>(null)
   const [turn, setTurn] = useState(0)
   const again = (): void => setTurn((n) => n + 1)
   const asOf = [connection.value, quoteOf(id).value.status, selectedMatch.value?.tradeWindow.status, purse.value]
@@ -49,10 +51,12 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
         .quote({ instrumentId: id, direction, lotSize: lots, stopLoss, takeProfit, ...orderPurse() })
         .then((found) => {
           const at = untracked(() => tradePrice(id))
-          if (isWanted) setAsked({ quote: found, at, instrumentId: id, purse: of, direction, lots, contractSize })
+          if (!isWanted) return
+          setAsked({ quote: found, at, instrumentId: id, purse: of, direction, lots, contractSize })
+          setTrouble(null)
         })
         .catch((error: unknown) => {
-          if (isWanted) onTrouble(messageFor(error))
+          if (isWanted) setTrouble(messageFor(error))
         })
     }, TYPING_MS)
     return () => {
@@ -76,6 +80,7 @@ export function useQuote(instrument: Instrument, onTrouble: (trouble: string) =>
 
   return {
     preview: isSized && own?.lots === lots ? previewAt(own, tradePrice(id)) : null,
+    trouble,
     most: own === null ? 0 : mostLots(own.quote, instrument),
     again,
   }

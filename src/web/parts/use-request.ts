@@ -19,9 +19,17 @@ export interface Request<Answer> {
   readonly again: () => void
 }
 
-/** After a failure of the network or of the server it asks again, for as long as it is shown. */
-export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: readonly unknown[] = []): Request<Answer> {
-  const [answer, setAnswer] = useState<Answer | null>(null)
+/**
+ * After a failure of the network or of the server it asks again, for as long as it is shown.
+ * @param dependencies What the answer is about: with others it is gone.
+ * @param repeats What lets the answer change. It stays until the new one is there.
+ */
+export function useRequest<Answer>(
+  ask: () => Promise<Answer>,
+  dependencies: readonly unknown[] = [],
+  repeats: readonly unknown[] = [],
+): Request<Answer> {
+  const [got, setGot] = useState<{ readonly answer: Answer; readonly about: readonly unknown[] } | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [turn, setTurn] = useState(0)
   const failures = useRef(0)
@@ -32,7 +40,7 @@ export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: rea
       (found) => {
         if (!isWanted) return
         failures.current = 0
-        setAnswer(found)
+        setGot({ answer: found, about: dependencies })
         setTrouble(null)
       },
       (error: unknown) => {
@@ -47,15 +55,18 @@ export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: rea
       isWanted = false
       clearTimeout(later)
     }
-  }, [...dependencies, turn])
+  }, [...dependencies, ...repeats, turn])
+  const answer = got !== null && dependencies.every((one, n) => one === got.about[n]) ? got.answer : null
   return { answer, trouble, again: () => setTurn((n) => n + 1) }
 }
 
 /** Repeats a request at this interval while the page is visible. */
 export function useRepeated(again: () => void, everyMs: number): void {
+  const latest = useRef(again)
+  latest.current = again
   useEffect(() => {
     const repeating = setInterval(() => {
-      if (document.visibilityState === 'visible') again()
+      if (document.visibilityState === 'visible') latest.current()
     }, everyMs)
     return () => clearInterval(repeating)
   }, [])

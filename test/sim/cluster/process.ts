@@ -177,7 +177,7 @@ export class SimulatedProcess implements Schedule {
     const realTime = { desk, presence: { look: () => present(member.presence(), 'presence').look() } }
     for (const task of matchTasks({ realTime } as never, {} as never, {} as never)) {
       if (!TASKS.has(task.name)) continue
-      const runner = new TaskRunner(task, { log, onFailure: () => undefined })
+      const runner = new TaskRunner(task, { log, clock: world.steady })
       this.#lifecycle.add({ name: task.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })
     }
   }

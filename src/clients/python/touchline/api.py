@@ -1,4 +1,5 @@
 """REST with a personal key. What is safe to repeat is repeated when the network or the server fails."""
+import http.client
 import json
 import random
 import secrets
@@ -12,8 +13,11 @@ from .operations import Operations
 
 _ATTEMPTS = 4
 _FIRST_PAUSE = 0.25
-_LONGEST_PAUSE = 3.0
+# An answer that asks for a longer one is the last.
+_LONGEST_PAUSE = 5.0
 _TIMEOUT = 30
+# No answer, half of one, or one of something else than the API.
+_NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 
 
 class ApiError(Exception):
@@ -52,7 +56,7 @@ class Api(Operations):
         may_repeat = method == 'GET' or key is not None
         for attempt in range(_ATTEMPTS):
             is_last = not may_repeat or attempt == _ATTEMPTS - 1
-            wait = None
+            wait = 0.0
             try:
                 request = urllib.request.Request(url, data, headers, method=method)
                 with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
@@ -61,14 +65,14 @@ class Api(Operations):
                 facts = _facts(refusal)
                 is_passing = (refusal.code == 503 and facts.get('code') != 'COMING_SOON') or (
                     facts.get('code') == 'KEY_IN_FLIGHT')
-                if not is_passing or is_last:
+                wait = _seconds(refusal.headers.get('retry-after'))
+                if not is_passing or is_last or wait > _LONGEST_PAUSE:
                     raise ApiError(refusal.code, facts) from None
-                wait = refusal.headers.get('retry-after')
-            except OSError as fault:
+            except _NO_ANSWER as fault:
                 if is_last:
                     raise ApiError(0, {'error': 'the server cannot be reached', 'code': 'OFFLINE'}) from fault
             own = _FIRST_PAUSE * 2 ** attempt * (0.5 + random.random())
-            time.sleep(min(_LONGEST_PAUSE, max(own, float(wait or 0))))
+            time.sleep(max(own, wait))
         raise AssertionError('the last attempt returns or raises')
 
 
@@ -76,9 +80,13 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _seconds(retry_after: Optional[str]) -> float:
+    return float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.0
+
+
 def _facts(refusal: urllib.error.HTTPError) -> Mapping[str, Any]:
     try:
         body = json.load(refusal)
         return body if isinstance(body, dict) else {}
-    except ValueError:
+    except _NO_ANSWER:
         return {}

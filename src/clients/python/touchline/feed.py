@@ -17,6 +17,8 @@ _CONNECT = 10.0
 _FIRST_WAIT, _RESTART_WAIT, _LONGEST_WAIT = 2.0, 5.0, 15.0
 _RETRY = 1.5
 _IDS_MAX = 400
+# Messages a second. The server closes a connection that sends more than ten.
+_MESSAGES_MAX = 5
 _SLOW_DOWN = (4003, 4029)
 _RESTARTS = (1012, 1013)
 
@@ -41,18 +43,26 @@ class Feed:
         self._newest: Dict[int, Since] = {}
         # Players whose price is as new as the newest move of their match; the others need a snapshot.
         self._current: set = set()
+        # Players that no match published when they were last requested.
+        self._absent: set = set()
         self._arriving: List[str] = []
         self._marker: Optional[str] = None
         self._socket: Optional[WebSocket] = None
+        # Messages beyond those that may be sent in this second.
+        self._outbox: List[str] = []
+        self._may_send = _MESSAGES_MAX
+        self._second: Optional[threading.Timer] = None
         self._state = 'stopped'
+        # One for each thread: a thread that was stopped stays so when the next is started.
         self._stopping = threading.Event()
         self._thread: Optional[threading.Thread] = None
         self._failures = 0
 
     def start(self) -> None:
-        if self._thread is None:
-            self._stopping.clear()
-            self._thread = threading.Thread(target=self._run, name='touchline-feed', daemon=True)
+        if self._thread is None or not self._thread.is_alive():
+            self._stopping = threading.Event()
+            self._thread = threading.Thread(
+                target=self._run, args=[self._stopping], name='touchline-feed', daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
@@ -62,22 +72,27 @@ class Feed:
             socket = self._socket
         if socket is not None:
             socket.close()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
-        self._thread = None
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
         with self._lock:
             self._followed.clear()
             self._newest.clear()
             self._current.clear()
+            self._absent.clear()
             self._marker = None
 
     def follow(self, players: Mapping[str, int]) -> None:
-        """Follows exactly these players from now on: the id of each, and of its match (`fixtureId`)."""
+        """
+        Follows exactly these players from now on: the id of each, and of its match (`fixtureId`). Requests again those
+        that no match published.
+        """
         with self._lock:
             gone = [one for one in self._followed if one not in players]
-            fresh = [one for one in players if one not in self._followed]
+            fresh = [one for one, fixture in players.items()
+                     if self._followed.get(one) != fixture or one in self._absent]
             self._followed = dict(players)
-            self._current.difference_update(gone)
+            self._forget(gone + fresh)
             if self._socket is None:
                 return
             try:
@@ -87,18 +102,32 @@ class Feed:
             except OSError:
                 pass  # the connection is lost; the next one subscribes to all of them
 
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            wait = self._connected()
-            with self._lock:
-                self._socket = None
-                self._arriving = []
-            if not self._stopping.is_set():
-                self._enter('waiting')
-                self._stopping.wait(wait)
-        self._enter('stopped')
+    def _run(self, stopping: threading.Event) -> None:
+        try:
+            while not stopping.is_set():
+                wait = self._connected(stopping)
+                if not stopping.is_set():
+                    self._enter('waiting')
+                    stopping.wait(wait)
+        finally:
+            # Also when a callback has raised. Another thread may have been started since.
+            if self._stopping is stopping:
+                self._thread = None  # whoever hears of it may start again at once
+                self._enter('stopped')
 
-    def _connected(self) -> float:
+    def _forget_connection(self, socket: WebSocket) -> None:
+        with self._lock:
+            if self._socket is not socket:
+                return
+            self._socket = None
+            self._arriving = []
+            self._outbox = []
+            self._may_send = _MESSAGES_MAX
+            if self._second is not None:
+                self._second.cancel()
+                self._second = None
+
+    def _connected(self, stopping: threading.Event) -> float:
         """One connection until it ends; the seconds to wait before the next."""
         self._enter('connecting')
         try:
@@ -111,7 +140,7 @@ class Feed:
             with self._lock:
                 self._socket = socket
                 self._resume()
-            while not self._stopping.is_set():
+            while not stopping.is_set():
                 wait = self._receive(socket.receive(_SILENCE))
                 if wait is not None:
                     return wait
@@ -121,18 +150,24 @@ class Feed:
             return self._next_wait()
         finally:
             socket.close()
+            self._forget_connection(socket)
         return 0
 
     def _resume(self) -> None:
+        """Subscribes match by match from the last move seen, and to the players without a price together."""
         self._send({'type': 'account', **({} if self._marker is None else {'since': self._marker})})
-        for fixture in set(self._followed.values()):
-            ids = [one for one, of in self._followed.items() if of == fixture]
-            current = [one for one in ids if one in self._current]
-            self._subscribe([one for one in ids if one not in self._current])
-            self._subscribe(current, self._newest.get(fixture))
+        by_match: Dict[Optional[int], List[str]] = {}
+        for one, fixture in self._followed.items():
+            by_match.setdefault(fixture if one in self._current else None, []).append(one)
+        for match, ids in by_match.items():
+            self._subscribe(ids, None if match is None else self._newest.get(match))
+
+    def _forget(self, ids: List[str]) -> None:
+        self._current.difference_update(ids)
+        self._absent.difference_update(ids)
 
     def _subscribe(self, ids: List[str], since: Optional[Since] = None) -> None:
-        self._current.difference_update(ids)
+        self._forget(ids)
         for portion in _portions(ids):
             message: Dict[str, Any] = {'type': 'subscribe', 'instrumentIds': portion}
             if since is not None:
@@ -156,6 +191,7 @@ class Feed:
         elif kind == 'subscribed':
             with self._lock:
                 self._arriving = message['instrumentIds']
+                self._absent.update(one['instrumentId'] for one in message['rejected'] if one['code'] == 'not_found')
             busy = [one['instrumentId'] for one in message['rejected'] if one['code'] == 'busy']
             if busy:
                 timer = threading.Timer(_about(_RETRY), self._retry, [busy, self._socket])
@@ -199,8 +235,32 @@ class Feed:
             self._on_account({**changes, 'events': events})
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        if self._socket is not None:
-            self._socket.send(json.dumps(message))
+        self._outbox.append(json.dumps(message))
+        self._flush()
+
+    def _flush(self) -> None:
+        socket = self._socket
+        if socket is None:
+            return
+        due, self._outbox = self._outbox[:self._may_send], self._outbox[self._may_send:]
+        self._may_send -= len(due)
+        for text in due:
+            socket.send(text)
+        if due and self._second is None:
+            self._second = threading.Timer(1, self._next_second, [socket])
+            self._second.daemon = True
+            self._second.start()
+
+    def _next_second(self, socket: WebSocket) -> None:
+        with self._lock:
+            if self._socket is not socket:
+                return
+            self._second = None
+            self._may_send = _MESSAGES_MAX
+            try:
+                self._flush()
+            except OSError:
+                pass  # the connection is lost; the next one subscribes to all of them
 
     def _next_wait(self, code: int = 1006) -> float:
         """Longer each time, and at random from nothing on, so that a returning server is not overrun."""

@@ -3,7 +3,7 @@ from .operation import Asks, operation
 
 
 class Operations(Asks):
-    add_price_alert = operation("Wait for a price of a player.", 'POST', '/api/me/alerts', body='required')
+    add_price_alert = operation("Set a price alert.", 'POST', '/api/me/alerts', body='required')
     audit_ledger = operation("Check whether the ledger balances.", 'GET', '/api/admin/ledger/audit')
     change_levels = operation("Change stop-loss and take-profit of an open position.", 'PATCH', '/api/positions/{id}', body='required')
     change_me = operation("Leave the boards, or come back.", 'PATCH', '/api/me', body='required')
@@ -88,7 +88,7 @@ class Operations(Asks):
     list_audit_entries = operation("The actions of operators, newest first.", 'GET', '/api/admin/audit', query='limit cursor actor action subject since until')
     list_districts = operation("All districts.", 'GET', '/api/districts')
     list_flags = operation("Feature flags.", 'GET', '/api/flags')
-    list_follows = operation("The players that the caller follows, and the prices that they wait for.", 'GET', '/api/me/follows')
+    list_follows = operation("The players that the caller follows, and their price alerts.", 'GET', '/api/me/follows')
     list_instruments = operation("All active instruments.", 'GET', '/api/instruments')
     list_keys = operation("The caller's personal keys.", 'GET', '/api/keys')
     list_leagues = operation("The caller's leagues.", 'GET', '/api/leagues')

@@ -22,7 +22,7 @@ const route = createRoute({
     'Every opening, change, margin warning (at 50 % and 80 % of the margin lost) and close, whatever caused it, in ' +
     'order and exactly once. Send the last `marker` received as `since`. Without `since`, or if the events after it ' +
     'are no longer kept, the answer is a snapshot of the open positions. While there is more, `nextCursor` continues ' +
-    'like `marker`; it stands before `since`.',
+    'like `marker`; it overrides `since`.',
   security: READ_SECURITY,
   request: {
     query: z.object({

@@ -25,7 +25,7 @@ const EntryBody = z
     subjectName: z
       .string()
       .nullable()
-      .openapi({ description: 'Where the subject is the id of a user, league, player or match.', example: null }),
+      .openapi({ description: 'The name of the user, league, player or match in `subject`.', example: null }),
     before: z.unknown().openapi({ example: 180 }),
     after: z.unknown().openapi({ example: 60 }),
     reason: z

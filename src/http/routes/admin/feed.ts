@@ -29,12 +29,12 @@ const FeedFaultBody = z
       description:
         '`request`: the provider answered with an error, or not at all. `quota`: its quota is spent. `unreadable`: a ' +
         'fixture could not be read. `calendar`: a fixture could not be stored. `update`: a match could not take its ' +
-        'update. `field`: fields or rows held what cannot be right, and count as not said.',
+        'update. `field`: fields or rows held impossible values and were ignored.',
       example: 'unreadable',
     }),
     matchId: matchId.nullable().openapi({ description: 'The fixture that was skipped; null if it concerns none.' }),
     detail: z.string().openapi({
-      description: 'In plain words, as it came last.',
+      description: 'The last one, in plain words.',
       example: 'fixture 5 does not name a home and an away team',
     }),
     times: z.int().openapi({ example: 12 }),

@@ -28,7 +28,7 @@ const ReplayBody = z
       description: 'Share of the recording played, 0 to 1; null if it no longer exists, and for a tournament.',
       example: 0.64,
     }),
-    speed: z.number().openapi({ description: 'Times real time.', example: 10 }),
+    speed: z.number().openapi({ description: '1 is real time.', example: 10 }),
     traders: z.int().openapi({ description: 'Simulated traders.', example: DEFAULT_TRADERS }),
     state: z.enum(['playing', 'stopping']),
     demo: z.boolean().openapi({
@@ -48,8 +48,8 @@ const StatusBody = z.object({
   replays: z.array(ReplayBody),
   mainPurseIsLive: z.boolean().openapi({
     description:
-      'True in a production with live matches. There a replay that is not practice pays those who know its outcome the ' +
-      'money that live matches are traded with.',
+      'True in a production with live matches. There a replay that is not practice pays money of live matches to users ' +
+      'who know its outcome.',
     example: false,
   }),
 })
@@ -97,7 +97,7 @@ const start = createRoute({
     body: jsonBody(
       strictBody({
         fixtureId: z.string().min(1).max(64).openapi({ example: 'goal-feast' }),
-        speed: z.number().min(1).max(120).default(1).openapi({ description: 'Times real time.' }),
+        speed: z.number().min(1).max(120).default(1).openapi({ description: '1 is real time.' }),
         traders: z.int().min(0).max(500).default(DEFAULT_TRADERS).openapi({ description: 'Simulated traders.' }),
         lossless: z
           .boolean()

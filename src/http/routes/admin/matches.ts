@@ -32,18 +32,36 @@ const route = createRoute({
 function refusalOf(ended: Ended) {
   if (ended === 'unknown') return notFound('match')
   if (ended === 'over') return answerWith('MATCH_OVER')
-  // The process that owns the match did not answer.
+  // The process that owns the match did not answer: it may have ended it.
   return ended === 'elsewhere' ? answerWith('BUSY', { retryAfterSecs: 1 }) : null
 }
 
-export function endMatch({ audit, desk }: Pick<HttpDeps, 'audit' | 'desk'>, gates: Gates) {
+/** The audit log's outcome of an end whose answer was lost. */
+const UNKNOWN = 'UNKNOWN_OUTCOME'
+
+export function endMatch({ audit, catalogue, desk }: Pick<HttpDeps, 'audit' | 'catalogue' | 'desk'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.freshAdmin }, async (c) => {
     const { id } = c.req.valid('param')
     const { outcome: after, reason } = c.req.valid('json')
     const actor = c.var.caller.userId
-    const refusal = refusalOf(await desk.ask('end', { matchId: id, ending: after === 'void' ? 'void' : 'full_time' }))
     const action = { actor, action: 'match.end', subject: String(id), before: null, after, reason }
-    await audit.record({ ...action, outcome: refusal?.code ?? 'ok' })
+    const ending = after === 'void' ? 'void' : 'full_time'
+    const ended = await desk.ask('end', { matchId: id, ending }).catch(async (error: unknown) => {
+      await audit.record({ ...action, outcome: UNKNOWN })
+      throw error
+    })
+    const refusal = refusalOf(ended)
+    // An earlier request may have ended it, and had no answer: then this one is the first to know.
+    const isOurs = async () => {
+      const [last] = await audit.list(1, null, { action: action.action, subject: action.subject })
+      const wasAsked = last?.outcome === UNKNOWN && last.after === after
+      return wasAsked && (await catalogue.match(id))?.settling === ending
+    }
+    if (ended === 'over' && (await isOurs())) {
+      await audit.record(action)
+      return c.json({ matchId: id, outcome: after }, 200)
+    }
+    await audit.record({ ...action, outcome: ended === 'elsewhere' ? UNKNOWN : (refusal?.code ?? 'ok') })
     return refusal === null ? c.json({ matchId: id, outcome: after }, 200) : fail(c, refusal)
   })
 }

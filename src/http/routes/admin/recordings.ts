@@ -82,7 +82,7 @@ const chart = createRoute({
   path: '/api/admin/recordings/{id}/chart',
   tags: ['Admin'],
   summary: 'A small price chart of an ended match',
-  description: 'The base prices of the three players that moved the most, at even distances of time.',
+  description: 'The base prices of the three players that moved the most, at equal intervals.',
   security: ADMIN_READ_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: {

@@ -57,7 +57,8 @@ const set = createRoute({
     'one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument id>`. ' +
     'Writes an audit entry. A setting that moves running prices says so first: `dryRun=true` changes nothing and answers ' +
     'the moves and closes it would cause. A change that would move any running price by more than `rules.max_move_pct` ' +
-    'per cent is refused unless the body says `force: true`. The ticks it causes have the cause `rules`.',
+    'per cent is refused unless the body says `force: true`. Forcing, and raising that limit, need a sign-in of the last ' +
+    '15 minutes. The ticks it causes have the cause `rules`.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'trading.hold_secs' }) }),
@@ -97,9 +98,9 @@ const multiplierKeys = createRoute({
   },
 })
 
-type Deps = Pick<HttpDeps, 'settings' | 'effectsOf' | 'catalogue'>
+type Deps = Pick<HttpDeps, 'audit' | 'settings' | 'effectsOf' | 'catalogue'>
 
-export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: Gates) {
+export function adminSettings({ audit, settings, effectsOf, catalogue }: Deps, gates: Gates) {
   /** What a change would do, and whether it takes force. */
   const foresee = async (key: string, to: SettingValue) => {
     const preview = settings.preview(key, to)
@@ -125,9 +126,18 @@ export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: G
         const matches = effects.filter(({ moves, known }) => moves.length > 0 || !known).map(effectJson)
         return c.json({ key, dryRun: true as const, maxMovePct, closes, needsForce, matches }, 200)
       }
-      if (needsForce && !force) return fail(c, answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } }))
-      if (needsForce && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
-      const outcome = await settings.set({ key, value: to, by: c.var.caller.userId, reason })
+      const actor = c.var.caller.userId
+      // An admin who may not force a move may not lift the limit either.
+      const liftsLimit = key === 'rules.max_move_pct' && Number(to) > limitPct
+      const isTooFar = needsForce && !force
+      if (isTooFar || ((needsForce || liftsLimit) && !(await gates.isFresh(c.var.caller)))) {
+        const moves = answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } })
+        const refusal = isTooFar ? moves : SIGN_IN_AGAIN
+        const change = { action: 'setting.set', subject: key, before: null, after: to }
+        await audit.record({ actor, ...change, reason, outcome: refusal.code })
+        return fail(c, refusal)
+      }
+      const outcome = await settings.set({ key, value: to, by: actor, reason })
       return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome))
     })
     .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))

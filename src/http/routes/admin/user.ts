@@ -61,7 +61,7 @@ const UserFileBody = z
     purses: z.array(PurseBody).openapi({
       description: `Main, practice, and of the ${LEAGUES_SHOWN} leagues that end last.`,
     }),
-    sessions: z.array(SessionBody).openapi({ description: 'Those that last, at most 100.' }),
+    sessions: z.array(SessionBody).openapi({ description: 'Active ones, at most 100.' }),
     keys: z.array(KeyBody),
     connections: z.array(ConnectionBody).openapi({
       description:

@@ -178,7 +178,7 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
       const begun = await downloads.begin(c, {
         owner: actor,
         first: () => audit.record({ actor, action: 'users.export', subject: 'users', before: null, after: null }),
-        chunks: () => csvOf(userList.pages()),
+        chunks: () => csvOf(userList.pages(), () => gates.isStillAdmin(c.var.caller)),
       })
       if (begun === null) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
       c.header('Content-Type', 'text/csv; charset=utf-8')
@@ -195,6 +195,8 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
           return fail(c, notFound('user'))
         case 'own_role':
           return fail(c, answerWith('OWN_ROLE'))
+        case 'forbidden':
+          return fail(c, answerWith('FORBIDDEN'))
         default:
           return unreachable(outcome)
       }
@@ -215,9 +217,16 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
     })
 }
 
-async function* csvOf(pages: AsyncGenerator<readonly ListedUser[]>): AsyncGenerator<string> {
+/** Aborted once the caller is no admin any more. */
+async function* csvOf(
+  pages: AsyncGenerator<readonly ListedUser[]>,
+  mayGoOn: () => Promise<boolean>,
+): AsyncGenerator<string> {
   yield csvRecord(COLUMNS.map(([name]) => name))
-  for await (const page of pages) yield page.map((user) => csvRecord(COLUMNS.map(([, of]) => of(user)))).join('')
+  for await (const page of pages) {
+    if (!(await mayGoOn())) throw new Error('the caller is no admin any more')
+    yield page.map((user) => csvRecord(COLUMNS.map(([, of]) => of(user)))).join('')
+  }
 }
 
 export const listedUserJson = ({ id, balance, createdAt, ...user }: ListedUser): z.output<typeof ListedUserBody> => ({

@@ -69,7 +69,7 @@ export function completeProfile(deps: Deps, gates: Gates) {
       switch (completed.kind) {
         case 'registered': {
           const { user, isNew } = completed
-          return c.json({ user: await openSession(c, user, deps), isNew }, 200)
+          return c.json({ user: await openSession(c, user, deps, { isFirst: isNew }), isNew }, 200)
         }
         case 'invalid_ticket':
           return failSignIn(c, answerWith('INVALID_REGISTRATION_TICKET'), deps)

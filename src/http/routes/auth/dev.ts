@@ -101,7 +101,10 @@ export function syntheticUsers(deps: SessionDeps & Pick<HttpDeps, 'accounts'>) {
         const signedIn = await accounts.signInSynthetic({ displayName, districtId, referralCode })
         if (signedIn === null) return fail(c, invalid('districtId', 'unknown district'))
         const { user, isNew } = signedIn
-        return c.json({ user: await openSession(c, user, deps), isNew, ...cancelled(signedIn) }, 200)
+        return c.json(
+          { user: await openSession(c, user, deps, { isFirst: isNew }), isNew, ...cancelled(signedIn) },
+          200,
+        )
       }
       return (await queue.run(c.req.raw.signal, signIn)) ?? fail(c, QUEUE_FULL)
     })

@@ -68,7 +68,7 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
       case 'signed_in':
         return c.json(
           {
-            user: await openSession(c, begun.user, deps, begun.authenticatedAt),
+            user: await openSession(c, begun.user, deps, { authenticatedAt: begun.authenticatedAt }),
             isNew: false as const,
             ...cancelled(begun),
           },

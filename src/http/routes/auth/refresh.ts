@@ -20,8 +20,8 @@ const route = createRoute({
   description:
     'Each refresh token can be rotated once. A repetition with the same `Idempotency-Key` within 60 seconds gets the ' +
     'same pair again, so that a lost answer does not end the session. Without it the previous token is 401 for ten seconds, ' +
-    'and after that it counts as stolen and ends the session. A session ends after `auth.session_max_days` whatever it ' +
-    'refreshes.',
+    'and after that it counts as stolen and ends the session. A session ends after `auth.session_max_days`, refreshed ' +
+    'or not.',
   security: REFRESH_SECURITY,
   request: { headers: KeyHeader },
   responses: {

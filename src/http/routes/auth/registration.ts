@@ -2,8 +2,9 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { present } from '../../../../actors/kernel/assert.ts'
-import { type Instant, SECOND_MS } from '../../../../actors/kernel/world.ts'
+import { SECOND_MS } from '../../../../actors/kernel/world.ts'
 import type { Device } from '../../../../db/sessions.ts'
+import type { Proof } from '../../../auth/sessions.ts'
 import type { User } from '../../../../db/users.ts'
 import type { SignInFailure } from '../../../auth/security-events.ts'
 import { type Answer, type Answering, fail } from '../../answers.ts'
@@ -58,11 +59,11 @@ export async function openSession(
   c: Pick<Context, 'header'> & Requested,
   user: User,
   deps: SessionDeps,
-  authenticatedAt: Instant | null = null,
+  proof: Proof = {},
 ) {
   const { sessions, wallets, cookies, security } = deps
   const device = deviceOf(c, deps)
-  const [tokens, wallet] = await Promise.all([sessions.signIn(user, device, authenticatedAt), wallets.find(user.id)])
+  const [tokens, wallet] = await Promise.all([sessions.signIn(user, device, proof), wallets.find(user.id)])
   security.signedIn(user.id, device.addressPrefix)
   setSession(c, { tokens, cookies })
   return userJson(user, present(wallet, 'the wallet of a user who just signed in'))

@@ -28,7 +28,7 @@ const list = createRoute({
   tags: ['Session'],
   summary: "The caller's sessions",
   description:
-    'Those that last, the one used last first; at most 100. Only the network of an address is stored (IPv4 by /24, ' +
+    'Active ones, most recently used first; at most 100. Only the network of an address is stored (IPv4 by /24, ' +
     'IPv6 by /48).',
   security: BROWSER_SECURITY,
   responses: {

@@ -23,7 +23,9 @@ const route = createRoute({
   path: '/api/instruments/{id}/recent-trades',
   tags: ['Market'],
   summary: 'Recent trades of an instrument, anonymised',
-  description: 'Openings and closes, without user ids. Closes by full time or a void are not listed.',
+  description:
+    'Openings and closes with the main and practice purses, without user ids. Closes by full time or a void, and ' +
+    'trades in leagues, are not listed.',
   security: READ_SECURITY,
   request: {
     params: z.object({ id: InstrumentIdInput }),

@@ -61,7 +61,7 @@ const create = createRoute({
   summary: 'Create a personal key for a program',
   description:
     'The answer is the only one that shows `secret`: send it as `Authorization: Bearer …`. A user has at most 10 keys. ' +
-    'Requests with any of them share limits: orders those of the user, others one limit as high as that of an address. A ' +
+    'Requests with any of them share limits: orders use those of the user, all others one as high as that of an address. A ' +
     'key ends when it expires or is deleted, when the user signs out everywhere, and when their role is taken away. ' +
     'Writes an audit entry; the user gets a mail.',
   security: BROWSER_SECURITY,
@@ -86,7 +86,7 @@ const list = createRoute({
   path: '/api/keys',
   tags: ['Session'],
   summary: "The caller's personal keys",
-  description: 'Those that count, newest first; at most 10. Their secrets cannot be read again.',
+  description: 'Valid ones, newest first; at most 10. Their secrets cannot be read again.',
   security: BROWSER_SECURITY,
   responses: { 200: json(z.object({ keys: z.array(KeyBody) }), 'The keys.'), ...errors(...SIGNED_IN) },
 })

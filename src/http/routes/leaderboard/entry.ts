@@ -34,7 +34,7 @@ export const EntryBody = z
     winRate: z.number().openapi({ description: 'Wins ÷ closes, 0 to 1.', example: 0.62 }),
     trades: z.int().openapi({ description: 'Closed positions.', example: 21 }),
     bot: z.boolean().openapi({
-      description: 'The account has traded by a key. Bots are ranked only while the setting `boards.bots` allows it.',
+      description: 'True if it has traded with a key. Bots are ranked only while the setting `boards.bots` allows it.',
       example: false,
     }),
     isMe: z.boolean().openapi({ example: true }),

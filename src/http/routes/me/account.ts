@@ -35,7 +35,7 @@ const remove = createRoute({
   summary: 'Delete the account',
   description:
     'Signs the user out everywhere and takes them off the boards at once. After a week (`privacy.deletion_grace_days`) ' +
-    'everything that is theirs is erased, unless they sign in before: then the account stays, and they are told. ' +
+    'everything that names them is erased, unless they sign in before: then the account stays, and they are told. ' +
     'Open positions live on until then, and are closed; one that cannot be settles at full time first. Trades and ' +
     'ledger stay under a pseudonym. The username is kept from others for a year.',
   security: BROWSER_SECURITY,
@@ -67,9 +67,10 @@ export function ownAccount({ accounts, personal, sessions, cookies }: Deps, gate
       const user = await accounts.find(userId)
       if (user === null) return fail(c, UNAUTHORIZED)
       if (c.req.valid('json').confirm !== user.username) return fail(c, invalid('confirm', 'must be your username'))
-      // Sessions end first: whatever happens next, no session outlives an account that is due.
-      await sessions.endAll(userId)
+      // It ends the sessions as well, together with the request: none outlives an account that is due, and no user is
+      // signed out whose request is lost.
       const due = await personal.requestDeletion(userId)
+      sessions.signedOut(userId)
       clearSession(c, cookies)
       return due === null ? fail(c, UNAUTHORIZED) : c.json({ deletionDue: timestamp(due) }, 200)
     })

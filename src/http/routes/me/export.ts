@@ -38,18 +38,18 @@ const route = createRoute({
 })
 
 export function exportMyData(
-  { accounts, personal, world }: Pick<HttpDeps, 'accounts' | 'personal' | 'world'>,
+  { accounts, personal, sessions, world }: Pick<HttpDeps, 'accounts' | 'personal' | 'sessions' | 'world'>,
   gates: Gates,
 ) {
   const downloads = new Downloads(DOWNLOADS)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const { userId } = c.var.caller
+    const { userId, sid } = c.var.caller
     const user = await accounts.find(userId)
     if (user === null) return fail(c, UNAUTHORIZED)
     const at = timestamp(world.now())
     const begun = await downloads.begin(c, {
       owner: userId,
-      chunks: () => documentOf(at, personal.pages(userId)),
+      chunks: () => documentOf(at, personal.pages(userId), async () => (await sessions.livingAmong([sid])).has(sid)),
     })
     if (begun === null) return fail(c, answerWith('BUSY', { retryAfterSecs: RETRY_AFTER_SECS }))
     c.header('Content-Type', 'application/json; charset=utf-8')
@@ -60,14 +60,20 @@ export function exportMyData(
   })
 }
 
-/** The document in pieces: a page of rows at a time. */
-async function* documentOf(at: string, pages: ReturnType<HttpDeps['personal']['pages']>): AsyncGenerator<string> {
+/** The document in pieces: a page of rows at a time. Aborted once its session has ended. */
+async function* documentOf(
+  at: string,
+  pages: ReturnType<HttpDeps['personal']['pages']>,
+  mayGoOn: () => Promise<boolean>,
+): AsyncGenerator<string> {
   yield `{"exportedAt":${JSON.stringify(at)}`
   let open: string | null = null
   for await (const { section, rows } of pages) {
+    if (!(await mayGoOn())) throw new Error('the session has ended')
     const text = rows.map((row) => JSON.stringify(row)).join(',\n')
-    if (section === open) yield `,\n${text}`
-    else yield `${open === null ? '' : '\n]'},\n${JSON.stringify(section)}:[\n${text}`
+    if (section !== open) yield `${open === null ? '' : '\n]'},\n${JSON.stringify(section)}:[\n${text}`
+    // The last page of a section that fills its pages is empty.
+    else if (rows.length > 0) yield `,\n${text}`
     open = section
   }
   yield `${open === null ? '' : '\n]'}}\n`

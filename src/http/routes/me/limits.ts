@@ -24,9 +24,7 @@ import { strictBody } from '../../unknown-names.ts'
 const time = z.string().openapi({ format: 'date-time', example: '2026-05-09T14:30:00.000Z' })
 const amount = z.number().openapi({ example: 500 })
 const pending = <T extends z.ZodType>(value: T) =>
-  z
-    .object({ value: value.nullable(), at: time.openapi({ description: 'When it takes the place of the other.' }) })
-    .optional()
+  z.object({ value: value.nullable(), at: time.openapi({ description: 'When it comes into force.' }) }).optional()
 
 const LimitsBody = z
   .object({
@@ -35,7 +33,7 @@ const LimitsBody = z
     excludedUntil: time.nullable(),
     pending: z
       .object({ dailyLoss: pending(amount), coolOffUntil: pending(time), excludedUntil: pending(time) })
-      .openapi({ description: 'Looser values that wait.', example: {} }),
+      .openapi({ description: 'Pending looser values.', example: {} }),
     lostToday: amount.openapi({
       description: 'Of the UTC day, below zero for a win. Corrections count.',
       example: 310.5,
@@ -72,7 +70,7 @@ const set = createRoute({
   summary: "Set the caller's own limits",
   description:
     'A limit that is left out stays; null removes it. A stricter value binds at once, in every match; a looser one after ' +
-    '24 hours. `dailyLoss`: no position opens whose margin, with what is at stake and was lost today, is more ' +
+    '24 hours. `dailyLoss`: an open is refused whose margin, with the stakes and today’s loss, exceeds it ' +
     '(`LIMIT_REACHED`). `coolOffUntil` (at most 42 days) and `excludedUntil` (at most 5 years): until then the ' +
     'caller opens nothing in any purse (`SELF_EXCLUDED`); they can close, and set levels.',
   security: BROWSER_SECURITY,

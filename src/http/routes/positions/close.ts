@@ -1,9 +1,10 @@
 /** `POST /api/positions/{id}/close`. */
-import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { KEY_LENGTH_MAX } from '../../../../actors/kernel/limits.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
-import { bodyMayBeEmpty, Key, KeyHeader, optionalBody } from '../../inputs.ts'
+import { bodyMayBeEmpty, KeyHeader, optionalBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { CloseBody } from '../../close-schema.ts'
 import { json } from '../../schemas.ts'
@@ -16,7 +17,13 @@ const CloseOrder = strictBody({
       'The part to close, in whole lot steps; the rest is at least one lot step. Absent, or the whole size: all of it.',
     example: 0.25,
   }),
-  clientRequestId: Key.optional().openapi({ description: 'The idempotency key if the header is absent.' }),
+  clientRequestId: z
+    .string()
+    .min(1)
+    .max(KEY_LENGTH_MAX)
+    .refine((key) => !/\p{Cc}/u.test(key), 'must not contain control characters')
+    .optional()
+    .openapi({ description: 'The idempotency key if the header is absent.', example: 'b7f0c1d2' }),
 })
 
 const route = createRoute({
@@ -25,7 +32,7 @@ const route = createRoute({
   tags: ['Trading'],
   summary: 'Close a position',
   description:
-    'Possible after the hold. Fills at `exitPrice`, the mean of the price over the way that the close moves it, and ' +
+    'Possible after the hold. Fills at `exitPrice`, the mean of the price over the move that it causes, and ' +
     'pays back the margin plus the realised PnL, never less than 0. With `lotSize` a part is closed: it becomes a ' +
     'closed position of its own (`partOf`), the rest keeps its id, entry, hold and levels, and the margin is shared ' +
     'to the micro, rounded down for the part. Boards, careers and the draw count the position once, when its last ' +

@@ -19,9 +19,9 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "The caller's positions, newest first",
   description:
-    'Those that are open, unless `status` says otherwise, in every purse, unless `purse` names one. Open positions are ' +
+    'By default the open ones in every purse; see `status` and `purse`. Open positions are ' +
     'valued at the current price of their instrument, closed ones at their close price. One page holds all that a ' +
-    'purse may have open, unless operators have raised that limit above 100. `from` and `to` ask for the time of ' +
+    'purse may have open, unless operators have raised that limit above 100. `from` and `to` filter by time of ' +
     'opening. A closed part of a position is listed by itself, at the place of its close.',
   security: READ_SECURITY,
   request: {

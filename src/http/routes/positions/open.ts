@@ -24,9 +24,9 @@ const route = createRoute({
   tags: ['Trading'],
   summary: 'Open a position',
   description:
-    'Fills at the mean of the price over the way that the order moves it, and debits the margin, price × lots × 5 ÷ ' +
+    'Fills at the mean of the price over the move that the order causes, and debits the margin, price × lots × 5 ÷ ' +
     '10, from the wallet. A stop-loss beyond the washout price is accepted with an entry in `warnings`. A level ' +
-    'between the price and `exitPrice` fires at once: the position of the answer is as it opened, the wallet as it is ' +
+    'between the price and `exitPrice` fires at once: the answer has the position as it opened, the wallet as it is ' +
     'after the close. The owner ' +
     'may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is more than ' +
     '`trading.price_guard_pct` (2.5) per cent off, the market is not open, or the margin is not covered. A retry ' +

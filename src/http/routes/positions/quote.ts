@@ -15,7 +15,7 @@ import { Order, refusing } from './order.ts'
 const QuoteBody = z
   .object({
     fillPrice: z.number().openapi({
-      description: 'The mean of the price over the way that the order itself moves it.',
+      description: 'The mean of the price over the move that the order causes.',
       example: 206.315,
     }),
     exitPrice: z.number().openapi({ description: 'What closing it again at once would fill at.', example: 206.315 }),
@@ -42,7 +42,7 @@ const QuoteBody = z
 /** The body of an open, which may be sent here unchanged. Who only asks what an order costs has no price to compare. */
 const QuoteOrder = Order.extend({
   clientPrice: comparedPriceInput().optional().openapi({
-    description: 'As for opening. Absent: a moved price is no refusal.',
+    description: 'As for opening. Absent: no price guard.',
     example: 206.3,
   }),
 })

@@ -12,7 +12,7 @@ import { WatchedBody, WatchedMatchBody } from '../../watched-match-schema.ts'
 
 const delaySecs = z.number().openapi({ description: 'How far behind it is, in seconds.', example: 45 })
 const at = timestampText.nullable().openapi({
-  description: 'How things stood then. Null while the server has not run for so long.',
+  description: 'How things stood then. Null until the server has run that long.',
 })
 
 const list = createRoute({
@@ -21,7 +21,7 @@ const list = createRoute({
   tags: ['Public'],
   summary: 'Live matches, a little behind',
   description:
-    'At most 100, as they stood `watch.delay_secs` ago: what is seen here is too old to trade on. Kept for every ' +
+    'At most 100, as they stood `watch.delay_secs` ago: what is seen here is too old to trade on. Sampled every ' +
     'five seconds.',
   security: PUBLIC_SECURITY,
   responses: {

@@ -16,7 +16,7 @@ const route = createRoute({
   summary: "The caller's wallet in a purse",
   description:
     'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance. `freeMargin` is ' +
-    'what can be opened with.',
+    'units free to open with.',
   security: READ_SECURITY,
   request: { query: z.object({ purse: purseInput }) },
   responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },

@@ -21,7 +21,7 @@ const route = createRoute({
         expiresIn: z.int().openapi({ description: 'Seconds.', example: 60 }),
         wsUrl: z.string().openapi({ description: 'Where to connect.', example: 'wss://live.touchline.example' }),
       }),
-      'It opens one connection; request another for the next.',
+      'It opens any number of connections while it lasts.',
     ),
     ...errors(...SIGNED_IN, ...CHANGE),
   },

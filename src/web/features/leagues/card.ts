@@ -245,7 +245,10 @@ function Invite({ league: { url, code, state } }: { league: League }) {
 /** Who has made what in one match. */
 function Matches({ league }: { league: League }) {
   const [match, setMatch] = useState<number | null>(null)
-  const { answer } = useRequest(async () => (match === null ? null : api.leagueMatch(league.id, match)), [match])
+  const { answer } = useRequest(
+    async () => (match === null ? null : api.leagueMatch(league.id, match)),
+    [league.id, match],
+  )
   if (matches.value.length === 0) return null
   return html`
     <details class="inside">

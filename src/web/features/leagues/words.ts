@@ -39,7 +39,7 @@ export const said = {
     copied: 'The link is copied',
     invite: 'Invite with the code {code} or the link {link}',
     share: 'Share the link',
-    byItself: 'A match by itself',
+    byItself: 'A single match',
     choose: 'Choose a match',
     noneClosed: 'No member has closed a position in this match yet.',
     closed: '{n} closed',

@@ -22,12 +22,11 @@ export function MatchRanks({ matchId }: { matchId: number }) {
   const [group, setGroup] = useState<MatchTable['group']>('all')
   const { answer, trouble, again } = useRequest(() => api.matchTable(matchId, group, TOP), [matchId, group])
   useRepeated(again, EVERY_MS)
-  const isShown = answer?.matchId === matchId && answer.group === group
   return html`
     <section class="card" aria-labelledby="match-ranks-title">
       <header>
         <h2 id="match-ranks-title">${own.title}</h2>
-        ${isShown && answer.me !== null ? html`<small>${say(own.mine, { rank: answer.me.rank, total: answer.total })}</small>` : null}
+        ${answer !== null && answer.me !== null ? html`<small>${say(own.mine, { rank: answer.me.rank, total: answer.total })}</small>` : null}
       </header>
       <div class="choice spread" role="group" aria-label=${words.league.who}>
         ${GROUPS.map(
@@ -35,7 +34,7 @@ export function MatchRanks({ matchId }: { matchId: number }) {
             html`<button aria-pressed=${group === key} onClick=${() => setGroup(key)}>${label}</button>`,
         )}
       </div>
-      ${isShown ? html`<${Ranks} table=${answer} />` : html`<${Waiting} trouble=${trouble} />`}
+      ${answer !== null ? html`<${Ranks} table=${answer} />` : html`<${Waiting} trouble=${trouble} />`}
     </section>
   `
 }

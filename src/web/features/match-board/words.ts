@@ -2,7 +2,7 @@
 export const said = {
   en: {
     title: 'Ranks of this match',
-    about: 'What the match made of positions closed in it.',
+    about: 'ROI of positions closed in this match.',
     final: 'Final.',
     none: 'No positions of this match are closed yet.',
     mine: 'Rank {rank} of {total}',

@@ -94,12 +94,14 @@ const NOTICES: Readonly<Record<string, (data: Data, theirs: Told) => Told | null
     }
   },
   account: () => ({ title: own.accountTitle, body: own.accountBody }),
-  league: ({ name, rank, members, value, winner, outcome, division }) => {
+  league: ({ name, rank, members, value, winner, tied, outcome, division }) => {
     if (typeof name !== 'string') return null
+    if (outcome === 'unplayed')
+      return { title: say(own.leagueUnplayed, { league: name }), body: own.leagueUnplayedBody }
     const facts = { league: name, rank: Number(rank), members: Number(members) }
     const next = OUTCOMES[String(outcome)]
     return {
-      title: say(rank === 1 ? own.leagueWon : own.leagueRank, facts),
+      title: say(rank === 1 && tied === undefined ? own.leagueWon : own.leagueRank, facts),
       body: [
         say(own.leagueBody, { value: units(Number(value)) }),
         ...(typeof winner === 'string' ? [say(own.leagueFirst, { winner })] : []),

@@ -14,7 +14,7 @@ const own = wordsOf(said)
 
 export function Inbox({ features }: ViewProps) {
   const added = features.flatMap(({ notices = [] }) => notices)
-  const { answer, trouble } = useRequest(() => api.notifications(), [arrived.value])
+  const { answer, trouble } = useRequest(() => api.notifications(), [], [arrived.value])
   useEffect(() => {
     if (answer === null || answer.unreadCount === 0) return
     api

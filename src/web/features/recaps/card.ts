@@ -144,21 +144,25 @@ function weekOf(at: number): string {
 
 /** The user's week in the game, and the one before. Absent while nothing was closed in either. */
 export function WeekRecap() {
-  const [weeksAgo, setWeeksAgo] = useState(0)
-  const week = weekOf(now.peek() - weeksAgo * 7 * DAY_MS)
-  const { answer } = useRequest(() => api.weekRecap(week), [week])
-  if (answer === null || (weeksAgo === 0 && answer.curve.length === 0)) return null
+  const [chosen, choose] = useState<0 | 1 | null>(null)
+  const [current, before] = [weekOf(now.peek()), weekOf(now.peek() - 7 * DAY_MS)]
+  const { answer } = useRequest(() => Promise.all([api.weekRecap(current), api.weekRecap(before)]), [current])
+  if (answer === null || answer.every(({ curve }) => curve.length === 0)) return null
+  const weeksAgo = chosen ?? (answer[0].curve.length === 0 ? 1 : 0)
+  const week = weeksAgo === 0 ? current : before
   const title = say(own.week, { week: week.slice(-2), year: week.slice(0, 4) })
   return html`
     <section class="card" aria-labelledby="week-title">
       <header>
         <h2 id="week-title">${own.yourWeek}</h2>
         <div class="choice" role="group" aria-label=${own.whichWeek}>
-          <button aria-pressed=${weeksAgo === 0} onClick=${() => setWeeksAgo(0)}>${own.this}</button>
-          <button aria-pressed=${weeksAgo === 1} onClick=${() => setWeeksAgo(1)}>${own.last}</button>
+          <button aria-pressed=${weeksAgo === 0} onClick=${() => choose(0)}>${own.this}</button>
+          <button aria-pressed=${weeksAgo === 1} onClick=${() => choose(1)}>${own.last}</button>
         </div>
       </header>
-      <div class="inside"><${Card} recap=${{ ...answer, title }} address=${`/api/recaps/weeks/${week}`} /></div>
+      <div class="inside">
+        <${Card} recap=${{ ...answer[weeksAgo], title }} address=${`/api/recaps/weeks/${week}`} />
+      </div>
     </section>
   `
 }

@@ -1,10 +1,10 @@
 /** Full time for a signed-in user: what the match made of their positions, or who moved most. */
 import { useState } from 'preact/hooks'
 import { ApiError } from '../../client/ask.ts'
-import type { MatchEvent, Purse, Recap, Squad } from '../../client/wire.ts'
+import type { League, Match, MatchEvent, Purse, Recap, Squad } from '../../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../../format.ts'
 import { html } from '../../html.ts'
-import { isLeague, leagues, purseName } from '../../leagues.ts'
+import { isLeague, leagues, purseName, takes } from '../../leagues.ts'
 import { lineUp, type Listed } from '../../line-up.ts'
 import { grass, shirtOf } from '../../parts/grass.ts'
 import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
@@ -33,10 +33,21 @@ const recapOf = (id: number, of: Purse): Promise<Recap | null> =>
 const isRankAwaited = ({ rank, trades, to }: Recap): boolean =>
   rank === null && trades > 0 && now.peek() - Date.parse(to) < RANKED_MS
 
+/** The wanted league, and of the others those that end or ended about now: a tournament ends with its match. */
+function leaguesOf(match: Match, wanted: string): readonly string[] {
+  const distance = ({ id, endsAt }: League): number => (id === wanted ? 0 : Math.abs(Date.parse(endsAt) - now.peek()))
+  const taking = leagues.value.filter((league) => league.id === wanted || takes(league, match))
+  return taking
+    .toSorted((a, b) => distance(a) - distance(b))
+    .slice(0, LEAGUES_ASKED)
+    .map(({ id }) => id)
+}
+
 export function YourMatch({ match, events }: FullTimeProps) {
   const { id } = match
-  const [chosen, choose] = useState<string>(item.peek())
-  const asked = [match.purse, ...leagues.value.slice(0, LEAGUES_ASKED).map((league) => league.id)]
+  const [wanted] = useState<string>(item.peek())
+  const [chosen, choose] = useState(wanted)
+  const asked = [match.purse, ...leaguesOf(match, wanted)]
   const squads = useRequest(() => Promise.all([api.squad(id, 'home'), api.squad(id, 'away')]))
   const recaps = useRequest(() => Promise.all(asked.map((of) => recapOf(id, of))), [asked.join()])
   const found = (recaps.answer ?? []).filter((recap) => recap !== null)

@@ -5,7 +5,7 @@ export const said = {
     title: 'Season: {name}',
     ends: 'ends {when}',
     about:
-      'One month, all users, the same money: 10,000 units of the season. The best fifth of your group goes up a division.',
+      'One month, all users, the same money: 10,000 units of the season. The best fifth of your group goes up a division, if in profit.',
     enter: 'Enter the season',
     place: 'You play in {division}, group {group}, {others}.',
     division: 'division {n}',
@@ -22,7 +22,7 @@ export const said = {
     title: 'Temporada: {name}',
     ends: 'termina el {when}',
     about:
-      'Un mes, todo el mundo, el mismo dinero: 10.000 unidades de la temporada. La mejor quinta parte de tu grupo sube de división.',
+      'Un mes, todo el mundo, el mismo dinero: 10.000 unidades de la temporada. La mejor quinta parte de tu grupo sube de división, si ha ganado.',
     enter: 'Entrar en la temporada',
     place: 'Juegas en la {division}, grupo {group}, {others}.',
     division: 'división {n}',

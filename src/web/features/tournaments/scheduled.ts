@@ -18,7 +18,7 @@ const change = (id: string, wanted: { state?: 'cancelled'; startsAt?: string; re
 const typed = (event: Event): string => (event.target as HTMLInputElement).value
 
 export function ScheduledTournaments() {
-  const { answer, trouble, again } = useRequest(() => api.tournaments(), [acted.value])
+  const { answer, trouble, again } = useRequest(() => api.tournaments(), [], [acted.value])
   useRepeated(again, AGAIN_MS)
   return html`
     <section class="card" aria-labelledby="tournaments-title">

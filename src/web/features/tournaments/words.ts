@@ -3,8 +3,8 @@ export const said = {
   en: {
     title: 'Tournaments',
     about:
-      'A match from a secret seed. The hash of the seed is published before, the seed afterwards: anyone can make ' +
-      'the match again and compare. All start with the same money.',
+      'Each match is made from a secret seed. Its hash is published before, the seed after: anyone can remake ' +
+      'and compare the match. All start with the same money.',
     begins: 'begins {when}',
     running: 'being played',
     over: 'over',

@@ -2,6 +2,7 @@
 import type { Follows, PriceAlert } from '../../client/wire.ts'
 import { units } from '../../format.ts'
 import { html } from '../../html.ts'
+import { Switch } from '../../parts/switch.ts'
 import { api } from '../../session.ts'
 import { say, wordsOf } from '../../words.ts'
 import { changeFollows, follows } from './state.ts'
@@ -37,7 +38,7 @@ function Kinds({ kinds }: { kinds: Follows['kinds'] }) {
     ${KINDS.map(
       (kind) => html`
         <label key=${kind} class="choice">
-          <input type="checkbox" checked=${kinds.includes(kind)} onChange=${() => turn(kind)} />
+          <${Switch} isOn=${kinds.includes(kind)} onSet=${() => turn(kind)} />
           ${own[kind]}
         </label>
       `,
