@@ -18,6 +18,7 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
+import { uploads } from '../../src/features/uploads/index.ts'
 import { VARIABLES } from '../../src/variables.ts'
 import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { TOOLS } from '../../ops/tool-table.ts'
@@ -124,6 +125,39 @@ describe('ops/deploy/compose.yaml', () => {
       new Set(['./proxy/nginx.conf', './proxy/haproxy.cfg', './backup', './postgres/role.sh']),
     )
     expect(files.filter((path) => !existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([])
+  })
+
+  it('its proxy looks names up while it runs: not one of them keeps it from starting, or stays an old address', () => {
+    const proxy = text('ops/deploy/proxy/nginx.conf')
+    expect(proxy).toMatch(/^ +resolver 127\.0\.0\.11 valid=5s;$/m)
+    const upstreams = [...proxy.matchAll(/^ +upstream (\S+) \{([^}]*)\}/gm)]
+    for (const [, name, body = ''] of upstreams) {
+      expect(body).toContain(` zone ${name} `)
+      for (const server of body.match(/ server .*/g) ?? []) expect(server).toMatch(/ resolve;$/)
+    }
+    // Another host would be looked up once, at the start.
+    const passed = [...proxy.matchAll(/proxy_pass http:\/\/([^/;]+)/g)].map(([, host]) => host)
+    expect(new Set(passed)).toEqual(new Set(upstreams.map(([, name]) => name)))
+  })
+
+  it('its proxies take an upload, and nothing else that is larger than a body may be', () => {
+    const most = Math.max(...Object.values(uploads.bodies ?? {}))
+    const proxy = text('ops/deploy/proxy/nginx.conf')
+    const megabytes = (file: string, name: string): number =>
+      Number(new RegExp(`${name}:? (\\d+)m\\b`).exec(file)?.[1]) * 1_000_000
+    const taken = /location = \/api\/admin\/uploads \{[^}]*\}/.exec(proxy)?.[0] ?? ''
+    expect(megabytes(taken, 'client_max_body_size')).toBeGreaterThan(most)
+    expect(proxy.replace(taken, '')).toContain('client_max_body_size 64k;')
+    expect(megabytes(text('ops/deploy/kubernetes/ingress.yaml'), 'proxy-body-size')).toBeGreaterThan(most)
+  })
+
+  it('its proxy shows what the page and the probe ask for, and hides what is for those inside', () => {
+    const proxy = text('ops/deploy/proxy/nginx.conf')
+    const hidden = new RegExp(present(/location ~ (\S+) \{\s+return 404;/.exec(proxy)?.[1], 'what is hidden'))
+    for (const path of ['/metrics', '/feed/metrics', '/feed/ready', '/rooms-2/ready'])
+      expect(hidden.test(path), path).toBe(true)
+    for (const path of ['/ready', '/health', '/api/admin/metrics', '/feed/', '/rooms-1/'])
+      expect(hidden.test(path), path).toBe(false)
   })
 
   it('its proxy retries only safe requests on another process', () => {
@@ -379,7 +413,9 @@ describe('ops/deploy/kubernetes', () => {
     expect(job).toContain(`"configMap":{"name":"${generated.name}"`)
     expect(job).toContain(`"claimName":"${named('PersistentVolumeClaim')[0]?.metadata.name}"`)
     for (const secret of ['DATABASE_URL', 'BACKUP_KEY'])
-      expect(job).toContain(`{"name":"${secret}","valueFrom":{"secretKeyRef":{"name":"touchline","key":"${secret}"}}}`)
+      expect(job).toContain(
+        `{"name":"${secret}","valueFrom":{"secretKeyRef":{"name":"touchline-backup","key":"${secret}"}}}`,
+      )
     const script = /"command":\["\/scripts\/([\w.-]+)"\]/.exec(job)?.[1]
     expect(scripts).toContain(script)
   })

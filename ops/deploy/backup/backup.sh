@@ -12,6 +12,19 @@ name=base-$(date -u -d "@$begun" +%Y%m%dT%H%M%SZ).tar.gpg
 mkdir -p "$folder" "$BACKUP_DIR/wal"
 part=$folder/.$name.part
 trap 'rm -rf "$GNUPGHOME" "$part"' EXIT
+# Those of attempts that were killed.
+find "$folder" -name '.base-*.part' -mmin +1440 -delete
+
+# The server keeps the log from here on for as long as this session lasts: a checkpoint would remove what the end of the
+# backup asks for.
+case $DATABASE_URL in *\?*) with='&' ;; *) with='?' ;; esac
+coproc HOLD { psql "$DATABASE_URL${with}replication=true" --no-password --no-psqlrc --quiet --tuples-only \
+  --set ON_ERROR_STOP=1; }
+echo "CREATE_REPLICATION_SLOT backup_${begun}_$$ TEMPORARY PHYSICAL RESERVE_WAL;" >&"${HOLD[1]}"
+if ! read -r slot <&"${HOLD[0]}" || [ -z "$slot" ]; then
+  echo 'the server does not keep its log for the backup' >&2
+  exit 1
+fi
 
 # With the log that was written meanwhile, so that it can be restored even without the archive.
 pg_basebackup --dbname="$DATABASE_URL" --no-password --pgdata=- --format=tar --wal-method=fetch --checkpoint=fast |

@@ -2,16 +2,18 @@
 # BACKUP_KEY, at least 32 random characters, is the secret (`npm run ops -s -- keygen` prints one). BACKUP_DIR is where
 # backups are kept.
 
-: "${BACKUP_KEY:?the secret that backups are encrypted with}"
-: "${BACKUP_DIR:?the folder where backups are kept}"
-if [ "${#BACKUP_KEY}" -lt 32 ]; then
-  echo 'BACKUP_KEY has fewer than 32 characters' >&2
+# For PostgreSQL a command that ends with 1 to 125 has found the end of the archive.
+fail() {
+  echo "$1" >&2
   exit 200
-fi
+}
+[ "${BACKUP_KEY:-}" ] || fail 'BACKUP_KEY is not set: the secret that backups are encrypted with'
+[ "${#BACKUP_KEY}" -ge 32 ] || fail 'BACKUP_KEY has fewer than 32 characters'
+[ "${BACKUP_DIR:-}" ] || fail 'BACKUP_DIR is not set: the folder where backups are kept'
 umask 077
 
 # gpg wants a folder of its own. It asks no agent and writes no file there.
-GNUPGHOME=$(mktemp -d)
+GNUPGHOME=$(mktemp -d) || fail 'gpg has no folder of its own'
 export GNUPGHOME
 trap 'rm -rf "$GNUPGHOME"' EXIT
 
