@@ -64,7 +64,7 @@ export const TOOLS: readonly Tool[] = [
   tool('drill', './rehearse/drill/main.ts', 'make an incident, and walk the control room and the runbook to its end'),
   tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
   tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
-  tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in twenty ways beside ordinary users'),
+  tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in 25 ways beside ordinary users'),
   tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
   // Benchmarks; those with a colon and the simulator are scripts of their own as well
   tool('bench:trade', './bench/trade.ts', 'the trade path against a transaction a trade, and pgbench'),

@@ -39,10 +39,13 @@ export function readDump(csv: string): readonly DumpedTrade[] {
   const places = COLUMNS.map((column) => header.indexOf(column))
   const missing = COLUMNS.filter((_, n) => places[n] === -1)
   if (missing.length > 0) throw new Error(`the header lacks ${missing.join(', ')}; it must name ${COLUMNS.join(', ')}`)
+  const ids = new Set<string>()
   return rows.map((row, n) => {
     const parsed = Row.safeParse(Object.fromEntries(COLUMNS.map((column, i) => [column, row[places[i] ?? -1]])))
-    if (parsed.success) return parsed.data
-    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    if (parsed.success && ids.size < ids.add(parsed.data.id).size) return parsed.data
+    const issues = parsed.success
+      ? ['id: an earlier record has it too']
+      : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
     throw new Error(`record ${n + 2}: ${issues.join('; ')}`)
   })
 }
@@ -51,12 +54,13 @@ export function readDump(csv: string): readonly DumpedTrade[] {
 function recordsOf(csv: string): string[][] {
   const records: string[][] = []
   let record: string[] = []
-  for (const [, quoted, plain = '', end = ''] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+  // Sticky: what is no field ends the loop.
+  for (const [, quoted, plain = '', end = ''] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy)) {
     record.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
     if (end === ',') continue
     if (record.length > 1 || record[0] !== '') records.push(record)
     record = []
-    if (end === '') break
+    if (end === '') return records
   }
-  return records
+  throw new Error(`record ${records.length + 1}: a quote or a carriage return stands where none may`)
 }

@@ -12,8 +12,8 @@ import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { refuse } from '../rehearse/rig/options.ts'
 import { readDump } from './legacy-csv.ts'
 
-const path = process.argv[2]
-if (path === undefined) refuse('no file given: npm run ops -- legacy-import trades.csv')
+const [path, ...others] = process.argv.slice(2)
+if (path === undefined || others.length > 0) refuse('name one file: npm run ops -- legacy-import trades.csv')
 const dumped = readDump(await readFile(path, 'utf8'))
 
 const connection = await connect(databaseOf(readConfig(environment())))

@@ -1,7 +1,8 @@
 /**
  * Rebuilds everything derived from trades: `npm run ops -- reactions-rebuild`. Careers, XP and weeks are deleted and
  * made again; badges, notifications, activity and credits stay as they are. Stop the servers first. They rebuild their
- * leaderboards when they start with an empty store, or when an admin asks.
+ * leaderboards when they start with an empty store, or when an admin asks. The exit code is 1 if a commit was set
+ * aside.
  */
 import { AuditLog } from '../../db/audit-log.ts'
 import { connect } from '../../db/postgres/connect.ts'
@@ -34,7 +35,10 @@ try {
   for (;;) {
     const reacted = await outbox.react(reaction)
     if (reacted === null && (await outbox.lag()).commits === 0) break
-    if (reacted?.kind === 'failed' && reacted.setAside !== null) console.error('set aside:', reacted.error)
+    if (reacted?.kind === 'failed' && reacted.setAside !== null) {
+      console.error('set aside:', reacted.error)
+      process.exitCode = 1
+    }
     if (reacted?.kind === 'reacted') commits += reacted.commits
   }
   console.log(`${commits} commits processed`)

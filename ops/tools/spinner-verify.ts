@@ -6,7 +6,8 @@
  * A draw is proven if its seed has the published hash, the hash was published before the week ended, and seed,
  * candidates and settlement bases draw the winner. The instant of publication is what the server says: give the hashes
  * that you noted yourself, or you trust it with that. Candidates and bases are the server's too; compare the bases with
- * the prices at which you saw the match settle. The exit code is 1 if a draw is not proven.
+ * the prices at which you saw the match settle. The exit code is 1 if a draw is not proven, or one that you noted is
+ * missing.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { text } from 'node:stream/consumers'
@@ -37,25 +38,29 @@ type Week = z.output<typeof Week>
 const { values } = parseArgs({ options: { noted: { type: 'string', multiple: true, default: [] } } })
 const noted = new Map(values.noted.map((each) => z.tuple([z.string(), z.string()]).parse(each.split(':'))))
 
-const given = await text(process.stdin)
-const { weeks } = understood(() => z.looseObject({ weeks: z.array(Week) }).parse(JSON.parse(given)))
+const answer = await text(process.stdin)
+const { weeks } = understood(() => z.looseObject({ weeks: z.array(Week) }).parse(JSON.parse(answer)))
 for (const week of weeks) {
   const flaw = flawOf(week)
   const verdict = flaw ?? `proven${week.candidates.length > 1 ? ofDraw(week) : ', no draw was needed'}`
   console.log(`${week.week}: ${verdict} (${week.winner?.username ?? 'no winner'} of ${week.candidates.length})`)
   if (flaw !== null) process.exitCode = 1
 }
+for (const week of noted.keys()) {
+  if (weeks.some((given) => given.week === week)) continue
+  console.log(`${week}: IS NOT AMONG THE DRAWS, BUT YOU NOTED ITS HASH`)
+  process.exitCode = 1
+}
 
 function flawOf({ week, endsAt, winner, candidates, seedHash, publishedAt, seed, bases }: Week): string | null {
+  if ((noted.get(week) ?? seedHash) !== seedHash) return 'THE HASH IS NOT THE ONE THAT YOU NOTED'
   const users = candidates.map((candidate) => candidate.userId)
   const [only] = users
   if (users.length < 2) return winner?.userId === only ? null : 'THE WINNER IS NOT THE LEADER'
-  if (seed === undefined || seedHash === undefined || publishedAt === undefined) {
-    return winner === undefined ? null : 'THERE IS NO SEED, BUT A WINNER'
-  }
+  if (seedHash === undefined) return winner === undefined ? null : 'THERE IS NO SEED, BUT A WINNER'
+  if (seed === undefined || publishedAt === undefined) return 'THE SEED THAT WAS PROMISED IS NOT SHOWN'
   if (publishedAt >= endsAt) return 'THE SEED WAS PUBLISHED AFTER THE WEEK'
   if (createHash('sha256').update(seed).digest('hex') !== seedHash) return 'THE SEED IS NOT THE ONE PROMISED'
-  if ((noted.get(week) ?? seedHash) !== seedHash) return 'THE HASH IS NOT THE ONE THAT YOU NOTED'
   const digest = createHmac('sha256', seed)
     .update(drawText(week, users, bases))
     .digest('hex')

@@ -8,6 +8,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { z } from 'zod'
+import { refuse } from '../../ops/rehearse/rig/options.ts'
 import { Copy } from '../support/mutants.ts'
 import { type Check, CLUSTER_MUTATIONS, type ClusterMutation } from './mutations.ts'
 
@@ -97,6 +98,7 @@ function say(name: string, check: Check, result: Result, since: number): void {
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
 const mutations = CLUSTER_MUTATIONS.filter(({ name }) => name.includes(values.only))
+if (mutations.length === 0) refuse(`there is no protection ${values.only}`)
 const copy = await Copy.of(COPIED, { packages: true })
 const wrong: string[] = []
 try {

@@ -115,10 +115,15 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a former owner gives back another’s lease',
     tests('Q1', LEASES_TESTS),
     LEASES,
-    `update match_leases set expires_at = '-infinity'
-       where match_id = \${matchId}::bigint and epoch = \${epoch}::bigint`,
-    `update match_leases set expires_at = '-infinity'
-       where match_id = \${matchId}::bigint and \${epoch}::bigint > 0`,
+    `set expires_at = '-infinity' where \${this.#isOwn(matchId, epoch)}`,
+    `set expires_at = '-infinity' where match_id = \${matchId}::bigint and \${epoch}::bigint > 0`,
+  ),
+  mutation(
+    'an epoch that a failover gave twice is renewed by both',
+    tests('Q1', LEASES_TESTS),
+    LEASES,
+    ` and owner = \${owner}::text`,
+    ``,
   ),
   mutation(
     'matches without an owner are not looked for',
@@ -319,7 +324,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'boards lost by Redis are not rebuilt',
     tests('R9', 'test/db/reactions.pg.test.ts'),
     'src/reactions/board-keeper.ts',
-    ` || built.includes(false)`,
+    `    if (built.includes(false)) await this.rebuild()`,
     ``,
   ),
   mutation(

@@ -29,7 +29,12 @@ describe('a deployment with other settings', () => {
         value === undefined ? [] : [[name, value]],
       ),
     )
-    const others = { JWT_WS_EXPIRY: '30s', RATE_LIMIT_PER_MIN: '150', CORS_ORIGINS: 'https://other.example' }
+    const others = {
+      JWT_WS_EXPIRY: '30s',
+      RATE_LIMIT_PER_MIN: '150',
+      CORS_ORIGINS: 'https://other.example',
+      ADMIN_EMAILS: '',
+    }
     deployment = await startDeployment('embedded', { ...trusted, ...others })
   }, SLOW.timeout)
   afterAll(async () => {
@@ -48,20 +53,28 @@ describe('a deployment with other settings', () => {
 
   it('fails the checks about those settings, and no others', SLOW, async () => {
     const trust = ['--trust', trustFile]
-    expect(await verdictsOn(['1.1', '2.1.1', '2.1.3', '3.4.9', '4.6.1', '10.6.7', '8.10'], trust, junitFile)).toEqual({
+    expect(
+      await verdictsOn(['1.1', '2.1.1', '2.1.3', '3.4.9', '4.6.1', '5.9.1', '10.6.7', '8.10'], trust, junitFile),
+    ).toEqual({
       '1.1': 'passed',
       '2.1.1': 'passed',
       '2.1.3': expect.stringMatching(/^failed: .*\n*30 !== 60/s),
       '3.4.9': 'passed',
       '4.6.1': expect.stringMatching(/^failed: .*\n*403 !== 204/s),
+      '5.9.1': expect.stringMatching(/^failed: .*is no admin/s),
       '10.6.7': expect.stringMatching(/^failed: .*149/s),
       '8.10': 'passed',
     })
     const counted = spawnSync(process.execPath, [VERDICT, 'verdict', '1', '0', 'none', 'none', junitFile], {
       encoding: 'utf8',
     })
-    expect(counted.stdout.match(/^failed: [\d.]+/gm)).toEqual(['failed: 2.1.3', 'failed: 4.6.1', 'failed: 10.6.7'])
-    expect(counted.stdout).toMatch(/\n4 passed, 3 failed\n$/)
+    expect(counted.stdout.match(/^failed: [\d.]+/gm)).toEqual([
+      'failed: 2.1.3',
+      'failed: 4.6.1',
+      'failed: 5.9.1',
+      'failed: 10.6.7',
+    ])
+    expect(counted.stdout).toMatch(/\n4 passed, 4 failed\n$/)
     expect(await verdictsOn(['1.5', '5.4.2'], [...trust, '--production'])).toEqual({
       '1.5': expect.stringMatching(/^failed: .*200/),
       '5.4.2': expect.stringMatching(/^failed: .*SameSite=Lax/),

@@ -13,6 +13,7 @@ import { limitOf, nextTry } from '../../ops/rehearse/load/limit.ts'
 import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/rehearse/load/report.ts'
 import { LoadTally } from '../../ops/rehearse/load/tally.ts'
+import { areUpToDate } from '../../ops/rehearse/rig/watcher.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { personalKey } from '../support/personal-key.ts'
 import { priceOf } from '../rooms/realtime-rig.ts'
@@ -81,8 +82,10 @@ describe('the prices of a socket', () => {
 function outcome(over: Partial<Outcome> = {}): Outcome {
   const tally = new LoadTally()
   tally.durations.tick.record(12)
+  Object.assign(tally.counts, { prices: 200, opened: 6 })
   const second = { connected: 2, prices: 100, trades: 3, errors: 0, tickP99: 12, tradeP99: 30 }
   return {
+    isOwn: true,
     plan: { url: 'http://here', users: 1, sockets: 2, seconds: 2, tradesPerSecond: 1, follow: 10, dropEverySecs: 0 },
     measured: { tally, rooms: new LoadTally(), seconds: [second, second], connectingSecs: 0.1 },
     books: { balanced: true, whole: 1, violations: [] },
@@ -100,6 +103,33 @@ describe('the report', () => {
     for (const said of ['3 gaps in price sequences', '1 errors', 'does not balance', '1 accounts do not add up']) {
       expect(describeRun(bad)).toContain(said)
     }
+  })
+
+  it('is not well when nobody got a price or traded, unless that was not asked for', () => {
+    const silent = outcome()
+    Object.assign(silent.measured.tally.counts, { prices: 0, opened: 0 })
+    expect(describeRun(silent)).toContain('NOT WELL: no socket got a price; nothing was traded')
+    for (const none of [{ sockets: 0 }, { follow: 0 }]) {
+      const plan = { ...silent.plan, ...none, tradesPerSecond: 0 }
+      expect(describeRun({ ...silent, plan })).toContain('all is well')
+    }
+    silent.measured.rooms.counts.prices = 1
+    expect(describeRun(silent)).toContain('NOT WELL: nothing was traded')
+  })
+
+  it('of a rehearsal is broken when one socket of several never sees a true price', async () => {
+    const instruments = [{ id: 'a', currentPrice: 200 }]
+    const looks = [() => true, ({ currentPrice }: { currentPrice: number }) => currentPrice === 201]
+    const read = async () => ({ instruments })
+    await expect(areUpToDate(read, ['a', 'gone'], looks, 0)).rejects.toThrow('1 sockets do not get')
+    instruments.push({ id: 'a', currentPrice: 201 })
+    await areUpToDate(read, ['a', 'gone'], looks, 0)
+  })
+
+  it('needs an audit of the ledger on a server of its own', () => {
+    const books = { balanced: null, whole: 1, violations: [] }
+    expect(describeRun(outcome({ books }))).toContain('NOT WELL: the ledger was not audited')
+    expect(describeRun(outcome({ books, isOwn: false }))).toContain('all is well')
   })
 
   it('counts match rooms apart, and misses them', () => {
@@ -152,7 +182,7 @@ function run(
 describe('a run', () => {
   it('signs in, trades, disconnects and reconnects without a gap, and balances the books', async () => {
     const small = ['--users', '5', '--sockets', '10', '--seconds', '5', '--trades', '10', '--drop-every', '3']
-    const { code, out } = await run([...small, '--json'])
+    const { code, out } = await run([...small, '--json'], 'load/main.ts', { TOUCHLINE_KEY: 'tl_of_another_server' })
     const { measured, books } = JSON.parse(out)
     const { counts, errors } = measured.tally
     expect({ code, errors, gaps: [counts.gaps, counts.accountGaps, counts.damaged] }).toEqual({

@@ -43,6 +43,21 @@ describe('npm run ops', () => {
     expect([careless.status, careless.stdout, careless.stderr]).toEqual([2, '', refusal])
   })
 
+  it.each([
+    [['conformance', '--url', ''], '--url names no address'],
+    [['conformance', '--url', 'http://127.0.0.1:1', '--mode', 'embedded'], '--url and --mode exclude each other'],
+    [['conformance', '--only', '4.3,4.33,x'], 'there is no check 4.33, x'],
+    [['chaos-mutants', '--only', 'no such words'], 'there is no protection no such words'],
+    [['tape-forgeries', '--bytes', 'many'], "--bytes must be a whole number from 1 to 1000000000; it is 'many'"],
+    [['market', '--matches', '0'], '--matches 0 needs a recording: no match would be played'],
+    [['quarantine', '--every', '0'], "--every must be a whole number from 1 to 1000000000; it is '0'"],
+    [['drill', 'cheat-ring', 'feed-lies'], 'name one incident, or `all`'],
+    [['legacy-import', 'a.csv', 'b.csv'], 'name one file: npm run ops -- legacy-import trades.csv'],
+  ] as const)('refuses %j, which would check something else or nothing', (args, why) => {
+    const { status, stderr } = run('ops/main.ts', ...args)
+    expect([status, stderr]).toEqual([2, `${why}\n`])
+  })
+
   it('ends with 2 where no server answers', () => {
     const args = ['ops/main.ts', 'trade', 'ops/examples/strategy.ts', '--url', 'http://127.0.0.1:1']
     const env = { ...process.env, TOUCHLINE_KEY: 'tl_none' }

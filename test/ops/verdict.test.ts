@@ -1,9 +1,11 @@
 /** What the gate makes of a failed test. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 
 const ROOT = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'touchline-verdict-'))
@@ -16,8 +18,9 @@ function file(name: string, text: string): string {
 }
 
 /** A report in which these files have failed, beside one that has passed. */
-const report = (name: string, failed: readonly string[]): string =>
-  file(
+const report = (name: string, failed: readonly string[], uncaught = 0): string => {
+  file(`${name}.uncaught`, String(uncaught))
+  return file(
     name,
     JSON.stringify({
       testResults: ['test/good.test.ts', ...failed].map((path) => {
@@ -27,6 +30,7 @@ const report = (name: string, failed: readonly string[]): string =>
       }),
     }),
   )
+}
 
 function verdict(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['.ci/verdict.mjs', ...args], {
@@ -56,6 +60,19 @@ describe('the gate', () => {
       said: 'expected 1 to be 2\nfailed once: test/a.test.ts: it works\n2 passed, 0 failed',
     })
     expect(verdict('verdict', '0', '1', first, bad)).toMatchObject({ status: 1 })
+    // Ended by its time limit, or with an error that no file can be asked about again.
+    expect(verdict('verdict', '0', '124', first, good)).toMatchObject({ status: 1 })
+    for (const [one, other] of [
+      [report('leaky', ['test/a.test.ts'], 1), good],
+      [first, report('leaky again', [], 1)],
+    ] as const) {
+      expect(verdict('verdict', '0', '1', one, other)).toMatchObject({
+        status: 1,
+        said: expect.stringMatching(/failed: 1 errors outside all tests\n2 passed, 1 failed$/),
+      })
+    }
+    const cut = file('cut', readFileSync(first, 'utf8'))
+    expect(verdict('verdict', '0', '1', cut, good)).toMatchObject({ status: 1 })
     expect(verdict('verdict', '0', '1', first, 'none').said).toBe(
       'expected 1 to be 2\nfailed: test/a.test.ts: it works\n1 passed, 1 failed',
     )
@@ -66,5 +83,29 @@ describe('the gate', () => {
     )
     expect(verdict('verdict', '1', '0', good, 'none').said).toBe('1 passed, 1 failed')
     expect(verdict('verdict', '0', '1', good, 'none').said).toBe('1 passed, 1 failed')
+  })
+
+  const shell = (script: string) =>
+    spawn('bash', ['-c', `source .ci/servers; rmdir "$scratch"; end_by end_jobs; ${script}`], { cwd: ROOT })
+  const within = 'within 600 bash -c "echo \\$\\$; exec sleep 600"'
+
+  it.each([
+    ['SIGINT', 130, within],
+    ['SIGTERM', 143, within],
+    ['SIGINT', 130, `(end_by end_jobs; ${within}) & wait`],
+  ] as const)('ends what it runs when it gets %s, and exits with %i', async (signal, status, script) => {
+    const gate = shell(script)
+    const [started] = z.tuple([z.instanceof(Buffer)]).parse(await once(gate.stdout, 'data'))
+    const child = Number(started.toString())
+    gate.kill(signal)
+    expect(await once(gate, 'close')).toEqual([status, null])
+    await vi.waitFor(() => expect(() => process.kill(child, 0)).toThrow('ESRCH'))
+  })
+
+  it('ends what hangs', async () => {
+    const gate = shell('within 1 sleep 60; exit $?')
+    const [said] = z.tuple([z.instanceof(Buffer)]).parse(await once(gate.stdout, 'data'))
+    expect(said.toString()).toBe('ended after 1 seconds: sleep 60\n')
+    expect(await once(gate, 'close')).toEqual([124, null])
   })
 })

@@ -39,6 +39,7 @@ import { type Action, ACTIONS, actionsNamed, PAUSE_MAX_MS } from './actions.ts'
 import { audit } from '../rig/audit.ts'
 import { Cluster } from './cluster.ts'
 import { Network } from './network.ts'
+import { namedServer } from '../rig/scratch-database.ts'
 import { OwnPostgres } from '../rig/postgres.ts'
 import { OwnRedis } from '../rig/redis.ts'
 import { Watcher } from '../rig/watcher.ts'
@@ -60,13 +61,10 @@ const CALM_MS = 1_500
 const SHARE_MAX = 0.1
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-chaos-'))
-const redis = await OwnRedis.start(folder)
 const postgres = await OwnPostgres.start(folder)
-const server = postgres?.url ?? process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
-const place = await serverPlace(
-  present(server, 'PostgreSQL: neither its programs nor a server in DATABASE_URL,'),
-  redis.url,
-)
+const server = postgres?.url ?? namedServer()
+const redis = await OwnRedis.start(folder)
+const place = await serverPlace(server, redis.url)
 const chance = chanceFrom(seed)
 const network = values.relays ? null : Network.open()
 const cluster = new Cluster(
@@ -174,10 +172,13 @@ async function end(): Promise<void> {
 }
 
 async function endAtOnce(): Promise<void> {
-  await cluster.end()
-  await place.remove()
-  await end()
-  rmSync(folder, { recursive: true, force: true })
+  try {
+    await cluster.end()
+    await place.remove()
+  } finally {
+    await end()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void endAtOnce().finally(() => process.exit(1)))

@@ -1,9 +1,10 @@
 /** Beyond the specification: what it leaves open of both doors of the WebSocket address. */
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { beyondInto, type Check, near, refuses, says } from './check.ts'
 import type { OwnMatch } from './context.ts'
 import { FeedSocket, waitFor } from './feed.ts'
-import { FLAG } from './price-frame.ts'
+import { FLAG, type PriceFrame } from './price-frame.ts'
 import { pricesOf } from './scenes.ts'
 import { AccountChanges, Squad } from './shapes.ts'
 import { NO_HOLD } from './waits.ts'
@@ -173,6 +174,26 @@ check('10.5.10', 'A settlement price is flagged FINAL.', async (t) => {
   assert.equal(frame.tradingStatus, 0)
 })
 
+const CONDITION = FLAG.stale | FLAG.suspended | FLAG.final
+
+/** What a price says, whether it comes live or again. */
+const quoteOf = ({ seq, instrumentId, price, liveBase, imbalance, matchState, ...frame }: PriceFrame): object => ({
+  ...{ seq, instrumentId, price, liveBase, imbalance, matchState },
+  ...{ tradingStatus: frame.tradingStatus, condition: frame.flags & CONDITION },
+})
+
+/** Whether a price that a client received says what the one before it said: then it is not sent again. */
+function repeats(frame: PriceFrame, client: FeedSocket): boolean {
+  const before = client.frames.findLast((one) => one.instrumentId === frame.instrumentId && one.seq < frame.seq)
+  return before !== undefined && isDeepStrictEqual(quoteOf({ ...before, seq: frame.seq }), quoteOf(frame))
+}
+
+/** Whether a client received a later price in place of this one, and was told so. */
+function isConflated({ instrumentId, seq }: PriceFrame, { frames }: FeedSocket): boolean {
+  const received = frames.find((frame) => frame.instrumentId === instrumentId && frame.seq >= seq)
+  return received !== undefined && received.seq > seq && (received.flags & FLAG.conflated) !== 0
+}
+
 check(
   '10.5.11',
   'Missed prices come in the order of `seq` over all instruments of a match; after more than 256, as snapshots.',
@@ -194,16 +215,22 @@ check(
       await waitFor('its moves', () => (first.frames.length > before ? true : undefined))
     }
     await t.wait(QUIET_SECS)
-    const missed = (to: number): FeedSocket['frames'] => first.frames.filter(({ seq }) => seq > to)
     const second = await t.feed(user)
     await second.ask({ type: 'subscribe', id: 1, instrumentIds: ids.toReversed(), since: { epoch, seq: from } })
-    await waitFor('what was missed', () => (second.frames.length >= missed(from).length ? true : undefined))
-    const replayed = second.frames.filter(({ flags }) => (flags & FLAG.replay) !== 0).map(({ seq }) => seq)
+    await second.ask({ type: 'ping', id: 2 }) // whose answer comes after all that was missed
+    const replayed = second.frames.filter(({ flags }) => (flags & FLAG.replay) !== 0)
+    const numbers = replayed.map(({ seq }) => seq)
     assert.deepEqual(
-      replayed,
-      replayed.toSorted((a, b) => a - b),
+      numbers,
+      numbers.toSorted((x, y) => x - y),
     )
-    assert.equal(replayed.length, missed(from).length)
+    const upTo = numbers.at(-1) ?? 0
+    assert(upTo > from, 'nothing was sent again')
+    await waitFor('the same moves, live', () => (seqNow() >= upTo ? true : undefined))
+    assert.deepEqual(
+      first.frames.filter((frame) => frame.seq > from && frame.seq <= upTo && !repeats(frame, first)).map(quoteOf),
+      replayed.filter((frame) => !isConflated(frame, first)).map(quoteOf),
+    )
     const long = seqNow()
     while (seqNow() - long <= 256) {
       const before = seqNow()

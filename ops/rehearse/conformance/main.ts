@@ -59,7 +59,10 @@ async function main(): Promise<number> {
     print(`${options.trust} holds the environment for the deployment`)
     return 0
   }
-  if (chosenChecks(options.only).length === 0) refuse(`there is no check ${options.only}`)
+  if (options.url !== undefined && options.mode !== undefined) refuse('--url and --mode exclude each other')
+  if (options.url !== undefined && addresses(options.url).length === 0) refuse('--url names no address')
+  const unknown = options.only.split(',').filter((id) => id !== '' && chosenChecks(id).length === 0)
+  if (unknown.length > 0) refuse(`there is no check ${unknown.join(', ')}`)
   for (const url of addresses(options.url ?? ''))
     await fetch(`${url}/health`).catch((error: Error) => refuse(`${url} does not answer: ${error.message}`))
   const planned = plan()

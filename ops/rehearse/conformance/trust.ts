@@ -10,6 +10,8 @@ import { CLIENT_ID, IdentityProvider } from './identity-provider.ts'
 import { MailServer } from './mail-server.ts'
 
 export const ADMIN = 'conformance-admin'
+/** An admin whose role may be taken away. */
+export const OTHER_ADMIN = 'conformance-other-admin'
 export const ALLOWED_ORIGIN = 'https://play.conformance.example'
 /** Short, so that checks do not wait long for a match. */
 const POLL_MS = 250
@@ -59,7 +61,7 @@ export async function startTrust(
       PROVIDER_URL: football.url,
       PROVIDER_TOKEN: football.token,
       PROVIDER_POLL_MS: String(POLL_MS),
-      ADMIN_EMAILS: `${ADMIN}@conformance.example`,
+      ADMIN_EMAILS: [ADMIN, OTHER_ADMIN].map((name) => `${name}@conformance.example`).join(),
       CORS_ORIGINS: ALLOWED_ORIGIN,
       TRUSTED_PROXIES: '1',
       ...keys,

@@ -40,6 +40,8 @@ export class Visitor {
    * applies.
    */
   address: string | null = null
+  /** How many requests it has sent again, as the answers to them asked for. Limits count these, too. */
+  repeated = 0
 
   constructor(url: string) {
     this.url = url
@@ -51,9 +53,12 @@ export class Visitor {
       const { code, limit } = (reply.body ?? {}) as { code?: unknown; limit?: unknown }
       // A deployment that ignores forwarded addresses sees all of this as one visitor.
       const isLimited = reply.status === 429 && this.address === null && limit === 'global'
-      // On a busy machine an outcome may not be known in time. The same key tells it; levels may be set twice.
-      const isUnknown = code === 'UNKNOWN_OUTCOME' && (method === 'PATCH' || hasKey(body, headers))
-      if (!(isLimited || isUnknown) || tries === TRIES_MAX) return reply
+      // On a busy machine an order may wait past its deadline: it is not done, and the answer says when to repeat it.
+      // Or its outcome is not known in time: the same key tells it; levels may be set twice.
+      const isRepeated =
+        code === 'BUSY' || (code === 'UNKNOWN_OUTCOME' && (method === 'PATCH' || hasKey(body, headers)))
+      if (!(isLimited || isRepeated) || tries === TRIES_MAX) return reply
+      if (isRepeated) this.repeated++
       await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1_000))
     }
   }

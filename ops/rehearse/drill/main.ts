@@ -7,6 +7,7 @@
  * It ends with 1 when a step is missing on the page or in the runbook, when more than 12 clicks were needed, when the
  * sentence at the end is another, or when the ledger does not balance.
  */
+import { refuse } from '../rig/options.ts'
 import type { Incident } from './incident.ts'
 import { cheatRing } from './incidents/cheat-ring.ts'
 import { databaseAway } from './incidents/database-away.ts'
@@ -30,7 +31,8 @@ const INCIDENTS: readonly Incident[] = [
   fullTime,
 ]
 
-const [wanted = 'list'] = process.argv.slice(2)
+const [wanted = 'list', ...others] = process.argv.slice(2)
+if (others.length > 0) refuse('name one incident, or `all`')
 const chosen = INCIDENTS.filter(({ name }) => wanted === 'all' || name === wanted)
 if (wanted === 'list') {
   for (const { name, about } of INCIDENTS) console.log(`${name.padEnd(14)} ${about}`)

@@ -149,6 +149,8 @@ export class Stage {
   /** Locks a table, as a report in an open transaction does. Returns what ends it. */
   async lock(table: string): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: this.#postgres })
+    // The database is dropped with its connections when a drill fails in between.
+    client.on('error', () => undefined)
     await client.connect()
     await client.query(`begin; lock table ${table} in access exclusive mode`)
     return () => client.end()

@@ -37,7 +37,12 @@ export class Balancer {
     const child = spawn(program, ['-db', '-q', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] })
     await once(child, 'spawn')
     const balancer = new Balancer(databases.url(port), child)
-    await balancer.#knowsPrimary()
+    try {
+      await balancer.#knowsPrimary()
+    } catch (error) {
+      await balancer.stop()
+      throw error
+    }
     return balancer
   }
 

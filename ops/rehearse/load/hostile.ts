@@ -6,7 +6,7 @@
  * It starts a server of its own with the limits of a deployment behind one proxy; users and attackers come from any
  * number of addresses, unless the attack says otherwise. The delays of the users' prices and trades are given for the
  * seconds before each attack and during it. The exit code is 1 if a user lost a connection, got an error or missed a
- * price.
+ * price, or no user got a price or traded.
  */
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,6 +16,7 @@ import { Program } from '../rig/program.ts'
 import { numbers } from '../rig/options.ts'
 import { ACCOUNTS, type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
 import { ownPlace, signIn, waitForMatch } from './setup.ts'
+import { unheard } from './report.ts'
 import { fromAnywhere } from './addresses.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
@@ -80,6 +81,7 @@ async function main(): Promise<number> {
   const settings = {
     ...place.env,
     TRUSTED_PROXIES: '1',
+    JWT_ACCESS_EXPIRY: '7d',
     DEMO_SPEED: '10',
     DEMO_TRADERS: '0',
     WEBHOOK_TARGETS: 'any', // the push service that hangs is on this machine
@@ -114,7 +116,9 @@ async function main(): Promise<number> {
       const { measured, ends } = await attacked({ ...plan, seconds: lasting }, order)
       const { counts, failures } = measured.tally
       if (failures > 0) say(`failed: ${JSON.stringify(Object.fromEntries(measured.tally.errors))}`)
-      harm += counts.gaps + counts.accountGaps + counts.damaged + counts.contradictions + failures
+      const silent = unheard(plan, measured.tally)
+      for (const line of silent) say(line)
+      harm += silent.length + counts.gaps + counts.accountGaps + counts.damaged + counts.contradictions + failures
       rows.push(rowOf(attack, measured, { calm, growthMiB: residentMiB(program.pid) - before, ends }))
     }
     rest.close()

@@ -55,6 +55,7 @@ const { users, sockets, ...values } = numbers(
   },
 )
 const { seconds, follow, trades: tradesPerSecond, 'drop-every': dropEverySecs } = values
+const isOwn = values.url === undefined
 const terms = { seconds, tradesPerSecond, follow, dropEverySecs, rooms: share('rooms', values.rooms) }
 if (terms.rooms > 0 && (sockets === 0 || terms.follow === 0)) {
   refuse('--rooms needs --sockets and --follow of at least 1: a seat in a room is one of the sockets')
@@ -72,6 +73,7 @@ async function main(): Promise<number> {
   const program = new Program({
     ...place.env,
     RATE_LIMIT_PER_MIN: '0',
+    JWT_ACCESS_EXPIRY: '7d',
     DEMO_SPEED: '10',
     DEMO_TRADERS: '0',
     ADMIN_EMAILS: AUDITOR_EMAIL,
@@ -93,7 +95,7 @@ async function load(url: string): Promise<number> {
     if (count > users) say(`${count} users instead of ${users}: one may have ${SOCKETS_PER_USER_MAX} sockets`)
     const tokens = await (values.keys === undefined ? signIn(rest, count) : usersOf(rest, values.keys, count))
     // The key of an admin, or a user who is one on our own server and on a remote one that names the address.
-    const key = process.env['TOUCHLINE_KEY'] ?? (values.keys === undefined ? undefined : 'tl_')
+    const key = (isOwn ? undefined : process.env['TOUCHLINE_KEY']) ?? (values.keys === undefined ? undefined : 'tl_')
     const adminToken = key ?? (await auditorOf(rest, AUDITOR))
     const instruments = await waitForMatch(rest, tokens)
     await checkClocks(rest)
@@ -105,6 +107,7 @@ async function load(url: string): Promise<number> {
     const books = await auditBooks(rest, tokens, adminToken)
     return conclude({
       ...found,
+      isOwn,
       plan: { url, users: usersFor(found.sockets), ...terms, sockets: found.sockets },
       books,
     })

@@ -6,6 +6,8 @@ import type { Measured, Plan, Second } from './run.ts'
 import { type Duration, DURATIONS, type LoadTally } from './tally.ts'
 
 export interface Outcome {
+  /** Whether the server is one that was started for this, whose ledger can be audited. */
+  readonly isOwn: boolean
   readonly plan: Omit<Plan, 'tokens' | 'instruments'> & { readonly users: number }
   readonly measured: Measured
   readonly books: Books
@@ -40,17 +42,32 @@ export function perSecond({ seconds }: Measured, of: 'prices' | 'trades'): numbe
 }
 
 /** What was wrong, in sentences; empty when all is well. */
-export function verdicts({ plan, measured: { tally, rooms }, books }: Outcome): string[] {
+export function verdicts({ isOwn, plan, measured: { tally, rooms }, books }: Outcome): string[] {
   const { contradictions } = tally.counts
   return [
     ...missed(tally),
+    ...unheard(plan, tally, rooms),
     ...missed(rooms, ' in match rooms'),
     ...((plan.rooms ?? 0) > 0 && rooms.counts.connections === 0 ? ['no match room was joined'] : []),
     ...(contradictions > 0 ? [`${contradictions} users were told what their accounts contradict`] : []),
+    ...(isOwn && books.balanced === null ? ['the ledger was not audited'] : []),
     ...(books.balanced === false ? ['the ledger does not balance'] : []),
     ...(books.violations.length > 0
       ? [`${books.violations.length} accounts do not add up: ${books.violations[0]}`]
       : []),
+  ]
+}
+
+/** What a plan asks for, when nothing of it came: a server that is silent has no gaps. */
+export function unheard(
+  { sockets, follow, tradesPerSecond }: Pick<Plan, 'sockets' | 'follow' | 'tradesPerSecond'>,
+  ...tallies: readonly LoadTally[]
+): string[] {
+  return [
+    ...(sockets > 0 && follow > 0 && tallies.every(({ counts }) => counts.prices === 0)
+      ? ['no socket got a price']
+      : []),
+    ...(tradesPerSecond > 0 && tallies.every(({ trades }) => trades === 0) ? ['nothing was traded'] : []),
   ]
 }
 

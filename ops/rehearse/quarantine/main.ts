@@ -3,20 +3,17 @@
  * `npm run ops -- quarantine [--database pglite|postgres] [--every 1]`. On PostgreSQL it works in a new database on the
  * server of `DATABASE_URL`.
  */
-import { parseArgs } from 'node:util'
 import { connect } from '../../../db/postgres/connect.ts'
 import { folderPlace, serverPlace } from '../rig/data-place.ts'
-import { refuse, whole } from '../rig/options.ts'
+import { numbers, refuse } from '../rig/options.ts'
 import { namedServer } from '../rig/scratch-database.ts'
 import { rehearseQuarantine } from './rehearse.ts'
 
-const { values } = parseArgs({
-  options: { database: { type: 'string', default: 'pglite' }, every: { type: 'string', default: '1' } },
-})
+const { every, database } = numbers({ every: [1, 1] }, { database: { type: 'string', default: 'pglite' } })
 
 async function findPlace() {
-  if (values.database === 'pglite') return folderPlace()
-  if (values.database !== 'postgres') refuse(`--database must be pglite or postgres; it is '${values.database}'`)
+  if (database === 'pglite') return folderPlace()
+  if (database !== 'postgres') refuse(`--database must be pglite or postgres; it is '${database}'`)
   return serverPlace(namedServer(), null)
 }
 
@@ -34,7 +31,7 @@ const { damages, readable, positions } = await rehearseQuarantine(
       }
     },
   },
-  whole('every', values.every, 1),
+  every,
 )
 console.log(`${damages} documents were broken, ${damages - readable} of them beyond reading, on ${place.description}.`)
 console.log(`Every match ended, all ${positions} positions were paid, and the books balance.`)

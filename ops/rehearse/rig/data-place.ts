@@ -48,9 +48,12 @@ export async function serverPlace(server: string, redisUrl: string | null): Prom
     description: `PostgreSQL database ${name}${redisUrl === null ? '' : ' and Redis'}`,
     look: lookHere,
     async remove() {
-      if (redisUrl !== null) await lookHere((connection) => forget(redisUrl, connection))
-      await drop()
-      rmSync(folder, { recursive: true })
+      try {
+        if (redisUrl !== null) await lookHere((connection) => forget(redisUrl, connection))
+      } finally {
+        await drop()
+        rmSync(folder, { recursive: true })
+      }
     },
   }
 }

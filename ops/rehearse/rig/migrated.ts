@@ -22,9 +22,7 @@ export async function createMigrated(server: string): Promise<ScratchDatabase> {
     await connection.withoutTimeout((db) => migrate(db))
     await connection.close()
   })
-  const template = new URL(server)
-  template.pathname = `/${name}`
-  const copy = await copyDatabase(server, template.href)
+  const copy = await copyDatabase(server, name)
   const connection = await connect({ databaseUrl: copy.url, dataDir: null })
   await sql`update installation set id = default`.execute(connection.db)
   await connection.close()

@@ -171,7 +171,7 @@ export class Program {
   }
 }
 
-/** Kills the programs that are left, as a failed test leaves them. */
+/** Kills the programs that are left, as a failed test or start leaves them. */
 export async function killRemaining(): Promise<void> {
   await Promise.all([...running].map((program) => program.kill()))
 }

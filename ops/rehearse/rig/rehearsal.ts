@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { killRemaining } from './program.ts'
 import type { TradingTally } from './trading-tally.ts'
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -35,6 +36,8 @@ export class Rehearsal {
       process.exitCode = 1
     } finally {
       for (const end of this.#ends.toReversed()) await end()
+      // A deployment that has started only in part has no other owner.
+      await killRemaining()
       if (process.exitCode !== 1) {
         await remove?.()
         rmSync(this.folder, { recursive: true, force: true })

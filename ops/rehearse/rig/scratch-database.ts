@@ -19,18 +19,17 @@ export const namedServer = (): string =>
 /** A new, empty database. Its name begins with `whose`, to identify one that was left behind. */
 export const makeDatabase = (server: string, whose: string): Promise<ScratchDatabase> => make(server, whose, '')
 
-/** A copy of a database of this server that nobody is connected to. */
-export const copyDatabase = (server: string, of: string): Promise<ScratchDatabase> => {
-  const name = new URL(of).pathname.slice(1)
-  return make(server, name.split('_').slice(0, -1).join('_'), ` template ${name}`)
-}
+/** A copy of the database of this name. That database must have no connections. */
+export const copyDatabase = (server: string, name: string): Promise<ScratchDatabase> =>
+  make(server, 'touchline_copy', ` template ${name}`)
 
 /**
  * Makes the database of this name on the server, unless it is there. Others see it only when `fill`, which gets its
  * address, is done. Processes that call this at the same time wait for each other.
  */
 export async function unlessThere(server: string, name: string, fill: (url: string) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
+  // A lock holds in its database alone, and others may name another of this server.
+  const client = new pg.Client({ connectionString: addressOf(server, 'postgres') })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock(hashtext($1))', [name])
@@ -47,9 +46,16 @@ export async function unlessThere(server: string, name: string, fill: (url: stri
 async function make(server: string, whose: string, from: string): Promise<ScratchDatabase> {
   const name = `${whose}_${randomUUID().replaceAll('-', '')}`
   await administer(server, `create database ${name}${from}`)
+  const maker = pg.escapeLiteral(new URL(server).pathname.slice(1))
+  // By this the gate finds what a run on its database has left.
+  await administer(server, `comment on database ${name} is ${maker}`)
+  return { name, url: addressOf(server, name), drop: () => administer(server, `drop database ${name} with (force)`) }
+}
+
+function addressOf(server: string, database: string): string {
   const url = new URL(server)
-  url.pathname = `/${name}`
-  return { name, url: url.href, drop: () => administer(server, `drop database ${name} with (force)`) }
+  url.pathname = `/${database}`
+  return url.href
 }
 
 async function administer(server: string, statement: string): Promise<void> {

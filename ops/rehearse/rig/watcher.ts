@@ -14,6 +14,7 @@ const Subscribed = z.looseObject({
   type: z.literal('subscribed'),
   rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
 })
+type Priced = Pick<InstrumentSeen, 'id' | 'currentPrice'>
 const Failed = z.looseObject({ type: z.literal('error') })
 const AGAIN_MS = 300
 /** The pause before asking again for busy instruments. */
@@ -46,21 +47,9 @@ export class Watcher {
   }
 
   /** Throws a Violation unless each followed price is found to be the true one at some look. */
-  async isUpToDate(url: string): Promise<void> {
-    const until = performance.now() + PATIENCE_MS
-    const behind = new Set(this.#followed)
-    for (;;) {
-      const { instruments } = await this.#client.read(url, '/api/instruments', Instruments)
-      const prices = new Map(instruments.map(({ id, currentPrice }) => [id, currentPrice]))
-      for (const id of behind) {
-        const price = prices.get(id)
-        // A trader whose match is over gets no prices.
-        if (price === undefined || microsFromDecimal(price) === this.#watch.priceOf(id)) behind.delete(id)
-      }
-      if (behind.size === 0) return
-      demand(performance.now() < until, () => `a socket does not get the current prices of ${[...behind].join(', ')}`)
-      await pause(LOOK_MS)
-    }
+  isUpToDate(url: string): Promise<void> {
+    const sees = ({ id, currentPrice }: Priced) => microsFromDecimal(currentPrice) === this.#watch.priceOf(id)
+    return areUpToDate(() => this.#client.read(url, '/api/instruments', Instruments), this.#followed, [sees])
   }
 
   /** Follows these from now on, through every disconnect. */
@@ -100,6 +89,35 @@ export class Watcher {
       this.#watch.see(frame)
       if (this.#watch.gaps > before) this.gaps.push(this.#watch.lastGap)
     })
+  }
+}
+
+/** Throws a Violation unless each socket, at some look, sees that each of these prices is the true one. */
+export async function areUpToDate(
+  read: () => Promise<{ readonly instruments: readonly Priced[] }>,
+  followed: readonly string[],
+  sockets: readonly ((instrument: Priced) => boolean)[],
+  withinMs = PATIENCE_MS,
+): Promise<void> {
+  const until = performance.now() + withinMs
+  const waiting = sockets.map((sees) => ({ sees, behind: new Set(followed) }))
+  for (;;) {
+    const { instruments } = await read()
+    const current = new Map(instruments.map((instrument) => [instrument.id, instrument]))
+    for (const { sees, behind } of waiting) {
+      for (const id of behind) {
+        const instrument = current.get(id)
+        // A trader whose match is over gets no prices.
+        if (instrument === undefined || sees(instrument)) behind.delete(id)
+      }
+    }
+    const [late, ...others] = waiting.filter(({ behind }) => behind.size > 0)
+    if (late === undefined) return
+    demand(
+      performance.now() < until,
+      () => `${others.length + 1} sockets do not get the current prices, one of ${[...late.behind].join(', ')}`,
+    )
+    await pause(LOOK_MS)
   }
 }
 

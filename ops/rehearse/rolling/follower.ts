@@ -1,7 +1,7 @@
 /** A user with the page's own feed client, who follows prices and counts missing moves. */
 import { z } from 'zod'
 import { Feed, type FeedState } from '../../../src/web/client/feed.ts'
-import type { SimulatedClient } from '../rig/simulated-client.ts'
+import type { InstrumentSeen, SimulatedClient } from '../rig/simulated-client.ts'
 import { PriceWatch } from '../rig/price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
@@ -54,6 +54,10 @@ export class Follower {
   /** Owners whose frames arrived. */
   get epochs(): number {
     return this.#epochs.size
+  }
+
+  sees({ id, currentPrice }: Pick<InstrumentSeen, 'id' | 'currentPrice'>): boolean {
+    return this.#watch.priceOf(id) === currentPrice
   }
 
   get isConnected(): boolean {

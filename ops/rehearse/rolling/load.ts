@@ -9,8 +9,9 @@ import { Instruments, SimulatedClient } from '../rig/simulated-client.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading, type TradingLoad } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
+import { areUpToDate } from '../rig/watcher.ts'
 import type { Cluster, Name } from './cluster.ts'
-import { Follower } from './follower.ts'
+import { type Followed, Follower } from './follower.ts'
 import { Reader } from './reader.ts'
 
 const READERS = 3
@@ -35,6 +36,7 @@ export class ClusterLoad {
   readonly #readers: Reader[] = []
   readonly #followers: Follower[] = []
   readonly #sockets: number
+  #followed: readonly Followed[] = []
   #trading: TradingLoad | null = null
 
   /** Users are named `name` 1, 2 and so on; `name` Auditor must be an admin. */
@@ -69,6 +71,7 @@ export class ClusterLoad {
     await gather(url, admin, traders)
     const { instruments } = await admin.read(url, '/api/instruments', Listing)
     const followed = instruments.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
+    this.#followed = followed
     for (let n = 0; n < this.#sockets; n++) {
       const follower = new Follower(url, present(traders[n % traders.length], 'a trader').client)
       this.#followers.push(follower)
@@ -123,6 +126,11 @@ export class ClusterLoad {
   async check(url: string): Promise<string> {
     const { admin, tally } = this
     await waitForTrading(url, admin)
+    await areUpToDate(
+      () => admin.read(url, '/api/instruments', Instruments),
+      this.#followed.map(({ instrumentId }) => instrumentId),
+      this.#followers.map((follower) => (instrument) => follower.sees(instrument)),
+    )
     const counts = await this.#compareAll(url)
     tally.checks++
     const frames = sum(this.#followers.map((follower) => follower.frames))

@@ -40,7 +40,12 @@ export class Proxy {
     const child = spawn(PROGRAM, options, { stdio: ['ignore', 'ignore', 'inherit'] })
     await once(child, 'spawn')
     const proxy = new Proxy(child)
-    await proxy.#listens(port)
+    try {
+      await proxy.#listens(port)
+    } catch (error) {
+      await proxy.stop()
+      throw error
+    }
     return proxy
   }
 
@@ -62,10 +67,11 @@ export class Proxy {
   }
 }
 
-/** The deployed configuration, with only addresses and writable paths replaced. */
+/** The deployed configuration with its addresses, which need no looking up (from nginx 1.27.3), and paths replaced. */
 function localConfiguration(folder: string, port: number, addresses: Addresses): string {
   let text = readFileSync(CONFIGURATION, 'utf8')
-  for (const [name, address] of addresses) text = text.replaceAll(name, address)
+  for (const [name, address] of addresses) text = text.replace(`${name} `, `${address} `)
+  text = text.replaceAll(' resolve;', ';')
   const scratch = SCRATCH.map((name) => `  ${name}_temp_path ${join(folder, name)};\n`).join('')
   return text.replace('listen 8080', `listen 127.0.0.1:${port}`).replace('http {\n', `http {\n${scratch}`)
 }

@@ -6,7 +6,7 @@
  * The server is the real program, on DATABASE_URL and REDIS_URL if they are set (in a database made for it), otherwise
  * embedded, with a recorded match on a loop at ten times its speed. Users come for `--stretch` seconds and all leave
  * again. What is left after a garbage collection is what counts. The exit code is 1 if something grows, the books do
- * not balance, or a user saw an error.
+ * not balance, or a user saw an error; 2 if it was too short for a verdict.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Program } from '../rig/program.ts'
@@ -16,12 +16,14 @@ import { auditBooks } from '../load/books.ts'
 import { auditorOf, ownPlace, signIn, waitForMatch } from '../load/setup.ts'
 import { Rest } from '../load/rest.ts'
 import { measure } from '../load/run.ts'
+import { unheard } from '../load/report.ts'
 import { LoadTally } from '../load/tally.ts'
 import { numbers } from '../rig/options.ts'
-import { conclusion, describe, type Quiet, type Soaked } from './report.ts'
+import { conclusion, describe, type Quiet, type Soaked, TOO_SHORT } from './report.ts'
 
 const { minutes, users, sockets, trades, stretch } = numbers({
-  minutes: [30, 1],
+  // A user's token is valid for a week.
+  minutes: [30, 1, 10_000],
   users: [100, 1],
   sockets: [300, 1],
   trades: [20, 1],
@@ -41,7 +43,7 @@ async function main(): Promise<number> {
     ...place.env,
     ...inspectable(port),
     RATE_LIMIT_PER_MIN: '0',
-    JWT_ACCESS_EXPIRY: '24h',
+    JWT_ACCESS_EXPIRY: '7d',
     DEMO_SPEED: '10',
     DEMO_TRADERS: '20',
     ADMIN_EMAILS: 'soak_auditor@synthetic.invalid',
@@ -54,7 +56,9 @@ async function main(): Promise<number> {
     inspector.close()
     for (const line of program.errors) soaked.troubles.push(`the server logged an error: ${line}`)
     process.stdout.write(`${describe(soaked)}\n`)
-    return conclusion(soaked).length === 1 ? 0 : 1
+    const [verdict, ...wrong] = conclusion(soaked)
+    if (wrong.length > 0) return 1
+    return verdict === TOO_SHORT ? 2 : 0
   } finally {
     await program.stop()
     await place.remove()
@@ -67,6 +71,7 @@ async function soak(url: string, inspector: Inspector): Promise<Soaked> {
   const admin = await auditorOf(rest, AUDITOR)
   const quiets: Quiet[] = []
   const tally = new LoadTally()
+  const silences: string[] = []
   const beganAt = performance.now()
   const elapsed = (): number => (performance.now() - beganAt) / 60_000
 
@@ -92,6 +97,7 @@ async function soak(url: string, inspector: Inspector): Promise<Soaked> {
       dropEverySecs: 60,
     }
     const measured = await measure(plan, () => undefined)
+    silences.push(...unheard(plan, measured.tally))
     tally.add(measured.tally.toJSON())
     await comeToRest()
   }
@@ -99,8 +105,9 @@ async function soak(url: string, inspector: Inspector): Promise<Soaked> {
   rest.close()
   const { counts } = tally
   const troubles = [
+    ...silences,
     ...books.violations,
-    ...(books.balanced === false ? ['the books do not balance'] : []),
+    ...(books.balanced === true ? [] : ['the books do not balance, or were not audited']),
     ...[...tally.errors].map(([code, count]) => `users got ${code} ${count} times`),
     ...(counts.gaps > 0 ? [`${counts.gaps} gaps in prices`] : []),
     ...(counts.accountGaps > 0 ? [`${counts.accountGaps} gaps in account streams`] : []),

@@ -15,6 +15,7 @@ export interface Soaked {
   readonly troubles: string[]
 }
 
+export const TOO_SHORT = 'too short for a verdict'
 const MIB = 2 ** 20
 /** The first stretches fill caches and pools, and compile hot code. */
 const WARM_PART = 1 / 4
@@ -33,7 +34,7 @@ function ends({ quiets }: Soaked): readonly [Quiet, Quiet] | null {
 /** A first line with the verdict on growth, then one line for each thing that was wrong. */
 export function conclusion(soaked: Soaked): string[] {
   const warm = ends(soaked)
-  if (warm === null) return ['too short for a verdict', ...soaked.troubles]
+  if (warm === null) return [TOO_SHORT, ...soaked.troubles]
   const [first, last] = warm
   const kinds = new Set([...Object.keys(first.resources), ...Object.keys(last.resources)])
   const grown = [...kinds].flatMap((kind) => {

@@ -11,7 +11,7 @@
  * are played, of the seeds that follow, and a row is marked that passes both at first and over all of them.
  */
 import { parseArgs } from 'node:util'
-import { whole } from '../../rehearse/rig/options.ts'
+import { refuse, whole } from '../../rehearse/rig/options.ts'
 import { MODES } from './modes.ts'
 import { feedTableOf, isWhistleUnfair, linesOf, suspectsIn, tableOf, whistleOf } from './report.ts'
 import { playAll, type Source } from './season.ts'
@@ -34,6 +34,7 @@ const modes = Object.entries(MODES).filter(([name]) => values.protection === 'bo
 if (modes.length === 0) throw new Error(`--protection must be ${Object.keys(MODES).join(', ')} or both`)
 
 const first: readonly Source[] = [...Array.from({ length: matches }, (_, n) => seed + n), ...positionals]
+if (first.length === 0) refuse('--matches 0 needs a recording: no match would be played')
 const second: readonly Source[] = Array.from({ length: matches }, (_, n) => seed + matches + n)
 let isSound = true
 for (const [name, mode] of modes) {

@@ -25,7 +25,7 @@ async function checkHttp(address: string): Promise<readonly Finding[]> {
   const health = await ask('/health')
   if (!health.ok) return [failed(address, `/health is ${health.status}`)]
   const ready = await ask('/ready')
-  if (ready.status === 404) return [ok(address, 'is up; /ready is hidden here, ask each process for it')]
+  if (ready.status === 404) return [warned(address, 'is up, but hides /ready from the page and the probe')]
   const { checks } = Ready.parse(await ready.json())
   const away = Object.entries(checks).filter(([, state]) => state !== 'ok')
   return [

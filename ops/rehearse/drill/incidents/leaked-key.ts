@@ -18,7 +18,7 @@ export const leakedKey: Incident = {
     const { page } = operator
     await operator.opens()
     await operator.sees(/^Trading is halted for \d+ \w+ by ann\./)
-    await operator.looksUp('The brake', 'The admin whose name it has did not do it')
+    await operator.looksUp('The brake', 'If the named admin did not do it')
     await operator.press(page.getByRole('article').getByRole('link', { name: 'A key has leaked' }))
     await operator.reads('A key has leaked', 'control room → Keys', 'read the audit log')
     await operator.goesTo('Keys')

@@ -14,9 +14,9 @@ export const wrongSetting: Incident = {
     const { page } = operator
     await operator.opens()
     await operator.sees(/^Trading is close only for \d+ \w+ by ann\./)
-    await operator.looksUp('The brake', 'Before you release it, find out why it is on')
+    await operator.looksUp('The brake', 'Before you release it, read why it is on')
     await operator.press(page.getByRole('article').getByRole('link', { name: 'A setting is wrong' }))
-    await operator.reads('A setting is wrong', 'Changed lists what is not as usual', 'Reset it')
+    await operator.reads('A setting is wrong', 'Changed lists what differs from the default', 'Reset it')
     await operator.goesTo('Settings')
     await operator.press(page.getByLabel('Changed'))
     await page
