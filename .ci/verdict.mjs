@@ -6,8 +6,9 @@
  *                                      says what failed and why, and ends with "N passed, N failed"
  *
  * TESTS is the status of the tests, STATUS that of everything else. If one is not 0 the run failed, even when no report
- * has a failure: types, lint, format, a leak after the tests, or a deployment that did not start. TESTS does not count
- * when every file that failed has passed by itself.
+ * has a failure: types, lint, format, a leak after the tests, or a deployment that did not start. A TESTS of 1 does not
+ * count when every file that failed has passed by itself, and no error came from outside all files. How many did stands
+ * in report.json.uncaught.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -75,7 +76,10 @@ if (what === 'repeated') {
   const recovered = testsOf(files, 'failed').filter((test) => once.includes(test))
   const passed = testsOf(files, 'passed').length + recovered.length + passedChecks.length
   const failures = failed.length + failedChecks.length
-  const haveTestsPassed = tests === '0' || (recovered.length > 0 && failedFiles(again).length === 0)
+  const uncaught = [first, second].map((file) => textOf(`${file}.uncaught`))
+  for (const n of uncaught) if (Number(n) > 0) console.log(`failed: ${n} errors outside all tests`)
+  const hasRecovered = recovered.length > 0 && failedFiles(again).length === 0 && uncaught.every((n) => n === '0')
+  const haveTestsPassed = tests === '0' || (tests === '1' && hasRecovered)
   const isSound = status === '0' && haveTestsPassed && files.length > 0
   console.log(`${passed} passed, ${Math.max(failures, isSound ? 0 : 1)} failed`)
   process.exitCode = failures > 0 || !isSound ? 1 : 0
