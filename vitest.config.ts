@@ -6,6 +6,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { LeftOut } from './test/support/left-out.ts'
 import { LongFirst } from './test/support/long-first.ts'
 import { SlowTests } from './test/support/slow-tests.ts'
+import { Uncaught } from './test/support/uncaught.ts'
 
 const report = process.env['TEST_REPORT']
 
@@ -101,7 +102,12 @@ export default defineConfig({
     // The default of one second is a time that a busy machine exceeds.
     expect: { poll: { timeout: 30_000 } },
     setupFiles: ['test/support/processor-time.ts'],
-    reporters: ['default', new LeftOut(PROJECTS), new SlowTests(), ...(report === undefined ? [] : ['json'])],
+    reporters: [
+      'default',
+      new LeftOut(PROJECTS),
+      new SlowTests(),
+      ...(report === undefined ? [] : ['json', new Uncaught(report)]),
+    ],
     outputFile: report ?? '',
   },
 })
