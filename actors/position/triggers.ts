@@ -109,6 +109,7 @@ export class TriggerBook {
   readonly #ceilings = new SortedList<Trigger>((a, b) => a.key - b.key || byAge(a.position, b.position))
   /** The largest position that was ever here. */
   #largest = lots(0)
+  #positions = 0
 
   constructor(slope: Slope) {
     this.#slope = slope
@@ -118,12 +119,17 @@ export class TriggerBook {
     return this.#largest
   }
 
+  get isEmpty(): boolean {
+    return this.#positions === 0
+  }
+
   add(p: Position): void {
     const { floor, ceiling } = boundsOf(p)
     const offset = this.#offset(p)
     if (floor !== null) this.#floors.add({ key: floor + offset, position: p })
     if (ceiling !== null) this.#ceilings.add({ key: ceiling + offset, position: p })
     if (p.lots > this.#largest) this.#largest = p.lots
+    this.#positions++
   }
 
   remove(p: Position): void {
@@ -131,6 +137,7 @@ export class TriggerBook {
     const offset = this.#offset(p)
     if (floor !== null) this.#floors.remove({ key: floor + offset, position: p })
     if (ceiling !== null) this.#ceilings.remove({ key: ceiling + offset, position: p })
+    this.#positions--
   }
 
   /** The positions within reach, except those that a search as far as `searched` has found already. Changes nothing. */
@@ -189,7 +196,10 @@ export class TriggerBooks {
   /** Throws InvariantBroken when the position, exactly as given, is not in the book. */
   remove(p: Position): void {
     const id = bookOf(p)
-    present(this.#books.get(id), `triggers of ${id}`).remove(p)
+    const book = present(this.#books.get(id), `triggers of ${id}`)
+    book.remove(p)
+    // A fixture that comes back after it was void lists its players anew, some with another slope.
+    if (book.isEmpty) this.#books.delete(id)
   }
 
   of(id: TriggerBookId): Pick<TriggerBook, 'largest' | 'within'> | undefined {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { positionId } from '../../actors/kernel/ids.ts'
 import { type Lots, lots, money, type Price, price, slope } from '../../actors/kernel/micros.ts'
 import {
@@ -9,6 +10,7 @@ import {
   NO_REACH,
   reachOf,
   TriggerBook,
+  TriggerBooks,
   triggerAt,
   warningAt,
 } from '../../actors/position/triggers.ts'
@@ -115,6 +117,18 @@ describe('triggers', () => {
     book.add(position({ lots: lots(u(10)), stopLoss: p(190) }))
     expect([...book.within(reachOf(price(u(190.05) + 3), 0))]).toHaveLength(1)
     expect([...book.within(reachOf(price(u(190.05) + 4), 0))]).toHaveLength(0)
+  })
+
+  it('[T10] an instrument that is listed again with another slope gets another book', () => {
+    const books = new TriggerBooks()
+    const large = position({ lots: lots(u(10)), stopLoss: p(190) })
+    books.add(large, slope(u(0.01)))
+    books.remove(large)
+    books.add(position({ lots: lots(u(2)), stopLoss: p(190) }), slope(u(0.02)))
+    const book = present(books.of(large.instrumentId), 'book')
+    expect(book.largest).toBe(lots(u(2)))
+    expect([...book.within(reachOf(price(u(190.02) + 3), 0))]).toHaveLength(1)
+    expect([...book.within(reachOf(price(u(190.02) + 4), 0))]).toHaveLength(0)
   })
 
   it('removing a position that is not in the book is a broken invariant', () => {
