@@ -125,8 +125,12 @@ export class MatchDesk implements Host {
     const { snapshot } = update
     const activation = await this.#activation(snapshot.fixtureId, { snapshot, origin })
     switch (activation.kind) {
-      case 'active':
-        return (await activation.actor.feed(update)) ? 'applied' : 'dropped'
+      case 'active': {
+        const { actor } = activation
+        // Its feed has forgotten the number of a match that was over; that of its record counts on.
+        const seq = comesBack(actor.view.info, snapshot) ? actor.view.info.feedSeq + 1 : update.seq
+        return (await actor.feed({ ...update, seq })) ? 'applied' : 'dropped'
+      }
       case 'settled':
       case 'unknown':
         return 'dropped'

@@ -65,6 +65,20 @@ describe('the desk', () => {
     expect(rig.desk.view(MATCH)).toBeUndefined()
   })
 
+  it.each(['the same', 'the next'])(
+    '[V10] a fixture that comes back is played again, though its feed counts from 1, in %s process',
+    async (process) => {
+      rig = await RealtimeRig.playing()
+      await rig.plays()
+      for (const _ of [1, 2]) await rig.plays({ state: 'POSTPONED', stateId: 10, periods: [] })
+      await until('void', () => rig.desk.view(MATCH)?.info.settledAt !== null)
+      if (process === 'the next') await rig.restart()
+      rig.countsAnew()
+      expect(await rig.plays({ state: 'NS', stateId: 1, periods: [] })).toBe('applied')
+      expect(rig.desk.view(MATCH)?.info).toMatchObject({ settling: null, settledAt: null })
+    },
+  )
+
   it.each(['full_time', 'void'] as const)(
     '[H16] an operator ends a match at the first call, however fast its feed is: %s',
     async (ending) => {

@@ -184,6 +184,11 @@ export class RealtimeRig {
     return U(n)
   }
 
+  /** The next update is number 1, as after a poller has forgotten the match. */
+  countsAnew(): void {
+    this.#seq = 0
+  }
+
   /** The next feed update: ten seconds of play on. */
   plays(over: Partial<FixtureSnapshot> = {}): Promise<'applied' | 'dropped' | 'elsewhere'> {
     this.#elapsedSecs += 10
