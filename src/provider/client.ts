@@ -148,8 +148,10 @@ export function createProvider(options: ProviderOptions): Provider {
       return await ask(path, { ...ODDS, ...query })
     } catch (error) {
       if (!(error instanceof ProviderTrouble) || error.status !== FORBIDDEN) throw error
+      // Without odds it is answered, so it was the odds that were refused.
+      const reply = await ask(path, { include: OUTLINE, ...query })
       hasOdds = false
-      return ask(path, { include: OUTLINE, ...query })
+      return reply
     }
   }
   return {

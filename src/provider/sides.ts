@@ -19,7 +19,7 @@ export function sidesOf(
     [away, 'away'],
   ])
   for (const { participant_id: team, score } of scores ?? []) {
-    if (!sides.has(team) && score.participant !== null) sides.set(team, score.participant)
+    if (team !== null && !sides.has(team) && score.participant !== null) sides.set(team, score.participant)
   }
   const listed = Map.groupBy(lineups ?? [], ({ team_id: team }) => team)
   const [unknown, ...more] = [...listed].filter(([team, rows]) => !sides.has(team) && rows.length >= LISTED_MIN)

@@ -351,6 +351,16 @@ describe('the provider', () => {
     expect(asked.at(-1)).not.toContain('odds')
   })
 
+  it('goes on asking for odds after a refusal that had nothing to do with them', async () => {
+    let requests = 0
+    const { provider, asked } = await serve(() =>
+      ++requests <= 2 ? { status: 403, body: '<html>' } : { body: JSON.stringify({ data: [recording.frames[0]] }) },
+    )
+    await troubleOf(provider.calendar(KICK_OFF, KICK_OFF))
+    await provider.calendar(KICK_OFF, KICK_OFF)
+    expect(new URLSearchParams(asked.at(-1)?.split('?')[1]).get('filters')).toBe('markets:1')
+  })
+
   it('repeats no other refusal', async () => {
     const { provider, asked } = await serve(() => ({
       status: 401,

@@ -37,6 +37,8 @@ describe('a score', () => {
     const match = fed(said, said)
     expect(match.bases()).toEqual(fed(scored, scored).bases())
     expect(scoreOf(match)).toEqual([1, 0])
+    const away = { over: scores(0, 1, (row) => ({ ...row, ...over })) }
+    expect(scoreOf(fed(away, away))).toEqual([0, 1])
   })
 
   it('[P11] that is told no more has the goals that list and statistics agree on', () => {
