@@ -43,10 +43,16 @@ export function pauseMs(pace: Pace, chance: number): number {
   return Math.max(backOff, Math.min(PAUSE_MAX_MS, retryAfterMs ?? 0))
 }
 
-/** Whether the quota lasts for all polls until it resets, and for one more call. */
-export function canAffordMore({ allowance, pollMs }: Pick<Pace, 'allowance' | 'pollMs'>): boolean {
+/** Calls that are left to the polls themselves. */
+const RESERVE = 10
+
+/**
+ * Whether the quota lasts for all polls until it resets, and for one more call. Where it never does, the polls slow down
+ * a little for the calls whose turn it is: a match that the list leaves out would never be asked for.
+ */
+export function canAffordMore({ allowance, pollMs }: Pick<Pace, 'allowance' | 'pollMs'>, isTurn: boolean): boolean {
   if (allowance === null) return true
-  return allowance.remaining > (allowance.resetsInSecs * SECOND_MS) / pollMs
+  return allowance.remaining > (isTurn ? RESERVE : (allowance.resetsInSecs * SECOND_MS) / pollMs)
 }
 
 /** The pause at which the quota lasts until it resets. */

@@ -200,7 +200,8 @@ export class ProviderPoller {
    */
   async #poll(n: number, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<void> {
     const { provider, pollMs } = this.#options
-    const canAsk = (): boolean => !this.#isStopped && canAffordMore({ allowance: this.#allowanceNow(), pollMs })
+    const isTurn = n % STRAGGLERS_EVERY === 0
+    const canAsk = (): boolean => !this.#isStopped && canAffordMore({ allowance: this.#allowanceNow(), pollMs }, isTurn)
     let answered: ReadonlySet<FixtureId> = new Set()
     this.#updates.keepOnly(running)
     const isAnswered = await this.#request('in play', async () => {
@@ -212,7 +213,7 @@ export class ProviderPoller {
     if (!isAnswered && answered.size === 0) return
     // A match in play that the list leaves out is asked for at once; the others can wait for some polls.
     const missing = [...running.values()].filter(({ matchId }) => !answered.has(matchId))
-    const more = missing.filter(({ phase }) => n % STRAGGLERS_EVERY === 0 || isInPlay(phase))
+    const more = missing.filter(({ phase }) => isTurn || isInPlay(phase))
     if (more.length > 0 && canAsk()) {
       await this.#request('by number', async () => {
         await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
