@@ -40,7 +40,10 @@ describe('the next poll', () => {
   it('[V4] a quota that never lasts for all polls still has calls for those whose turn it is', () => {
     const left = (remaining: number) => pace({ allowance: { remaining, resetsInSecs: 3_600 } })
     expect([180, 11, 10, 0].map((remaining) => canAffordMore(left(remaining), true))).toEqual([
-      ...[true, true, false, false],
+      true,
+      true,
+      false,
+      false,
     ])
   })
 })

@@ -154,8 +154,9 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
       })
 
       it('do not prolong the window, and start again after it', async () => {
-        await store.hit('rate', SHORT)
-        expect((await store.hit('rate', LONG)).endsInMs).toBeLessThanOrEqual(SHORT)
+        // At once: on a busy machine the first window would have ended before the second hit.
+        const [, second] = await Promise.all([store.hit('rate', SHORT), store.hit('rate', LONG)])
+        expect(second.endsInMs).toBeLessThanOrEqual(SHORT)
         await opened.elapse(SHORT)
         expect((await store.hit('rate', LONG)).count).toBe(1)
       })

@@ -272,7 +272,8 @@ async function longAgo(connection: Connection) {
   const world = systemWorld(() => clock.now)
   await sql`alter table ledger_trades detach partition ledger_trades_first`.execute(db)
   await sql`select add_month('ledger_trades', m::date)
-              from generate_series('2026-03-01'::date, '2026-11-01', interval '1 month') m`.execute(db)
+              from generate_series('2026-03-01', date_trunc('month', now() at time zone 'UTC'), interval '1 month') m
+  `.execute(db)
   const season = await openSeason(connection, world)
   const users = [await season.user('March One'), await season.user('March Two')]
   for (const week of [0, 1, 9]) {

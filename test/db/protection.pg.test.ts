@@ -113,9 +113,9 @@ eachDatabase((open) => {
         return rows.length === count
       }
       both.push(one.actor.submit(closing(user, id)))
-      await vi.waitUntil(() => isWaiting(1))
+      await vi.waitUntil(() => isWaiting(1), { timeout: 30_000 })
       both.push((opening = other.actor.submit(other.order(user, { lots: lots(u(60)) }))))
-      await vi.waitUntil(() => isWaiting(2))
+      await vi.waitUntil(() => isWaiting(2), { timeout: 30_000 })
     })
     await Promise.all(both)
     expect(codeOf(await present(opening, 'an opening'))).toBe('insufficient_margin')

@@ -353,7 +353,7 @@ eachDatabase((open) => {
       () => new Promise((_, reject) => cut.push(() => reject(new Error('cut off')))),
     )
     const running = sender.run()
-    await vi.waitUntil(() => cut.length === 2)
+    await vi.waitUntil(() => cut.length === 2, { timeout: 60_000 })
     const stopped = sender.stop()
     for (const one of cut) one()
     await Promise.all([running, stopped, sender.run()])

@@ -1,7 +1,7 @@
 /** The library of recordings in the whole program: an upload is played twice, and then the ended match itself. */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { loadRecording } from '../../src/replays/recordings.ts'
 import { ComposedServer } from '../support/composed-server.ts'
@@ -83,6 +83,7 @@ describe('the library of recordings', () => {
       const until = performance.now() + 40
       while (performance.now() < until);
     }, 90)
+    onTestFinished(() => clearInterval(busy))
     const [one, two] = await Promise.all([played('half-feast'), played('half-feast')])
     clearInterval(busy)
     const [first, second] = [await bases(one), await bases(two)]

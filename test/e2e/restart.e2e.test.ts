@@ -64,10 +64,12 @@ eachDataPlace((settle) => {
     const ended = { cookie: `game_access=${gone.cookie('game_access')}; game_refresh=${gone.cookie('game_refresh')}` }
     await gone.request('POST', '/api/auth/logout')
 
-    // After three frames; the next frame is then more than a second away.
     const framesSeen = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
-    await vi.waitUntil(() => framesSeen() >= 3, PATIENCE)
+    await vi.waitUntil(() => framesSeen() >= 2, PATIENCE)
     const seen = await vi.waitUntil(async () => {
+      // Just after a frame: the next one is then more than a second away.
+      const frames = framesSeen()
+      await vi.waitUntil(() => framesSeen() > frames, PATIENCE)
       // A view takes several requests. If two in a row are equal, no frame arrived during the first.
       const [view, again] = [await viewOf(ada), await viewOf(ada)]
       const published = publishedBy(feed)

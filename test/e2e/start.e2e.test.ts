@@ -9,6 +9,7 @@ import { systemWorld } from '../../src/system-world.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { listen } from '../../ops/rehearse/conformance/listen.ts'
+import { freePort } from '../../ops/rehearse/rig/ports.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
 afterEach(killRemaining)
@@ -69,9 +70,7 @@ it('does not start with an unknown demo recording or without its Redis', async (
 
 it('has the players of its demo from its first answer on', async () => {
   const place = await settle()
-  const before = createServer()
-  const port = String(await listen(before, 0))
-  await new Promise((resolve) => before.close(resolve))
+  const port = String(await freePort())
   const program = new Program({ ...place.env, PORT: port })
   const url = `http://127.0.0.1:${port}`
   const isUp = () =>

@@ -119,7 +119,7 @@ describe.skipIf(!hasTool('gpg'))('a base backup', () => {
     expect(backUp()).toBe(0)
     expect(kept()).toHaveLength(1)
     const notes = () => readFileSync(at('notes'), 'utf8').trim().split('\n')
-    await vi.waitFor(() => expect(notes()).toHaveLength(4))
+    await vi.waitFor(() => expect(notes()).toHaveLength(4), { timeout: 30_000 })
     expect(notes()[0]).toMatch(
       /\?replication=true .*CREATE_REPLICATION_SLOT backup_\d+_\d+ TEMPORARY PHYSICAL RESERVE_WAL;/,
     )

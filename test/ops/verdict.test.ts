@@ -99,7 +99,7 @@ describe('the gate', () => {
     const child = Number(started.toString())
     gate.kill(signal)
     expect(await once(gate, 'close')).toEqual([status, null])
-    await vi.waitFor(() => expect(() => process.kill(child, 0)).toThrow('ESRCH'))
+    await vi.waitFor(() => expect(() => process.kill(child, 0)).toThrow('ESRCH'), { timeout: 30_000 })
   })
 
   it('ends what hangs', async () => {

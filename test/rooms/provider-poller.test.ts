@@ -219,9 +219,9 @@ it('[Q18] a process that has given its matches back leaves the polls to another,
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   const { poller, desk, leases, polls } = polling({})
   const [acquire, release] = [vi.spyOn(leases, 'acquire'), vi.spyOn(leases, 'release')]
-  await vi.waitUntil(() => polls() > 0)
+  await vi.waitUntil(() => polls() > 0, { timeout: 30_000 })
   desk.hasGivenBack = true
-  await vi.waitUntil(() => release.mock.calls.length > 0)
+  await vi.waitUntil(() => release.mock.calls.length > 0, { timeout: 30_000 })
   const then = polls()
   await vi.advanceTimersByTimeAsync(10_000)
   expect([poller.status().polling, polls(), acquire.mock.calls.length]).toEqual([false, then, 1])

@@ -177,10 +177,10 @@ check('10.5.10', 'A settlement price is flagged FINAL.', async (t) => {
 const CONDITION = FLAG.stale | FLAG.suspended | FLAG.final
 
 /** What a price says, whether it comes live or again. */
-const quoteOf = ({ seq, instrumentId, price, liveBase, imbalance, matchState, ...frame }: PriceFrame): object => ({
-  ...{ seq, instrumentId, price, liveBase, imbalance, matchState },
-  ...{ tradingStatus: frame.tradingStatus, condition: frame.flags & CONDITION },
-})
+const quoteOf = (frame: PriceFrame): object => {
+  const { seq, instrumentId, price, liveBase, imbalance, matchState, tradingStatus, flags } = frame
+  return { seq, instrumentId, price, liveBase, imbalance, matchState, tradingStatus, condition: flags & CONDITION }
+}
 
 /** Whether a price that a client received says what the one before it said: then it is not sent again. */
 function repeats(frame: PriceFrame, client: FeedSocket): boolean {
