@@ -201,6 +201,8 @@ export class PersonalKeys {
     const isEnded = await db.transaction().execute(async (tx) => {
       const row = await living(tx, now, owner).where('personal_keys.id', '=', id).executeTakeFirst()
       if (row === undefined) return false
+      // The words are kept beside the user, who is locked before their sessions wherever these end.
+      if (reason !== undefined) await sql`select 1 from users where id = ${row.user_id}::uuid for share`.execute(tx)
       const { numUpdatedRows } = await tx
         .updateTable('sessions')
         .set({ ended_at: sql<Date>`clock_timestamp()`, expires_at: keptUntil(now) })

@@ -73,8 +73,9 @@ export interface Config {
   readonly limits: {
     /** Requests per minute from one address; 0 disables every rate limit. */
     readonly perMinute: number
-    /** How many proxies of ours stand in front; with 0, a client's address is that of its socket. */
+    /** How many times the limit of one address an IPv6 site has; 0: no bound of its own. */
     readonly siteFactor: number
+    /** How many proxies of ours stand in front; with 0, a client's address is that of its socket. */
     readonly trustedProxies: number
   }
   /** Origins whose pages may call with cookies, exactly as a browser sends them. */

@@ -12,6 +12,7 @@ import type { KeyClaims, PersonalKeys } from '../auth/personal-keys.ts'
 import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+import { JSON_TYPE } from './inputs.ts'
 import type { CallerDeps } from './ports.ts'
 import type { Order, RateLimits } from './rate-limits.ts'
 import { sharedAnswers } from './shared-answers.ts'
@@ -186,7 +187,7 @@ export function createGates(options: GatesOptions): Gates {
     // The token may be 15 minutes old: a demoted admin could restore their own role.
     const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
     if (!isAdmin) return FORBIDDEN
-    if (!c.req.header('content-type')?.startsWith('application/json')) return null
+    if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) return null
     // A body that is held back arrives when its sender may be an admin no more. Who reads it next meets its faults.
     await c.req.arrayBuffer().catch(() => undefined)
     return (await isStillAdmin(caller)) ? null : FORBIDDEN

@@ -157,24 +157,24 @@ describe('admin routes', () => {
     })
   })
 
-  it('[H8] a demoted admin is refused whose body was still on its way', async () => {
+  it.each([
+    ['PUT', '/api/admin/settings/trading.hold_secs', 'application/json', 200],
+    ['PUT', '/api/admin/settings/trading.hold_secs', 'Application/JSON; charset=utf-8', 200],
+    ['POST', '/api/admin/uploads?name=new-derby', 'application/octet-stream', 201],
+  ])('[H8] a demoted admin is refused whose body was still on its way: %s %s %s', async (method, path, type, done) => {
     const rig = await openHttpRig({ role: 'admin' })
     let role = 'admin'
     const find = async () => ({ ...alice, role })
-    const { asAlice } = await openHttpRig({ role: 'admin', deps: { accounts: { ...rig.deps.accounts, find } } })
+    const deps = { accounts: { ...rig.deps.accounts, find } }
+    const { asAlice } = await openHttpRig({ role: 'admin', deps, ports: adminPorts(alice) })
     const pull = (body: ReadableStreamDefaultController<Uint8Array>) => {
       role = 'user'
       body.enqueue(new TextEncoder().encode('{"value":60}'))
       body.close()
     }
     const put = (body: string | ReadableStream) =>
-      asAlice('/api/admin/settings/trading.hold_secs', {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body,
-        duplex: 'half',
-      })
-    expect((await put('{"value":60}')).status).toBe(200)
+      asAlice(path, { method, headers: { 'content-type': type, 'content-length': '12' }, body, duplex: 'half' })
+    expect((await put('{"value":60}')).status).toBe(done)
     expect((await put(new ReadableStream({ pull }, { highWaterMark: 0 }))).status).toBe(403)
   })
 
