@@ -152,11 +152,14 @@ export function startLive(more: readonly LivePart[]): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') feed.reconnectNow()
   })
-  let refreshedAt = now.peek()
+  let [refreshedAt, refreshedHereAt] = [now.peek(), Date.now()]
   now.subscribe((at) => {
+    // A clock of the server that is put back stands still for the page.
+    const passedMs = Math.max(at - refreshedAt, Date.now() - refreshedHereAt)
     const everyMs = selectedMatch.peek()?.tradeWindow.open === false ? AWAIT_MS : REFRESH_MS
-    if (at - refreshedAt < everyMs || user.peek() === null || document.visibilityState === 'hidden') return
+    if (passedMs < everyMs || user.peek() === null || document.visibilityState === 'hidden') return
     refreshedAt = at
+    refreshedHereAt = Date.now()
     refresh()
   })
 }

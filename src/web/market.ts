@@ -143,13 +143,32 @@ export function refreshSoon(): void {
   }, 1_500)
 }
 
+/** Counts requests whose answers may overtake each other. */
+class Turns {
+  #asked = 0
+  #taken = 0
+
+  /** Begins a request. What it returns says whether its answer is to be taken: not after that of a later one. */
+  begin(): () => boolean {
+    const turn = ++this.#asked
+    return () => {
+      if (turn < this.#taken) return false
+      this.#taken = turn
+      return true
+    }
+  }
+}
+const [matchTurns, instrumentTurns] = [new Turns(), new Turns()]
+
 /** Also asks for players if there are new ones. */
 export async function refreshMatches(): Promise<void> {
+  const isCurrent = matchTurns.begin()
   const known = new Set(matches.peek().map(({ id }) => id))
   const shown = selectedMatchId.peek()
   const isOver = selectedMatch.peek()?.tradeWindow.status === 'CLOSED' && matchEvents.peek()?.fixtureId === shown
   const [found, events] = await Promise.all([api.matches(), shown === null || isOver ? null : api.matchEvents(shown)])
   const window = found.matches[0]?.tradeWindow
+  if (!isCurrent()) return
   if (window !== undefined) setClock(Date.parse(window.serverTime))
   batch(() => {
     matches.value = found.matches
@@ -161,6 +180,7 @@ export async function refreshMatches(): Promise<void> {
 }
 
 export async function refreshInstruments(): Promise<void> {
+  const isCurrent = instrumentTurns.begin()
   isStatusNews.value = false
   const { instruments: active } = await api.instruments()
   const listed = new Set(active.map(({ id }) => id))
@@ -169,6 +189,7 @@ export async function refreshInstruments(): Promise<void> {
   const others = await Promise.all([...wanted.difference(listed)].map((id) => api.instrument(id)))
   const played = new Set(active.map(({ fixtureId }) => fixtureId))
   const found = [...active, ...others.filter(({ fixtureId }) => played.has(fixtureId))]
+  if (!isCurrent()) return
   batch(() => {
     instruments.value = new Map(found.map((instrument) => [instrument.id, instrument]))
     for (const instrument of found) {
@@ -219,6 +240,8 @@ function choose(): void {
   const played = matches.peek().find(({ tradeWindow }) => tradeWindow.open) ?? matches.peek()[0]
   // A user who is about to press the button of an order now sees another player there.
   if (selectedMatchId.peek() !== null) rest()
+  // Who is on the bench of the next match is not chosen for it.
+  if (selected.peek()?.tradingStatus === 'CLOSED') selectedId.value = null
   if (played !== undefined) showMatch(played.id)
 }
 

@@ -5,7 +5,6 @@
 import { computed, signal } from '@preact/signals'
 import { ApiError, isNoAnswer, newKey } from './client/ask.ts'
 import type { OpenOrder } from './client/wire.ts'
-import { now } from './server-clock.ts'
 import { user } from './session.ts'
 import { visit } from './storage.ts'
 
@@ -13,7 +12,7 @@ export interface UnsureOrder {
   readonly userId: string
   readonly key: string
   readonly order: OpenOrder
-  /** When it was sent. */
+  /** When it was sent, by the clock of this device: the server's may be put forward by the next answer. */
   readonly at: number
 }
 
@@ -24,7 +23,7 @@ export const unsureOrder = computed(() => (kept.value?.userId === user.value?.us
 
 /** To be called before the order is sent. */
 export function holdOrder(order: OpenOrder): UnsureOrder {
-  const held = { userId: user.peek()?.userId ?? '', key: newKey(), order, at: now.peek() }
+  const held = { userId: user.peek()?.userId ?? '', key: newKey(), order, at: Date.now() }
   visit.set(KEPT, JSON.stringify(held))
   kept.value = held
   return held

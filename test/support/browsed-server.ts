@@ -79,7 +79,9 @@ export function browsedServer(admin?: string) {
       const send = page.getByRole('button', { name }).and(page.locator(':enabled'))
       if ((await send.count()) === 0) {
         await playUntilOpen()
-        await send.waitFor()
+        await send.waitFor().catch(async (cause: unknown) => {
+          throw new Error(`it cannot be ordered: ${await page.locator('body').innerText()}`, { cause })
+        })
       }
       return send
     },

@@ -19,8 +19,8 @@ const WANTED_MS = 60_000
 export function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
   const { instrumentId, direction, lotSize } = unsure.order
   const [isAsking, setAsking] = useState(false)
-  // One that an earlier page has kept has no time.
-  const isWanted = now.value - unsure.at < WANTED_MS
+  // Looked at whenever the clock ticks. One that an earlier page has kept has no time.
+  const isWanted = now.value > 0 && Date.now() - unsure.at < WANTED_MS
   const find = async (): Promise<void> => {
     setAsking(true)
     try {
