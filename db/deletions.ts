@@ -5,7 +5,6 @@
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type PositionId, positionId, type SessionId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { money } from '../actors/kernel/micros.ts'
 import { readLimits } from '../actors/kernel/own-limits.ts'
 import { HOUR_MS, type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { insertNotices } from './announcements.ts'
@@ -135,9 +134,9 @@ export class Deletions {
       const row = await this.#lock(tx, user)
       if (row === undefined || row.erased_at !== null) return false
       if (row.deletion_due === null || row.deletion_due > now) return false
-      const wallets = await tx
+      await tx
         .selectFrom('wallets')
-        .select(['purse', 'balance_micros'])
+        .select('purse')
         .where('user_id', '=', user)
         .orderBy('purse')
         .forNoKeyUpdate()
@@ -150,12 +149,10 @@ export class Deletions {
         .limit(1)
         .execute()
       if (open.length > 0) return false
-      const balance = wallets.find(({ purse }) => purse === 'main')?.balance_micros ?? 0
       await departed.remember(tx, {
         sub: row.google_sub,
         email: row.email,
         username: row.username,
-        balance: money(balance),
         frozen: row.status === 'frozen',
         limits: row.limits === null ? null : readLimits(row.limits, 'limits'),
         at: now,

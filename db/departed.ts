@@ -1,21 +1,18 @@
 /**
- * What those who were erased must not shed by coming back: a balance below the starting one, a freeze, limits of their
- * own. It is found again by a keyed digest of their identity, which without the key names no one and leads to no user.
- * Digests of their usernames keep those names from impostors. Rows are kept for a year.
+ * What those who were erased must not shed by coming back: a freeze, and limits of their own. Their new wallet is that of
+ * any new user; a ruined one is refilled each week for the asking. It is found again by a keyed digest of their identity,
+ * which without the key names no one and leads to no user. Digests of their usernames keep those names from impostors.
+ * Rows are kept for a year.
  */
 import { createHmac } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import { emailKey } from '../actors/community/registration.ts'
-import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
-import { type Money, money } from '../actors/kernel/micros.ts'
 import { type OwnLimits, readLimits } from '../actors/kernel/own-limits.ts'
-import { boolean, fieldsOf, integer, nullable, text } from '../actors/kernel/read.ts'
+import { boolean, fieldsOf, nullable, text } from '../actors/kernel/read.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** What a returning user begins with. */
 export interface Carried {
-  /** Of the main wallet: what they left with, at most the starting balance. */
-  readonly balance: Money
   readonly frozen: boolean
   /** Null for none. */
   readonly limits: OwnLimits | null
@@ -44,12 +41,7 @@ export class Departed {
     left: Person & Carried & { readonly username: string; readonly at: Date },
   ): Promise<void> {
     const username = this.#digest('username', left.username)
-    const carried = JSON.stringify({
-      balance: Math.min(left.balance, STARTING_BALANCE),
-      frozen: left.frozen,
-      limits: left.limits,
-      username,
-    })
+    const carried = JSON.stringify({ frozen: left.frozen, limits: left.limits, username })
     const rows = [
       { digest: username, left_at: left.at, carried: null },
       { digest: this.#identity(left), left_at: left.at, carried },
@@ -80,7 +72,6 @@ export class Departed {
     return {
       digest: row.digest,
       username: field('username', text),
-      balance: money(field('balance', integer)),
       frozen: field('frozen', boolean),
       limits: field('limits', nullable(readLimits)),
     }

@@ -10,7 +10,7 @@ import type { Database } from './postgres/schema.ts'
 
 /**
  * Gives each of these new users their wallets, each with the starting balance, paid by the house. Those who are back
- * after an erasure begin with what they carry.
+ * after an erasure are frozen and limited as they were.
  */
 export async function grantStartingBalance(
   tx: Transaction<Database>,
@@ -21,17 +21,16 @@ export async function grantStartingBalance(
   if (users.length === 0) return
   const at = new Date(world.now())
   const wallets = users.flatMap((user) => {
-    const { balance = STARTING_BALANCE, frozen = false, limits = null } = carried.get(user) ?? {}
+    const { frozen = false, limits = null } = carried.get(user) ?? {}
     return PURSES.map((purse) => ({
       user_id: user,
       purse,
-      balance_micros: purse === 'main' ? balance : STARTING_BALANCE,
+      balance_micros: STARTING_BALANCE,
       frozen,
       limits: limits === null ? null : limitsOf(purse, limits),
     }))
   })
   const entries = wallets.flatMap(({ user_id: user, purse, balance_micros: amount }) => {
-    if (amount === 0) return []
     const entry = { tx: world.newId(), purse, kind: 'grant', reference: user, at } as const
     return [
       { ...entry, account: 'user', user_id: user, amount_micros: amount },
@@ -39,5 +38,5 @@ export async function grantStartingBalance(
     ] as const
   })
   await tx.insertInto('wallets').values(wallets).execute()
-  if (entries.length > 0) await tx.insertInto('ledger_entries').values(entries).execute()
+  await tx.insertInto('ledger_entries').values(entries).execute()
 }
