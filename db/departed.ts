@@ -1,8 +1,8 @@
 /**
- * What those who were erased must not shed by coming back: a freeze, and limits of their own. Their new wallet is that of
- * any new user; a ruined one is refilled each week for the asking. It is found again by a keyed digest of their identity,
- * which without the key names no one and leads to no user. Digests of their usernames keep those names from impostors.
- * Rows are kept for a year.
+ * What those who were erased must not shed by coming back: a freeze, and limits of their own. Their new wallet is that
+ * of any new user; a ruined one is refilled each week for the asking. They are found again by a keyed digest of their
+ * identity, which without the key names no one and leads to no user. Digests of their usernames keep those names from
+ * impostors. Rows are kept for a year.
  */
 import { createHmac } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'

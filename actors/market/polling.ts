@@ -47,8 +47,8 @@ export function pauseMs(pace: Pace, chance: number): number {
 const RESERVE = 10
 
 /**
- * Whether the quota lasts for all polls until it resets, and for one more call. Where it never does, the polls slow down
- * a little for the calls whose turn it is: a match that the list leaves out would never be asked for.
+ * Whether the quota lasts for all polls until it resets, and for one more call. Where it never does, the polls slow
+ * down a little for the calls whose turn it is: a match that the list leaves out would never be asked for.
  */
 export function canAffordMore({ allowance, pollMs }: Pick<Pace, 'allowance' | 'pollMs'>, isTurn: boolean): boolean {
   if (allowance === null) return true
