@@ -30,20 +30,24 @@ export interface Described {
 
 const JSON_TYPE = 'application/json'
 
-/** The operations with JSON answers that production serves, by name. */
+/** The operations that take and answer JSON in production, by name. */
 export async function describedApi(): Promise<Described> {
   const { app } = await openHttpRig({ production: true })
   const document = (await (await app.request('/api/openapi.json')).json()) as RestDocument
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]): DescribedOperation[] => {
       const { operationId: name, summary, parameters = [], requestBody, responses } = operation
-      const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content?.[JSON_TYPE]
-      if (name === undefined || answer === undefined) return []
+      const content = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content ?? {}
+      const answer = content[JSON_TYPE]
+      const body = requestBody?.content[JSON_TYPE]
+      const isJson = answer !== undefined && (body !== undefined || requestBody?.required !== true)
+      if (name === undefined || !isJson) return []
       const placed = (place: string): readonly Parameter[] =>
         parameters
           .filter(({ in: where }) => where === place)
           .map((one) => ({ name: one.name, isRequired: one.required === true, schema: one.schema }))
-      const body = requestBody?.content[JSON_TYPE]
+      // By its `type` it may answer with something else, which no client reads.
+      const isRead = (one: Parameter): boolean => one.name !== 'type' || Object.keys(content).length === 1
       return [
         {
           name,
@@ -51,7 +55,7 @@ export async function describedApi(): Promise<Described> {
           path,
           summary,
           inPath: placed('path'),
-          inQuery: placed('query'),
+          inQuery: placed('query').filter(isRead),
           takesKey: parameters.some((one) => one.name === 'Idempotency-Key'),
           body: body === undefined ? null : { isRequired: requestBody?.required === true, schema: body.schema },
           answer: answer.schema,

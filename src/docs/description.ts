@@ -8,7 +8,7 @@ import { type ApiErrors, schemaName } from '../http/error-facts.ts'
 import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { AccountChangesBody, json } from '../http/schemas.ts'
-import { PUBLIC } from '../http/caching.ts'
+import { keptFor, PUBLIC } from '../http/caching.ts'
 import { API_VERSION } from '../http/versions.ts'
 import { sendFile } from '../http/send-file.ts'
 import { pathPattern } from '../http/unknown-names.ts'
@@ -169,7 +169,7 @@ export function apiDescription(
 
 /** A description as a file of JSON, compressed once for all. */
 function sendDocument(c: Context<HttpEnv>, web: Pick<WebFiles, 'compressed'>, file: WebFile) {
-  c.header('Cache-Control', PUBLIC)
+  keptFor(c, PUBLIC)
   return sendFile(c, web, file) as never // the bytes are the document that the schema describes
 }
 

@@ -135,7 +135,7 @@ export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandle
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
       if (!isAllowed) return fail(c, ORIGIN_REFUSED)
       c.header('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE')
-      c.header('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key')
+      c.header('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, If-None-Match')
       c.header('Access-Control-Max-Age', PREFLIGHT_SECS)
       return c.body(null, 204)
     }

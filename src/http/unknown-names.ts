@@ -28,7 +28,7 @@ export function knownParameters<Env extends HttpEnv>(
   return async (c, next) => {
     if (c.req.url.includes('?')) {
       known ??= parametersByPath(registry)
-      const route = known(c.req.method, c.req.path)
+      const route = known(c.req.method === 'HEAD' ? 'GET' : c.req.method, c.req.path)
       const of = route?.isProtected === behindGates ? route.names : null
       const issues = Object.keys(c.req.query())
         .filter((name) => of !== null && !of.includes(name))

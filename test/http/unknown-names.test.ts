@@ -48,6 +48,7 @@ describe('unknown names', () => {
     }
     expect((await asAlice('/api/admin/flags?x=1')).status, 'not an admin').toBe(403)
     expect((await asAlice('/api/nowhere?x=1')).status).toBe(404)
+    expect((await app.request('/api/districts?x=1', { method: 'HEAD' })).status, 'as GET').toBe(400)
     expect((await asAlice(`/api/me?${'x'.repeat(2_000)}=1`)).status).toBe(400)
   })
 })

@@ -114,6 +114,25 @@ it('waits as long as the server asks, and gives up when that is too long', async
   expect(late.asked).toHaveLength(1)
 })
 
+it.each(['connecting', 'waiting'] as const)(
+  'a feed that its caller stops while it is %s stays stopped',
+  async (when) => {
+    vi.useFakeTimers()
+    const states: FeedState[] = []
+    const feed = new Feed({
+      token: () => Promise.reject(new Error('offline')),
+      onState: (state) => {
+        states.push(state)
+        if (state === when) feed.stop()
+      },
+    })
+    feed.start()
+    await vi.advanceTimersByTimeAsync(120_000)
+    vi.useRealTimers()
+    expect(states).toEqual([...(when === 'waiting' ? ['connecting'] : []), when, 'stopped'])
+  },
+)
+
 it('does not wait for ever for a ticket to the feed', () => {
   vi.useFakeTimers()
   const states: FeedState[] = []

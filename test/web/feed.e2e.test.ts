@@ -138,8 +138,11 @@ it('the feed requests busy players again, and reconnects when a request fails', 
   close()
 })
 
-it('the feed requests a player again whom no match published, or who is in another match now', async () => {
-  const { feed, asked, close } = await scripted(subscribed({ instrumentId: 'one', code: 'not_found' }))
+it.each([
+  ['whom no match published', 'not_found'],
+  ['for whom there was no room', 'limit'],
+])('the feed requests a player again %s, or who is in another match now', async (_, code) => {
+  const { feed, asked, close } = await scripted(subscribed({ instrumentId: 'one', code }))
   feed.follow(followed(['one', 'two']))
   feed.start()
   await until(() => asked.length > 0)

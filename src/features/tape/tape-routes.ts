@@ -177,7 +177,7 @@ export function publicTape({ tapes, areRecordingsOpen, recordings, watching, wor
       const info = await recordings.find(c.req.valid('param').id)
       const isSeen = info?.settledAt !== undefined && info.settledAt !== null && info.settledAt <= shownUntil()
       if (info === null || !isSeen || !(info.replay || areRecordingsOpen())) return fail(c, notFound('recording'))
-      const etag = `W/"recording ${info.matchId} ${info.settledAt}"`
+      const etag = `W/"recording-${info.matchId}-${info.settledAt}"`
       const kept = { etag, forHowLong: canComeBack(info) ? A_WHILE : FOR_EVER }
       return send(c, kept, () => recordings.lines(info))
     })

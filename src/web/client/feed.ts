@@ -62,7 +62,7 @@ export class Feed {
   readonly #newest = new Map<number, Since>()
   /** Players whose price is as new as the newest move seen of their match; the others need a snapshot. */
   readonly #current = new Set<string>()
-  /** Players that no match published when they were last requested. */
+  /** Players that were refused when last requested: no match published them, or there was no more room. */
   readonly #absent = new Set<string>()
   /** Players whose prices follow the last answer. Any other message means that all of them have arrived. */
   #arriving: readonly string[] = []
@@ -149,8 +149,10 @@ export class Feed {
   async #connect(): Promise<void> {
     const attempt = ++this.#attempt
     this.#drop()
-    this.#enter('connecting')
+    // Before the caller is told, who may stop: no timer is left behind.
     this.#expectMessage()
+    this.#enter('connecting')
+    if (attempt !== this.#attempt) return
     try {
       const { token, wsUrl } = await this.#options.token()
       if (attempt !== this.#attempt) return
@@ -187,9 +189,11 @@ export class Feed {
 
   #receive(data: unknown): void {
     this.#failures = 0
+    const attempt = this.#attempt
+    this.#expectMessage()
     // Not when the connection opens: the server also opens a refused one, and then closes it with the reason.
     this.#enter('live')
-    this.#expectMessage()
+    if (attempt !== this.#attempt) return
     if (data instanceof ArrayBuffer) return this.#receivePrice(data)
     this.#arrived()
     const message: { readonly [field: string]: unknown } = JSON.parse(String(data))
@@ -216,7 +220,7 @@ export class Feed {
 
   /** Requests busy players again, without `since`, so that they come with a snapshot. Absent ones wait for `follow`. */
   #takeRejected(rejected: readonly Rejection[]): void {
-    for (const { instrumentId, code } of rejected) if (code === 'not_found') this.#absent.add(instrumentId)
+    for (const { instrumentId, code } of rejected) if (code !== 'busy') this.#absent.add(instrumentId)
     const busy = rejected.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId)
     if (busy.length === 0) return
     const attempt = this.#attempt
@@ -277,8 +281,8 @@ export class Feed {
   #lose(waitMs: number): void {
     this.#attempt++
     this.#drop()
-    this.#enter('waiting')
     this.#timer = setTimeout(() => void this.#connect(), waitMs)
+    this.#enter('waiting')
   }
 
   #drop(): void {

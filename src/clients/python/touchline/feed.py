@@ -43,7 +43,7 @@ class Feed:
         self._newest: Dict[int, Since] = {}
         # Players whose price is as new as the newest move of their match; the others need a snapshot.
         self._current: set = set()
-        # Players that no match published when they were last requested.
+        # Players that were refused when last requested: no match published them, or there was no more room.
         self._absent: set = set()
         self._arriving: List[str] = []
         self._marker: Optional[str] = None
@@ -191,7 +191,7 @@ class Feed:
         elif kind == 'subscribed':
             with self._lock:
                 self._arriving = message['instrumentIds']
-                self._absent.update(one['instrumentId'] for one in message['rejected'] if one['code'] == 'not_found')
+                self._absent.update(one['instrumentId'] for one in message['rejected'] if one['code'] != 'busy')
             busy = [one['instrumentId'] for one in message['rejected'] if one['code'] == 'busy']
             if busy:
                 timer = threading.Timer(_about(_RETRY), self._retry, [busy, self._socket])
