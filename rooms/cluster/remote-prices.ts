@@ -115,7 +115,9 @@ export class RemotePrices {
     }
     if (news === 'closed') {
       // A former owner may close late, when another process already runs the match.
-      if (match !== undefined && epoch >= match.newestEpoch) void this.#forget(match)
+      // Its news may be slower than a lease, so that this process runs the match by now.
+      const keepsPrices = this.#isHere(matchId)
+      if (match !== undefined && epoch >= match.newestEpoch) void this.#forget(match, { keepsPrices })
       return
     }
     const own = this.#options.hosted.get(matchId)
@@ -163,8 +165,11 @@ export class RemotePrices {
       report('current_prices_failed', error, { matchId })
       return null
     })
-    if (asked?.kind !== 'answered' || this.#isHere(matchId)) {
+    const isHere = this.#isHere(matchId)
+    if (asked?.kind !== 'answered' || isHere) {
       match.lose()
+      // The news of its end was lost, and no other will come.
+      if (!isHere && (asked?.kind === 'settled' || asked?.kind === 'unknown')) void this.#forget(match)
       return false
     }
     const { epoch, seq, frames } = asked.answer

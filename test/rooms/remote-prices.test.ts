@@ -180,6 +180,17 @@ describe('prices of other processes', () => {
     expect(here.shown(1)).toBe(1)
   })
 
+  it('[Q7] the end of the former owner, told late, closes nothing of the process that runs the match by then', async () => {
+    const { there, here } = await pair()
+    await here.prices.follow(MATCH)
+    here.current.push({ ...priceOf(1, 9), epoch: 2 })
+    here.fanOut.open({ matchId: MATCH, epoch: 2, currentPrices: () => here.current, takePrices: () => [] })
+    there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
+    there.prices.relay.logAppended([U(1)])
+    await until('the message after it', () => here.appended.length > 0)
+    expect([here.fanOut.publishes(P(1)), here.shown(1)]).toEqual([true, 9])
+  })
+
   it('[Q7] a match that another process has taken over leaves this one, which then shows the prices of that one', async () => {
     const { there, here: next } = await pair()
     const follower = { topics: [], served: 0, serve: () => true } as unknown as Subscriber
