@@ -513,10 +513,9 @@ function judged(app: ReturnType<typeof createApp>, { judge }: Judge) {
     const url = new URL(input instanceof Request ? input.url : input, 'http://localhost')
     const method = input instanceof Request ? input.method : (init?.method ?? 'GET')
     const contentType = response.headers.get('content-type')
-    const body: unknown = contentType?.startsWith('application/json')
-      ? JSON.parse(await textOf(response.clone()))
-      : null
     const isApi = url.pathname.startsWith('/api/')
+    const isJson = method !== 'HEAD' && contentType?.startsWith('application/json') === true
+    const body: unknown = isJson ? JSON.parse(await textOf(response.clone())) : null
     const received = { method, path: url.pathname, status: response.status, contentType, body }
     const wrong = isApi ? judge({ ...received, headers: [...response.headers.keys()] }) : null
     if (wrong !== null) throw new Error(wrong)
