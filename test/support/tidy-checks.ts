@@ -135,7 +135,10 @@ export const FLOORS: readonly Floor[] = [
     types: [
       'actors/tape/',
       'src/http/schemas.ts',
+      'src/http/account-schemas.ts',
+      'src/http/admin-schemas.ts',
       'src/http/close-schema.ts',
+      'src/http/recording-schema.ts',
       'src/http/user-schema.ts',
       'src/features/',
       'src/verify/',

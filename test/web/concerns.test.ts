@@ -17,7 +17,7 @@ const well: Facts = {
   now: NOW,
   checks: { database: 'ok', accepting: 'ok' },
   feed: { faults: [], matches: [], quarantined: [] },
-  reactions: { waiting: 0, setAside: [] },
+  reactions: { waiting: 0, oldestAt: null, setAside: [], nextCursor: null },
   webhooks: [],
   settings: [],
   flags: [],
@@ -75,7 +75,7 @@ describe('the sentence of the control room', () => {
       'Trading on Harbour – Mill is halted for 4 min by ann',
     ])
     expect(first).toMatchObject({ level: 'page', acts: [{ kind: 'release', key: 'trading.mode', mode: 'halted' }] })
-    const flags = [{ key: 'coming_soon', enabled: true, description: '', ...by(90) }]
+    const flags = [{ key: 'coming_soon', enabled: true, default: true, description: '', ...by(90) }]
     expect(said({ flags })).toEqual(['Only admins can use the service for 2 h by ann'])
   })
 
@@ -118,9 +118,9 @@ describe('the sentence of the control room', () => {
   })
 
   it('a provider that fails is a concern for ten minutes, or until a match is updated 15 seconds later', () => {
-    const fault = { reason: 'request', matchId: null, detail: 'no answer', times: 9, firstAt: ago(9), lastAt: ago(3) }
+    const fault = { matchId: null, detail: 'no answer', times: 9, firstAt: ago(9), lastAt: ago(3) }
     const match = { matchId: 7, name: 'Harbour – Mill', phase: 'ended', startsAt: ago(50), updatedAt: null }
-    const of = (lastAt: number, updatedAt: number, reason = 'request') => {
+    const of = (lastAt: number, updatedAt: number, reason: 'request' | 'unreadable' = 'request') => {
       const faults = [{ ...fault, reason, lastAt: ago(lastAt) }]
       return said({ feed: { faults, quarantined: [], matches: [{ ...match, updatedAt: ago(updatedAt) }] } })
     }
@@ -131,11 +131,10 @@ describe('the sentence of the control room', () => {
   })
 
   it('names the newest of the reactions that failed, and retries them all', () => {
-    const setAside = [31, 30].map((seq) => ({ matchId: 7, seq, error: 'timeout' }))
-    expect(said({ reactions: { waiting: 0, setAside } })).toEqual([
-      '2 reactions failed, the last to commit 31 of match 7 (timeout)',
-    ])
-    const [first] = concernsOf({ ...well, reactions: { waiting: 0, setAside } })
+    const setAside = [31, 30].map((seq) => ({ matchId: 7, seq, error: 'timeout', attempts: 5, at: ago(1) }))
+    const reactions = { waiting: 0, oldestAt: null, setAside, nextCursor: null }
+    expect(said({ reactions })).toEqual(['2 reactions failed, the last to commit 31 of match 7 (timeout)'])
+    const [first] = concernsOf({ ...well, reactions })
     expect(first?.acts).toEqual([{ kind: 'retry', commits: setAside }])
   })
 
@@ -154,7 +153,8 @@ describe('the sentence of the control room', () => {
       'A balance was changed from outside 2 min ago',
       'zoe was made an admin 2 min ago by ann',
     ])
-    const fault = { reason: 'unreadable', matchId: 5, detail: 'no teams', times: 2, firstAt: ago(100), lastAt: ago(11) }
+    const times = { times: 2, firstAt: ago(100), lastAt: ago(11) }
+    const fault = { reason: 'unreadable', matchId: 5, detail: 'no teams', ...times } as const
     expect(said({ feed: { faults: [fault], matches: [], quarantined: [] } })).toEqual([])
     expect(said({ feed: { faults: [{ ...fault, lastAt: ago(5) }], matches: [], quarantined: [] } })).toEqual([
       'Data was skipped: no teams (fixture 5) for 2 h',

@@ -9,31 +9,12 @@ import { auditReason, jsonBody } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { WebhookDesk } from './desk.ts'
 import { webhookErrors } from './errors.ts'
-import { EventType } from './schema.ts'
-import { json, timestampText } from '../../http/schemas.ts'
+import { EventType, ID_EXAMPLE, URL_EXAMPLE, WebhookBody } from './schema.ts'
+import { json } from '../../http/schemas.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
 const URL_LENGTH_MAX = 500
-const ID_EXAMPLE = '0197f2a0-7f80-7b92-8d3e-4f5a6b7c8d9e'
 const WebhookIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE })
-const URL_EXAMPLE = 'https://hooks.touchline.example/events'
-
-const WebhookBody = z
-  .object({
-    id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
-    url: z.string().openapi({ example: URL_EXAMPLE }),
-    types: z.array(z.string()).openapi({ description: 'Its event types; empty: all.', example: [] }),
-    state: z.enum(['active', 'paused', 'disabled']).openapi({
-      description: '`disabled`: every attempt has failed for three days.',
-      example: 'active',
-    }),
-    createdAt: timestampText,
-    lastSuccessAt: timestampText.nullable(),
-    failingSince: timestampText.nullable().openapi({ description: 'Null while it answers.', example: null }),
-    lastError: z.string().nullable().openapi({ example: 'answered 503' }),
-    waiting: z.int().openapi({ description: 'Commits not sent to it yet.', example: 0 }),
-  })
-  .openapi('Webhook')
 
 const list = createRoute({
   method: 'get',

@@ -1,5 +1,6 @@
 /** `GET /api/admin/audit`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { AuditEntryBody } from '../../admin-schemas.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
@@ -7,38 +8,11 @@ import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { limitInput, timeInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, timestampText, usernameText } from '../../schemas.ts'
-
-const EntryBody = z
-  .object({
-    id: z.int().openapi({ example: 88 }),
-    at: timestampText,
-    actor: z
-      .object({
-        userId: z.string().openapi({ example: '0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f' }),
-        username: usernameText.nullable(),
-      })
-      .nullable()
-      .openapi({ description: 'The admin who acted; null if the server itself did.' }),
-    action: z.string().openapi({ example: 'setting.set' }),
-    subject: z.string().openapi({ example: 'trading.hold_secs' }),
-    subjectName: z
-      .string()
-      .nullable()
-      .openapi({ description: 'The name of the user, league, player or match in `subject`.', example: null }),
-    before: z.unknown().openapi({ example: 180 }),
-    after: z.unknown().openapi({ example: 60 }),
-    reason: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Why, as the operator wrote.', example: 'too many complaints' }),
-    outcome: z.string().openapi({ description: '`ok`, or the code of the refusal.', example: 'ok' }),
-  })
-  .openapi('AuditEntry')
+import { json } from '../../schemas.ts'
 
 const cursors = cursorsOf('audit', z.tuple([z.int().min(1)]), [88])
 
-const AuditBody = z.object({ entries: z.array(EntryBody), nextCursor }).openapi('AuditLog')
+const AuditBody = z.object({ entries: z.array(AuditEntryBody), nextCursor }).openapi('AuditLog')
 
 const filterInput = z.string().min(1).max(100).optional()
 
@@ -81,7 +55,7 @@ export function auditLog({ audit }: Pick<HttpDeps, 'audit'>, gates: Gates) {
 
 type Entry = Awaited<ReturnType<HttpDeps['audit']['list']>>[number]
 
-function entryJson({ at, actor, actorName, ...entry }: Entry): z.output<typeof EntryBody> {
+function entryJson({ at, actor, actorName, ...entry }: Entry): z.output<typeof AuditEntryBody> {
   const { id, action, subject, subjectName, before, after, reason, outcome } = entry
   const by = actor === null ? null : { userId: actor, username: actorName }
   return { id, at: timestamp(at), actor: by, action, subject, subjectName, before, after, reason, outcome }

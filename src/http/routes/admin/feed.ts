@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type PositionId, positionId } from '../../../../actors/kernel/ids.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
-import type { FeedFaultReason } from '../../../../rooms/sources/provider.ts'
+import { FedMatchBody, FeedFaultBody, QuarantinedMatchBody } from '../../admin-schemas.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
@@ -10,61 +10,7 @@ import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { positionJson, timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, PositionBody, timestampText, userIdText, usernameText } from '../../schemas.ts'
-
-const matchId = z.int().openapi({ example: 19_155_071 })
-
-const REASONS = [
-  'request',
-  'quota',
-  'unreadable',
-  'calendar',
-  'update',
-  'field',
-] as const satisfies readonly FeedFaultReason[]
-
-const FeedFaultBody = z
-  .object({
-    reason: z.enum(REASONS).openapi({
-      description:
-        '`request`: the provider answered with an error, or not at all. `quota`: its quota is spent. `unreadable`: a ' +
-        'fixture could not be read. `calendar`: a fixture could not be stored. `update`: a match could not take its ' +
-        'update. `field`: fields or rows held impossible values and were ignored.',
-      example: 'unreadable',
-    }),
-    matchId: matchId.nullable().openapi({ description: 'The fixture that was skipped; null if it concerns none.' }),
-    detail: z.string().openapi({
-      description: 'The last one, in plain words.',
-      example: 'fixture 5 does not name a home and an away team',
-    }),
-    times: z.int().openapi({ example: 12 }),
-    firstAt: timestampText,
-    lastAt: timestampText,
-  })
-  .openapi('FeedFault')
-
-const QuarantinedMatchBody = z
-  .object({
-    matchId,
-    name: z.string().openapi({ example: 'Harbour – Mill' }),
-    reason: z.string().openapi({ example: 'match 19155071: info.home is missing, not an object' }),
-    since: timestampText,
-    positions: z.int().openapi({ description: 'Open positions.', example: 41 }),
-    margin: z.number().openapi({ description: 'The sum of their margins.', example: 4_120.5 }),
-  })
-  .openapi('QuarantinedMatch')
-
-const FedMatchBody = z
-  .object({
-    matchId,
-    name: z.string().openapi({ example: 'Harbour – Mill' }),
-    phase: z.string().openapi({ example: 'in_play' }),
-    startsAt: timestampText,
-    updatedAt: timestampText.nullable().openapi({
-      description: 'The newest update that the match took; null before the first.',
-    }),
-  })
-  .openapi('FedMatch')
+import { json, PositionBody, userIdText, usernameText } from '../../schemas.ts'
 
 const feedRoute = createRoute({
   method: 'get',

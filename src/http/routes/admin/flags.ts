@@ -1,25 +1,16 @@
 /** `/api/admin/flags`: feature flags, listed, set and deleted. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { FLAGS, FLAGS_MAX, isFlagKey } from '../../../../actors/kernel/settings.ts'
+import { FLAGS_MAX, isFlagKey } from '../../../../actors/kernel/settings.ts'
 import type { SettingEntry } from '../../../../db/settings.ts'
+import { FlagBody } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { auditReason, jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { updated, updatedJson } from './settings.ts'
+import { updatedJson } from './settings.ts'
 import { strictBody } from '../../unknown-names.ts'
-
-const FlagBody = z
-  .object({
-    key: z.string().openapi({ example: 'coming_soon' }),
-    enabled: z.boolean().openapi({ example: true }),
-    default: z.boolean().openapi({ example: false }),
-    description: z.string().openapi({ example: FLAGS.coming_soon.description }),
-    ...updated,
-  })
-  .openapi('Flag')
 
 const KeyPath = z.object({
   key: z.string().refine(isFlagKey, 'must be 1 to 64 of a–z, 0–9, _, . and -, first a letter or digit').openapi({

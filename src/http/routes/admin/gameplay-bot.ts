@@ -2,47 +2,15 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
 import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
+import { DEFAULT_TRADERS, FixtureBody, ReplayBody, replayId } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
 import { auditReason, bodyMayBeEmpty, jsonBody, optionalBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, timestampText } from '../../schemas.ts'
+import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
-
-const DEFAULT_TRADERS = 20
-
-const replayId = z.uuid().openapi({ example: '0197f2a0-8b1d-7c2e-9f3a-4b5c6d7e8f90' })
-
-const ReplayBody = z
-  .object({
-    id: replayId,
-    fixtureId: z.string().openapi({
-      description: 'The recording that is played; `tournament` for the match of one.',
-      example: 'goal-feast',
-    }),
-    matchId: z.int().openapi({ description: 'The match it plays into, above 4,000,000,000.', example: 4_000_000_017 }),
-    minute: z.int().nullable().openapi({ example: 63 }),
-    progress: z.number().nullable().openapi({
-      description: 'Share of the recording played, 0 to 1; null if it no longer exists, and for a tournament.',
-      example: 0.64,
-    }),
-    speed: z.number().openapi({ description: '1 is real time.', example: 10 }),
-    traders: z.int().openapi({ description: 'Simulated traders.', example: DEFAULT_TRADERS }),
-    state: z.enum(['playing', 'stopping']),
-    demo: z.boolean().openapi({
-      description: 'True for the demo match, which is always on; false if an operator started it.',
-      example: false,
-    }),
-    lossless: z.boolean().openapi({ description: 'Whether it plays every frame, late if need be.', example: false }),
-    practice: z.boolean().openapi({
-      description: 'Whether it is traded with practice money; otherwise it pays the main purse.',
-      example: false,
-    }),
-    startedAt: timestampText,
-  })
-  .openapi('Replay')
 
 const StatusBody = z.object({
   replays: z.array(ReplayBody),
@@ -52,14 +20,6 @@ const StatusBody = z.object({
       'who know its outcome.',
     example: false,
   }),
-})
-
-const FixtureBody = z.object({
-  id: z.string().openapi({ example: 'goal-feast' }),
-  name: z.string().openapi({ example: 'Harbour vs Hill' }),
-  title: z.string().openapi({ example: 'A goal feast' }),
-  minutes: z.int().openapi({ example: 95 }),
-  players: z.int().openapi({ example: 44 }),
 })
 
 const fixtures = createRoute({

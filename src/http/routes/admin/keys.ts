@@ -1,14 +1,13 @@
 /** `/api/admin/keys`: personal keys that reach endpoints for admins, and the end of any key. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { AdminKeyBody } from '../../admin-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { auditReason } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, userIdText, usernameText } from '../../schemas.ts'
-import { KeyBody, KeyIdInput, keyJson } from '../keys/keys.ts'
-
-const AdminKeyBody = z.object({ ...KeyBody.shape, userId: userIdText, username: usernameText }).openapi('AdminKey')
+import { json } from '../../schemas.ts'
+import { KeyIdInput, keyJson } from '../keys/keys.ts'
 
 const list = createRoute({
   method: 'get',

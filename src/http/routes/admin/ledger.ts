@@ -1,41 +1,12 @@
 /** `GET /api/admin/ledger/audit`. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { decimal } from '../../../../actors/kernel/micros.ts'
+import { LedgerAuditBody } from '../../admin-schemas.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-
-const AuditBody = z
-  .object({
-    balanced: z.boolean().openapi({ description: 'True if the checks below found nothing.', example: true }),
-    wallets: z.int().openapi({ description: 'Wallets checked.', example: 12_930 }),
-    imbalance: z.number().openapi({
-      description: 'Σ of all entries of all accounts in units. Anything but 0 means that money appeared or vanished.',
-      example: 0,
-    }),
-    purses: z
-      .array(
-        z.object({
-          purse: z.enum(['main', 'practice', 'leagues']).openapi({ example: 'main' }),
-          wallets: z.int().openapi({ example: 6_465 }),
-          imbalance: z.number().openapi({ description: 'Σ of the entries of this purse in units.', example: 0 }),
-        }),
-      )
-      .openapi({
-        description: 'Each purse by itself, those of leagues in one sum. No money passes from one to another.',
-      }),
-    unbalancedTransactions: z.int().openapi({
-      description: 'Transactions whose entries do not add up to 0 in each purse.',
-      example: 0,
-    }),
-    mismatchedWallets: z.int().openapi({
-      description: 'Wallets whose balance is not the sum of their entries.',
-      example: 0,
-    }),
-  })
-  .openapi('LedgerAudit')
 
 const route = createRoute({
   method: 'get',
@@ -46,7 +17,7 @@ const route = createRoute({
     'Adds up the entries of the last hours one by one, and older ones by the sums they were closed with, so its time ' +
     'does not grow with the ledger. `npm run ops -- ledger-audit` adds up every entry.',
   security: ADMIN_READ_SECURITY,
-  responses: { 200: json(AuditBody, 'The result.'), ...errors(...ADMIN) },
+  responses: { 200: json(LedgerAuditBody, 'The result.'), ...errors(...ADMIN) },
 })
 
 export function auditLedger({ wallets }: Pick<HttpDeps, 'wallets'>, gates: Gates) {

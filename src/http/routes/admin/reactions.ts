@@ -1,38 +1,20 @@
 /** `/api/admin/reactions`: how far the reactions to commits are behind, and those that failed. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { ReactionsBody } from '../../admin-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { cursorsOf, instantKey, nextCursor } from '../../cursors.ts'
+import { cursorsOf, instantKey } from '../../cursors.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, timestampText } from '../../schemas.ts'
-
-const SetAsideBody = z
-  .object({
-    matchId: z.int().openapi({ example: 19_155_071 }),
-    seq: z.int().openapi({ description: 'Number of the commit in its match.', example: 4_711 }),
-    error: z.string().openapi({ example: 'deadlock detected' }),
-    attempts: z.int().openapi({ example: 5 }),
-    at: timestampText,
-  })
-  .openapi('SetAside')
+import { json } from '../../schemas.ts'
 
 const cursors = cursorsOf(
   'set-aside',
   z.tuple([instantKey(1_000_000), z.int(), z.int()]),
   [1_777_730_400_000_000, 19_155_071, 4_711],
 )
-
-const ReactionsBody = z
-  .object({
-    waiting: z.int().openapi({ description: 'Commits without a reaction yet.', example: 0 }),
-    oldestAt: timestampText.nullable().openapi({ description: 'Time of the oldest of them, or null.' }),
-    setAside: z.array(SetAsideBody).openapi({ description: 'Failed permanently; newest first.' }),
-    nextCursor,
-  })
-  .openapi('Reactions')
 
 const status = createRoute({
   method: 'get',

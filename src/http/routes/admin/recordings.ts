@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { fixtureId } from '../../../../actors/kernel/ids.ts'
 import type { RecordedMatch } from '../../../../db/recordings.ts'
+import { RecordingBody } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
@@ -10,22 +11,8 @@ import { Downloads, packer } from '../../downloads.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { PricePathBody, RecordedTeam } from '../../recording-schema.ts'
-import { json, timestampText } from '../../schemas.ts'
-
-const RecordingBody = z
-  .object({
-    matchId: z.int().openapi({ example: 19_155_071 }),
-    name: z.string().openapi({ example: 'Harbour vs Hill' }),
-    startsAt: timestampText,
-    home: RecordedTeam,
-    away: RecordedTeam,
-    replay: z.boolean().openapi({ description: 'True if the match itself replayed a recording.', example: false }),
-    events: z.int().openapi({ description: 'Reported in-game events.', example: 31 }),
-    commits: z.int().openapi({ description: 'Commits that heard anything, about one an update.', example: 612 }),
-    bytes: z.int().openapi({ description: 'Size of the journal.', example: 53_214 }),
-  })
-  .openapi('Recording')
+import { PricePathBody } from '../../recording-schema.ts'
+import { json } from '../../schemas.ts'
 
 const cursors = cursorsOf('recordings', z.tuple([z.int().min(1)]), [19_155_071])
 

@@ -1,41 +1,18 @@
 /** `/api/admin/settings`: settings, listed and set, and the keys of the scoring multipliers. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { movesPrices, scopeOf, SETTINGS, type SettingValue } from '../../../../actors/kernel/settings.ts'
+import { movesPrices, scopeOf, type SettingValue } from '../../../../actors/kernel/settings.ts'
 import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
+import { DryRunBody, SettingBody, settingValue } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
 import { auditReason, jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, timestampText } from '../../schemas.ts'
-import { DryRunBody, effectJson, summed } from './rule-effects.ts'
+import { json } from '../../schemas.ts'
+import { effectJson, summed } from './rule-effects.ts'
 import { strictBody } from '../../unknown-names.ts'
-
-/** Who last changed a flag or setting. */
-export const updated = {
-  updatedAt: timestampText.nullable().openapi({ description: 'Null if it has its default.' }),
-  updatedBy: z.string().nullable().openapi({ description: 'The username of the admin who set it.', example: 'ann' }),
-}
-
-const EXAMPLE = SETTINGS['trading.hold_secs']
-const value = z.union([z.number(), z.boolean(), z.string()]).openapi({ example: EXAMPLE.default })
-
-const SettingBody = z
-  .object({
-    key: z.string().openapi({ example: 'trading.hold_secs' }),
-    value,
-    type: z.enum(['number', 'boolean', 'choice']),
-    default: value,
-    description: z.string().openapi({ example: EXAMPLE.description }),
-    min: z.number().optional().openapi({ description: 'Of a number.', example: EXAMPLE.min }),
-    max: z.number().optional().openapi({ description: 'Of a number.', example: EXAMPLE.max }),
-    decimals: z.int().optional().openapi({ description: 'Of a number: the most decimals it may have.', example: 0 }),
-    options: z.array(z.string()).optional().openapi({ description: 'Of a choice.' }),
-    ...updated,
-  })
-  .openapi('Setting')
 
 const list = createRoute({
   method: 'get',
@@ -70,7 +47,7 @@ const set = createRoute({
     }),
     body: jsonBody(
       strictBody({
-        value,
+        value: settingValue,
         force: z
           .boolean()
           .default(false)

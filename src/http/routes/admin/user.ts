@@ -1,79 +1,18 @@
 /** `GET /api/admin/users/:id`: one user, as an operator needs to know them before acting. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Purse, PURSES } from '../../../../actors/kernel/purse.ts'
+import { LEAGUES_SHOWN, NEWEST, UserFileBody } from '../../admin-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody, reasonInput, UserIdInput } from '../../inputs.ts'
 import { ledgerEntryJson, positionJson, timestamp, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, PositionBody, timestampText, userIdText, usernameText, WalletBody } from '../../schemas.ts'
-import { SessionBody, sessionJson } from '../auth/sessions.ts'
-import { KeyBody, keyJson } from '../keys/keys.ts'
+import { json } from '../../schemas.ts'
+import { sessionJson } from '../auth/sessions.ts'
+import { keyJson } from '../keys/keys.ts'
 import { strictBody } from '../../unknown-names.ts'
-import { LedgerEntryBody } from '../wallet/ledger.ts'
-import { ListedUserBody, listedUserJson } from './users.ts'
-
-/** Rows of each list, the newest. */
-const NEWEST = 50
-const LEAGUES_SHOWN = 10
-
-const PurseBody = z
-  .object({
-    wallet: WalletBody,
-    league: z.string().nullable().openapi({ description: 'Its name; null unless it is of a league.', example: null }),
-    positions: z.array(PositionBody).openapi({ description: `Open and closed, the ${NEWEST} opened last.` }),
-    ledger: z.array(LedgerEntryBody).openapi({ description: `The last ${NEWEST} entries.` }),
-  })
-  .openapi('UserPurse')
-
-const ConnectionBody = z
-  .object({
-    kind: z.enum(['same_network', 'invited_by', 'invited']).openapi({ example: 'same_network' }),
-    userId: userIdText,
-    username: usernameText,
-  })
-  .openapi('UserConnection')
-
-const UserAlertBody = z
-  .object({
-    id: z.int().openapi({ description: 'Of the entry in the audit log.', example: 4_812 }),
-    at: timestampText,
-    finding: z.string().openapi({ example: 'lockstep' }),
-  })
-  .openapi('UserAlert')
-
-const DeedBody = z
-  .object({
-    id: z.int().openapi({ description: 'Of the entry in the audit log.', example: 4_813 }),
-    at: timestampText,
-    action: z.string().openapi({ example: 'user.note' }),
-    by: usernameText.nullable(),
-    text: z.string().nullable().openapi({ description: 'The reason or the note.', example: 'asked for a refund' }),
-  })
-  .openapi('UserDeed')
-
-const UserFileBody = z
-  .object({
-    user: ListedUserBody,
-    hiddenFromBoards: z.boolean().openapi({ description: 'By their own wish.', example: false }),
-    deletionDue: timestampText.nullable().openapi({ description: 'When the account is erased; null for never.' }),
-    purses: z.array(PurseBody).openapi({
-      description: `Main, practice, and of the ${LEAGUES_SHOWN} leagues that end last.`,
-    }),
-    sessions: z.array(SessionBody).openapi({ description: 'Active ones, at most 100.' }),
-    keys: z.array(KeyBody),
-    connections: z.array(ConnectionBody).openapi({
-      description:
-        `At most ${NEWEST} of each kind. \`same_network\`: a stored session from the same /24 or /48, which many ` +
-        'strangers may share.',
-    }),
-    alerts: z.array(UserAlertBody).openapi({
-      description: 'The latest alerts about cheats that name the user, among the last 1,000 of all.',
-    }),
-    deeds: z.array(DeedBody).openapi({ description: `What was done about the user, the last ${NEWEST}.` }),
-  })
-  .openapi('UserFile')
+import { listedUserJson } from './users.ts'
 
 const route = createRoute({
   method: 'get',

@@ -5,6 +5,7 @@ import { userId } from '../../../../actors/kernel/ids.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import type { ListedUser } from '../../../../db/user-list.ts'
 import { MINUTE_MS } from '../../../../actors/kernel/world.ts'
+import { ListedUserBody, userStatus } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { type CsvField, csvRecord } from '../../csv.ts'
 import { Downloads } from '../../downloads.ts'
@@ -14,32 +15,8 @@ import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { auditReason, jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
+import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
-
-const userStatus = z.enum(['active', 'frozen']).openapi({ example: 'active' })
-
-export const ListedUserBody = z
-  .object({
-    userId: userIdText,
-    username: usernameText,
-    email: z.string().openapi({ example: 'ada@touchline.example' }),
-    name: z.string().openapi({ example: 'Ada Lovell' }),
-    firstName: z.string().openapi({ example: 'Ada' }),
-    lastName: z.string().nullable().openapi({ example: 'Lovell' }),
-    role: z.string().openapi({ example: 'user' }),
-    districtId: districtNumber,
-    xp: z.int().openapi({ example: 340 }),
-    balance: z.number().nullable().openapi({ description: 'Units as booked; null without a wallet.', example: 9_950 }),
-    referralCode: z.string().openapi({ example: '5d0f9a3c71' }),
-    synthetic: z.boolean().openapi({
-      description: 'True if a dev route or a replay created the user.',
-      example: false,
-    }),
-    status: userStatus,
-    createdAt: timestampText,
-  })
-  .openapi('ListedUser')
 
 const cursors = cursorsOf('users', z.tuple([z.uuid()]), ['0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f'])
 

@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { sessionId } from '../../../../actors/kernel/ids.ts'
 import type { ListedSession } from '../../../../db/sessions.ts'
+import { ID_EXAMPLE, SessionBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
@@ -10,17 +11,7 @@ import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { clearSession } from '../../session-cookies.ts'
 
-const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
 const SessionIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
-const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
-
-export const SessionBody = z.object({
-  id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
-  createdAt: time.openapi({ description: 'When the user signed in.' }),
-  lastSeenAt: time.openapi({ description: 'The sign-in or the last refresh.' }),
-  userAgent: z.string().nullable().openapi({ example: 'Mozilla/5.0 (X11; Linux x86_64)' }),
-  addressPrefix: z.string().openapi({ example: '203.0.113.0/24' }),
-})
 
 const list = createRoute({
   method: 'get',

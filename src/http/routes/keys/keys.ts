@@ -4,6 +4,7 @@ import { sessionId } from '../../../../actors/kernel/ids.ts'
 import { HOUR_MS, type Instant, instant } from '../../../../actors/kernel/world.ts'
 import type { PersonalKey } from '../../../auth/personal-keys.ts'
 import { isAdminScope, SCOPES } from '../../../auth/scopes.ts'
+import { ID_EXAMPLE, KeyBody, ScopeInput } from '../../account-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound, UNAUTHORIZED } from '../../answers.ts'
 import { addressOf, addressPrefix } from '../../client-address.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
@@ -17,22 +18,7 @@ import { strictBody } from '../../unknown-names.ts'
 const DAY_MS = 24 * HOUR_MS
 const DAYS = 90
 const DAYS_MAX = 366
-const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
 export const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
-const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
-const ScopeInput = z.enum(SCOPES)
-const scopes = z.array(ScopeInput).openapi({ example: ['trade'] })
-
-export const KeyBody = z
-  .object({
-    id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
-    name: z.string().openapi({ example: 'My bot' }),
-    scopes,
-    createdAt: time,
-    expiresAt: time,
-    lastUsedAt: time.nullable().openapi({ description: 'To about ten minutes; null before the first use.' }),
-  })
-  .openapi('PersonalKey')
 
 const NewKey = strictBody({
   name: LineInput.openapi({ description: 'To tell keys apart.', example: 'My bot' }),

@@ -12,6 +12,7 @@ import {
 } from '../../../../actors/kernel/own-limits.ts'
 import { type Instant, instant } from '../../../../actors/kernel/world.ts'
 import type { LimitsNow } from '../../../../db/own-limits.ts'
+import { LimitsBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, invalid, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, CHANGE, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
@@ -20,31 +21,6 @@ import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
-
-const time = z.string().openapi({ format: 'date-time', example: '2026-05-09T14:30:00.000Z' })
-const amount = z.number().openapi({ example: 500 })
-const pending = <T extends z.ZodType>(value: T) =>
-  z.object({ value: value.nullable(), at: time.openapi({ description: 'When it comes into force.' }) }).optional()
-
-const LimitsBody = z
-  .object({
-    dailyLoss: amount.nullable().openapi({ description: 'Units of the main purse; null for no limit.' }),
-    coolOffUntil: time.nullable(),
-    excludedUntil: time.nullable(),
-    pending: z
-      .object({ dailyLoss: pending(amount), coolOffUntil: pending(time), excludedUntil: pending(time) })
-      .openapi({ description: 'Pending looser values.', example: {} }),
-    lostToday: amount.openapi({
-      description: 'Of the UTC day, below zero for a win. Corrections count.',
-      example: 310.5,
-    }),
-    atStake: amount.openapi({
-      description: 'What could still be lost: margins of open positions.',
-      example: 150,
-    }),
-    dayEndsAt: time.openapi({ description: 'When what was lost today stops counting.' }),
-  })
-  .openapi('OwnLimits')
 
 const timeInput = z.iso
   .datetime({ offset: true })

@@ -1,6 +1,7 @@
 /** `GET /api/wallet/ledger` and `GET /api/wallet/ledger.csv`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../../actors/kernel/micros.ts'
+import { LedgerEntryBody } from '../../account-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
@@ -10,37 +11,7 @@ import { Downloads } from '../../downloads.ts'
 import { FixtureIdInput, InstrumentIdInput, limitInput, offsetInput, purseInput, stretchInput } from '../../inputs.ts'
 import { ledgerEntryJson, timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, positionIdText, timestampText } from '../../schemas.ts'
-
-export const LedgerEntryBody = z
-  .object({
-    kind: z
-      .enum([
-        'grant',
-        'margin',
-        'release',
-        'external_adjustment',
-        'referral',
-        'refill',
-        'moved',
-        'void',
-        'void_shortfall',
-      ])
-      .openapi({
-        description:
-          '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
-          'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward. ' +
-          '`refill`: what a refill added. ' +
-          '`moved`: with protection, the PnL of a close that news has moved, less what was booked before. ' +
-          '`void`: takes back the PnL of a close that is void. `void_shortfall`: the part of that which the wallet ' +
-          'did not have, credited by the house.',
-        example: 'margin',
-      }),
-    amount: z.number().openapi({ description: 'Units credited, or debited if negative.', example: -50 }),
-    positionId: positionIdText.nullable(),
-    at: timestampText,
-  })
-  .openapi('LedgerEntry')
+import { json } from '../../schemas.ts'
 
 const LedgerBody = z.object({ entries: z.array(LedgerEntryBody), nextCursor }).openapi('WalletLedger')
 
