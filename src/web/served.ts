@@ -73,6 +73,7 @@ export function headlineWords({ type, text, data }: Pick<ActivityEvent, 'type' |
       return say(words.headlines.badge, { badge: badgeWords(String(badge), { name: text, description: '' }).name })
     case 'spinner_win':
       return say(words.headlines.spinner_win, { week: String(data['week']) })
+    case 'legacy_trade':
     default:
       return text
   }

@@ -5,6 +5,7 @@ import type { Instant } from '../../../actors/kernel/world.ts'
 import type { League, OwnLeague } from './store.ts'
 import { leagueIdText } from './id-schema.ts'
 import { leagueUrl } from './share.ts'
+import { nextCursor } from '../../http/cursors.ts'
 import { timestamp } from '../../http/json.ts'
 import { timestampText, userIdText, usernameText } from '../../http/schemas.ts'
 
@@ -82,6 +83,16 @@ export const LeaguePlaceBody = z
     openPositions: z.int().openapi({ example: 1 }),
   })
   .openapi('LeaguePlace')
+
+export const LeagueTableBody = z
+  .object({
+    league: LeagueBody,
+    total: z.int().openapi({ example: 8 }),
+    entries: z.array(LeaguePlaceBody),
+    me: LeaguePlaceBody,
+    nextCursor,
+  })
+  .openapi('LeagueTable')
 
 export const LeagueMatchPlaceBody = z
   .object({

@@ -4,22 +4,12 @@ import { decimal } from '../../../actors/kernel/micros.ts'
 import type { LeaguePlace, Leagues, OwnLeague } from './store.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../http/answers.ts'
 import { INPUT, SIGNED_IN } from '../../http/error-codes.ts'
-import { cursorsOf, nextCursor } from '../../http/cursors.ts'
+import { cursorsOf } from '../../http/cursors.ts'
 import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import { FixtureIdInput, LeagueIdInput, limitInput, offsetInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
-import { gainPct, LeagueBody, LeagueMatchPlaceBody, LeaguePlaceBody, leagueJson } from './schema.ts'
-
-const TableBody = z
-  .object({
-    league: LeagueBody,
-    total: z.int().openapi({ example: 8 }),
-    entries: z.array(LeaguePlaceBody),
-    me: LeaguePlaceBody,
-    nextCursor,
-  })
-  .openapi('LeagueTable')
+import { gainPct, LeagueBody, LeagueMatchPlaceBody, type LeaguePlaceBody, LeagueTableBody, leagueJson } from './schema.ts'
 
 /** A table moves while it is read, so its cursor is a place in it. */
 const cursors = cursorsOf('league', z.tuple([z.int().min(1)]), [50])
@@ -50,7 +40,7 @@ const one = createRoute({
     params: z.object({ id: LeagueIdInput }),
     query: z.object({ limit: limitInput(50), cursor: cursors.input, offset: offsetInput(1_000) }),
   },
-  responses: { 200: json(TableBody, 'As of now.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
+  responses: { 200: json(LeagueTableBody, 'As of now.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 const ofMatch = createRoute({

@@ -1,7 +1,8 @@
 /** The table of a match as the API shows it. */
 import { z } from '@hono/zod-openapi'
 import { nextCursor } from '../../http/cursors.ts'
-import { EntryBody, rankedTotal } from '../../http/routes/leaderboard/entry.ts'
+import { LeaderboardEntryBody } from '../../http/account-schemas.ts'
+import { rankedTotal } from '../../http/routes/leaderboard/entry.ts'
 import { commonPurse, fixtureNumber } from '../../http/schemas.ts'
 
 export const GROUPS = ['all', 'district', 'friends', 'leagues'] as const
@@ -18,12 +19,12 @@ export const MatchTableBody = z
       example: false,
     }),
     total: rankedTotal,
-    entries: z.array(EntryBody),
-    me: z.union([EntryBody, z.null()]).openapi({
+    entries: z.array(LeaderboardEntryBody),
+    me: z.union([LeaderboardEntryBody, z.null()]).openapi({
       description: 'Null before the first closed position in the match, and for users who are on no board.',
     }),
     around: z
-      .array(EntryBody)
+      .array(LeaderboardEntryBody)
       .openapi({ description: 'The caller with at most two neighbours on each side; empty without a place.' }),
     nextCursor,
   })

@@ -4,7 +4,7 @@ import { referralErrors } from './errors.ts'
 import { createInvite } from './invite-routes.ts'
 import { listReferrals } from './list-routes.ts'
 import { validatePublicReferral } from './public-routes.ts'
-import type { ReferralPorts } from './referral.ts'
+import type { ReferralPorts } from './schema.ts'
 import { Invites } from './store.ts'
 import { validateReferral } from './validate-routes.ts'
 

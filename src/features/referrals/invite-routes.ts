@@ -7,7 +7,7 @@ import { jsonBody, LineInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 import { referralErrors } from './errors.ts'
-import { ReferralBody, referralJson, type ReferralPorts } from './referral.ts'
+import { ReferralBody, referralJson, type ReferralPorts } from './schema.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
 const route = createRoute({

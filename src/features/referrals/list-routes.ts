@@ -6,7 +6,7 @@ import { SIGNED_IN } from '../../http/error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
-import { joinUrl, ReferralBody, referralJson, type ReferralPorts, shareLink } from './referral.ts'
+import { joinUrl, ReferralBody, referralJson, type ReferralPorts, shareLink } from './schema.ts'
 
 const ReferralsBody = z.object({
   code: z.string().openapi({ description: "The caller's own code.", example: '5d0f9a3c71' }),

@@ -6,7 +6,7 @@ import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import { jsonBody } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
-import type { ReferralPorts } from './referral.ts'
+import type { ReferralPorts } from './schema.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
 const route = createRoute({

@@ -3,12 +3,14 @@
  * the same names, made from the description of the API.
  */
 import type { z } from 'zod'
+import type * as accounts from '../../http/account-schemas.ts'
 import type * as schemas from '../../http/schemas.ts'
 import type { CloseBody } from '../../http/close-schema.ts'
 import type * as leagues from '../../features/leagues/schema.ts'
 import type * as seasons from '../../features/seasons/schema.ts'
 import type { PlayerProfileBody } from '../../features/player-profile/schema.ts'
 import type { MatchTableBody } from '../../features/match-board/schema.ts'
+import type { ReferralBody } from '../../features/referrals/schema.ts'
 import type { RecapBody, RecapTradeBody, RecordBody } from '../../features/recaps/schema.ts'
 import type { TournamentBody } from '../../features/tournaments/schema.ts'
 import type { PriceAlertBody, WatchlistBody } from '../../features/watchlist/schema.ts'
@@ -42,3 +44,13 @@ export type PlayerProfile = z.output<typeof PlayerProfileBody>
 export type TradingRecord = z.output<typeof RecordBody>
 export type Follows = z.output<typeof WatchlistBody>
 export type PriceAlert = z.output<typeof PriceAlertBody>
+export type PositionWhy = z.output<typeof accounts.WhyBody>
+export type LedgerEntry = z.output<typeof accounts.LedgerEntryBody>
+export type Refill = z.output<typeof accounts.RefillBody>
+export type PersonalKey = z.output<typeof accounts.KeyBody>
+export type OwnLimits = z.output<typeof accounts.LimitsBody>
+export type LeaderboardEntry = z.output<typeof accounts.LeaderboardEntryBody>
+export type DistrictStanding = z.output<typeof accounts.DistrictBody>
+export type ActivityEvent = z.output<typeof accounts.ActivityEventBody>
+export type LeagueTable = z.output<typeof leagues.LeagueTableBody>
+export type Referral = z.output<typeof ReferralBody>

@@ -1,13 +1,14 @@
 /** The types of the REST contract: those that the server's schemas give, and those of the requests. */
 import type {
   AccountChangesPage,
-  League,
+  LeaderboardEntry,
   LeagueMatchPlace,
-  LeaguePlace,
   Match,
   MatchEvents,
+  OwnLimits,
   Position,
   PriceHistory,
+  Referral,
   Trade,
   User,
   Wallet,
@@ -75,44 +76,6 @@ export interface QuietHours {
   readonly timeZone: string
 }
 
-/** What moved the price of a position, and what closed it. */
-export interface PositionWhy {
-  readonly openPrice: number
-  readonly moves: readonly Move[]
-  /** All moves by cause, in units of price. */
-  readonly because: {
-    readonly events: readonly { readonly reason: Move['reason']; readonly amount: number }[]
-    readonly play: number
-    readonly crowd: number
-    readonly other: number
-  }
-  readonly close: {
-    readonly by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
-    readonly price: number
-    /** The level that was reached, if one was. */
-    readonly level: number | null
-    /** The move that reached it. */
-    readonly tick: Move | null
-  } | null
-}
-
-/** A change of a wallet. */
-export interface LedgerEntry {
-  readonly kind:
-    | 'grant'
-    | 'margin'
-    | 'release'
-    | 'external_adjustment'
-    | 'referral'
-    | 'refill'
-    | 'moved'
-    | 'void'
-    | 'void_shortfall'
-  readonly amount: number
-  readonly positionId: string | null
-  readonly at: string
-}
-
 /** A move of a price, and what moved it most. */
 export interface Move {
   readonly at: string
@@ -131,20 +94,8 @@ export interface NewLeague {
   readonly matches: 'all' | 'practice' | 'tournaments' | readonly number[]
 }
 
-export interface LeagueTable {
-  readonly league: League
-  readonly total: number
-  readonly entries: readonly LeaguePlace[]
-  readonly me: LeaguePlace
-}
-
 export interface LeagueMatchTable {
   readonly entries: readonly LeagueMatchPlace[]
-}
-
-export interface Refill {
-  readonly refilled: number
-  readonly wallet: Wallet
 }
 
 export interface Order {
@@ -182,21 +133,7 @@ export interface Quote {
   readonly refusal: ErrorBody | null
 }
 
-export interface BoardEntry {
-  readonly rank: number
-  readonly userId: string
-  readonly username: string
-  readonly districtId: number
-  readonly score: number
-  readonly roiPct: number
-  readonly pnl: number
-  /** 0 to 1. */
-  readonly winRate: number
-  readonly trades: number
-  /** The account trades by a key. */
-  readonly bot: boolean
-  readonly isMe: boolean
-}
+export type BoardEntry = LeaderboardEntry
 
 export interface Board {
   readonly entries: readonly BoardEntry[]
@@ -216,31 +153,6 @@ export interface NextRank {
 export interface District {
   readonly id: number
   readonly name: string
-}
-
-export interface DistrictStanding {
-  readonly rank: number | null
-  readonly districtId: number
-  readonly name: string
-  readonly members: number
-  readonly score: number | null
-}
-
-export interface ActivityEvent {
-  readonly id: string
-  readonly type: string
-  readonly username: string
-  readonly text: string
-  readonly data: Readonly<Record<string, unknown>>
-  readonly at: string
-}
-
-export interface Referral {
-  readonly id: string
-  readonly name: string | null
-  readonly url: string
-  readonly status: 'unclaimed' | 'pending' | 'credited'
-  readonly reward: number
 }
 
 export interface Referrals {
@@ -290,33 +202,6 @@ export interface KeyOrder {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: string
-}
-
-export interface PersonalKey extends KeyOrder {
-  readonly id: string
-  readonly createdAt: string
-  readonly lastUsedAt: string | null
-}
-
-/** A looser value that waits. */
-interface Waiting<Value> {
-  readonly value: Value | null
-  readonly at: string
-}
-
-/** The caller's own limits; null for none. */
-export interface OwnLimits {
-  readonly dailyLoss: number | null
-  readonly coolOffUntil: string | null
-  readonly excludedUntil: string | null
-  readonly pending: {
-    readonly dailyLoss?: Waiting<number>
-    readonly coolOffUntil?: Waiting<string>
-    readonly excludedUntil?: Waiting<string>
-  }
-  readonly lostToday: number
-  readonly atStake: number
-  readonly dayEndsAt: string
 }
 
 export type WantedLimits = Partial<Pick<OwnLimits, 'dailyLoss' | 'coolOffUntil' | 'excludedUntil'>>

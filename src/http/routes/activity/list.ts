@@ -1,8 +1,8 @@
 /** `GET /api/activity`. */
-import { HEADLINE_TYPES } from '../../../../actors/community/notices.ts'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { districtId } from '../../../../actors/kernel/ids.ts'
 import type { Activity } from '../../../../db/activity.ts'
+import { ActivityEventBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
@@ -10,30 +10,12 @@ import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { limitInput, wholeInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
-
-const EventBody = z
-  .object({
-    id: z.string().openapi({ example: '907' }),
-    type: z.enum(HEADLINE_TYPES),
-    userId: userIdText,
-    username: usernameText,
-    districtId: districtNumber,
-    text: z.string().openapi({
-      description: 'A sentence that begins with the username.',
-      example: 'won 612.50 long on A. Striker',
-    }),
-    data: z.record(z.string(), z.unknown()).openapi({
-      example: { positionId: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968', pnl: 612.5 },
-    }),
-    at: timestampText,
-  })
-  .openapi('ActivityEvent')
+import { json } from '../../schemas.ts'
 
 const cursors = cursorsOf('activity', z.tuple([z.int().min(1)]), [907])
 
 const ActivityBody = z
-  .object({ count: z.int().openapi({ example: 1 }), events: z.array(EventBody), nextCursor })
+  .object({ count: z.int().openapi({ example: 1 }), events: z.array(ActivityEventBody), nextCursor })
   .openapi('Activity')
 
 const route = createRoute({
@@ -78,7 +60,7 @@ export function listActivity({ community, accounts }: Pick<HttpDeps, 'community'
   })
 }
 
-const eventJson = (event: Activity): z.output<typeof EventBody> => ({
+const eventJson = (event: Activity): z.output<typeof ActivityEventBody> => ({
   id: String(event.id),
   type: event.type,
   userId: event.userId,

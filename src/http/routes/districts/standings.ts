@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { rankDistricts } from '../../../../actors/community/ranking.ts'
 import type { CommonPurse } from '../../../../actors/kernel/purse.ts'
+import { DistrictBody } from '../../account-schemas.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import type { CommunityPorts } from '../../community-ports.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
@@ -9,17 +10,7 @@ import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { commonPurseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { districtNumber, json } from '../../schemas.ts'
-
-export const DistrictBody = z
-  .object({
-    rank: z.int().nullable().openapi({ description: 'Null, like `score`, without a ranked member.', example: 3 }),
-    districtId: districtNumber,
-    name: z.string().openapi({ example: 'Harbour' }),
-    members: z.int().openapi({ description: 'Ranked members.', example: 812 }),
-    score: z.number().nullable().openapi({ description: 'Average ROI of the members in per cent.', example: 12.5 }),
-  })
-  .openapi('DistrictStanding')
+import { json } from '../../schemas.ts'
 
 const route = createRoute({
   method: 'get',

@@ -10,6 +10,7 @@ import {
   type Ranked,
 } from '../../../../actors/community/ranking.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../../../../actors/kernel/ids.ts'
+import { DistrictBody, LeaderboardEntryBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
@@ -18,14 +19,16 @@ import { INSTANT_MAX } from '../../unfit-values.ts'
 import { limitInput, offsetInput, commonPurseInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { DistrictBody, districtStandings } from '../districts/standings.ts'
-import { EntryBody, entryJson, rankedTotal } from './entry.ts'
+import { districtStandings } from '../districts/standings.ts'
+import { entryJson, rankedTotal } from './entry.ts'
 
 const LIMIT_MAX = 500
 /** No key of a board is larger. */
 const WIDE_MAX = 2e15
 
-const BoardBody = z.object({ entries: z.array(EntryBody), total: rankedTotal, nextCursor }).openapi('Leaderboard')
+const BoardBody = z
+  .object({ entries: z.array(LeaderboardEntryBody), total: rankedTotal, nextCursor })
+  .openapi('Leaderboard')
 const DistrictBoardBody = z.object({ ...BoardBody.shape, district: DistrictBody }).openapi('DistrictLeaderboard')
 
 type By = BoardName['by']

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Ranked, roiPpm, type Standing } from '../../../../actors/community/ranking.ts'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
 import type { CommonPurse } from '../../../../actors/kernel/purse.ts'
+import { LeaderboardEntryBody, score } from '../../account-schemas.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
@@ -10,12 +11,12 @@ import { commonPurseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { EntryBody, entryJson, rankedTotal, score, scoreOf } from './entry.ts'
+import { entryJson, rankedTotal, scoreOf } from './entry.ts'
 
 const MeBody = z
   .discriminatedUnion('ranked', [
     z.object({ ranked: z.literal(false) }),
-    z.object({ ranked: z.literal(true), ...EntryBody.omit({ isMe: true }).shape, total: rankedTotal }),
+    z.object({ ranked: z.literal(true), ...LeaderboardEntryBody.omit({ isMe: true }).shape, total: rankedTotal }),
   ])
   .openapi('MyRank')
 
@@ -31,7 +32,7 @@ const ContextBody = z.discriminatedUnion('ranked', [
   z.object({ ranked: z.literal(false) }),
   z.object({
     ranked: z.literal(true),
-    ...EntryBody.omit({ isMe: true }).shape,
+    ...LeaderboardEntryBody.omit({ isMe: true }).shape,
     total: rankedTotal,
     next: NextBody.nullable().openapi({ description: 'The next higher rank; null for the first.' }),
   }),

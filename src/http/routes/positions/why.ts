@@ -1,66 +1,25 @@
 /** `GET /api/positions/{id}/why`. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono, type z } from '@hono/zod-openapi'
 import { decimal, type Price } from '../../../../actors/kernel/micros.ts'
 import type { Instant } from '../../../../actors/kernel/world.ts'
 import { closeWords, eventReason, percentWords } from '../../../../actors/market/reason-words.ts'
-import { type Close, CLOSED_BY, type Position, washoutPrice } from '../../../../actors/position/position.ts'
+import { type Close, type Position, washoutPrice } from '../../../../actors/position/position.ts'
 import type { PriceMove } from '../../../../db/price-moves.ts'
+import { MOVES_MAX, WhyBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { timestamp } from '../../json.ts'
-import { MoveSumsBody, sumsJson } from '../../move-sums.ts'
+import { sumsJson } from '../../move-sums.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { partsBody, partsJson, ReasonBody } from '../../reason-schema.ts'
-import { instrumentIdText, json, positionIdText, priceNumber, timestampText } from '../../schemas.ts'
+import { partsJson } from '../../reason-schema.ts'
+import { json } from '../../schemas.ts'
 import { IdPath } from './order.ts'
 
-/** Most moves of one answer. */
-const MOVES_MAX = 20
+type Why = z.output<typeof WhyBody>
+
 /** Moves that are summed: two and a half hours of one a second. */
 const LOOKED_MAX = 9_000
-
-const MoveBody = z.object({
-  at: timestampText,
-  from: priceNumber.openapi({ example: 153 }),
-  to: priceNumber.openapi({ example: 151.2 }),
-  reason: ReasonBody,
-  parts: partsBody,
-  sentence: z.string().openapi({ example: 'Booked in the 34th minute: −1.2 %.' }),
-})
-
-const CloseBody = z.object({
-  by: z.enum(CLOSED_BY).openapi({
-    description: 'The rule that closed it, or its owner.',
-    example: 'stop_loss',
-  }),
-  at: timestampText,
-  price: priceNumber.openapi({ example: 151.2 }),
-  level: priceNumber.nullable().openapi({
-    description: 'The stop-loss, take-profit or washout price that was reached; null for other closes.',
-    example: 151.2,
-  }),
-  tick: MoveBody.nullable().openapi({
-    description: 'The move that reached it. Null where the owner closed it, or the tick was not stored.',
-  }),
-  sentence: z.string().openapi({ example: 'Booked in the 34th minute: −1.2 %; your stop at 151.20 was reached.' }),
-})
-
-const WhyBody = z
-  .object({
-    positionId: positionIdText,
-    instrumentId: instrumentIdText,
-    openedAt: timestampText,
-    openPrice: priceNumber.openapi({ example: 153.1 }),
-    until: timestampText.openapi({ description: 'Its close, or now.' }),
-    price: priceNumber.openapi({ description: 'At its close, or now.', example: 151.2 }),
-    moves: z.array(MoveBody).openapi({
-      description: `The largest moves in between, oldest first; at most ${MOVES_MAX}.`,
-    }),
-    because: MoveSumsBody,
-    close: CloseBody.nullable().openapi({ description: 'Null while it is open.' }),
-  })
-  .openapi('PositionWhy')
 
 const route = createRoute({
   method: 'get',
@@ -88,7 +47,7 @@ export function whyPosition({ history, positions, world }: Deps, gates: Gates) {
     const until = close === null ? null : close.at
     const all = await history.moves(instrumentId, { after: openedAt, until, limit: LOOKED_MAX })
     const moves = largest(all, until)
-    const body: z.output<typeof WhyBody> = {
+    const body: Why = {
       positionId: id,
       instrumentId,
       openedAt: timestamp(openedAt),
@@ -114,7 +73,7 @@ const largest = (all: readonly PriceMove[], until: Instant | null): readonly Pri
 
 const moveWords = ({ reason, from, to }: PriceMove): string => `${reason.words}: ${percentWords(from, to)}`
 
-const moveJson = (move: PriceMove): z.output<typeof MoveBody> => ({
+const moveJson = (move: PriceMove): Why['moves'][number] => ({
   at: timestamp(move.at),
   from: decimal(move.from),
   to: decimal(move.to),
@@ -123,7 +82,7 @@ const moveJson = (move: PriceMove): z.output<typeof MoveBody> => ({
   sentence: `${moveWords(move)}.`,
 })
 
-function closeJson(position: Position, close: Close, moves: readonly PriceMove[]): z.output<typeof CloseBody> {
+function closeJson(position: Position, close: Close, moves: readonly PriceMove[]): NonNullable<Why['close']> {
   const { by, voidReason, at } = close
   // Its owner's close moves the price itself.
   const tick = by === 'user' ? null : (moves.findLast((move) => move.at === at) ?? null)

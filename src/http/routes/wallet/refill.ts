@@ -2,13 +2,14 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { REFILL_BELOW } from '../../../../actors/kernel/limits.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
+import { RefillBody } from '../../account-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { timestamp, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, WalletBody } from '../../schemas.ts'
+import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const RefillOrder = strictBody({
@@ -16,13 +17,6 @@ const RefillOrder = strictBody({
     .enum(['main', 'practice'])
     .openapi({ description: 'The purse of a league is not refilled.', example: 'practice' }),
 })
-
-const RefillBody = z
-  .object({
-    refilled: z.number().openapi({ description: 'Units added; 0 if the wallet was full.', example: 9_312.5 }),
-    wallet: WalletBody,
-  })
-  .openapi('Refill')
 
 const route = createRoute({
   method: 'post',
