@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId, type InstrumentId, playerId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
@@ -20,6 +21,7 @@ import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { parserOfReplays } from '../../src/compose/replays.ts'
+import type { WhyBody } from '../../src/http/account-schemas.ts'
 import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -149,23 +151,4 @@ eachDatabase((open) => {
   })
 })
 
-interface Move {
-  readonly at: string
-  readonly from: number
-  readonly to: number
-  readonly reason: { readonly kind: string; readonly event: { readonly kind: string } | null }
-  readonly parts: Readonly<Record<'event' | 'minutes' | 'statistics' | 'crowd' | 'other', number>>
-}
-
-interface Why {
-  readonly openedAt: string
-  readonly until: string
-  readonly moves: readonly Move[]
-  readonly because: {
-    readonly events: readonly { readonly reason: Move['reason']; readonly amount: number }[]
-    readonly play: number
-    readonly crowd: number
-    readonly other: number
-  }
-  readonly close: { readonly sentence: string; readonly tick: Move | null } | null
-}
+type Why = z.output<typeof WhyBody>
