@@ -4,13 +4,12 @@
  * without a lock that trading would feel.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { HOUR_MS, type World } from '../actors/kernel/world.ts'
+import { DAY_MS, type World } from '../actors/kernel/world.ts'
 import { isAway } from './months.ts'
 import { uuids } from './postgres/arrays.ts'
 import { POSITION_COLUMNS } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 
-const DAY_MS = 24 * HOUR_MS
 /** Rows of the outbox per transaction, which hold up to 500 events each: it takes some 50 ms. */
 const ROWS = 4
 

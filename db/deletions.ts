@@ -6,7 +6,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type PositionId, positionId, type SessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { readLimits } from '../actors/kernel/own-limits.ts'
-import { HOUR_MS, type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { insertNotices } from './announcements.ts'
 import type { AuditLog } from './audit-log.ts'
 import { markBoardsChanged, type Reranker } from './board-changes.ts'
@@ -15,7 +15,6 @@ import type { Database } from './postgres/schema.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { endSessionsOf } from './sessions.ts'
 
-const DAY_MS = 24 * HOUR_MS
 /** Accounts of each kind in one look. */
 const LOOK_MAX = 100
 /** Positions closed in one look, of one account. */

@@ -1,7 +1,7 @@
 /** Users of the identity provider: finds them, and creates them with wallet and referral in one transaction. */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type DistrictId, userId } from '../actors/kernel/ids.ts'
-import { HOUR_MS, type Instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import { DAY_MS, type Instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { AdminRoles } from './admin-roles.ts'
 import type { Deletions } from './deletions.ts'
 import { carriedColumns, type Departed } from './departed.ts'
@@ -48,7 +48,6 @@ export type Registered =
   | { readonly kind: 'unknown_referral' }
 
 const REFERRAL_CODE_BYTES = 5
-const DAY_MS = 24 * HOUR_MS
 /** Two classes of a school may register on a day before anyone is told of it. */
 const CROWD = 50
 

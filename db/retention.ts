@@ -7,7 +7,7 @@
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
-import { HOUR_MS, type World } from '../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** How long ticks and journals are kept (settings). */
@@ -47,7 +47,6 @@ interface Sweep {
   readonly whole?: readonly string[]
 }
 
-const DAY_MS = 24 * HOUR_MS
 /** Stored refusals and closes are kept 7 days. */
 const COMMAND_RESULTS_MS = 7 * DAY_MS
 /** A client that returns later gets a snapshot instead of events. */

@@ -2,12 +2,11 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { FRESH_MS } from '../actors/kernel/limits.ts'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { HOUR_MS, type Instant, instant, isPending, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant, isPending, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import type { Database } from './postgres/schema.ts'
 import type { SessionsTable } from './postgres/schema/users.ts'
 
-const DAY_MS = 24 * HOUR_MS
 /** A rotation repeated under its key within this time gets the same tokens: its answer was lost. */
 const REPEAT_MS = 60 * SECOND_MS
 /** The previous refresh token without the key is refused within this time; used later, it was copied. */

@@ -6,7 +6,7 @@ import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'
 import { type Lots, lots, MICROS_MAX, type Money, money } from '../kernel/micros.ts'
 import { isCommon } from '../kernel/purse.ts'
-import { HOUR_MS, type Instant } from '../kernel/world.ts'
+import { DAY_MS, type Instant } from '../kernel/world.ts'
 import {
   type CommittedEvent,
   type CorrectedEvent,
@@ -252,8 +252,6 @@ export const advanceCloseDays = (career: Career, days: number): Career => ({
   ...career,
   closeDays: career.closeDays + days,
 })
-
-const DAY_MS = 24 * HOUR_MS
 
 /** The day of an instant, counted from 1970 in UTC. */
 export const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)

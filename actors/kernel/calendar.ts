@@ -1,7 +1,5 @@
 /** The Gregorian calendar in UTC, by arithmetic alone (Hinnant, "chrono-compatible low-level date algorithms"). */
-import { type Instant, instant } from './world.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS, type Instant, instant } from './world.ts'
 
 export interface CalendarDate {
   readonly year: number

@@ -5,9 +5,8 @@
 import { type Money, money } from './micros.ts'
 import type { Refusal } from './outcome.ts'
 import { as, fieldsOf, integer, nullable, type Reader } from './read.ts'
-import { HOUR_MS, type Instant, instant } from './world.ts'
+import { DAY_MS, type Instant, instant } from './world.ts'
 
-const DAY_MS = 24 * HOUR_MS
 /** How long a looser value waits. */
 const LOOSER_AFTER_MS = DAY_MS
 export const COOL_OFF_MAX_MS = 42 * DAY_MS

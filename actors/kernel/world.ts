@@ -10,6 +10,7 @@ export const instant = (ms: number): Instant => Math.trunc(ms) as Instant
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
 
 /** A source of instants. */
 export interface Clock {

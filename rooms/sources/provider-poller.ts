@@ -5,7 +5,7 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
-import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { SaidFixture } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
 import { type Allowance, canAffordMore, pauseMs } from '../../actors/market/polling.ts'
@@ -57,7 +57,6 @@ const STOP_MS = SECOND_MS
 const STRAGGLERS_EVERY = 6
 const CALENDAR_EVERY = 360
 const STATUS_EVERY = 360
-const DAY_MS = 24 * HOUR_MS
 /** The calendar reaches from yesterday to a week ahead. */
 const CALENDAR_DAYS = { back: 1, ahead: 7 } as const
 /** `randomInt` is uniform over this many values. */

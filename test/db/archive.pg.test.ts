@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { positionId, type UserId } from '../../actors/kernel/ids.ts'
-import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import { DAY_MS, instant } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { AccountLog } from '../../db/account-log.ts'
@@ -25,7 +25,6 @@ import { createMigrated } from '../../ops/rehearse/rig/migrated.ts'
 import { crowd, eachDatabase, onPostgres } from '../support/databases.ts'
 import { type Fixture, openSeason, seasonOn } from '../support/season.ts'
 
-const DAY_MS = 24 * HOUR_MS
 const KEPT_DAYS = 35
 const ALL = 1_000_000
 const PATIENCE = { timeout: 60_000, interval: 20 }

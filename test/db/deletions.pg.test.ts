@@ -5,7 +5,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type SessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { refused } from '../../actors/kernel/outcome.ts'
-import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { hideFromBoards } from '../../db/board-changes.ts'
 import { Deletions } from '../../db/deletions.ts'
@@ -25,7 +25,6 @@ import { eachDatabase } from '../support/databases.ts'
 import { seasonOn } from '../support/season.ts'
 import { FEATURES } from '../../src/features/index.ts'
 
-const DAY_MS = 24 * HOUR_MS
 const DISTRICT: DistrictId = districtId(1)
 
 eachDatabase((open) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
-import { HOUR_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import type { Connection } from '../../db/postgres/connection.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -11,7 +11,6 @@ import { eachDatabase, onPostgres } from '../support/databases.ts'
 import { recordsBench } from './records-bench.ts'
 
 const leasesOf = ({ db }: Connection, owner: string) => new SqlLeases(db, { owner, ttlMs: 5 * SECOND_MS, alone: false })
-const DAY_MS = 24 * HOUR_MS
 const expireIn = ({ db }: Connection, id: FixtureId, secs = 0) =>
   sql`update match_leases set expires_at = clock_timestamp() + make_interval(secs => ${secs}::float8)
        where match_id = ${id}`.execute(db)

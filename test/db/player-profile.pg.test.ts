@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { fixtureId, instrumentId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { type MoveReason, reasonText } from '../../actors/market/move-reason.ts'
 import { PlayerProfiles } from '../../src/features/player-profile/store.ts'
 import { profileShare } from '../../src/features/player-profile/share.ts'
@@ -18,7 +18,6 @@ import { insertInstrument, insertMatch, insertPosition } from '../support/rows.t
 import { seasonOn } from '../support/season.ts'
 
 const MATCHES = 6
-const DAY_MS = 24 * HOUR_MS
 
 eachDatabase((open) => {
   const world = systemWorld()

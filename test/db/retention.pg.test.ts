@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
-import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { Retention } from '../../db/retention.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -9,7 +9,6 @@ import { info, P, U } from '../support/fixtures.ts'
 import { insertMatch } from '../support/rows.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-const DAY_MS = 24 * HOUR_MS
 const NOTHING = {
   thinnedTicks: 0,
   ticks: 0,

@@ -6,7 +6,7 @@ import { type Insertable, type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../../actors/kernel/ids.ts'
 import { MICROS_MAX, type Money, money } from '../../../actors/kernel/micros.ts'
-import { HOUR_MS, type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import type { CommittedEvent } from '../../../actors/community/committed-event.ts'
 import { aboutPosition } from '../../../actors/match/committed-events.ts'
 import { baseMoveOf, type ClosedPosition } from '../../../actors/position/position.ts'
@@ -16,8 +16,6 @@ import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import type { PositionVoidsTable } from '../../../db/postgres/schema/positions.ts'
 import type { WalletCache } from '../../../db/wallet-cache.ts'
-
-const DAY_MS = 24 * HOUR_MS
 
 /** Longer than a match takes to answer. A request whose note is older, and whose position is not void, has failed. */
 const UNDER_WAY_MS = 30_000

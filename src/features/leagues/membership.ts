@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { LEAGUES_MAX, MEMBERS_MAX, STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { decimal, money } from '../../../actors/kernel/micros.ts'
 import type { UserId } from '../../../actors/kernel/ids.ts'
-import { instant } from '../../../actors/kernel/world.ts'
+import { DAY_MS, instant } from '../../../actors/kernel/world.ts'
 import { leagueErrors } from './errors.ts'
 import type { Joined, League, Leagues } from './store.ts'
 import { answerWith, fail, type HttpEnv, notFound } from '../../http/answers.ts'
@@ -18,7 +18,6 @@ import { LeagueBody, leagueJson } from './schema.ts'
 
 const MATCHES_MAX = 64
 const DAYS_MAX = 400
-const DAY_MS = 86_400_000
 const CODE_LENGTH_MAX = 64
 
 const NewLeague = strictBody({

@@ -10,7 +10,7 @@ import {
 } from '../../../actors/kernel/ids.ts'
 import { type Money, money, price } from '../../../actors/kernel/micros.ts'
 import { type CommonPurse, isCommon, type Purse, PURSES } from '../../../actors/kernel/purse.ts'
-import { type Instant, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import type { ClosedPosition } from '../../../actors/position/position.ts'
 import { BASE_MOVE, isPlaceOf, wasOpenBy } from '../../../db/parts.ts'
@@ -59,13 +59,12 @@ const PLACES_BEHIND = 200
 const PAGE = 500
 /** Positions that are read for one recap. */
 const READ_MAX = 20_000
-const HOUR_MS = 60 * MINUTE_MS
 /** Few positions last longer: those of matches that are suspended for days. */
-const LASTS_MS = 8 * 24 * HOUR_MS
+const LASTS_MS = 8 * DAY_MS
 /** After a settlement: late news has found what it corrects. */
 const REST_MS = 2 * MINUTE_MS
 /** Matches settled longer ago are no longer ranked. */
-const RANKED_MS = 7 * 24 * HOUR_MS
+const RANKED_MS = 7 * DAY_MS
 const MATCHES_A_LOOK = 10
 
 export class Recaps {

@@ -4,7 +4,7 @@ import { present } from '../../../actors/kernel/assert.ts'
 import type { LeagueId, UserId } from '../../../actors/kernel/ids.ts'
 import { STARTING_BALANCE, TOURNAMENTS_MAX } from '../../../actors/kernel/limits.ts'
 import { decimal, money } from '../../../actors/kernel/micros.ts'
-import { HOUR_MS, type Instant, instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, type Instant, instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { ADMIN, BODY } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
@@ -17,7 +17,6 @@ import { TournamentBody, tournamentJson } from './schema.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
 const DAYS_MAX = 90
-const DAY_MS = 24 * HOUR_MS
 /** No match is longer. How long this one is must not be known beforehand. */
 const MATCH_MAX_MS = 2 * HOUR_MS
 /** For breaks: a busy server plays every update late rather than leaving one out. */

@@ -1,7 +1,7 @@
 /** `POST /api/keys`, `GET /api/keys` and `DELETE /api/keys/:id`: personal keys for programs. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { sessionId } from '../../../../actors/kernel/ids.ts'
-import { HOUR_MS, type Instant, instant } from '../../../../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant } from '../../../../actors/kernel/world.ts'
 import type { PersonalKey } from '../../../auth/personal-keys.ts'
 import { isAdminScope, SCOPES } from '../../../auth/scopes.ts'
 import { ID_EXAMPLE, KeyBody, ScopeInput } from '../../account-schemas.ts'
@@ -15,7 +15,6 @@ import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
 
-const DAY_MS = 24 * HOUR_MS
 const DAYS = 90
 const DAYS_MAX = 366
 export const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)

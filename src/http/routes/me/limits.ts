@@ -10,7 +10,7 @@ import {
   pendingOf,
   type WantedLimits,
 } from '../../../../actors/kernel/own-limits.ts'
-import { type Instant, instant } from '../../../../actors/kernel/world.ts'
+import { DAY_MS, type Instant, instant } from '../../../../actors/kernel/world.ts'
 import type { LimitsNow } from '../../../../db/own-limits.ts'
 import { LimitsBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, invalid, UNAUTHORIZED } from '../../answers.ts'
@@ -68,7 +68,6 @@ const set = createRoute({
   },
 })
 
-const DAY_MS = 86_400_000
 const LONGEST = { coolOffUntil: COOL_OFF_MAX_MS, excludedUntil: EXCLUSION_MAX_MS }
 
 export function ownLimits({ personal, world }: Pick<HttpDeps, 'personal' | 'world'>, gates: Gates) {
