@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../actors/kernel/ids.ts'
-import { mulDivNearest, type Price, price } from '../actors/kernel/micros.ts'
+import { mulDivNearest, PPM, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, type World } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
@@ -45,7 +45,6 @@ const MATCHES_MAX = 500
 /** Matches under way that are read whole. */
 const LIVE_MAX = 100
 const CHANGE_WINDOW_MS = 24 * HOUR_MS
-const PPM = 1_000_000
 
 export class Catalogue {
   readonly #db: Kysely<Database>

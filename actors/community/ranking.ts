@@ -1,6 +1,6 @@
 /** The order of leaderboards: return on investment, win rate, tie-breaks, and ranks shared by ties. */
 import type { DistrictId, UserId } from '../kernel/ids.ts'
-import { type Money, mulDivNearest } from '../kernel/micros.ts'
+import { type Money, mulDivNearest, PPM } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
 
 /** What a user is ranked by. It exists from their first closed position on. */
@@ -29,9 +29,6 @@ export interface Ranked {
   readonly rank: number
   readonly standing: Standing
 }
-
-/** Ratios are counted in parts per million. */
-export const PPM = 1_000_000
 
 /**
  * What a return is measured against: the margin of the closed positions, and never less than the floor. Without a floor

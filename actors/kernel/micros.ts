@@ -18,6 +18,8 @@ export type Slope = number & { readonly [brand]: 'slope' }
 type Micros = Money | Price | Lots | Slope
 
 export const MICROS_PER_UNIT = 1_000_000
+/** Ratios are counted in parts per million. */
+export const PPM = 1_000_000
 
 /** The largest magnitude of a quantity: a billion units. Sums of a few stay exact in a double. */
 export const MICROS_MAX = 1e15

@@ -36,9 +36,9 @@ import {
   type Price,
   price,
   type Slope,
+  PPM,
 } from '../kernel/micros.ts'
 
-const PPM = 1_000_000
 const PICOS_PER_MICRO = 1_000_000
 
 export interface PriceCurve {

@@ -1,7 +1,5 @@
 /** The guard that protects clients from a price they did not see. */
-import type { Price } from '../kernel/micros.ts'
-
-const PPM = 1_000_000
+import { PPM, type Price } from '../kernel/micros.ts'
 
 /**
  * Whether the price a client saw is further from the last published one than the guard allows. Exactly at it passes.

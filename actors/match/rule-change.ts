@@ -3,7 +3,7 @@ import { assert } from '../kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import type { SettingValue } from '../kernel/settings.ts'
-import { type Price, price } from '../kernel/micros.ts'
+import { PPM, type Price, price } from '../kernel/micros.ts'
 import type { FixtureSnapshot, SaidFixture } from '../market/fixture.ts'
 import { believe } from '../market/belief/believe.ts'
 import { type Instrument, isSameQuote, quoteOf } from '../market/instrument.ts'
@@ -45,8 +45,6 @@ export interface RuleEffect {
   /** Positions that the moves would close. */
   readonly closes: number
 }
-
-const PPM = 1_000_000
 
 /** How far a price would move, in parts per million of where it is. */
 export const movePpm = ({ from, to }: Pick<RuleMove, 'from' | 'to'>): number =>

@@ -1,6 +1,15 @@
 /** Habits of simulated traders: the next action of a trader with a habit, given what it sees of the market. */
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
-import { type Lots, lots, MICROS_PER_UNIT, type Money, mulDivNearest, type Price, price } from '../kernel/micros.ts'
+import {
+  type Lots,
+  lots,
+  MICROS_PER_UNIT,
+  type Money,
+  mulDivNearest,
+  PPM,
+  type Price,
+  price,
+} from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from '../match/messages.ts'
 import { type Direction, type Levels, marginFor, type Position, signOf } from '../position/position.ts'
@@ -115,7 +124,6 @@ const TEMPERAMENTS: Readonly<Record<Habit, Temperament>> = {
   idle: { ...EAGER, opens: 4, closes: 4, positionsMax: 1, hundredthsMax: 30, spendPercent: 3 },
 }
 
-const PPM = 1_000_000
 const HUNDREDTH_MICROS = MICROS_PER_UNIT / 100
 const HUNDREDTHS_MIN = 5
 /** How many players a trader compares before it picks one. */

@@ -6,6 +6,7 @@ import {
   PENALTY_LATE_MS,
   type ProtectionRules,
 } from '../../kernel/limits.ts'
+import { PPM } from '../../kernel/micros.ts'
 import { type Instant, instant, SECOND_MS } from '../../kernel/world.ts'
 import type { Instrument } from '../../market/instrument.ts'
 import { concernsAll } from '../../market/incidents.ts'
@@ -105,8 +106,6 @@ export function windowOf(
   if (isFar) begins.push(instant(Math.floor(at - lasting(rules.lateMs, view))))
   return begins.length === 0 ? null : earliest(begins)
 }
-
-const PPM = 1_000_000
 
 const earliest = (instants: readonly Instant[]): Instant => instant(Math.min(...instants))
 

@@ -1,7 +1,6 @@
 /** A week of the spinner as the API shows it. */
 import { z } from '@hono/zod-openapi'
-import { decimal } from '../../../actors/kernel/micros.ts'
-import { PPM } from '../../../actors/community/ranking.ts'
+import { decimal, PPM } from '../../../actors/kernel/micros.ts'
 import type { Notification } from '../../../db/announcements.ts'
 import type { Candidate, Spinner, SpinnerWeek } from './store.ts'
 import { timestamp } from '../../http/json.ts'

@@ -6,7 +6,7 @@
 import { present } from '../../../actors/kernel/assert.ts'
 import { type InstrumentId, userId } from '../../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
-import type { Price } from '../../../actors/kernel/micros.ts'
+import { PPM, type Price } from '../../../actors/kernel/micros.ts'
 import { instant } from '../../../actors/kernel/world.ts'
 import { quoteOf } from '../../../actors/market/instrument.ts'
 import type { PriceRules } from '../../../actors/match/rule-change.ts'
@@ -51,7 +51,6 @@ const TRADERS = 60
 const MOVED_MAX = 20
 /** Updates after the last one, so that full time is confirmed and settles. */
 const AFTER_FULL_TIME = 12
-const PPM = 1_000_000
 /** More than a match has, so that seeds share no chance. */
 const FRAMES_MAX = 10_000
 

@@ -5,10 +5,10 @@ import {
   boardPlace,
   comparePlaces,
   compareStandings,
-  PPM,
   rankAll,
   type Ranked,
 } from '../../../../actors/community/ranking.ts'
+import { PPM } from '../../../../actors/kernel/micros.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../../../../actors/kernel/ids.ts'
 import { DistrictBody, LeaderboardEntryBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'

@@ -1,15 +1,8 @@
 /** A row of a leaderboard, shared by the boards and the caller's own rank. */
 import { z } from '@hono/zod-openapi'
-import {
-  type BoardName,
-  PPM,
-  type Ranked,
-  roiPpm,
-  type Standing,
-  winPpm,
-} from '../../../../actors/community/ranking.ts'
+import { type BoardName, type Ranked, roiPpm, type Standing, winPpm } from '../../../../actors/community/ranking.ts'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
-import { decimal } from '../../../../actors/kernel/micros.ts'
+import { decimal, PPM } from '../../../../actors/kernel/micros.ts'
 import type { BoardUser } from '../../../../db/careers.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 
