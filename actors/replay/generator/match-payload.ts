@@ -3,6 +3,7 @@
  * team first when the fixture id is odd, no rating in a player's first ten minutes, no zeros, nothing about an unused
  * bench, and two lists of periods that disagree about extra time.
  */
+import { dateAt } from '../../kernel/calendar.ts'
 import { type Instant, SECOND_MS } from '../../kernel/world.ts'
 import { type PlayerRole, type Side, SIDES } from '../../market/fixture.ts'
 import type { ClubInfo } from './club-info.ts'
@@ -278,20 +279,10 @@ function lineupRow(game: Game, info: FixtureInfo, p: SimPlayer): unknown {
   }
 }
 
-/** "YYYY-MM-DD HH:MM:SS" in UTC, from the days since 1970 (the civil-from-days algorithm; years start in March). */
+/** "YYYY-MM-DD HH:MM:SS" in UTC. */
 function utcText(at: Instant): string {
   const secs = Math.trunc(at / SECOND_MS)
-  const days = Math.floor(secs / 86_400) + 719_468
-  const era = Math.floor(days / 146_097)
-  const dayOfEra = days - era * 146_097
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const shifted = Math.floor((5 * dayOfYear + 2) / 153)
-  const day = dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1
-  const month = shifted < 10 ? shifted + 3 : shifted - 9
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  const { year, month, day } = dateAt(at)
   const time = [Math.floor(secs / 3_600) % 24, Math.floor(secs / 60) % 60, secs % 60].map(two).join(':')
   return `${year}-${two(month)}-${two(day)} ${time}`
 }
