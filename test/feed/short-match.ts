@@ -3,6 +3,7 @@
  * and polls in which nothing but the clock moves.
  */
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
+import { EVENT, STAT } from '../../actors/replay/generator/match-state.ts'
 import { sharing } from '../../actors/replay/sharing.ts'
 import { isPayload, type Payload } from '../../ops/tools/provider-mock/draft.ts'
 
@@ -17,33 +18,9 @@ const QUIET = 0.4
 /** No player is rated before. */
 const RATED_FROM_SECS = 600
 const BENCH = 2
+const RATING = 118
 
-const STAT = {
-  offTarget: 41,
-  goals: 52,
-  fouls: 56,
-  tackles: 78,
-  assists: 79,
-  passes: 80,
-  red: 83,
-  yellow: 84,
-  secondYellow: 85,
-  onTarget: 86,
-  conceded: 88,
-  accurate: 116,
-  keyPasses: 117,
-  rating: 118,
-  penaltiesMissed: 112,
-} as const
 const RUNNING = [STAT.offTarget, STAT.fouls, STAT.tackles, STAT.onTarget, STAT.keyPasses] as const
-const TYPE = {
-  goal: 14,
-  missed: 17,
-  substitution: 18,
-  yellow: 19,
-  red: 20,
-  secondYellow: 21,
-} as const
 const POSITIONS = [24, 25, 26, 27, 27, 26, 27]
 
 interface Player {
@@ -111,9 +88,9 @@ class ShortMatch {
       if (!chance.happens(0.6)) continue
       for (const type of RUNNING) if (chance.happens(0.25)) count(player, type)
       count(player, STAT.passes, 1 + chance.below(8))
-      count(player, STAT.accurate, chance.below(2) + 1)
-      const rating = player.stats.get(STAT.rating)
-      if (rating !== undefined) player.stats.set(STAT.rating, rounded(rating + (chance.uniform() - 0.5) * 0.4))
+      count(player, STAT.accuratePasses, chance.below(2) + 1)
+      const rating = player.stats.get(RATING)
+      if (rating !== undefined) player.stats.set(RATING, rounded(rating + (chance.uniform() - 0.5) * 0.4))
     }
     if (half === 1 || (this.#elapsed[0] ?? 0) >= RATED_FROM_SECS) this.#rate()
     const isHome = chance.happens(0.5)
@@ -126,7 +103,7 @@ class ShortMatch {
 
   #rate(): void {
     for (const { isOn, stats } of this.#players) {
-      if (isOn && !stats.has(STAT.rating)) stats.set(STAT.rating, rounded(6 + this.#chance.uniform()))
+      if (isOn && !stats.has(RATING)) stats.set(RATING, rounded(6 + this.#chance.uniform()))
     }
   }
 
@@ -138,12 +115,12 @@ class ShortMatch {
     if (assist !== null) count(assist, STAT.assists)
     this.#keeper(!isHome)?.stats.set(STAT.conceded, this.#goals(isHome) + 1)
     this.#score[isHome ? 'home' : 'away'] += 1
-    this.#report(half, { type_id: TYPE.goal, player: scorer, related: assist, result: this.#result() })
+    this.#report(half, { type_id: EVENT.goal, player: scorer, related: assist, result: this.#result() })
   }
 
   /** The latest goal does not count after all: row, score and statistics are taken back. */
   #annul(): void {
-    const goal = this.#events.findLast((row) => row['type_id'] === TYPE.goal)
+    const goal = this.#events.findLast((row) => row['type_id'] === EVENT.goal)
     if (goal === undefined) return
     const of = (id: unknown): Player | undefined => this.#players.find((one) => one.id === id)
     const [scorer, assist] = [of(goal['player_id']), of(goal['related_player_id'])]
@@ -161,11 +138,11 @@ class ShortMatch {
     const booked = player.stats.has(STAT.yellow)
     if (!booked && !this.#chance.happens(0.1)) {
       count(player, STAT.yellow)
-      return this.#report(half, { type_id: TYPE.yellow, player })
+      return this.#report(half, { type_id: EVENT.yellow, player })
     }
     count(player, booked ? STAT.secondYellow : STAT.red)
     player.isOn = false
-    this.#report(half, { type_id: booked ? TYPE.secondYellow : TYPE.red, player })
+    this.#report(half, { type_id: booked ? EVENT.secondYellow : EVENT.red, player })
   }
 
   #substitute(half: number, isHome: boolean): void {
@@ -174,14 +151,14 @@ class ShortMatch {
     if (off === null || on === undefined) return
     off.isOn = false
     on.isOn = on.wasOn = true
-    this.#report(half, { type_id: TYPE.substitution, player: on, related: off })
+    this.#report(half, { type_id: EVENT.substitution, player: on, related: off })
   }
 
   #miss(half: number, isHome: boolean): void {
     const taker = this.#one(this.#on(isHome))
     if (taker === null) return
     count(taker, STAT.penaltiesMissed)
-    this.#report(half, { type_id: TYPE.missed, player: taker, addition: 'Missed Penalty' })
+    this.#report(half, { type_id: EVENT.penaltyMissed, player: taker, addition: 'Missed Penalty' })
   }
 
   #keeper(isHome: boolean): Player | undefined {
