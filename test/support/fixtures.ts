@@ -16,6 +16,7 @@ import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from '../../actors/
 import type { Instrument } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { ClosePosition, MatchEvent, MatchInfo, OpenPosition, Trade } from '../../actors/match/messages.ts'
+import { UNPLAYED } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
 
@@ -68,19 +69,10 @@ export function info(over: Partial<MatchInfo> = {}): MatchInfo {
     away: { id: 2, name: 'Mill', goals: 0 },
     replay: false,
     purse: 'main',
-    speed: 1,
+    settledAt: null,
+    ...UNPLAYED,
     feedSeq: 1,
     sourceAt: KICK_OFF,
-    clock: null,
-    endedAt: null,
-    endedSeq: null,
-    kickedOffAt: null,
-    settling: null,
-    settledAt: null,
-    events: [],
-    squad: [],
-    onPitch: null,
-    teamStats: null,
     ...over,
   }
 }
