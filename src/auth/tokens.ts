@@ -82,8 +82,6 @@ export interface TokensOptions {
   readonly keys: SigningKeys
   readonly lifetimes: Lifetimes
   readonly world: Pick<World, 'now' | 'newId'>
-  /** At most this many verified access tokens are cached; only a benchmark sets it. */
-  readonly cachedTokensMax?: number
 }
 
 /** A token's own id, and when it is issued. */
@@ -92,7 +90,7 @@ interface Issue {
   readonly at: Instant
 }
 
-export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_TOKENS_MAX }: TokensOptions): Tokens {
+export function createTokens({ keys, lifetimes, world }: TokensOptions): Tokens {
   const now = (): Issue => ({ jti: world.newId(), at: world.now() })
   const sign = (claims: JWTPayload, lifeSecs: number, { jti, at }: Issue = now()): Promise<string> => {
     const issuedAt = Math.floor(at / SECOND_MS)
@@ -144,7 +142,7 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     }
   }
 
-  const verified = new TokenCache<AccessClaims>(cachedTokensMax)
+  const verified = new TokenCache<AccessClaims>(CACHED_TOKENS_MAX)
   const verifyAccess = async (token: string): Promise<AccessClaims | null> => {
     const at = world.now()
     const known = verified.get(token, at)
