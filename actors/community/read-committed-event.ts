@@ -4,7 +4,7 @@
  */
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
 import { lots, money, price } from '../kernel/micros.ts'
-import { readPurse } from '../kernel/read-purse.ts'
+import { readPurse } from '../kernel/purse.ts'
 import { as, boolean, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
 import { instant } from '../kernel/world.ts'
 import { CLOSED_BY, DIRECTIONS, type Parted } from '../position/position.ts'

@@ -3,6 +3,7 @@
  * own. No money passes from one purse to another.
  */
 import { type LeagueId, leagueId } from './ids.ts'
+import { type Reader, text, Unreadable } from './read.ts'
 
 /** `main`: the game. `practice`: recordings, whose outcome users may know. Every user has both. */
 export const PURSES = ['main', 'practice'] as const
@@ -21,6 +22,14 @@ export function purseNamed(name: string): Purse | null {
 }
 
 const LEAGUE_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Reads a purse that was stored or sent. */
+export const readPurse: Reader<Purse> = (value, path) => {
+  const name = text(value, path)
+  const purse = purseNamed(name)
+  if (purse === null) throw new Unreadable(path, name, 'a purse')
+  return purse
+}
 
 /** A wallet: one user's part of one purse. */
 export interface WalletKey<User> {

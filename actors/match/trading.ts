@@ -1,12 +1,11 @@
 /** What users may do (open, change levels, close), and the triggers that a price move fires. */
 import { type InstrumentId, positionId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
-import { type Lots, lots, money, type Price } from '../kernel/micros.ts'
+import { type Lots, lots, money, PPM, type Price } from '../kernel/micros.ts'
 import { ownRefusal } from '../kernel/own-limits.ts'
 import { isCommon } from '../kernel/purse.ts'
 import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { instant, type Instant } from '../kernel/world.ts'
-import { priceMoved } from '../market/price-guard.ts'
 import { type Cause, exitPrice, type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
 import { closingFill, leaguePrice, openingFill, standingPrice } from '../position/fills.ts'
 import {
@@ -297,4 +296,9 @@ function lotsValid(size: Lots, rules: TradingRules): boolean {
 
 function windowRefusal(window: TradeWindow): Refusal {
   return window.status === 'SUSPENDED' ? { code: 'market_suspended', window } : { code: 'market_closed', window }
+}
+
+/** Whether a client saw a price further from the last published one than the guard allows. Exactly at it passes. */
+function priceMoved(clientPrice: Price, published: Price, guardPpm: number): boolean {
+  return BigInt(Math.abs(clientPrice - published)) * BigInt(PPM) > BigInt(published) * BigInt(guardPpm)
 }

@@ -2,9 +2,9 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import type { Hits, Spent } from '../../db/fast/fast-store.ts'
 import { type Answer, answerWith, fail, type HttpEnv } from './answers.ts'
 import { addressOf, siteOf } from './client-address.ts'
-import type { Rates } from './rates-port.ts'
 
 /** What is limited per user, each by itself. */
 export type Order = 'open' | 'close' | 'change'
@@ -17,6 +17,12 @@ const ORDERS_PER_MINUTE = 60
 const KEY_LOOKUPS_PER_MINUTE = 600
 /** Each may be one read of the database, and tell whether a code is right. */
 const SHARES_PER_MINUTE = 60
+
+/** Counts calls, over all processes if they share a fast store. */
+interface Rates {
+  hit(route: string, caller: string, windowMs: number): Promise<Hits>
+  spend(action: string, caller: string, perMinute: number): Promise<Spent>
+}
 
 export interface RateLimitOptions {
   /** Requests a minute from one address, over all routes; 0 disables every limit. */
