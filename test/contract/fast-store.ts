@@ -1,6 +1,7 @@
 /** The contract of every fast store. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connectRedis } from '../../db/fast/fast-redis.ts'
 import type { FastStore, Fields } from '../../db/fast/fast-store.ts'
 
 export interface OpenedFastStore {
@@ -281,5 +282,30 @@ function expected(model: Model, operation: Operation, key: string, value: string
       model.set(key, String(count))
       return count
     }
+  }
+}
+
+/** On Redis, whose own clock `plain` reads. */
+export async function openedOn(
+  place: { readonly url: string; readonly prefix: string },
+  plain: { time(): Promise<readonly unknown[]> },
+  leave: () => void | Promise<void>,
+): Promise<OpenedFastStore> {
+  const [store, other] = [await connectRedis(place), await connectRedis(place)]
+  const clock = async () => {
+    const [seconds, micros] = await plain.time()
+    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+  }
+  return {
+    store,
+    other,
+    async elapse(ms) {
+      const end = (await clock()) + ms
+      while ((await clock()) <= end);
+    },
+    async close() {
+      await Promise.all([store.close(), other.close()].map((closed) => closed.catch(() => {})))
+      await leave()
+    },
   }
 }

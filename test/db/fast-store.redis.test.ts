@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { connectRedis } from '../../db/fast/fast-redis.ts'
 import { isAway } from '../../db/faults.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
-import { fastStoreContract, type OpenedFastStore } from '../contract/fast-store.ts'
+import { fastStoreContract, type OpenedFastStore, openedOn } from '../contract/fast-store.ts'
 import { onRedis, type RedisServer } from '../support/redis-server.ts'
 
 onRedis((server) => {
@@ -20,28 +20,13 @@ it('a server that cannot be reached is a fault at once, not a wait', async () =>
 
 /** A store under its own key prefix, which is emptied at the end. */
 async function openRedis(server: RedisServer): Promise<OpenedFastStore> {
-  const [url, prefix] = [server.url, server.newPrefix()]
-  const plain = new Redis(url)
-  const [store, other] = [await connectRedis({ url, prefix }), await connectRedis({ url, prefix })]
-  const clock = async () => {
-    const [seconds, micros] = await plain.time()
-    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
-  }
-  return {
-    store,
-    other,
-    async elapse(ms) {
-      const end = (await clock()) + ms
-      while ((await clock()) <= end);
-    },
-    async close() {
-      await Promise.all([store.close(), other.close()].map((closed) => closed.catch(() => {})))
-      for await (const found of plain.scanStream({ match: `${prefix}*`, count: 1_000 }) as AsyncIterable<string[]>) {
-        if (found.length > 0) await plain.unlink(found)
-      }
-      await plain.quit()
-    },
-  }
+  const [url, prefix, plain] = [server.url, server.newPrefix(), new Redis(server.url)]
+  return openedOn({ url, prefix }, plain, async () => {
+    for await (const found of plain.scanStream({ match: `${prefix}*`, count: 1_000 }) as AsyncIterable<string[]>) {
+      if (found.length > 0) await plain.unlink(found)
+    }
+    await plain.quit()
+  })
 }
 
 function onAClockPutBack(server: RedisServer): void {

@@ -8,7 +8,7 @@ import type { FastStore } from '../../db/fast/fast-store.ts'
 import { ClusterPubSub } from '../../db/fast/pub-sub-cluster.ts'
 import { connectPubSub } from '../../db/fast/pub-sub.ts'
 import { boardsContract } from '../contract/boards.ts'
-import { fastStoreContract } from '../contract/fast-store.ts'
+import { fastStoreContract, openedOn } from '../contract/fast-store.ts'
 import { pubSubContract } from '../contract/pub-sub.ts'
 import { RedisNodes } from '../support/redis-cluster.ts'
 import { onRedis } from '../support/redis-server.ts'
@@ -23,28 +23,8 @@ onRedis(() => {
   afterAll(() => nodes.stop())
 
   fastStoreContract('the fast store on a cluster', async () => {
-    const [url, prefix] = [nodes.url, `${randomUUID()}:`]
-    const [store, other, plain] = [
-      await connectRedis({ url, prefix }),
-      await connectRedis({ url, prefix }),
-      await nodes.client(),
-    ]
-    const clock = async () => {
-      const [seconds, micros] = await plain.time()
-      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
-    }
-    return {
-      store,
-      other,
-      async elapse(ms) {
-        const end = (await clock()) + ms
-        while ((await clock()) <= end);
-      },
-      async close() {
-        plain.disconnect()
-        await Promise.all([store.close(), other.close()].map((closed) => closed.catch(() => {})))
-      },
-    }
+    const plain = await nodes.client()
+    return openedOn({ url: nodes.url, prefix: `${randomUUID()}:` }, plain, () => plain.disconnect())
   })
 
   describe('boards on a cluster', () =>
