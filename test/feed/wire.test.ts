@@ -1,6 +1,7 @@
 /** Cases of a feed that errs on the wire: what the poller of a running server makes of whole answers. */
 import { createServer } from 'node:http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { FeedUpdate, MatchInfo } from '../../actors/match/messages.ts'
 import type { MatchDesk } from '../../rooms/match/match-desk.ts'
@@ -33,10 +34,8 @@ async function serve(answer: (path: string, nth: number) => Answer, running = as
     asked.push(path)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listen(server, 0)
   open.push(() => new Promise((resolve) => server.close(() => resolve())))
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
   const world = new TestWorld()
   /** What the log and the reports said: the event, and the error's words. */
   const said: { readonly event: string; readonly words: string }[] = []

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { digestOf, imagesIn, pinned } from '../../ops/tools/images.ts'
 import { checkImages, isDeploymentFile } from '../../ops/tools/preflight/images.ts'
 import { scratchFolder } from '../support/scratch-folder.ts'
@@ -38,8 +38,7 @@ describe('images', () => {
       response.setHeader('docker-content-digest', path.includes('liar') ? D : sha256(body))
       response.end(body)
     })
-    await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`
+    url = `http://127.0.0.1:${await listen(registry, 0)}`
   })
   afterAll(() => new Promise((resolve) => registry.close(resolve)))
 

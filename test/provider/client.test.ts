@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { type MockOptions, startMock, type Trouble } from '../../ops/tools/provider-mock/mock.ts'
 import { createProvider, ProviderTrouble } from '../../src/provider/client.ts'
 import { cupTie } from '../support/cup-tie.ts'
@@ -46,10 +47,8 @@ async function serve(answer: (path: string) => { status?: number; headers?: Reco
     const { status = 200, headers = {}, body } = answer(request.url ?? '')
     response.writeHead(status, headers).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${await listen(server, 0)}`
   open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   return { url, asked, provider: createProvider({ url, token: TOKEN, timeoutMs: PATIENCE_MS, world }) }
 }
 

@@ -12,6 +12,7 @@ import { DEFAULT_RULES, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots, price } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { type RealTime, startRealTime } from '../../rooms/boot.ts'
 import type { Directory } from '../../rooms/match/match-desk.ts'
 import { AccountStream, type ReadAccounts } from '../../rooms/feed/account-stream.ts'
@@ -120,7 +121,7 @@ export class RealtimeRig {
   static async open(options: RealtimeRigOptions = {}): Promise<RealtimeRig> {
     const rig = new RealtimeRig(options)
     await rig.boot(options.leaseTtlMs)
-    await new Promise<void>((resolve) => rig.#server.listen(0, '127.0.0.1', resolve))
+    await listen(rig.#server, 0)
     return rig
   }
 
@@ -382,7 +383,7 @@ export class FeedStand {
 
   static async open(options: FeedStandOptions = {}): Promise<FeedStand> {
     const stand = new FeedStand(options)
-    await new Promise<void>((resolve) => stand.#server.listen(0, '127.0.0.1', resolve))
+    await listen(stand.#server, 0)
     return stand
   }
 
@@ -429,12 +430,11 @@ export interface SocketPair {
 export async function socketPair(options: ServerOptions = {}): Promise<SocketPair> {
   const server = createServer()
   const wss = new WebSocketServer({ ...options, server })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const port = await listen(server, 0)
   const arrived = new Promise<{ readonly ws: WebSocket; readonly socket: Socket }>((resolve) => {
     wss.once('connection', (ws, request) => resolve({ ws, socket: request.socket }))
   })
-  const client = new FeedClient(`ws://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`)
+  const client = new FeedClient(`ws://127.0.0.1:${port}`)
   await client.opened
   const close = async (): Promise<void> => {
     client.ws.terminate()

@@ -1,8 +1,8 @@
 /** A receiver of webhooks on loopback that checks signatures by itself and fails as a test wants. */
 import { webcrypto } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
+import { listen } from '../../ops/rehearse/conformance/listen.ts'
 import { present } from '../../actors/kernel/assert.ts'
 
 /** `lose` takes the message and dies before it says so; `reset` dies before; `stall` never answers. */
@@ -55,8 +55,7 @@ export class WebhookReceiver {
       response.on('close', () => this.#open--)
       this.#take(request, response).catch((error: unknown) => this.problems.push(String(error)))
     })
-    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve))
-    this.#port = (server.address() as AddressInfo).port
+    this.#port = await listen(server, this.#port)
     this.#server = server
   }
 
