@@ -34,6 +34,7 @@ import { SimulatedClient } from '../rig/simulated-client.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
+import { until } from '../rig/until.ts'
 import { Backups } from './backups.ts'
 import { type Moment, Past } from './past.ts'
 
@@ -60,13 +61,8 @@ const past = new Past(traders)
 const since = (moment: number): string => `${((performance.now() - moment) / 1_000).toFixed(1)} s`
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const late = performance.now() + PATIENCE_MS
-  while (!(await holds())) {
-    demand(performance.now() < late, () => `not within ${PATIENCE_MS} ms: ${what}`)
-    await pause(LOOK_MS)
-  }
-}
+const untilTrue = (what: string, holds: () => Promise<boolean>): Promise<void> =>
+  until(PATIENCE_MS, LOOK_MS, async () => ((await holds()) ? null : `not within ${PATIENCE_MS} ms: ${what}`))
 
 /** Notes a moment in the log: a restore point, and its time. */
 async function noteMoment(postgres: OwnPostgres): Promise<Moment & { readonly which: string; readonly file: string }> {
@@ -100,7 +96,7 @@ async function tradeAndDie(backups: Backups, postgres: OwnPostgres, { url }: Pro
   const noted = performance.now()
   const atMoment = tally.acknowledged
   await pause(tradingMs)
-  await until('the moment is in the archive', async () => (await lastArchived(postgres)) >= moment.file)
+  await untilTrue('the moment is in the archive', async () => (await lastArchived(postgres)) >= moment.file)
   say(`the log of the moment was in the archive at most ${since(noted)} after it`)
   await past.read(url)
   say(`${atMoment} commands acknowledged before the moment, ${tally.acknowledged - atMoment} after it`)
@@ -125,7 +121,7 @@ async function restore(backups: Backups, backup: string, lost: OwnPostgres, whic
   const postgres = new OwnPostgres(backups.programs, data, lost.port, backups.archiving(ARCHIVED_SECS))
   rehearsal.later(() => postgres.stop())
   await postgres.run()
-  await until('the recovery is done', async () => {
+  await untilTrue('the recovery is done', async () => {
     const [row] = await postgres.query<{ recovers: boolean }>('select pg_is_in_recovery() as recovers')
     return row?.recovers === false
   })

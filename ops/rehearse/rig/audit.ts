@@ -10,6 +10,7 @@ import { type SimulatedClient, micros } from './simulated-client.ts'
 import { checkConsistency } from './consistency.ts'
 import { readTable } from './league.ts'
 import type { SimulatedTrader } from './simulated-trader.ts'
+import { until } from './until.ts'
 
 const Entry = z
   .looseObject({ userId: z.string(), pnl: micros, trades: z.int() })
@@ -50,27 +51,23 @@ export async function audit(url: string, traders: readonly SimulatedTrader[], ad
 
 /** The demo restarts until it is stopped by hand, which may fall between two matches. */
 async function endReplays(url: string, admin: SimulatedClient): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
+  const late = performance.now() + PATIENCE_MS
   await admin.signIn(url) // ending a match takes a fresh sign-in
   for (let calm = 0; calm < 10; calm++) {
     const reply = await admin.ask(url, 'POST', '/api/admin/gameplay-bot/stop', {})
     const isOver = reply !== 'lost' && reply.status === 200 && Replays.parse(reply.body).replays.length === 0
     if (!isOver) calm = -1
-    demand(performance.now() < until, () => `the replay does not end: ${JSON.stringify(reply)}`)
+    demand(performance.now() < late, () => `the replay does not end: ${JSON.stringify(reply)}`)
     await pause(LOOK_MS)
   }
 }
 
-async function untilReacted(url: string, admin: SimulatedClient): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
-  for (;;) {
+const untilReacted = (url: string, admin: SimulatedClient): Promise<void> =>
+  until(PATIENCE_MS, LOOK_MS, async () => {
     const { waiting, setAside } = await admin.read(url, '/api/admin/reactions', Reactions)
     demand(setAside.length === 0, () => `reactions were set aside: ${JSON.stringify(setAside)}`)
-    if (waiting === 0) return
-    demand(performance.now() < until, () => `${waiting} commits wait for their reactions`)
-    await pause(LOOK_MS)
-  }
-}
+    return waiting === 0 ? null : `${waiting} commits wait for their reactions`
+  })
 
 /** The table of the league must equal what the accounts imply. */
 async function checkTable(url: string, traders: readonly SimulatedTrader[]): Promise<void> {
@@ -84,15 +81,11 @@ async function checkTable(url: string, traders: readonly SimulatedTrader[]): Pro
 }
 
 /** The board must equal what the accounts imply. */
-async function untilShown(url: string, admin: SimulatedClient, due: Places): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
-  for (;;) {
+const untilShown = (url: string, admin: SimulatedClient, due: Places): Promise<void> =>
+  until(PATIENCE_MS, LOOK_MS, async () => {
     const shown = await places(url, admin)
-    if (isDeepStrictEqual(shown, due)) return
-    demand(performance.now() < until, () => `the boards show ${show(shown)} instead of ${show(due)}`)
-    await pause(LOOK_MS)
-  }
-}
+    return isDeepStrictEqual(shown, due) ? null : `the boards show ${show(shown)} instead of ${show(due)}`
+  })
 
 const places = async (url: string, admin: SimulatedClient): Promise<Places> =>
   sorted((await admin.read(url, '/api/leaderboard/roi/global?limit=500', Board)).entries)

@@ -1,10 +1,9 @@
 /** Checks everything after a restart, while no one trades: accounts, wallets, positions, imbalances, the books. */
-import { setTimeout as pause } from 'node:timers/promises'
-import { performance } from 'node:perf_hooks'
 import { demand } from './account.ts'
 import { formLeague } from './league.ts'
 import { Audit, Instrument, Instruments, type SimulatedClient } from './simulated-client.ts'
 import type { SimulatedTrader } from './simulated-trader.ts'
+import { until } from './until.ts'
 
 /** Longer than a dead owner's lease, on a machine that others use as well. */
 const PATIENCE_MS = 60_000
@@ -12,20 +11,17 @@ const PATIENCE_MS = 60_000
 const LOOKS_MAX = 200
 
 /** Waits until commands are carried out again, by sending one that the rules always refuse. */
-export async function waitForTrading(url: string, client: SimulatedClient): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
-  for (;;) {
+export const waitForTrading = (url: string, client: SimulatedClient): Promise<void> =>
+  until(PATIENCE_MS, 20, async () => {
     const { instruments } = await client.read(url, '/api/instruments', Instruments)
     const [instrument] = instruments
     if (instrument !== undefined) {
       const order = { instrumentId: instrument.id, direction: 'long', lotSize: 0, clientPrice: instrument.currentPrice }
       const reply = await client.ask(url, 'POST', '/api/positions/open', order)
-      if (reply !== 'lost' && reply.status !== 503) return
+      if (reply !== 'lost' && reply.status !== 503) return null
     }
-    demand(performance.now() < until, () => `no command was carried out within ${PATIENCE_MS} ms of the start`)
-    await pause(20)
-  }
-}
+    return `no command was carried out within ${PATIENCE_MS} ms of the start`
+  })
 
 /** Signs all of them in, forms their league, and waits until they can trade. */
 export async function gather(url: string, admin: SimulatedClient, traders: readonly SimulatedTrader[]): Promise<void> {

@@ -9,6 +9,7 @@ import { Instruments, SimulatedClient } from '../rig/simulated-client.ts'
 import { SimulatedTrader } from '../rig/simulated-trader.ts'
 import { startTrading, type TradingLoad } from '../rig/trading-load.ts'
 import { TradingTally } from '../rig/trading-tally.ts'
+import { until } from '../rig/until.ts'
 import { areUpToDate } from '../rig/watcher.ts'
 import type { Cluster, Name } from './cluster.ts'
 import { type Followed, Follower } from './follower.ts'
@@ -87,13 +88,10 @@ export class ClusterLoad {
 
   /** Throws a Violation when a socket has not come back in time. */
   async socketsAreBack(withinMs = BACK_MS): Promise<void> {
-    const until = performance.now() + withinMs
-    for (;;) {
+    await until(withinMs, LOOK_MS, async () => {
       const away = this.#followers.filter(({ isConnected }) => !isConnected).length
-      if (away === 0) return
-      demand(performance.now() < until, () => `${away} of ${this.#sockets} sockets have not reconnected`)
-      await pause(LOOK_MS)
-    }
+      return away === 0 ? null : `${away} of ${this.#sockets} sockets have not reconnected`
+    })
   }
 
   /** Stops a process and starts it again. A line about it; throws a Violation when it does not end in order. */
