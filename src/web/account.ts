@@ -7,6 +7,7 @@ import { nameOf } from './names.ts'
 import { forgetLeagues, isLeague, purse, purseName } from './leagues.ts'
 import { matches, quoteOf } from './market.ts'
 import { holdOrder, isUnsure, releaseOrder, type UnsureOrder } from './orders.ts'
+import { warningWords } from './served.ts'
 import { now } from './server-clock.ts'
 import { api, user } from './session.ts'
 import { toast } from './toasts.ts'
@@ -287,11 +288,11 @@ const take = ({ position, wallet: left, warnings }: Trade): Position => {
     keep(position)
     takeWallet(left)
   })
-  for (const { message } of warnings) {
+  for (const warning of warnings) {
     toast({
       tone: 'bad',
       title: computed(() => say(words.account.checkLevels, { name: nameOf(position.instrumentId) })),
-      text: message,
+      text: warningWords(warning),
     })
   }
   return position

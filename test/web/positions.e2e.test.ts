@@ -197,6 +197,9 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     const drawn = async () => [...new Set(z.array(z.string()).parse(await page.evaluate('window.drawn')))]
     await expect.poll(drawn).toEqual(expect.arrayContaining(['▲ 0,25', '0,25']))
     expect((await drawn()).filter((word) => word.includes('0.25'))).toEqual([])
+    await page.locator('.held').getByLabel('Precio del Stop-loss').fill('0,01')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^El stop-loss 0,01 queda más allá del precio de agotamiento \d+,\d\d:/).waitFor()
   })
 
   it('closed positions beyond the first page can be read', async () => {
