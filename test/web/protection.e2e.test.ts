@@ -42,11 +42,11 @@ it.skipIf(!hasBrowser)('the page says until when a fill may move, from what to w
   await english.says(/^\s*Price may follow news until \d+:\d\d:\d\d/)
   for (const { turns } of [english, spanish]) await turns(/^(Closed|Cerradas)/)
   await english.says(/^\s*Price may follow news until \d+:\d\d:\d\d/)
-  await spanish.says(/^\s*El precio puede seguir a las noticias hasta las \d+:\d\d:\d\d/)
+  await spanish.says(/^\s*El precio puede seguir a las noticias\. Fin: \d+:\d\d:\d\d/)
   await scores(rig)
   await english.says(/^\s*Exit \d+\.\d\d → \d+\.\d\d: news on the pitch · +Price may follow news until \d/)
   await spanish.says(
-    /^\s*Salida \d+,\d\d → \d+,\d\d: noticia del partido · +El precio puede seguir a las noticias hasta/,
+    /^\s*Salida \d+,\d\d → \d+,\d\d: noticia del partido · +El precio puede seguir a las noticias\. Fin: \d/,
   )
   await english.page
     .locator('.toasts')

@@ -49,6 +49,11 @@ it('the translation is one', () => {
   expect(same).toEqual([])
 })
 
+it('a number reads the same in each region that speaks Spanish', () => {
+  // A point or a comma parts thousands in one and decimals in another.
+  expect([...spanish].filter(([, sentence]) => /\d[.,]\d/.test(sentence))).toEqual([])
+})
+
 it('whatever the server tells by a key has words', () => {
   expect(Object.keys(en.badges).toSorted()).toEqual(BADGES.map(({ id }) => id).toSorted())
   expect(Object.keys(en.moves).toSorted()).toEqual([...REASONS].toSorted())

@@ -12,7 +12,7 @@ export const said = {
   },
   es: {
     title: 'Clasificación de este partido',
-    about: 'Lo que el partido ha hecho con las posiciones cerradas en él.',
+    about: 'ROI de las posiciones cerradas en este partido.',
     final: 'Definitiva.',
     none: 'Todavía no hay posiciones cerradas en este partido.',
     mine: 'Puesto {rank} de {total}',

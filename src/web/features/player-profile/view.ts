@@ -79,7 +79,7 @@ function Profile({ id }: { id: string }) {
                 ${holders.map(
                   ({ username, direction, league }) =>
                     html`<li>
-                      <b>${username}</b> <span class=${direction}>${own.directions[direction]}</span>
+                      <b>${username}</b> <span class=${direction}>${words.common[direction]}</span>
                       <small>${league ?? own.friend}</small>
                     </li>`,
                 )}

@@ -24,7 +24,7 @@ export const said = {
     bring: 'Trae a tus amigos',
     yourCode: 'Tu código {code}',
     copyLink: 'Copiar enlace',
-    summary: '{invited} invitados · {registered} registrados · {earned} han operado · {total} ganadas',
+    summary: 'Invitados: {invited} · Registrados: {registered} · Han operado: {earned} · Ganado: {total}',
     friendName: 'Nombre de un amigo',
     aFriend: 'El nombre de un amigo',
     invite: 'Invitar',

@@ -22,7 +22,7 @@ export const said = {
     title: 'Temporada: {name}',
     ends: 'termina el {when}',
     about:
-      'Un mes, todo el mundo, el mismo dinero: 10.000 unidades de la temporada. La mejor quinta parte de tu grupo sube de división, si ha ganado.',
+      'Un mes, todo el mundo, el mismo dinero: 10 000 unidades de la temporada. La mejor quinta parte de tu grupo sube de división, si ha ganado.',
     enter: 'Entrar en la temporada',
     place: 'Juegas en la {division}, grupo {group}, {others}.',
     division: 'división {n}',
