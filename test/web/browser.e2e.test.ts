@@ -142,7 +142,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // The one that closed first: others may close yet, and are listed above it.
     const row = page.locator('.held.closed > li', { hasText: 'Stop-loss hit' }).last()
     await row.getByRole('button', { name: 'What moved it?' }).click()
-    await row.getByText(/^Minutes, passes and duels [+−]?\d+\.\d\d%$/).waitFor()
+    const told = row.getByRole('status').getByRole('list').getByRole('listitem')
+    await told.getByText(/^Minutes, passes and duels [+−]?\d+\.\d\d%$/).waitFor()
     await row.getByText(/your stop at \d+\.\d\d was reached\.$/i).waitFor()
     // And the chosen player's last move, with its size.
     await page
@@ -351,8 +352,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await goLong(page)
     await page.getByRole('heading', { name: /^Look again: 26% of your wallet on / }).waitFor()
     expect(await accessProblems(page)).toEqual([])
-    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.keyboard.press('Tab')
+    await page.getByRole('button', { name: 'Change it' }).and(page.locator(':focus')).press('Enter')
     await page.getByRole('heading', { name: /^Look again/ }).waitFor({ state: 'detached' })
+    await page.locator('.way.long:focus').waitFor()
     await enabled(page, /^Go long/).dblclick()
     await enabled(page, /^Yes, go long/).waitFor()
     expect(await page.locator('.held > li').count(), 'nothing is sent yet').toBe(0)

@@ -65,7 +65,11 @@ describe.skipIf(!hasBrowser)('the account page', () => {
 
   it('[Y2] deletes the account by its username, and signing in takes it back', async () => {
     const { page } = await visit('Ada Leaves')
-    await page.getByRole('button', { name: 'Delete my account…' }).click()
+    const ask = page.getByRole('button', { name: 'Delete my account…' })
+    await ask.press('Enter')
+    await page.locator('.facts:focus').waitFor()
+    await page.getByRole('button', { name: 'Keep it' }).press('Enter')
+    await ask.and(page.locator(':focus')).press('Enter')
     const last = page.getByRole('button', { name: 'Delete my account', exact: true })
     await page.getByLabel(/^Type your username/).fill('someone')
     expect(await last.isDisabled()).toBe(true)
@@ -75,6 +79,22 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     await site.enter(page, 'Ada Leaves')
     await page.getByText('Your account stays').waitFor()
     await page.getByRole('link', { name: /^Account of/ }).waitFor()
+  })
+
+  it('a switch keeps the focus while it is set, and so does the card of a row that goes', async () => {
+    const { page } = await visit('Ada Focus')
+    const kind = page.getByRole('checkbox', { name: 'A position is washed out' })
+    // Long enough for the browser to take the focus from what can no longer have it.
+    await page.evaluate('PushManager.prototype.subscribe = () => new Promise((_, no) => setTimeout(no, 500))')
+    await kind.press('Space')
+    await page.locator('.toast').getByText('Not changed').waitFor()
+    expect(await kind.and(page.locator(':focus')).count()).toBe(1)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('My bot')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    page.once('dialog', (dialog) => void dialog.accept())
+    await page.getByRole('button', { name: 'Delete My bot' }).press('Enter')
+    await page.getByText('No keys.').waitFor()
+    await page.locator('#keys-title:focus').waitFor()
   })
 
   it('fits every width and passes axe in dark and light', async () => {

@@ -8,6 +8,7 @@ import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
 import { section } from '../route.ts'
 import { RankTable } from '../parts/rank-table.ts'
+import { toTitle } from '../parts/to-title.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
 import { rich, say, words } from '../words.ts'
@@ -148,7 +149,7 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
   if (entries.length === 0) return html`<p class="empty">${words.league.noneClosed}</p>`
   return html`
     <${RankTable} entries=${shown} />
-    ${shown.length === entries.length ? null : html`<p class="inside first"><button class="small" onClick=${() => setWhole(true)}>${say(words.league.wholeBoard, { n: entries.length })}</button></p>`}
+    ${shown.length === entries.length ? null : html`<p class="inside first"><button class="small" onClick=${(event: Event) => (toTitle(event), setWhole(true))}>${say(words.league.wholeBoard, { n: entries.length })}</button></p>`}
   `
 }
 

@@ -8,6 +8,7 @@ import { html } from '../html.ts'
 import { now } from '../server-clock.ts'
 import { api, isAdmin } from '../session.ts'
 import { toast } from '../toasts.ts'
+import { toTitle } from './to-title.ts'
 import { useRequest, Waiting } from './use-request.ts'
 import { plural, say, words } from '../words.ts'
 
@@ -42,8 +43,9 @@ export function Keys() {
 }
 
 function List({ keys, again }: { keys: readonly PersonalKey[]; again: () => void }) {
-  const end = async ({ id, name }: PersonalKey): Promise<void> => {
+  const end = async (event: Event, { id, name }: PersonalKey): Promise<void> => {
     if (!confirm(say(words.keys.confirmDelete, { name }))) return
+    toTitle(event)
     try {
       await api.deleteKey(id)
       toast({ tone: 'plain', title: words.keys.deleted, text: name })
@@ -66,7 +68,7 @@ function List({ keys, again }: { keys: readonly PersonalKey[]; again: () => void
             <button
               class="small"
               aria-label=${say(words.keys.deleteOne, { name: key.name })}
-              onClick=${() => void end(key)}
+              onClick=${(event: Event) => void end(event, key)}
             >
               ${words.keys.delete}
             </button>
@@ -92,7 +94,7 @@ function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
       <code>${secret}</code>
       <p>
         <button class="small" onClick=${() => void copy()}>${words.keys.copy}</button>
-        <button class="small" onClick=${onDone}>${words.keys.done}</button>
+        <button class="small" onClick=${(event: Event) => (toTitle(event), onDone())}>${words.keys.done}</button>
       </p>
     </div>
   `

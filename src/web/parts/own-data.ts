@@ -1,5 +1,5 @@
 /** The user's own data: hiding from others, a download of everything, and deleting the account. */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageFor } from '../error-messages.ts'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
@@ -45,6 +45,12 @@ function Deleting() {
   const [isAsked, setAsked] = useState(false)
   const [name, setName] = useState('')
   const [trouble, setTrouble] = useState<string | null>(null)
+  const [ask, facts] = [useRef<HTMLButtonElement>(null), useRef<HTMLUListElement>(null)]
+  useEffect(() => {
+    if (!isAsked) return
+    facts.current?.focus()
+    return () => ask.current?.focus()
+  }, [isAsked])
   const username = user.value?.username ?? ''
   const remove = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -64,12 +70,12 @@ function Deleting() {
     return html`
       <h3>${words.data.delete}</h3>
       <p>${words.data.deleteHint}</p>
-      <p><button class="small" onClick=${() => setAsked(true)}>${words.data.deleteAsk}</button></p>
+      <p><button class="small" ref=${ask} onClick=${() => setAsked(true)}>${words.data.deleteAsk}</button></p>
     `
   }
   return html`
     <h3>${words.data.delete}</h3>
-    <ul class="facts">
+    <ul class="facts" tabindex="-1" ref=${facts}>
       <li>${words.data.fact1}</li>
       <li>${words.data.fact2}</li>
       <li>${words.data.fact3}</li>

@@ -7,6 +7,7 @@ import { html } from '../html.ts'
 import { now } from '../server-clock.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
+import { toTitle } from './to-title.ts'
 import { useRequest, Waiting } from './use-request.ts'
 import { rich, say, words } from '../words.ts'
 
@@ -101,7 +102,7 @@ function DailyLoss({ limits, set }: PartProps) {
           : html`<button
               type="button"
               class="small"
-              onClick=${() => void set({ dailyLoss: null }, words.limits.removed)}
+              onClick=${(event: Event) => (toTitle(event), void set({ dailyLoss: null }, words.limits.removed))}
             >
               ${words.limits.remove}
             </button>`
@@ -121,7 +122,8 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
     if (!confirm(say(words.limits.sure, { when: dayTime(end) }))) return
     void set(days <= COOL_OFF_DAYS ? { coolOffUntil: end } : { excludedUntil: end }, words.limits.onBreak)
   }
-  const lift = (): void => {
+  const lift = (event: Event): void => {
+    toTitle(event)
     void set(
       {
         ...(coolOffUntil === null ? {} : { coolOffUntil: null }),

@@ -106,7 +106,9 @@ export function PositionReasons({ position: { id, status } }: { position: Positi
       ${words.reasons.whatMoved}
     </button>
     ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
-    ${why === null ? null : html`<${Causes} because=${why.because} from=${why.openPrice} end=${why.close === null ? null : closeSentence(why.close)} />`}
+    <div role="status">
+      ${why === null ? null : html`<${Causes} because=${why.because} from=${why.openPrice} end=${why.close === null ? null : closeSentence(why.close)} />`}
+    </div>
   </div>`
 }
 
@@ -122,7 +124,7 @@ interface CausesProps {
 export function Causes({ because, from, end = null }: CausesProps) {
   const ofPrice = (amount: number): string => percent((100 * amount) / from)
   const other = Math.abs(because.other / from) * 100 >= SHOWN_PCT
-  return html`<ul role="status">
+  return html`<ul>
     ${because.events.map(({ reason, amount }) => html`<li>${reasonWords(reason)} <b class="num">${ofPrice(amount)}</b></li>`)}
     <li>${words.reasons.play} <b class="num">${ofPrice(because.play)}</b></li>
     <li>${words.reasons.trade} <b class="num">${ofPrice(because.crowd)}</b></li>

@@ -299,6 +299,12 @@ function Review({ who, preview, balance, holdSecs, onBack }: ReviewProps) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => box.current?.focus(), [])
   const share = Math.round((preview.margin / balance) * 100)
+  // Its own button goes: the order begins with the way.
+  const change = (event: Event): void => {
+    const form = (event.currentTarget as HTMLElement).closest('form')
+    form?.querySelector<HTMLElement>('.way[aria-pressed="true"]')?.focus()
+    onBack()
+  }
   return html`
     <div class="review" role="group" aria-labelledby="review-title" tabindex="-1" ref=${box}>
       <h3 id="review-title">${say(words.ticket.lookAgain, { share, who })}</h3>
@@ -306,7 +312,7 @@ function Review({ who, preview, balance, holdSecs, onBack }: ReviewProps) {
         ${say(words.ticket.youStake, { stake: units(preview.margin), balance: units(balance), price: washoutWords(preview) })}
         ${(holdSecs ?? 0) === 0 ? '' : ` ${say(words.ticket.notFor, { time: holdWords(holdSecs) })}`}
       </p>
-      <button type="button" class="small" onClick=${onBack}>${words.ticket.changeIt}</button>
+      <button type="button" class="small" onClick=${change}>${words.ticket.changeIt}</button>
     </div>
   `
 }

@@ -6,6 +6,7 @@ import { html } from '../../html.ts'
 import { api } from '../../session.ts'
 import { canBeTold, forgetThisDevice, ownSubscription } from '../../this-device.ts'
 import { toast } from '../../toasts.ts'
+import { Switch } from '../../parts/switch.ts'
 import { useRequest, Waiting } from '../../parts/use-request.ts'
 import { words, wordsOf } from '../../words.ts'
 import { said } from './words.ts'
@@ -59,12 +60,7 @@ export function PushCard() {
         ${KINDS.map(
           ([kind, label]) => html`
             <label key=${kind} class="choice">
-              <input
-                type="checkbox"
-                disabled=${isBusy}
-                checked=${kinds.includes(kind)}
-                onChange=${() => void turn(kind)}
-              />
+              <${Switch} isOn=${kinds.includes(kind)} isBusy=${isBusy} onSet=${() => void turn(kind)} />
               ${label}
             </label>
           `,
@@ -92,7 +88,7 @@ function Quiet({ quiet, isBusy, change }: QuietProps) {
       <input
         type="time"
         required
-        disabled=${isBusy}
+        readonly=${isBusy}
         value=${quiet?.[edge]}
         onChange=${({ target }: Event) => {
           const { value } = target as HTMLInputElement
@@ -103,11 +99,10 @@ function Quiet({ quiet, isBusy, change }: QuietProps) {
   `
   return html`
     <label class="choice">
-      <input
-        type="checkbox"
-        disabled=${isBusy}
-        checked=${quiet !== null}
-        onChange=${() => change(quiet === null ? { ...NIGHT, timeZone } : null)}
+      <${Switch}
+        isOn=${quiet !== null}
+        isBusy=${isBusy}
+        onSet=${(to: boolean) => change(to ? { ...NIGHT, timeZone } : null)}
       />
       ${own.quiet}
     </label>

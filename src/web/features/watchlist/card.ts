@@ -3,6 +3,7 @@ import type { Follows, PriceAlert } from '../../client/wire.ts'
 import { units } from '../../format.ts'
 import { html } from '../../html.ts'
 import { Switch } from '../../parts/switch.ts'
+import { toTitle } from '../../parts/to-title.ts'
 import { api } from '../../session.ts'
 import { say, wordsOf } from '../../words.ts'
 import { changeFollows, follows } from './state.ts'
@@ -46,6 +47,12 @@ function Kinds({ kinds }: { kinds: Follows['kinds'] }) {
   `
 }
 
+/** Takes a row away. */
+function without(event: Event, remove: () => Promise<unknown>): void {
+  toTitle(event)
+  void changeFollows(remove)
+}
+
 const Players = ({ players }: { players: Follows['players'] }) => html`
   <ul class="rows">
     ${players.map(
@@ -57,7 +64,7 @@ const Players = ({ players }: { players: Follows['players'] }) => html`
             class="star"
             aria-pressed="true"
             aria-label=${say(own.unfollow, { player })}
-            onClick=${() => void changeFollows(() => api.follow(instrumentId, false))}
+            onClick=${(event: Event) => without(event, () => api.follow(instrumentId, false))}
           >
             ★
           </button>
@@ -76,7 +83,7 @@ const Alerts = ({ alerts }: { alerts: readonly PriceAlert[] }) => html`
           <button
             class="bare"
             aria-label=${say(own.remove, { player, level: units(level) })}
-            onClick=${() => void changeFollows(() => api.removeAlert(id))}
+            onClick=${(event: Event) => without(event, () => api.removeAlert(id))}
           >
             ✕
           </button>
