@@ -3,12 +3,9 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { FEATURES } from '../../src/features/index.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
 import { es } from '../../src/web/words/es.ts'
+import { stubPage } from '../support/page-globals.ts'
 
-vi.stubGlobal('document', { documentElement: {}, addEventListener() {}, getElementById: () => null })
-vi.stubGlobal('window', { addEventListener() {} })
-vi.stubGlobal('location', new URL('https://touchline.example/'))
-vi.stubGlobal('localStorage', { getItem: () => 'es' })
-vi.stubGlobal('sessionStorage', { getItem: () => null })
+stubPage('es')
 afterAll(() => void vi.unstubAllGlobals())
 
 /** Its types are those of a browser, which tests do not have. */

@@ -9,13 +9,18 @@ import { now } from '../server-clock.ts'
 import { Crest } from './crest.ts'
 import { say, words } from '../words.ts'
 
+/** The provider's names of what goes on, as the phases of the market know them. */
 const STATES: Readonly<Record<string, string>> = {
+  TBA: words.match.dateOpen,
+  PENDING: words.match.dateOpen,
+  DELAYED: words.match.delayed,
   INPLAY_1ST_HALF: words.match.firstHalf,
   HT: words.match.halfTime,
   INPLAY_2ND_HALF: words.match.secondHalf,
   EXTRA_TIME_BREAK: words.match.beforeExtra,
   INPLAY_ET: words.match.extra,
   INPLAY_ET_2ND_HALF: words.match.extraSecond,
+  INPLAY_ET_SECOND_HALF: words.match.extraSecond,
   PEN_BREAK: words.match.beforePens,
   INPLAY_PENALTIES: words.match.penalties,
   BREAK: words.match.break,
@@ -24,6 +29,16 @@ const STATES: Readonly<Record<string, string>> = {
   FT_PEN: words.match.afterPens,
   FINISHED: words.match.fullTime,
   NS: words.match.notStarted,
+  POSTPONED: words.match.postponed,
+  CANCELLED: words.match.cancelled,
+  DELETED: words.match.cancelled,
+  ABANDONED: words.match.abandoned,
+  AWARDED: words.match.awarded,
+  WALKOVER: words.match.walkover,
+  WO: words.match.walkover,
+  VOID: words.match.void,
+  SUSPENDED: words.match.suspended,
+  INTERRUPTED: words.match.interrupted,
 }
 
 /** The state of the match, with the score of a shoot-out. */
@@ -36,7 +51,7 @@ export function stateWords({
   const stated =
     state === 'NS'
       ? say(words.match.kickOff, { time: isToday(startsAt) ? timeOfDay(startsAt) : dayTime(startsAt) })
-      : (STATES[state ?? ''] ?? state ?? words.match.unknown)
+      : (STATES[state ?? ''] ?? words.match.unknown)
   if (home.shootout === null && away.shootout === null) return stated
   return `${stated}: ${home.shootout ?? 0}–${away.shootout ?? 0}`
 }
@@ -68,6 +83,11 @@ interface ScoreProps {
 /** A match as its score. */
 export function Score({ match, doubt = null, children }: ScoreProps) {
   const { home, away, minute } = match
+  // A label needs a role, and both need a score.
+  const scored =
+    home.score === null || away.score === null
+      ? {}
+      : { role: 'img', 'aria-label': say(words.match.score, { home: home.score, away: away.score }) }
   const kits = kitsOf(home.name, away.name)
   return html`
     <section class="scoreboard" aria-label=${words.match.label}>
@@ -77,9 +97,7 @@ export function Score({ match, doubt = null, children }: ScoreProps) {
       </div>
       <div class="score">
         <b class="team home">${home.name} <${Crest} kit=${kits.home} /></b>
-        <b class="goals" aria-label=${say(words.match.score, { home: home.score ?? 0, away: away.score ?? 0 })}>
-          <span>${home.score ?? '–'}</span><i></i><span>${away.score ?? '–'}</span>
-        </b>
+        <b class="goals" ...${scored}> <span>${home.score ?? '–'}</span><i></i><span>${away.score ?? '–'}</span> </b>
         <b class="team away"><${Crest} kit=${kits.away} /> ${away.name}</b>
       </div>
       <p class="state">
