@@ -35,7 +35,7 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
 ]
 
 export function ControlRoom() {
-  return isAdmin.value ? html`<${Room} />` : html`<p class="empty">The control room is for admins.</p>`
+  return isAdmin.value ? html`<${Room} />` : html`<p class="empty" lang="en">The control room is for admins.</p>`
 }
 
 function Room() {
@@ -43,7 +43,7 @@ function Room() {
   useEffect(() => void runbook().catch(() => undefined), []) // its view says what went wrong
   const [here, , Part] = PARTS.find(([key]) => key === section.value) ?? ['', '', Health]
   return html`
-    <div class="page control">
+    <div class="page control" lang="en">
       <h1>Control room</h1>
       <${Sentence} />
       <nav class="choice tabs" aria-label="Control room">
