@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     // A level of another row comes after any that was sent before.
     await row(page, 0.06).getByLabel('Stop-loss').fill('2')
     await row(page, 0.06).getByLabel('Stop-loss').press('Enter')
-    await page.getByText('stop-loss 2.00').waitFor()
+    await page.getByText(/^stop-loss 2\.00/).waitFor()
     expect((await device.positions('open')).map(({ stopLoss }) => stopLoss)).toEqual([null, 2, null])
   })
 
@@ -131,14 +131,14 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     const stop = row(page, 0.06).getByLabel('Stop-loss')
     await stop.fill('2,5')
     await stop.press('Enter')
-    await page.getByText('stop-loss 2.50').waitFor()
+    await page.getByText(/^stop-loss 2\.50/).waitFor()
     await stop.fill('1e')
     await stop.blur()
     await expect.poll(() => stop.inputValue()).toBe('2.5')
     // A level of another row comes after any that was sent before.
     await row(page, 0.07).getByLabel('Stop-loss').fill('3')
     await row(page, 0.07).getByLabel('Stop-loss').press('Enter')
-    await page.getByText('stop-loss 3.00').waitFor()
+    await page.getByText(/^stop-loss 3\.00/).waitFor()
     const set = (await device.positions('open')).map(({ lotSize, stopLoss }) => [lotSize, stopLoss])
     expect(Object.fromEntries(set)).toMatchObject({ 0.06: 2.5, 0.07: 3 })
   })
