@@ -393,6 +393,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.goto(`${site.server.url}/#/match`)
     const shirts = page.locator('.grass .shirt')
     await shirts.nth(10).waitFor()
+    await page.getByRole('img', { name: /^\d+ to \d+$/ }).waitFor()
     for (const side of ['home', 'away']) {
       const count = await page.locator(`.grass .half.${side} .shirt`).count()
       expect(count, side).toBeGreaterThan(6)
@@ -558,6 +559,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('an admin starts a replay and stops it', async () => {
     const { page } = await visit('Boss')
     await page.goto(`${site.server.url}/#/control/replays`)
+    // In a page that may be Spanish.
+    await page.locator('.control[lang="en"]').waitFor()
     await page.getByRole('button', { name: 'Start', exact: true }).click()
     expect(await answer(page, 'Play', 'a test')).toContain('main purse: what is won counts')
     await page.locator('.replays > li').nth(1).waitFor()
