@@ -18,7 +18,6 @@ import { eachDatabase } from '../support/databases.ts'
 import { p, u } from '../support/fixtures.ts'
 import { seasonOn } from '../support/season.ts'
 
-/** Five minutes: by then late news has reached what was closed in the week. */
 const GRACE_MS = MINUTE_MS
 
 eachDatabase((open) => {
@@ -223,12 +222,19 @@ eachDatabase((open) => {
   it('[R11] the week is not decided while closes may still be committed or counted', async () => {
     const [user, match] = [await season.player(), await season.match()]
     await match.close(await match.open(user), 220)
+    const late = match.position(user)
     weekIsOver(GRACE_MS - 1)
     expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 1 })
     clock.now += 1
     expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 2 })
     await season.reactor.drain()
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
+    // Once it is decided, it stays so whatever comes late.
+    await match.commit([{ kind: 'position_opened', position: late }])
+    expect(await spinner.run()).toMatchObject({ kind: 'decided' })
+    await match.close(late, 190)
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
+    await season.reactor.drain()
   })
 
   it('[R11] a position opened in the week counts there however late it closes, and the draw waits for it', async () => {

@@ -41,7 +41,7 @@ const route = createRoute({
 })
 
 export function currentWeek({ spinner }: SpinnerPorts, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedInTogether }, async (c) => {
     const { previous, ...week } = await spinner.current()
     return c.json({ ...weekJson(week), previous: previous === null ? null : weekJson(previous) }, 200)
   })

@@ -115,11 +115,15 @@ export class Spinner {
     const running = weekOf(now)
     const graceMs = running.startsAt + GRACE_MS - now
     if (graceMs > 0) return { kind: 'counting', retryAfterSecs: Math.ceil(graceMs / SECOND_MS) }
-    if (await this.#isBehind(running)) return { kind: 'counting', retryAfterSecs: COUNTING_RETRY_SECS }
     const last = weekBefore(running)
     await this.#keepWithoutSeed(last)
+    const due = await this.#undecided(running)
+    // Asked by any user, and a search over all that is open: of a decided week it would change nothing.
+    if (due.length > 0 && (await this.#isBehind(running))) {
+      return { kind: 'counting', retryAfterSecs: COUNTING_RETRY_SECS }
+    }
     const notifications: Notification[] = []
-    for (const week of await this.#undecided(running)) {
+    for (const week of due) {
       notifications.push(...(await this.#db.transaction().execute((tx) => this.#decide(tx, week, now))))
     }
     return { kind: 'decided', week: await this.#look(last), notifications }
