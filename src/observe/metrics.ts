@@ -32,8 +32,8 @@ export interface Measuring {
   readonly signIn: (outcome: 'ok' | SignInFailure) => void
   /** Counts entries of the audit log that this process has sealed, whichever process wrote them. */
   readonly audited: (entries: readonly SealedEntry[], largeAdoptions: number) => void
-  /** A push message was taken, or not. */
-  readonly pushed: (outcome: (typeof PUSHED)[number]) => void
+  /** So many push messages were taken, or not. */
+  readonly pushed: (outcome: (typeof PUSHED)[number], messages: number) => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
@@ -56,7 +56,7 @@ export interface Measuring {
 
 /** The methods that have a label of their own: clients may make up others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-const PUSHED = ['sent', 'gone', 'refused', 'unauthorized', 'failed', 'held'] as const
+const PUSHED = ['sent', 'gone', 'refused', 'unauthorized', 'failed', 'held', 'late'] as const
 const REQUEST_SECS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const COMMIT_SECS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 10]
 const BATCH_SIZES = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500]
@@ -78,7 +78,8 @@ export function startMeasuring(): Measuring {
     name: 'touchline_pushes_total',
     help:
       'Push messages to browsers: sent, gone (the browser has unsubscribed), refused, failed (tried again), unauthorized ' +
-      '(the push service does not accept this server), held (not tried, since the last attempts failed).',
+      '(the push service does not accept this server), held (not tried, since the last attempts failed), late (dropped ' +
+      'after 15 minutes).',
     labelNames: ['outcome'],
     registers: [],
   })
@@ -104,7 +105,7 @@ export function startMeasuring(): Measuring {
     leaseLost: () => leasesLost.inc(),
     signIn: security.signIn,
     audited: security.audited,
-    pushed: (outcome) => pushes.inc({ outcome }),
+    pushed: (outcome, messages) => pushes.inc({ outcome }, messages),
     books: books.take,
     workLeft: work.take,
     workUnknown: work.forget,

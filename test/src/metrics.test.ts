@@ -159,7 +159,7 @@ describe('metrics', () => {
     measuring = startMeasuring()
     const pushes = await linesOf('touchline_pushes_total')
     expect(pushes).toContain('touchline_pushes_total{outcome="unauthorized"} 0')
-    measuring.pushed('failed')
+    measuring.pushed('failed', 1)
     expect((await linesOf('touchline_pushes_total')).length, 'no end is left out').toBe(pushes.length)
     for (const what of ['margin', 'paid', 'taken']) {
       const name = `touchline_house_${what}_units_total`

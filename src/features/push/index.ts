@@ -39,7 +39,7 @@ export const push: Feature = {
       keys,
       contact: config.securityContact ?? NOBODY,
       send: (post) => poster.send(post),
-      count: (outcome) => observation.measuring.pushed(outcome),
+      count: observation.measuring.pushed,
       report,
       world,
     })

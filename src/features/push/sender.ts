@@ -16,16 +16,17 @@ export type SendPush = (post: {
 /**
  * `gone`: the browser has unsubscribed. `refused`: it will never take this message. `unauthorized`: the push service
  * does not accept this server, which is no fault of the browser. `held`: not tried, because the last attempts failed.
+ * `late`: not sent in time.
  */
-export type PushOutcome = 'sent' | 'gone' | 'refused' | 'unauthorized' | 'failed' | 'held'
+export type PushOutcome = 'sent' | 'gone' | 'refused' | 'unauthorized' | 'failed' | 'held' | 'late'
 
 export interface PushSenderOptions {
-  readonly pushes: Pick<Pushes, 'claim' | 'forget' | 'forgetBrowsers' | 'forgetEnded' | 'putOff'>
+  readonly pushes: Pick<Pushes, 'claim' | 'forget' | 'forgetBrowsers' | 'forgetEnded' | 'forgetLate' | 'putOff'>
   readonly keys: VapidKeys
   /** Where push services reach the operator: `mailto:` or `https:`. */
   readonly contact: string
   readonly send: SendPush
-  readonly count: (outcome: PushOutcome) => void
+  readonly count: (outcome: PushOutcome, messages: number) => void
   readonly report: (event: string, error: unknown, facts: Readonly<Record<string, unknown>>) => void
   readonly world: BreakerOptions['world']
 }
@@ -58,10 +59,12 @@ export class PushSender {
    * the database. A message whose sender dies is sent by another process half a minute later.
    */
   async run(): Promise<void> {
-    await this.#options.pushes.forgetEnded()
+    const { pushes, count } = this.#options
+    await pushes.forgetEnded()
+    count('late', await pushes.forgetLate())
     while (!this.#isStopped) {
       const free = TOGETHER - this.#underWay.size
-      const claimed = free === 0 ? [] : await this.#options.pushes.claim(free, [...this.#underWay.keys()])
+      const claimed = free === 0 ? [] : await pushes.claim(free, [...this.#underWay.keys()])
       for (const push of claimed) this.#begin(push)
       if (free > 0 && claimed.length === 0) return
       await Promise.race(this.#underWay.values())
@@ -91,12 +94,17 @@ export class PushSender {
     const { pushes, count } = this.#options
     const { endpoint } = push.target
     const host = new URL(endpoint).host
-    const outcome = this.#heldMs(endpoint, host) === 0 ? await this.#send(push, host) : 'held'
+    const outcome = await this.#outcomeOf(push, host)
     if (outcome === 'failed' && this.#isStopped) return // no fault of the browser, or of its push service
-    count(outcome)
-    if (outcome === 'sent' || outcome === 'refused') return pushes.forget([push])
+    count(outcome, 1)
+    if (outcome === 'sent' || outcome === 'refused' || outcome === 'late') return pushes.forget([push])
     if (outcome === 'gone') return pushes.forgetBrowsers([push.subscription])
     await pushes.putOff(push.subscription, this.#heldMs(endpoint, host))
+  }
+
+  async #outcomeOf(push: Push, host: string): Promise<PushOutcome> {
+    if (push.isLate) return 'late'
+    return this.#heldMs(push.target.endpoint, host) === 0 ? this.#send(push, host) : 'held'
   }
 
   #heldMs(endpoint: string, host: string): number {

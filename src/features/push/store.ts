@@ -39,6 +39,8 @@ export interface Push {
   readonly data: Readonly<Record<string, unknown>>
   /** When its browser is left alone. */
   readonly quiet: QuietHours | null
+  /** Too old to be of interest: it is not sent. */
+  readonly isLate: boolean
 }
 
 /** Browsers of one user; beyond it the oldest goes. */
@@ -47,6 +49,11 @@ const SUBSCRIPTIONS_MAX = 10
 const FRESH_MS = 15 * MINUTE_MS
 /** Longer than any delivery. */
 const CLAIM_MS = 30 * SECOND_MS
+/**
+ * Messages that a claim looks at, the oldest first: hundreds of thousands wait after full time, and each claim would
+ * read and sort them all. Those of busy browsers are not among them, so a user who is told much delays others little.
+ */
+const LOOK_MAX = 20_000
 
 export class Pushes {
   readonly #db: Kysely<Database>
@@ -141,16 +148,16 @@ export class Pushes {
   }
 
   async #claim(now: Instant, limit: number, busy: readonly string[]): Promise<readonly Push[]> {
-    await sql`
-      delete from push_outbox o using notifications n
-       where n.id = o.notification_id and n.created_at < ${new Date(now - FRESH_MS)}::timestamptz`.execute(this.#db)
     const { rows } = await sql<Claimed>`
-      with next as (
+      with free as (
+        select o.notification_id, o.subscription_id from push_outbox o
+         where ${this.#isFree(now)} and o.subscription_id <> all (${uuids(busy)}::uuid[])
+         order by o.notification_id, o.subscription_id limit ${LOOK_MAX}::integer),
+      next as (
         select distinct on (o.subscription_id) o.notification_id, o.subscription_id, s.user_id
-          from push_outbox o join push_subscriptions s on s.id = o.subscription_id
+          from free o join push_subscriptions s on s.id = o.subscription_id
                left join sessions e on e.id = s.session_id
-         where ${this.#isFree(now)} and e.ended_at is null
-           and o.subscription_id <> all (${uuids(busy)}::uuid[])
+         where e.ended_at is null
          order by o.subscription_id, o.notification_id),
       turns as (
         select notification_id, subscription_id,
@@ -166,7 +173,7 @@ export class Pushes {
         join notifications n on n.id = m.notification_id
         join push_subscriptions s on s.id = m.subscription_id
        where o.notification_id = m.notification_id and o.subscription_id = m.subscription_id
-      returning o.notification_id, o.subscription_id, s.user_id, s.endpoint, s.p256dh, s.auth, s.quiet, n.title, n.body, n.data`.execute(
+      returning o.notification_id, o.subscription_id, s.user_id, s.endpoint, s.p256dh, s.auth, s.quiet, n.title, n.body, n.data, n.created_at`.execute(
       this.#db,
     )
     return rows.map(
@@ -178,6 +185,7 @@ export class Pushes {
         body,
         data,
         quiet,
+        created_at,
         ...target
       }) => ({
         notification,
@@ -188,6 +196,7 @@ export class Pushes {
         body,
         data: readFacts(data, `notification ${notification}: data`),
         quiet: quietFrom(quiet, subscription),
+        isLate: created_at.getTime() < now - FRESH_MS,
       }),
     )
   }
@@ -216,6 +225,15 @@ export class Pushes {
        using unnest(${bigints(pushes.map((one) => one.notification))}::bigint[],
                     ${uuids(pushes.map((one) => one.subscription))}::uuid[]) d (notification_id, subscription_id)
        where o.notification_id = d.notification_id and o.subscription_id = d.subscription_id`.execute(this.#db)
+  }
+
+  /** Forgets messages that are too old to be sent, and returns how many: all are read, so not for each claim. */
+  async forgetLate(): Promise<number> {
+    const { numAffectedRows } = await sql`
+      delete from push_outbox o using notifications n
+       where n.id = o.notification_id
+         and n.created_at < ${new Date(this.#world.now() - FRESH_MS)}::timestamptz`.execute(this.#db)
+    return Number(numAffectedRows ?? 0)
   }
 
   /**
@@ -248,6 +266,7 @@ interface Claimed extends PushTarget {
   readonly body: string
   readonly data: unknown
   readonly quiet: unknown
+  readonly created_at: Date
 }
 
 const quietFrom = (stored: unknown, id: string): QuietHours | null =>
