@@ -153,7 +153,7 @@ async function readAll(
   const boards = new MatchBoards(db, rules)
   const group = { kind: 'everybody' } as const
   const profiles = new PlayerProfiles(db)
-  const recaps = new Recaps(db, world, rules)
+  const recaps = new Recaps(database.connection, world, rules)
   const veteran = users.slice(0, 1)
   const all = { purse: 'main', match: null, from: instant(0), to: instant(world.now() + HOUR_MS) } as const
   return {

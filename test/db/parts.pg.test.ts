@@ -76,7 +76,7 @@ eachDatabase((open) => {
     expect(await season.boards.main.place({ by: 'pnl', districtId: null }, user)).toMatchObject({
       standing: { closed: 1, pnl: u(-25) },
     })
-    const recaps = new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
+    const recaps = new Recaps(open(), world, () => ({ roiFloor: money(0), ranksBots: false }))
     const stretch = {
       purse: 'main',
       match: match.id,
@@ -118,7 +118,7 @@ eachDatabase((open) => {
     await match.close(left, 205)
     const listed = await positions().list(user, { purse: 'main', status: 'closed', limit: 9, offset: 0 })
     expect(listed.map(({ position }) => position.id)).toEqual([part.id, whole.id])
-    const recaps = new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
+    const recaps = new Recaps(open(), world, () => ({ roiFloor: money(0), ranksBots: false }))
     const stretch = { purse: 'main', match: match.id, from: whole.openedAt, to: instant(clock.now + 1) } as const
     expect((await recaps.closes(user, stretch))?.closes).toHaveLength(2)
   })

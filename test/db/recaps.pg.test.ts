@@ -7,6 +7,7 @@ import { money } from '../../actors/kernel/micros.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
+import type { Connection } from '../../db/postgres/connection.ts'
 import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Recaps } from '../../src/features/recaps/store.ts'
@@ -22,7 +23,7 @@ eachDatabase((open) => {
   let ahead = 0
   const world = { ...real, now: () => instant(real.now() + ahead) }
   const rig = seasonOn(open, world)
-  const recaps = () => new Recaps(open().db, world, () => ({ roiFloor: money(0), ranksBots: false }))
+  const recaps = () => new Recaps(open(), world, () => ({ roiFloor: money(0), ranksBots: false }))
   const worth = async (user: UserId, purse: Purse = 'main') => {
     const wallet = present((await rig.wallets.find(user, purse)) ?? undefined, 'wallet')
     return wallet.balance + wallet.marginUsed
@@ -248,6 +249,32 @@ eachDatabase((open) => {
     await recaps().rankMatches()
     await match.close(await match.open(bob), 230)
     expect(await ranked()).toMatchObject([{ after: 2 }, { before: null, after: 1 }])
+  })
+
+  it('matches are ranked by one process at a time, for which no timeout of a statement counts', async () => {
+    let patient = 0
+    const connection: Pick<Connection, 'db' | 'withoutTimeout'> = {
+      db: open().db,
+      withoutTimeout: (work) => (patient++, open().withoutTimeout(work)),
+    }
+    const store = new Recaps(connection, world, () => ({ roiFloor: money(0), ranksBots: false }))
+    expect([await store.rankMatches(), patient], 'nothing to rank takes no connection').toEqual([0, 0])
+    const match = await rig.match()
+    await match.close(await match.open(await rig.player()), 210)
+    await match.settle()
+    await rig.reactor.drain()
+    ahead += 3 * MINUTE_MS
+    const whileAnotherRanks = () =>
+      open().withoutTimeout((db) =>
+        db.transaction().execute(async (tx) => {
+          await sql`select pg_advisory_xact_lock(hashtextextended('touchline match ranks', 0))`.execute(tx)
+          return store.rankMatches()
+        }),
+      )
+    // PGlite has one connection.
+    expect(open().kind === 'postgres' ? await whileAnotherRanks() : 0).toBe(0)
+    const tried = patient
+    expect([await store.rankMatches(), patient - tried]).toEqual([1, 1])
   })
 
   it('[R23] in a league the rank is that among its members', async () => {

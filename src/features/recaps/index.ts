@@ -39,7 +39,7 @@ export const recaps: Feature = {
   notExported: { ranked_matches: 'which matches have been ranked' },
   open: ({ stores, world, community }) => {
     const drawing = new Queue(DRAWING)
-    const store = new Recaps(stores.db, world, community.boardRules)
+    const store = new Recaps(stores.connection, world, community.boardRules)
     return {
       ...recapApi({ recaps: store, picture: (svg, gone) => drawing.run(gone, () => picture(svg)) }),
       tasks: [

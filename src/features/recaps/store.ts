@@ -16,6 +16,7 @@ import type { ClosedPosition } from '../../../actors/position/position.ts'
 import { BASE_MOVE, isPlaceOf, wasOpenBy } from '../../../db/parts.ts'
 import { POSITION_COLUMNS, positionFrom } from '../../../db/positions.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
+import type { Connection } from '../../../db/postgres/connection.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
 import { inSnapshot } from '../../../db/postgres/snapshot.ts'
 import type { Mark } from './recap.ts'
@@ -69,15 +70,17 @@ const MATCHES_A_LOOK = 10
 
 export class Recaps {
   readonly #db: Kysely<Database>
+  readonly #connection: Pick<Connection, 'withoutTimeout'>
   readonly #world: Pick<World, 'now'>
   readonly #rules: () => { readonly roiFloor: Money; readonly ranksBots: boolean }
 
   constructor(
-    db: Kysely<Database>,
+    connection: Pick<Connection, 'db' | 'withoutTimeout'>,
     world: Pick<World, 'now'>,
     rules: () => { readonly roiFloor: Money; readonly ranksBots: boolean },
   ) {
-    this.#db = db
+    this.#db = connection.db
+    this.#connection = connection
     this.#world = world
     this.#rules = rules
   }
@@ -205,29 +208,42 @@ export class Recaps {
 
   /**
    * Notes, for each user who has closed a position in a match that was settled lately, their rank without that match
-   * and with it. Of several processes one does each match. Returns how many matches.
+   * and with it. Of several processes one works at a time. Returns how many matches.
    */ // R23
   async rankMatches(): Promise<number> {
     // A fixture that was void may be played again.
     await sql`
       delete from ranked_matches r using matches m where m.id = r.match_id and m.settled_at is null`.execute(this.#db)
-    for (let n = 0; n < MATCHES_A_LOOK; n++) if (!(await this.#rankNext())) return n
-    return MATCHES_A_LOOK
+    if ((await this.#unranked(this.#db)).length === 0) return 0
+    // With a million careers it takes longer than a statement may.
+    return this.#connection.withoutTimeout(async (patient) => {
+      for (let n = 0; n < MATCHES_A_LOOK; n++) if (!(await this.#rankNext(patient))) return n
+      return MATCHES_A_LOOK
+    })
   }
 
-  async #rankNext(): Promise<boolean> {
+  /** The first match that is to be ranked, if any. */
+  async #unranked(db: Kysely<Database>, lock = sql``) {
     const now = this.#world.now()
-    return this.#db.transaction().execute(async (tx) => {
-      const { rows } = await sql<{ id: number; settled_at: Date }>`
-        select id, settled_at from matches m
-         where settled_at between ${new Date(now - RANKED_MS)}::timestamptz and ${new Date(now - REST_MS)}::timestamptz
-           and not exists (select from ranked_matches r where r.match_id = m.id)
-           -- Careers have counted all of it.
-           and exists (select from outbox_cursors c where c.match_id = m.id and not exists (
-                 select from outbox o where o.match_id = m.id and o.seq > c.seq))
-           and not exists (select from outbox_failures f where f.match_id = m.id)
-         order by settled_at limit 1 for no key update skip locked`.execute(tx)
-      const [match] = rows
+    const { rows } = await sql<{ id: number; settled_at: Date }>`
+      select id, settled_at from matches m
+       where settled_at between ${new Date(now - RANKED_MS)}::timestamptz and ${new Date(now - REST_MS)}::timestamptz
+         and not exists (select from ranked_matches r where r.match_id = m.id)
+         -- Careers have counted all of it.
+         and exists (select from outbox_cursors c where c.match_id = m.id and not exists (
+               select from outbox o where o.match_id = m.id and o.seq > c.seq))
+         and not exists (select from outbox_failures f where f.match_id = m.id)
+       order by settled_at limit 1 ${lock}`.execute(db)
+    return rows
+  }
+
+  async #rankNext(db: Kysely<Database>): Promise<boolean> {
+    return db.transaction().execute(async (tx) => {
+      // Or several processes would sort all careers at once, each for a match of its own.
+      const { rows: locked } = await sql<{ mine: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended('touchline match ranks', 0)) as mine`.execute(tx)
+      if (locked[0]?.mine !== true) return false
+      const [match] = await this.#unranked(tx, sql`for no key update skip locked`)
       if (match === undefined) return false
       for (const purse of PURSES) {
         await this.#rankIn(tx, purse, { id: fixtureId(match.id), settledAt: instant(match.settled_at.getTime()) })
