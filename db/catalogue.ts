@@ -71,11 +71,11 @@ export class Catalogue {
           select known.* from (
             select id, starts_at, info, phase, replay, settled_at, quarantine,
                    case when settled_at is not null then 2 when phase = 'scheduled' then 1 else 0 end as rank
-              from matches m where not ${isBack}
+              from matches m where not ${isAmongBack}
             union all
             select id, starts_at, info, coalesce(info ->> 'phase', ''), false, null, null,
                    case info ->> 'phase' when 'scheduled' then 1 else 2 end
-              from fixtures f where not exists (select from matches m where m.id = f.id and not ${isBack})
+              from fixtures f where not exists (select from matches m where m.id = f.id and not ${isAmongBack})
           ) known
            where (${rank}::integer is null or known.rank = ${rank}::integer)
              and (${at(from)}::timestamptz is null or known.starts_at >= ${at(from)}::timestamptz)
@@ -215,6 +215,9 @@ const outline = sql`case when jsonb_typeof(info) = 'object'
 const isBack = sql`(m.settled_at is not null and exists (
   select from fixtures f where f.id = m.id and f.starts_at > m.starts_at and f.info ->> 'phase' = 'scheduled')
   and m.info ->> 'settling' = 'void')`
+
+/** The same, of each of all matches: the few fixtures that are announced are read once, not one for every match. */
+const isAmongBack = sql`(m.id in (select f.id from fixtures f where f.info ->> 'phase' = 'scheduled') and ${isBack})`
 
 /** Of a fixture that no process runs yet. */
 const ANNOUNCED = { phase: 'scheduled', replay: false, settled_at: null, quarantine: null } as const

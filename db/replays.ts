@@ -171,8 +171,13 @@ export class ReplayRuns {
 }
 
 const IS_UNSETTLED = sql<boolean>`replays.match_id in (select m.id from matches m where m.settled_at is null)`
-/** Another process may have played the first frame of a run when it was already marked as finished. */
-const IS_ON = sql<boolean>`(replays.state = 'running' or ${IS_UNSETTLED})`
+/**
+ * Another process may have played the first frame of a run when it was already marked as finished. Each half has an
+ * index, and is asked for every second; either of the two in one condition reads all replays and all matches.
+ */
+const IS_ON = sql<boolean>`replays.match_id in (
+  select r.match_id from replays r where r.state = 'running'
+  union select m.id from matches m where m.settled_at is null and m.id > ${sql.lit(REPLAY_FIXTURES_FROM)})`
 
 type RunRow = Selectable<ReplaysTable> & {
   readonly known: number | null
