@@ -11,7 +11,7 @@ import {
 } from '../actors/kernel/ids.ts'
 import { lots, MICROS_MAX, price, slope } from '../actors/kernel/micros.ts'
 import { keyOf } from '../actors/kernel/read.ts'
-import { instant } from '../actors/kernel/world.ts'
+import { type Instant, instant, MINUTE_MS } from '../actors/kernel/world.ts'
 import type { FixtureTeam, Side } from '../actors/market/fixture.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import { readNewsMemory } from '../actors/market/news-memory.ts'
@@ -43,8 +43,8 @@ export interface MatchRows {
 /** More are not a few bad rows but another fault, and the match does not start. */
 const CORRUPT_MAX = 1_000
 
-/** Null for an unknown match. */
-export function readMatchRows(db: Kysely<Database>, matchId: FixtureId): Promise<MatchRows | null> {
+/** Null for an unknown match. `now` by the clock of those who run matches: closes that stand by then are left out. */
+export function readMatchRows(db: Kysely<Database>, matchId: FixtureId, now: Instant): Promise<MatchRows | null> {
   // One snapshot for all reads, so that no commit of a former owner falls between them.
   return db
     .transaction()
@@ -69,7 +69,7 @@ export function readMatchRows(db: Kysely<Database>, matchId: FixtureId): Promise
         .orderBy('id')
         .execute()
       const parts = await partedOf(tx, matchId, 'all')
-      const movable = await movableRowsOf(tx, matchId)
+      const movable = await movableRowsOf(tx, matchId, now)
       return { match, instruments, positions, parts, movable, hasCorrupt: corrupt.length > 0 }
     })
 }
@@ -179,12 +179,15 @@ export function rescuedInstrument(row: Selectable<InstrumentsTable>): Instrument
   }
 }
 
+/** More than the clocks of two processes are apart. */
+const CLOCKS_APART_MS = MINUTE_MS
+
 /** Protection: the closes that news may still move. The few that there are have an index; without it there are none. */
-function movableRowsOf(tx: Transaction<Database>, matchId: FixtureId) {
+function movableRowsOf(tx: Transaction<Database>, matchId: FixtureId, now: Instant) {
   return tx
     .selectFrom('positions')
     .select([...POSITION_COLUMNS, 'movable_until'])
-    .where('movable_until', 'is not', null)
+    .where('movable_until', '>', new Date(now - CLOCKS_APART_MS))
     .where('match_id', '=', matchId)
     .where('closed_by', '<>', 'void')
     .orderBy('closed_at')

@@ -64,7 +64,7 @@ export class SqlMatchStore implements MatchStore {
   }
 
   async load(matchId: FixtureId): Promise<MatchRecord | null> {
-    const rows = await readMatchRows(this.#connection.db, matchId)
+    const rows = await readMatchRows(this.#connection.db, matchId, this.#world.now())
     if (rows === null) return null
     const record = recordFrom(rows)
     // An operator has repaired it.
@@ -74,7 +74,7 @@ export class SqlMatchStore implements MatchStore {
 
   /** The match as far as it can be read. Notes why it cannot, and tells the holders of its positions, each once. */
   async quarantine(matchId: FixtureId, reason: string): Promise<MatchRecord | null> {
-    const rows = await readMatchRows(this.#connection.db, matchId)
+    const rows = await readMatchRows(this.#connection.db, matchId, this.#world.now())
     if (rows === null) return null
     const record = rescuedRecordFrom(rows, reason)
     await noteQuarantine(this.#connection.db, { info: record.info, reason, at: this.#world.now() })

@@ -5,7 +5,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { playerId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_PROTECTION } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
-import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { HOUR_MS, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { MatchState, type MatchView } from '../../actors/match/state.ts'
@@ -121,6 +121,25 @@ eachDatabase((open) => {
     expect(codeOf(await present(opening, 'an opening'))).toBe('insufficient_margin')
     expect([one.stopped, other.stopped]).toEqual([[], []])
     await season.booksBalance()
+  })
+
+  it('[N4] a match is loaded without the closes that stand', async () => {
+    const { actor, order, load } = await play()
+    const closes: PositionId[] = []
+    for (const user of [await season.player(), await season.player(), await season.player()]) {
+      const { id } = ok(await actor.submit(order(user))).position
+      ok(await actor.submit(closing(user, id)))
+      closes.push(id)
+    }
+    const movable = async () => (await load()).movableCloses?.map(({ position }) => position.id)
+    expect(await movable()).toEqual(closes)
+    const standFrom = (id: PositionId | undefined, ms: number) =>
+      sql`update positions set movable_until = ${new Date(world.now() + ms)}::timestamptz where id = ${id}::uuid`.execute(
+        open().db,
+      )
+    await standFrom(closes[0], -MINUTE_MS)
+    await standFrom(closes[1], -MINUTE_MS / 4) // the clock of who has committed it may be behind
+    expect(await movable()).toEqual(closes.slice(1))
   })
 
   it('[N6] a close of the rest remembers what its parts have paid', async () => {

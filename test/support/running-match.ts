@@ -13,7 +13,6 @@ import { SqlMatchStore } from '../../db/match-store.ts'
 import type { Connection } from '../../db/postgres/connection.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { openOrder, player, snapshot } from './fixtures.ts'
-import { TestWorld } from './test-world.ts'
 import { committing } from './committing.ts'
 
 export interface RunningMatchOptions {
@@ -32,7 +31,7 @@ export async function runningMatch(
   { before, after, rules }: RunningMatchOptions = {},
 ) {
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 60_000, alone: true })
-  const sqlStore = new SqlMatchStore(connection, new WalletCache(null, () => undefined), new TestWorld())
+  const sqlStore = new SqlMatchStore(connection, new WalletCache(null, () => undefined), world)
   const store: MatchStore = committing(sqlStore, async (batch) => {
     await before?.(batch)
     const verdict = await sqlStore.commit(batch)

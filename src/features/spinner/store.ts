@@ -174,11 +174,11 @@ export class Spinner {
          and not exists (select from unpaid_closes u where u.position_id = p.id)
        limit 1`.execute(this.#db)
     if (held.length > 0) return true
-    // Protection: news may still move a close.
+    // Protection: news may still move a close. In a match that is over it moves none.
     const { rows: movable } = await sql`
-      select 1 from positions p
-       where p.movable_until > ${new Date(this.#world.now())}::timestamptz and p.purse = 'main'
-         and p.opened_at < ${new Date(running.startsAt)}::timestamptz limit 1`.execute(this.#db)
+      select 1 from matches m join positions p on p.match_id = m.id
+       where m.settled_at is null and p.movable_until > ${new Date(this.#world.now())}::timestamptz
+         and p.purse = 'main' and p.opened_at < ${new Date(running.startsAt)}::timestamptz limit 1`.execute(this.#db)
     if (movable.length > 0) return true
     const { rows } = await sql`
       select 1
