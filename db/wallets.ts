@@ -56,8 +56,8 @@ export interface LedgerEntry {
 /** The place of an entry in its list: its time in µs, its marker or 0, its reference, its kind. All descend. */
 export type LedgerKey = readonly [atMicros: number, marker: number, reference: string, kind: string]
 
-/** Entries that are read at a time. */
-const PAGE_MAX = 500
+/** Entries of a statement that are read at a time. Each time all entries of the user are sorted. */
+const PAGE_MAX = 10_000
 
 export interface LedgerQuery {
   readonly purse: Purse
@@ -208,7 +208,7 @@ export class Wallets {
     })
   }
 
-  /** All entries of a user's account in a purse, newest first, some hundred at a time. */
+  /** All entries of a user's account in a purse, newest first, some thousand at a time. */
   async *ledgerPages(
     user: UserId,
     stretch: Pick<LedgerQuery, 'purse' | 'from' | 'to'>,
