@@ -9,7 +9,14 @@ import { READ_SECURITY, type Gates } from '../../http/gates.ts'
 import { FixtureIdInput, LeagueIdInput, limitInput, offsetInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
-import { gainPct, LeagueBody, LeagueMatchPlaceBody, type LeaguePlaceBody, LeagueTableBody, leagueJson } from './schema.ts'
+import {
+  gainPct,
+  LeagueBody,
+  LeagueMatchPlaceBody,
+  type LeaguePlaceBody,
+  LeagueTableBody,
+  leagueJson,
+} from './schema.ts'
 
 /** A table moves while it is read, so its cursor is a place in it. */
 const cursors = cursorsOf('league', z.tuple([z.int().min(1)]), [50])

@@ -468,7 +468,7 @@ export const en = {
     fact3:
       'After that your name, e-mail address and messages are permanently erased. Your trades stay, without a name.',
     fact4: 'To cancel the deletion, sign in before that day. We tell you the day here and by mail.',
-    fact5: 'If you come back later you start with what you left with, at most 10,000. Limits and breaks still hold.',
+    fact5: 'If you come back later you start with 10,000 again. Limits and breaks still hold.',
     confirm: 'Type your username, {username}, to confirm',
     deleteMine: 'Delete my account',
     keep: 'Keep it',

@@ -475,8 +475,7 @@ export const es: Words = {
     fact2: 'Tus posiciones siguen abiertas hasta ese día. Después se cierran, o se liquidan al final del partido.',
     fact3: 'Entonces tu nombre, tu correo y tus mensajes se borran para siempre. Tus operaciones quedan, sin nombre.',
     fact4: 'Para echarte atrás, inicia sesión antes de ese día. Te lo decimos aquí y por correo.',
-    fact5:
-      'Si vuelves más tarde empiezas con lo que tenías, como mucho 10 000. Los límites y las pausas siguen en pie.',
+    fact5: 'Si vuelves más tarde empiezas otra vez con 10 000. Los límites y las pausas siguen en pie.',
     confirm: 'Escribe tu nombre de usuario, {username}, para confirmar',
     deleteMine: 'Borrar mi cuenta',
     keep: 'Conservarla',
