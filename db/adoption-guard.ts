@@ -18,6 +18,9 @@ export interface AdoptionGuardOptions {
   readonly dayMax: () => Money
 }
 
+/** How long after a day its adoptions are still looked at, if a look was late or failed. */
+const LATE = '1 hour'
+
 export class AdoptionGuard {
   readonly #options: AdoptionGuardOptions
   /** Whom to look at, until that has succeeded. Null: all, since a process that died may have missed some. */
@@ -49,13 +52,15 @@ export class AdoptionGuard {
 
   async #freeze(subjects: readonly string[] | null, most: Money): Promise<readonly UserId[]> {
     const { db, world, audit, users } = this.#options
+    // The day before counts for a while, on its own: what was adopted at its end is seen after midnight.
     const { rows } = await sql<{ id: string; micros: number }>`
-      select u.id, sum((a.after ->> 'byMicros')::bigint)::bigint as micros
+      select distinct on (u.id) u.id, sum((a.after ->> 'byMicros')::bigint)::bigint as micros
         from users u join audit_log a on a.subject = u.id::text
        where (${subjects}::uuid[] is null or u.id = any(${subjects}::uuid[])) and u.status = 'active'
          and a.action = 'wallet.adopt' and a.outcome = 'ok' and (a.after ->> 'byMicros')::bigint > 0
-         and a.at >= date_trunc('day', ${new Date(world.now())}::timestamptz at time zone 'UTC') at time zone 'UTC'
-       group by u.id
+         and a.at >= date_trunc('day', (${new Date(world.now())}::timestamptz - ${LATE}::interval) at time zone 'UTC')
+                     at time zone 'UTC'
+       group by u.id, date_trunc('day', a.at at time zone 'UTC')
       having sum((a.after ->> 'byMicros')::bigint) > ${most}::bigint
          and max(a.id) > coalesce((select max(f.id) from audit_log f
                                     where f.subject = u.id::text and f.action = 'wallet.adopt_freeze'), 0)`.execute(db)

@@ -96,6 +96,35 @@ eachDatabase((open) => {
     expect((await users.find(user))?.status).toBe('active')
   })
 
+  it('[D5] what was adopted at the end of a day is seen after midnight, and each day has a sum of its own', async () => {
+    const [late, missed, spread] = [await season.player(), await season.player(), await season.player()]
+    const users = new UserList(open().db, audit(), world)
+    const guardOf = () => new AdoptionGuard({ db: open().db, world, audit: audit(), users, dayMax: () => money(500) })
+    const adopts = (subject: UserId, byMicros: number) => {
+      const entry = { actor: null, action: 'wallet.adopt', subject, before: null }
+      return audit().record({ ...entry, after: { purse: 'main', byMicros } })
+    }
+    const seal = async () => (await new AuditChain(open().db).seal()).entries
+    const guard = guardOf()
+    expect(await guard.freeze(await seal())).toEqual([])
+    const midnight = Math.ceil(clock.now / 86_400_000) * 86_400_000
+    clock.now = midnight - 100
+    for (const [user, micros] of [
+      [late, 501],
+      [spread, 300],
+    ] as const)
+      await adopts(user, micros)
+    clock.now = midnight + 400
+    await adopts(spread, 300)
+    expect(await guard.freeze(await seal())).toEqual([late])
+    clock.now = midnight - 100
+    await adopts(missed, 501)
+    await seal() // by a process that dies
+    clock.now = midnight + 3_000
+    expect([await guardOf().freeze([]), await guardOf().freeze([])]).toEqual([[missed], []])
+    expect((await users.find(spread))?.status).toBe('active')
+  })
+
   it('[D5] by default no sum of a day is too much', async () => {
     const user = await season.player()
     const users = new UserList(open().db, audit(), world)
