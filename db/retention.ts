@@ -14,7 +14,7 @@ import type { Database } from './postgres/schema.ts'
 export interface Limits {
   /** Days for which every tick is kept; after that one per minute and player, plus those of in-game events. */
   readonly fullDays: number
-  /** Days after which the other ticks are dropped. A player's first tick is kept for ever. */
+  /** Days after which other ticks and recent trades are dropped. A player's first tick, and last trade, stays. */
   readonly days: number
   /** Days after which the journal and the tape of a match are dropped: it began and was settled before. */
   readonly journalDays: number
@@ -133,7 +133,16 @@ export class Retention {
                        where e.instrument_id = t.instrument_id and e.at >= date_trunc('minute', t.at) and e.at <= t.at
                          and (e.at < t.at or e.ctid < t.ctid))`,
       },
-      aged('recentTrades', 'recent_trades', kept),
+      {
+        // A player's newest old one stays: the volume since a moment is the running total less that before it.
+        name: 'recentTrades',
+        table: 'recent_trades',
+        keptMs: kept,
+        isOld: sql`t.at < ${this.#before(kept)}
+          and exists (select from recent_trades e
+                       where e.instrument_id = t.instrument_id and e.at < ${this.#before(kept)}
+                         and (e.at, e.traded_micros) > (t.at, t.traded_micros))`,
+      },
       // The rest of a recording could not be played again, and that of a tape would prove nothing.
       ofMatches('journals', 'n', ['journal']),
       ofMatches('tapes', 'first_n', ['tape', 'tape_checkpoints']),

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { PriceHistory } from '../../db/price-history.ts'
 import { Retention } from '../../db/retention.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -40,6 +41,19 @@ eachDatabase((open) => {
     sql`insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
           select ${P(player)}::uuid, ${at(from)} + n * interval '1 second', n + 1, 1, 0, ${cause}::text, 0
             from generate_series(0, ${many}::integer - 1) n`.execute(open().db)
+  /** Recent trades of a player: how long ago, and the running total with it. */
+  const trades = (player: number, all: readonly (readonly [ago: number, traded: number])[]) =>
+    open()
+      .db.insertInto('recent_trades')
+      .values(
+        all.map(([ago, traded]) => ({
+          instrument_id: P(player),
+          at: new Date(now - ago),
+          traded_micros: traded,
+          trades: '[]',
+        })),
+      )
+      .execute()
   const kept = async (player: number) => {
     const rows = await open()
       .db.selectFrom('ticks')
@@ -109,9 +123,11 @@ eachDatabase((open) => {
       insert into account_events (user_id, marker, kind, position_id, warned, at)
         select ${U(1)}::uuid, n, 'changed', ${U(2)}::uuid, 0, ${at(now - 30 * DAY_MS)} - interval '1 second' + n * interval '1 second'
           from generate_series(0, 1) n`.execute(db)
-    await sql`insert into recent_trades values (${P(1)}::uuid, ${at(now - 31 * DAY_MS)}, 1, '[]'), (${P(1)}::uuid, ${at(now)}, 2, '[]')`.execute(
-      db,
-    )
+    await trades(1, [
+      [32 * DAY_MS, 1],
+      [31 * DAY_MS, 2],
+      [0, 3],
+    ])
     await seedDistricts(db)
     await sql`insert into users (id, email, name, username, first_name, district_id, referral_code, created_at)
                 values (${U(1)}::uuid, 'u', 'u', 'u', 'u', 1, 'u', now()) on conflict do nothing`.execute(db)
@@ -139,7 +155,28 @@ eachDatabase((open) => {
       await Promise.all(
         ['command_results', 'account_events', 'recent_trades', 'notifications', 'activity', 'fixtures'].map(count),
       ),
-    ).toEqual([24_000, 1, 1, 1, 1, 1])
+    ).toEqual([24_000, 1, 2, 1, 1, 1])
+  })
+
+  it("drops old trades, but never a player's newest old one, from which the volume is counted", async () => {
+    const volume = async (player: number, days: number) =>
+      (await new PriceHistory(open().db).of(P(player), instant(now - days * DAY_MS))).volume
+    await trades(1, [
+      [40 * DAY_MS, 500],
+      [31 * DAY_MS, 700],
+      [31 * DAY_MS, 900],
+      [HOUR_MS, 905],
+    ])
+    await trades(2, [[90 * DAY_MS, 800]])
+    await trades(3, [
+      [29 * DAY_MS, 10],
+      [HOUR_MS, 30],
+    ])
+    expect((await retention().run()).recentTrades).toBe(2)
+    expect(await Promise.all([volume(1, 1), volume(1, 30), volume(2, 1), volume(3, 1)])).toEqual([5, 5, 0, 20])
+    world.pass(30 * DAY_MS)
+    expect((await retention().run()).recentTrades).toBe(2)
+    expect(await count('recent_trades')).toBe(3)
   })
 
   it('drops journals and tapes whole, with their checkpoints, of matches that began and were settled long ago', async () => {
