@@ -323,4 +323,25 @@ eachDatabase((open) => {
     expect(await watchlists().remind(user, fixtureId(300))).toBe('reminded')
     expect((await watchlists().list(user)).reminders).toHaveLength(20)
   })
+
+  it('[R30] a fixture that has become no match keeps no place after a month', async () => {
+    const user = await rig.user('Reminded late')
+    const { match } = await matchOf(user)
+    const fixtures = Array.from({ length: 19 }, (_, n) => fixtureId(400 + n))
+    for (const id of [match.id, ...fixtures]) await watchlists().remind(user, id)
+    const [cancelled = match.id, moved = match.id, ...rest] = fixtures
+    const age = (id: number, days: number) =>
+      sql`update watchlist_reminders set since = now() - make_interval(days => ${days}::integer)
+           where user_id = ${user} and match_id = ${id}::bigint`.execute(open().db)
+    for (const id of rest) await age(id, 29)
+    expect(await watchlists().remind(user, fixtureId(500))).toBe('full')
+    for (const id of [match.id, cancelled, moved]) await age(id, 31)
+    const left = [...rest, match.id].toSorted((a, b) => a - b)
+    expect((await watchlists().list(user)).reminders, 'a match that has not begun stays').toEqual(left)
+    expect(await watchlists().remind(user, moved), 'again').toBe('reminded')
+    expect(await watchlists().remind(user, fixtureId(500))).toBe('reminded')
+    expect(await watchlists().remind(user, fixtureId(501))).toBe('full')
+    const { rows } = await sql`select from watchlist_reminders where user_id = ${user}`.execute(open().db)
+    expect(rows, 'what is over is deleted').toHaveLength(20)
+  })
 })

@@ -172,8 +172,13 @@ async function priceOf(db: Kysely<Database>, player: InstrumentId): Promise<Pric
   return row === undefined ? null : price(row.price_micros)
 }
 
-/** Whether the match of a reminder `r` was settled or void, and its kick-off missed: it keeps no place from others. */
-const isOver = sql`exists (select from matches m where m.id = r.match_id and m.settled_at is not null)`
+/**
+ * Whether a reminder `r` waits in vain, so that it keeps no place from others: its match was settled or void, or its
+ * fixture has become none in a month, while the calendar shows only what begins within a week.
+ */
+const isOver = sql`(
+  exists (select from matches m where m.id = r.match_id and m.settled_at is not null)
+  or (r.since < clock_timestamp() - interval '30 days' and not exists (select from matches m where m.id = r.match_id)))`
 
 async function remindersOf(db: Kysely<Database>, user: UserId): Promise<readonly FixtureId[]> {
   const { rows } = await sql<{ match_id: number }>`
