@@ -49,4 +49,16 @@ eachDatabase((open) => {
     const claimed = await Promise.all(Array.from({ length: 8 }, () => openings.claim()))
     expect(claimed.filter(Boolean)).toHaveLength(1)
   })
+
+  it('[C6] a process whose clock was ahead, by however much, does not stop the others', async () => {
+    const openings = new Openings(open().db, world)
+    const claimedAt = (ms: number) => {
+      clock.now += ms
+      return openings.claim()
+    }
+    expect(await claimedAt(3 * 3_600_000)).toBe(true)
+    expect(await claimedAt(-3 * 3_600_000)).toBe(true)
+    expect([await claimedAt(1_000), await claimedAt(-2_000)]).toEqual([false, false])
+    expect(await claimedAt(26_000)).toBe(true)
+  })
 })
