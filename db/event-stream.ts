@@ -52,6 +52,7 @@ export class EventStream {
       const { rows } = await sql<{ position: number }>`
         select position from event_head
          where swept_at <= clock_timestamp() - make_interval(secs => ${this.#sweepMs / 1000}::float8)
+            or swept_at > clock_timestamp() -- by a clock that was ahead
            for update skip locked`.execute(tx)
       const [head] = rows
       if (head === undefined) return

@@ -95,8 +95,16 @@ eachDatabase((open) => {
     expect(rows[0]?.head).toBe(rows[0]?.last)
     const end = await stream.end()
     await match.open(user)
-    await new EventStream(open().db, 60_000).sweep()
+    const rare = new EventStream(open().db, 60_000)
+    await rare.sweep()
     expect(await stream.end()).toEqual(end)
+    await sql`update event_head set swept_at = clock_timestamp() + interval '1 hour'`.execute(open().db)
+    await rare.sweep()
+    expect(await stream.end(), 'after a sweep by a clock that was ahead').not.toEqual(end)
+    await match.open(user)
+    const next = await stream.end()
+    await rare.sweep()
+    expect(await stream.end()).toEqual(next)
   })
 
   it('[R18] goes on beyond ranges whose rows are of a detached month, however many they are', async () => {

@@ -150,6 +150,23 @@ eachDatabase((open) => {
     expect(await table(match.id, dan)).toMatchObject({ total: 2, me: { rank: 2 } })
   })
 
+  it('[R27] ranks again after a step by a clock that was ahead, not after one of just now', async () => {
+    const [ada, bob] = [await rig.player(), await rig.player()]
+    const match = await rig.match()
+    const isRankedAfter = async (step: string) => {
+      await match.close(await match.open(bob), 201)
+      await sql`update match_boards set stepped_at = clock_timestamp() + ${step}::interval
+                 where match_id = ${match.id}::bigint`.execute(open().db)
+      await keep()
+      const { rows } = await sql<{ is_stepped: boolean }>`
+        select is_stepped from match_boards where match_id = ${match.id}::bigint`.execute(open().db)
+      return rows[0]?.is_stepped
+    }
+    await match.close(await match.open(ada), 202)
+    await keep()
+    expect([await isRankedAfter('0 hours'), await isRankedAfter('1 hour')]).toEqual([false, true])
+  })
+
   it('[R27] ranks again when a user is frozen, and when they are active again, also after full time', async () => {
     const [ada, bob, cyd] = [await rig.player(), await rig.player(), await rig.player()]
     const match = await rig.match()

@@ -164,7 +164,10 @@ export class MatchBoardKeeper {
 /** Of a row of match_boards: a fixture that was void may be played again. */
 export const isSettled = sql<boolean>`exists (select from matches m where m.id = match_id and m.settled_at is not null)`
 
-const isStepDue = sql`stepped_at <= clock_timestamp() - make_interval(secs => ${STEPS_MS / 1_000}::float8)`
+/** A step that lies ahead was made by a clock that was. */
+const isStepDue = sql`
+  (stepped_at <= clock_timestamp() - make_interval(secs => ${STEPS_MS / 1_000}::float8)
+   or stepped_at > clock_timestamp())`
 
 /** Whether a user, `u`, is on no board. */
 const isOffBoards = ({ ranksBots }: BoardRules) =>
