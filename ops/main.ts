@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { correctable, exitCodeOf } from '../src/start-failure.ts'
+import { correctable, EXIT, exitCodeOf } from '../src/start-failure.ts'
 import { type Tool, TOOLS } from './tool-table.ts'
 
 // Half of the start of a tool is stripping the types of what it imports.
@@ -55,7 +55,8 @@ async function run(one: Tool, its: readonly string[]): Promise<void> {
     const why = /^\.\/(?:rehearse|bench)\/|^\.\.\/test\//.test(one.file) ? null : complaintOf(error)
     if (why === null) throw error
     console.error(why)
-    process.exitCode = exitCodeOf(error)
+    // 1 is for what a check has found.
+    process.exitCode = exitCodeOf(error) === EXIT.schemaNewer ? EXIT.schemaNewer : 2
   }
 }
 

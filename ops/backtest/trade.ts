@@ -23,9 +23,9 @@ if (file === undefined || positionals.length > 1 || key === undefined || key ===
   process.exit(2)
 }
 const ordersMax = values.orders === undefined ? Infinity : whole('orders', values.orders, 1)
+const strategy = await loadStrategy(file)
 await reached(values.url, '/health')
 try {
-  const strategy = await loadStrategy(file)
   await tradeLive({ url: values.url.replace(/\/$/, ''), key, strategy, ordersMax, log: (line) => console.log(line) })
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))

@@ -27,14 +27,16 @@ if (!Number.isSafeInteger(matchId) || matchId < 1 || until === null || positiona
   process.exit(2)
 }
 
-try {
-  const found = await onDatabase((db) => momentOf(db, fixtureId(matchId), until))
-  if (found === null) throw new Error(`match ${matchId} had heard no update by then, or its journal is not kept`)
-  console.log(values.json ? JSON.stringify(found, null, 2) : drawn(found))
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
-  process.exitCode = 1
-}
+await onDatabase(async (db) => {
+  try {
+    const found = await momentOf(db, fixtureId(matchId), until)
+    if (found === null) throw new Error(`match ${matchId} had heard no update by then, or its journal is not kept`)
+    console.log(values.json ? JSON.stringify(found, null, 2) : drawn(found))
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    process.exitCode = 1
+  }
+})
 
 function untilOf(text: string | undefined): Until | null {
   if (text === undefined) return { at: instant(Date.now()) }

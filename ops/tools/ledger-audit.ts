@@ -1,16 +1,19 @@
 /**
  * Adds up the whole ledger, entry by entry: `npm run ops -- ledger-audit`. It reads the environment of the server and
  * changes nothing; with the embedded database the server must be stopped. The audit of the API takes what is closed by
- * its sums; this one checks those sums, too. It ends with 1 if something does not add up.
+ * its sums; this one checks those sums, too. It ends with 1 if something does not add up, and with 2 if there is no
+ * wallet.
  */
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
+import { refuse } from '../rehearse/rig/options.ts'
 import { onDatabase } from './on-database.ts'
 
 const found = await onDatabase((db) =>
   new Wallets(db, new WalletCache(null, () => undefined)).auditLedger({ whole: true }),
 )
 const { wallets, imbalanceMicros, unbalancedTransactions, mismatchedWallets, purses } = found
+if (wallets === 0) refuse('there is no wallet: nothing was checked')
 for (const { purse, wallets: count, imbalanceMicros: micros } of purses) {
   console.log(`${purse}: ${count} wallets, the entries add up to ${micros} micros`)
 }

@@ -5,18 +5,17 @@
  */
 import { readFile } from 'node:fs/promises'
 import { present } from '../../actors/kernel/assert.ts'
-import { connect } from '../../db/postgres/connect.ts'
 import { LegacyImport } from '../../db/legacy-import.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { refuse } from '../rehearse/rig/options.ts'
 import { readDump } from './legacy-csv.ts'
+import { openDatabase } from './on-database.ts'
 
 const [path, ...others] = process.argv.slice(2)
 if (path === undefined || others.length > 0) refuse('name one file: npm run ops -- legacy-import trades.csv')
 const dumped = readDump(await readFile(path, 'utf8'))
 
-const connection = await connect(databaseOf(readConfig(environment())))
+const connection = await openDatabase()
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const legacy = new LegacyImport(connection.db)

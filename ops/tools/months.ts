@@ -10,8 +10,8 @@ import { systemWorld } from '../../src/system-world.ts'
 import { onDatabase } from './on-database.ts'
 
 const { values } = parseArgs({ options: { detach: { type: 'string' }, attach: { type: 'string' } } })
-try {
-  await onDatabase(async (db) => {
+await onDatabase(async (db) => {
+  try {
     const months = new Months(db, systemWorld())
     if (values.detach !== undefined) {
       const obstacle = await months.obstacle(values.detach)
@@ -26,8 +26,8 @@ try {
         console.log(`${table}: about ${rows.toLocaleString('en')} rows, ${(bytes / 1e6).toFixed(1)} MB`)
       }
     }
-  })
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-}
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 2
+  }
+})

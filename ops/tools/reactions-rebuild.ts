@@ -5,18 +5,16 @@
  * aside.
  */
 import { AuditLog } from '../../db/audit-log.ts'
-import { connect } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { Outbox } from '../../db/outbox.ts'
 import { Settings } from '../../db/settings.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
-import { databaseOf, environment, readConfig } from '../../src/config.ts'
 import { reactionUnder } from '../../src/reactions/react.ts'
 import { referralTermsOf } from '../../src/reactions/referral-terms.ts'
 import { systemWorld } from '../../src/system-world.ts'
+import { openDatabase } from './on-database.ts'
 
-const config = readConfig(environment())
-const connection = await connect(databaseOf(config))
+const connection = await openDatabase()
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const world = systemWorld()

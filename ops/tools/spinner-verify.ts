@@ -36,7 +36,9 @@ const Week = z.looseObject({
 type Week = z.output<typeof Week>
 
 const { values } = parseArgs({ options: { noted: { type: 'string', multiple: true, default: [] } } })
-const noted = new Map(values.noted.map((each) => z.tuple([z.string(), z.string()]).parse(each.split(':'))))
+const noted = new Map(
+  understood(() => values.noted.map((each) => z.tuple([z.string(), z.string()]).parse(each.split(':')))),
+)
 
 const answer = await text(process.stdin)
 const { weeks } = understood(() => z.looseObject({ weeks: z.array(Week) }).parse(JSON.parse(answer)))

@@ -1,8 +1,14 @@
 /** `npm run ops` and the check of the Node version, started as an operator starts them. */
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { connect } from '../../db/postgres/connect.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { TOOLS } from '../../ops/tool-table.ts'
+import { scratchFolder } from '../support/scratch-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
@@ -65,15 +71,54 @@ describe('npm run ops', () => {
     expect([status, stderr]).toEqual([2, expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 does not answer: .*\n$/)])
   })
 
-  it('says in one line what its caller can correct', () => {
-    const env = { ...process.env, DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }
-    const { status, stderr } = spawnSync(process.execPath, ['ops/main.ts', 'ledger-audit'], {
-      cwd: ROOT,
-      env,
-      encoding: 'utf8',
-    })
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^connect ECONNREFUSED .*DATABASE_URL.*\n$/)])
-    expect(run('ops/main.ts', 'legacy-import', 'none.csv').stderr).toMatch(/^ENOENT: .*none\.csv.*\n$/)
+  /** A tool on the database of these variables alone: no `.env` is in its folder. */
+  const runOn = (variables: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const env = { ...bareEnvironment(), ...variables }
+    const main = join(ROOT, 'ops/main.ts')
+    return spawnSync(process.execPath, [main, ...args], { cwd: scratchFolder(), env, encoding: 'utf8' })
+  }
+
+  it.each([['ledger-audit'], ['months'], ['at', '1']])(
+    'says in one line what the caller of %s can correct, and which database it is, without the password',
+    (...args) => {
+      const { status, stderr } = runOn({ DATABASE_URL: 'postgres://postgres:hush@127.0.0.1:1/none' }, ...args)
+      const lines = /^database: 127\.0\.0\.1:1\/none\nconnect ECONNREFUSED .*DATABASE_URL.*\n$/
+      expect([status, stderr]).toEqual([2, expect.stringMatching(lines)])
+    },
+  )
+
+  it('says in one line what is wrong with an argument', () => {
+    const missing = run('ops/main.ts', 'legacy-import', 'none.csv')
+    expect([missing.status, missing.stderr]).toEqual([2, expect.stringMatching(/^ENOENT: .*none\.csv.*\n$/)])
+    const unreadable = run('ops/main.ts', 'audit-verify', '--head', 'x')
+    expect([unreadable.status, unreadable.stderr]).toEqual([2, expect.stringMatching(/^--head takes .*not x\n$/)])
+    expect(run('ops/main.ts', 'spinner-verify', '--noted', 'x').status).toBe(2)
+    expect(run('ops/main.ts', 'prices-verify', '--generated', 'x').status).toBe(2)
+  })
+
+  it.each(['ledger-audit', 'audit-verify', 'reactions-rebuild', 'migrate'])(
+    '%s makes no database where there is none',
+    (tool) => {
+      const folder = join(scratchFolder(), 'data')
+      const { status, stdout, stderr } = runOn({ DATA_DIR: folder }, tool)
+      const why = `DATABASE_URL is not set, and there is no embedded database in ${folder}\n`
+      expect([status, stdout, stderr]).toEqual([2, '', why])
+      expect(existsSync(folder)).toBe(false)
+    },
+  )
+
+  it.each([
+    ['ledger-audit', true, 'there is no wallet: nothing was checked'],
+    ['tape-verify', true, 'there is no tape: nothing was checked'],
+    ['ledger-audit', false, 'no migration has run in it: it is not the database of a server'],
+  ])('%s, migrated %s, does not call a database sound in which there is nothing', async (tool, isMigrated, why) => {
+    const folder = scratchFolder()
+    const connection = await connect({ databaseUrl: null, dataDir: folder })
+    await connection.withoutTimeout((db) => migrate(db))
+    if (!isMigrated) await sql`drop table schema_migrations`.execute(connection.db)
+    await connection.close()
+    const { status, stderr } = runOn({ DATA_DIR: folder }, tool)
+    expect([status, stderr]).toEqual([2, `database: embedded, in ${folder}\n${why}\n`])
   })
 })
 
