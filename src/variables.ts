@@ -308,8 +308,8 @@ export const Environment = z.object({
       default: null,
       otherwise: '`any`, in production `public`',
       meaning:
-        'where webhooks may lead, and push messages, whose addresses users name: to public addresses over TLS ' +
-        '(`public`) or anywhere, into your network too (`any`); ' +
+        'where webhooks and push messages may be sent; users choose the addresses of push messages. ' +
+        '`public`: public addresses over TLS. `any`: anywhere, your network included. ' +
         '`/etc/hosts` is read only for names without a dot',
     }),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS, {
