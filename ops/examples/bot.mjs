@@ -1,7 +1,7 @@
 /**
  * A bot with a personal key. It buys a player who has just risen by 1 %, with a stop-loss, and nothing else:
  *
- *   TOUCHLINE_KEY=tl_… node ops/examples/bot.mjs [http://127.0.0.1:3000] [how many orders]
+ *   TOUCHLINE_KEY=tl_… npm exec -- node ops/examples/bot.mjs [http://127.0.0.1:3000] [how many orders]
  *
  * Create the key on the account page; it needs the scope `trade`. The account is marked as a bot from its first order.
  */

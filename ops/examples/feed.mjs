@@ -1,10 +1,11 @@
 /**
  * Follows the prices of one match with nothing but what browsers and Node 22 include:
  *
- *   node ops/examples/feed.mjs [http://127.0.0.1:3000] [how many prices]
+ *   npm exec -- node ops/examples/feed.mjs [http://127.0.0.1:3000] [how many prices]
  *
  * Takes a key from TOUCHLINE_KEY or signs in, gets a token, subscribes, decodes frames, and resumes after a disconnect.
  */
+if (typeof WebSocket === 'undefined') throw new Error('this needs Node 22 or newer')
 const [base = 'http://127.0.0.1:3000', count = 'Infinity'] = process.argv.slice(2)
 
 // 1. Programs use a personal key, with the scope `read`. Without one we sign in by the development route.

@@ -1,7 +1,7 @@
 /**
  * Founds a private league for a day, trades once with its money, and shows its table and the link to share:
  *
- *   TOUCHLINE_KEY=tl_… node ops/examples/league.mjs [http://127.0.0.1:3000] [name]
+ *   TOUCHLINE_KEY=tl_… npm exec -- node ops/examples/league.mjs [http://127.0.0.1:3000] [name]
  *
  * Create the key on the account page; it needs the scope `trade`. With a code in place of the name it joins a league.
  */

@@ -1,7 +1,7 @@
 /**
  * Joins the room of a match with the Colyseus SDK:
  *
- *   node ops/examples/match-room.mjs [http://127.0.0.1:3000] [how many prices]
+ *   npm exec -- node ops/examples/match-room.mjs [http://127.0.0.1:3000] [how many prices]
  *
  * The state arrives automatically; of the players it shows those subscribed to. Prices arrive as messages for the same.
  * `account` messages report changes to the user's own positions. The SDK reconnects to the room by itself; after a

@@ -1,7 +1,7 @@
 /**
  * Receives a webhook of Touchline with nothing but what Node 22 includes, and prints each event once:
  *
- *   WEBHOOK_SECRET=whsec_… node ops/examples/webhook.mjs [port]
+ *   WEBHOOK_SECRET=whsec_… npm exec -- node ops/examples/webhook.mjs [port]
  *
  * Takes only what the server has signed within five minutes. What was printed is not printed again when a message is
  * repeated, since its answer was lost; a program that must remember over a restart keeps the ids in its database.

@@ -77,6 +77,13 @@ describe('an example', () => {
     }
   })
 
+  it('says at once that a Node without a WebSocket is too old', async () => {
+    const args = ['--no-experimental-websocket', join(EXAMPLES, 'feed.mjs'), url]
+    const refused = promisify(execFile)(process.execPath, args, { timeout: BUSY_MACHINE_MS })
+    const stderr = expect.stringContaining('this needs Node 22 or newer')
+    await expect(refused).rejects.toMatchObject({ code: 1, stderr })
+  })
+
   it('founds a league that another one joins', { timeout: BUSY_MACHINE_MS }, async () => {
     const play = async (name: string, who: string) => {
       const TOUCHLINE_KEY = await personalKey(url, who, ['trade'])
