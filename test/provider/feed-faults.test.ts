@@ -386,7 +386,8 @@ describe('any payload', () => {
       fc.property(fc.array(hits, { minLength: 1, maxLength: 4 }), (polls) => {
         const match = new FedMatch()
         for (const [n, wrong] of polls.entries()) match.poll(spoilt(payload(n, scored), wrong))
-        match.poll(payload(50, scored))
+        // A junk score that was higher than the right one is given up once a second answer shows that.
+        for (const n of [50, 51]) match.poll(payload(n, scored))
         expect(JSON.stringify(match.state.info)).not.toMatch(/\\u0000|\\ud[89a-f]/i)
         expect(match.state.info.home.goals).toBe(1)
       }),
