@@ -181,9 +181,10 @@ function isHeld({ news, at, rules }: Moment, from: 'opensFrom' | 'closesFrom'): 
 export const oracleHeld = (openedAt: number, closableAt: number, at: number): boolean =>
   at < closableAt && at >= 2 * openedAt - closableAt
 
-/** Also before kick-off, and from the end of a match until its settlement begins. */
+/** Also before kick-off, put off or not, and from the end of a match until its settlement begins. */
 export function oracleMayClose(moment: Moment): boolean {
-  const { phase, settling } = moment.info
-  const waits = settling === null && (phase === 'scheduled' || phase === 'ended' || phase === 'final')
+  const { phase, settling, kickedOffAt } = moment.info
+  const isAwaited = phase === 'scheduled' || (phase === 'off' && kickedOffAt === null)
+  const waits = settling === null && (isAwaited || phase === 'ended' || phase === 'final')
   return (playing(moment) || waits) && !moment.isLeaving && !isHeld(moment, 'closesFrom')
 }
