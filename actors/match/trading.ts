@@ -141,10 +141,10 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   }
   const instrument = draft.listed(position.instrumentId)
   if (isHalted(draft.info, instrument, rules)) return refused(windowRefusal(HALTED)) // H11
-  // While closes are refused, a level cannot be moved towards the price either.
+  // While closes are refused, a level that fires at once would be one.
   const window = closeWindow(draft.info, instrument, at, rules)
-  const mayLoosen = instrument.leavingFrom === null
-  if (window.status !== 'OPEN' && !(mayLoosen && isLoosened(before, position))) return refused(windowRefusal(window))
+  const fires = instrument.leavingFrom !== null || triggerAt(position, closingFill(instrument, position)) !== null
+  if (window.status !== 'OPEN' && fires) return refused(windowRefusal(window))
   // A level that is kept has not fired, though the shown price may have passed it: it fires by what leaving would pay.
   const { stopLoss = null, takeProfit = null } = command
   const asked = { direction: position.direction, stopLoss, takeProfit }
@@ -153,14 +153,6 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   draft.emit({ kind: 'levels_changed', position })
   fireTriggers(draft, instrument.id, terms)
   return done(allowed(draft, draft.closed(position.id) ?? position))
-}
-
-/** Whether every level is as it was, removed, or further from the price. */
-function isLoosened(before: Position, after: Position): boolean {
-  const sign = before.direction === 'long' ? 1 : -1
-  const isFree = (was: Price | null, is: Price | null, away: number): boolean =>
-    is === null || is === was || (was !== null && (is - was) * away > 0)
-  return isFree(before.stopLoss, after.stopLoss, -sign) && isFree(before.takeProfit, after.takeProfit, sign)
 }
 
 export function close(draft: Draft, command: ClosePosition | ClosePart, terms: Terms): Outcome<Allowed> {

@@ -324,17 +324,22 @@ describe('changing levels', () => {
     expect(codeOf(await change(201))).toBe('levels_invalid')
   })
 
-  it('[T31] while closing is suspended, a level is only removed or moved away from the price', async () => {
+  it('[T31] while closing is suspended, levels are set, but none that would fire at once', async () => {
     const stage = await ActorRig.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
     const { position } = ok(await stage.opens({ stopLoss: p(190) }))
     const change = (stopLoss: number | null, takeProfit?: number) =>
       stage.changes(position.id, { stopLoss: level(stopLoss), takeProfit: level(takeProfit) })
     stage.world.pass(DEFAULT_RULES.feedStaleMs + 1)
     expect(stage.actor.window(P(1)).status).toBe('SUSPENDED')
-    expect(codeOf(await change(191))).toBe('market_suspended')
-    expect(codeOf(await change(190, 230))).toBe('market_suspended')
-    expect(codeOf(await change(189))).toBe('ok')
+    expect(codeOf(await change(191, 230))).toBe('ok')
     expect(codeOf(await change(null))).toBe('ok')
+    // Leaving alone would pay half of what it moves less than the price that is shown.
+    const shown = priceOf(stage)
+    const { exitPrice } = ok(await change(189))
+    expect(exitPrice).toBeLessThan(shown)
+    expect(codeOf(await stage.changes(position.id, { stopLoss: exitPrice }))).toBe('market_suspended')
+    expect(codeOf(await change(199))).toBe('ok')
+    await stage.moves(scored(-1))
   })
 })
 
