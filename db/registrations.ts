@@ -162,8 +162,7 @@ export class Registrations {
       new Map(back === null ? [] : [[userId(made.id), back]]),
     )
     if (back !== null) await departed.forget(tx, back, username)
-    // Those who come back are no new friend of anyone.
-    if (referralCode !== null && referrer !== null && back === null) {
+    if (referralCode !== null && referrer !== null) {
       await new Referrals(tx, this.#world).refer(referralCode, referrer.referrerId, userId(made.id))
     }
     return { kind: 'registered', user: userFrom(made), isNew: true, place }

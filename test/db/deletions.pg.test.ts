@@ -294,7 +294,7 @@ eachDatabase((open) => {
     expect(rows).toEqual([{ closed_by: 'user' }])
   })
 
-  it('[Y5] a user who comes back is new, limited as they were, and no new friend', async () => {
+  it('[Y5] a user who comes back is new, limited as they were, and a referral like any', async () => {
     const host = await register('matron')
     const user = (await register('phoenix')).id
     const match = await season.match()
@@ -316,8 +316,8 @@ eachDatabase((open) => {
     const limits = await new OwnLimitsStore(open().db, world, new AuditLog(open().db, world)).find(again.id)
     expect(limits?.bounds.until).toBe(until)
     await expect(match.open(again.id)).rejects.toThrow('rejected')
-    const { rows } = await sql`select 1 from referrals where referee_id = ${again.id}`.execute(open().db)
-    expect(rows).toEqual([])
+    const { rows } = await sql`select referrer_id from referrals where referee_id = ${again.id}`.execute(open().db)
+    expect(rows).toEqual([{ referrer_id: host.id }])
     expect(await season.wallets.auditLedger()).toMatchObject(BALANCED)
   })
 

@@ -37,7 +37,7 @@ const route = createRoute({
     'from the ticket, whose e-mail must be verified. It works once: after a lost answer sign in with a new token of ' +
     'the identity provider. At most 10 a minute per address, and `auth.registrations_per_network_day` (0: any ' +
     'number) a day from one network (IPv4 by /24, IPv6 by /48). A person whose account was erased in the last year ' +
-    'is frozen and limited as they were, and counts as no referral.',
+    'is frozen and limited as they were.',
   request: { body: jsonBody(Profile) },
   security: PUBLIC_SECURITY,
   responses: {
