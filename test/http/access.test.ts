@@ -23,7 +23,6 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /api/admin/matches/{id}/end': { outcome: 'void' },
   'POST /api/admin/positions/{id}/void': { reason: 'a test' },
   'POST /api/admin/webhooks': { url: 'https://hooks.example/events' },
-  'PUT /api/admin/settings/{key}': { value: 60, force: true },
   'PUT /api/admin/users/{id}/role': { role: 'user' },
   'PUT /api/admin/users/{id}/status': { status: 'frozen', reason: 'a test' },
 }
@@ -144,8 +143,7 @@ describe('who may call what', () => {
     ] as const) {
       world.pass(passed)
       const cookie = `game_access=${await tokens.issueAccess({ ...alice, role: 'admin' }, SESSION)}`
-      // What a setting does decides whether it needs force: test/http/admin.test.ts.
-      for (const name of described.filter((one) => !one.includes('/settings/'))) {
+      for (const name of described) {
         const { code = 'done' } = Answered.parse(await (await ask(name, { cookie })).json())
         expect([name, code]).toEqual([name, status])
         // Its creation took a fresh sign-in.

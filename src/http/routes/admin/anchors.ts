@@ -69,6 +69,8 @@ export function adminAnchors({ anchors }: Pick<HttpDeps, 'anchors'>, gates: Gate
     if (!isCsv && !isPlain(c.req, JSON_TYPE)) return fail(c, answerWith('UNSUPPORTED_MEDIA_TYPE'))
     const read = AnchorsInput.safeParse(isCsv ? rowsOf(await c.req.text()) : await c.req.json<unknown>())
     if (!read.success) return fail(c, validationFailed(read.error))
+    // The gate asks again after JSON alone.
+    if (isCsv && !(await gates.isStillAdmin(c.var.caller))) return fail(c, answerWith('FORBIDDEN'))
     await anchors.set(new Map(read.data.anchors.map((row) => [row.playerId, row.price])), c.var.caller.userId)
     return c.json({ set: read.data.anchors.length }, 200)
   })

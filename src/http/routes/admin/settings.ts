@@ -5,8 +5,8 @@ import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { DryRunBody, SettingBody, settingValue } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
-import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
-import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
+import { ADMIN, BODY } from '../../error-codes.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { auditReason, jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -34,8 +34,8 @@ const set = createRoute({
     'one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument id>`. ' +
     'Writes an audit entry. A setting that moves running prices says so first: `dryRun=true` changes nothing and answers ' +
     'the moves and closes it would cause. A change that would move any running price by more than `rules.max_move_pct` ' +
-    'per cent is refused unless the body says `force: true`. Forcing, and raising that limit, need a sign-in of the last ' +
-    '15 minutes. The ticks it causes have the cause `rules`.',
+    'per cent is refused unless the body says `force: true`. ' +
+    'The ticks it causes have the cause `rules`.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'trading.hold_secs' }) }),
@@ -58,7 +58,7 @@ const set = createRoute({
   },
   responses: {
     200: json(z.union([DryRunBody, SettingBody]), 'Set, or with `dryRun` what would move.'),
-    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'RULES_MOVE_PRICES'),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'RULES_MOVE_PRICES'),
   },
 })
 
@@ -104,12 +104,8 @@ export function adminSettings({ audit, settings, effectsOf, catalogue }: Deps, g
         return c.json({ key, dryRun: true as const, maxMovePct, closes, needsForce, matches }, 200)
       }
       const actor = c.var.caller.userId
-      // An admin who may not force a move may not lift the limit either.
-      const liftsLimit = key === 'rules.max_move_pct' && Number(to) > limitPct
-      const isTooFar = needsForce && !force
-      if (isTooFar || ((needsForce || liftsLimit) && !(await gates.isFresh(c.var.caller)))) {
-        const moves = answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } })
-        const refusal = isTooFar ? moves : SIGN_IN_AGAIN
+      if (needsForce && !force) {
+        const refusal = answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } })
         const change = { action: 'setting.set', subject: key, before: null, after: to }
         await audit.record({ actor, ...change, reason, outcome: refusal.code })
         return fail(c, refusal)
