@@ -49,10 +49,14 @@ const RESERVE = 10
 /**
  * Whether the quota lasts for all polls until it resets, and for one more call. Where it never does, the polls slow
  * down a little for the calls whose turn it is: a match that the list leaves out would never be asked for.
+ * @param calls how many calls it is the turn of; null when it is the turn of none.
  */
-export function canAffordMore({ allowance, pollMs }: Pick<Pace, 'allowance' | 'pollMs'>, isTurn: boolean): boolean {
+export function canAffordMore(
+  { allowance, pollMs }: Pick<Pace, 'allowance' | 'pollMs'>,
+  calls: number | null,
+): boolean {
   if (allowance === null) return true
-  return allowance.remaining > (isTurn ? RESERVE : (allowance.resetsInSecs * SECOND_MS) / pollMs)
+  return allowance.remaining > (calls === null ? (allowance.resetsInSecs * SECOND_MS) / pollMs : RESERVE + calls)
 }
 
 /** The pause at which the quota lasts until it resets. */

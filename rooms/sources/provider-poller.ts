@@ -83,6 +83,8 @@ export class ProviderPoller {
   readonly #streaks = new Map<Request, number>()
   /** The poll with which the calendar is read again; infinite while it is read. */
   #calendarDue = 0
+  /** Calls that the calendar took when it was last read; at first a guess. */
+  #calendarCalls = 10
   #calendarRead: Promise<void> = Promise.resolve()
   readonly #faults: FaultBook
   #answeredAt: Instant | null = null
@@ -200,7 +202,8 @@ export class ProviderPoller {
   async #poll(n: number, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<void> {
     const { provider, pollMs } = this.#options
     const isTurn = n % STRAGGLERS_EVERY === 0
-    const canAsk = (): boolean => !this.#isStopped && canAffordMore({ allowance: this.#allowanceNow(), pollMs }, isTurn)
+    const canAsk = (calls: number): boolean =>
+      !this.#isStopped && canAffordMore({ allowance: this.#allowanceNow(), pollMs }, isTurn ? calls : null)
     let answered: ReadonlySet<FixtureId> = new Set()
     this.#updates.keepOnly(running)
     const isAnswered = await this.#request('in play', async () => {
@@ -213,12 +216,12 @@ export class ProviderPoller {
     // A match in play that the list leaves out is asked for at once; the others can wait for some polls.
     const missing = [...running.values()].filter(({ matchId }) => !answered.has(matchId))
     const more = missing.filter(({ phase }) => isTurn || isInPlay(phase))
-    if (more.length > 0 && canAsk()) {
+    if (more.length > 0 && canAsk(1)) {
       await this.#request('by number', async () => {
         await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
       })
     }
-    if (n < this.#calendarDue || !canAsk()) return
+    if (n < this.#calendarDue || !canAsk(this.#calendarCalls)) return
     this.#calendarRead = this.#followCalendar(n)
     await Promise.race([this.#calendarRead, passed(pollMs, undefined, { ref: false })])
   }
@@ -269,9 +272,12 @@ export class ProviderPoller {
     const now = world.now()
     const from = instant(now - CALENDAR_DAYS.back * DAY_MS)
     const to = instant(now + CALENDAR_DAYS.ahead * DAY_MS)
+    const before = this.#allowanceNow()?.remaining
     const answer = await provider.calendar(from, to)
     if (this.#isStopped) return
     this.#note(answer)
+    const left = answer.allowance?.remaining
+    if (before !== undefined && left !== undefined && left < before) this.#calendarCalls = before - left
     this.#expectedGoals = new Map(answer.fixtures.map(({ fixtureId: id, expectedGoals }) => [id, expectedGoals]))
     const listed = this.#outlinesOf(answer.fixtures)
     await calendar.replace(from, to, await this.#storable(listed))

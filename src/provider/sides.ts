@@ -19,11 +19,11 @@ export function sidesOf(
     [away, 'away'],
   ])
   for (const { participant_id: team, score } of scores ?? []) {
-    if (team !== null && !sides.has(team) && score.participant !== null) sides.set(team, score.participant)
+    if (!sides.has(team) && score.participant !== null) sides.set(team, score.participant)
   }
   const listed = Map.groupBy(lineups ?? [], ({ team_id: team }) => team)
   const [unknown, ...more] = [...listed].filter(([team, rows]) => !sides.has(team) && rows.length >= LISTED_MIN)
   const isOther = unknown !== undefined && more.length === 0 && listed.has(home) !== listed.has(away)
   if (isOther) sides.set(unknown[0], listed.has(home) ? 'away' : 'home')
-  return (team) => sides.get(team) ?? null
+  return (team) => (team === null ? null : (sides.get(team) ?? null))
 }

@@ -39,6 +39,10 @@ describe('a score', () => {
     expect(scoreOf(match)).toEqual([1, 0])
     const away = { over: scores(0, 1, (row) => ({ ...row, ...over })) }
     expect(scoreOf(fed(away, away))).toEqual([0, 1])
+    const rows = busy(counts).over?.['lineups'] as readonly Row[]
+    const named = rows.map((row) => (row['team_id'] === AWAY ? { ...row, team_id: null } : row))
+    const teamless = { over: { ...away.over, lineups: named } }
+    expect(scoreOf(fed(teamless, teamless)), 'nor of the team that line-ups leave out').toEqual([0, 1])
   })
 
   it('[P11] that is told no more has the goals that list and statistics agree on', () => {
