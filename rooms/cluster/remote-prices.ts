@@ -159,7 +159,7 @@ export class RemotePrices {
 
   async #request(match: RemoteMatch): Promise<boolean> {
     const { peers, fanOut, report } = this.#options
-    const { matchId } = match
+    const { matchId, newestEpoch } = match
     match.ask()
     const asked = await peers.ask('prices', { matchId }, PRICES_MS).catch((error: unknown) => {
       report('current_prices_failed', error, { matchId })
@@ -168,8 +168,9 @@ export class RemotePrices {
     const isHere = this.#isHere(matchId)
     if (asked?.kind !== 'answered' || isHere) {
       match.lose()
-      // The news of its end was lost, and no other will come.
-      if (!isHere && (asked?.kind === 'settled' || asked?.kind === 'unknown')) void this.#forget(match)
+      // The news of its end was lost, and no other will come, unless it has been opened again meanwhile.
+      const isOver = (asked?.kind === 'settled' || asked?.kind === 'unknown') && match.newestEpoch === newestEpoch
+      if (isOver && !isHere) void this.#forget(match)
       return false
     }
     const { epoch, seq, frames } = asked.answer

@@ -1,7 +1,7 @@
 /** Push messages that wait by the thousand, or too long. */
 import { createECDH, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS } from '../../actors/kernel/world.ts'
 import { present } from '../../actors/kernel/assert.ts'
@@ -93,8 +93,10 @@ eachDatabase((open) => {
 
   it('what becomes too old while a long look goes on is dropped, and counted', async () => {
     await tell(ada, await subscribe(ada), 3)
+    const forgetLate = vi.spyOn(pushes, 'forgetLate')
     const look = senderThat(() => world.pass(15 * MINUTE_MS + 1))
     expect(await look()).toEqual({ sent: 1, late: 2 })
+    expect(forgetLate, 'all at once, not one by one').toHaveBeenCalledTimes(2)
     expect(await look()).toEqual({ sent: 1, late: 2 })
   })
 })

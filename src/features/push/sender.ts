@@ -65,6 +65,11 @@ export class PushSender {
     while (!this.#isStopped) {
       const free = TOGETHER - this.#underWay.size
       const claimed = free === 0 ? [] : await pushes.claim(free, [...this.#underWay.keys()])
+      // Behind these are more, and fresh ones after them.
+      if (claimed.length > 0 && claimed.every(({ isLate }) => isLate)) {
+        count('late', await pushes.forgetLate())
+        continue
+      }
       for (const push of claimed) this.#begin(push)
       if (free > 0 && claimed.length === 0) return
       await Promise.race(this.#underWay.values())

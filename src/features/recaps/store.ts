@@ -239,6 +239,8 @@ export class Recaps {
 
   async #rankNext(db: Kysely<Database>): Promise<boolean> {
     return db.transaction().execute(async (tx) => {
+      // Behind a pooler the role has a timeout of its own.
+      await sql`set local statement_timeout = '10min'`.execute(tx)
       // Or several processes would sort all careers at once, each for a match of its own.
       const { rows: locked } = await sql<{ mine: boolean }>`
         select pg_try_advisory_xact_lock(hashtextextended('touchline match ranks', 0)) as mine`.execute(tx)
