@@ -184,7 +184,7 @@ function toastEvent({ type, position, marginLostPct, at }: AccountChanges['event
         to: 'positions',
       })
     case 'changed':
-      return position.moved?.at(-1)?.at === at
+      return position.moved?.some((one) => one.at === at)
         ? toast({
             tone: 'plain',
             title: titled((name) => say(words.account.fillMoved, { name })),
@@ -303,10 +303,10 @@ export const open = async (order: OpenOrder): Promise<Position> => {
   const { key } = holdOrder(order)
   try {
     const position = take(await api.open(order, key))
-    releaseOrder()
+    releaseOrder(key)
     return position
   } catch (error) {
-    if (!isUnsure(error)) releaseOrder()
+    if (!isUnsure(error)) releaseOrder(key)
     throw error
   }
 }
@@ -316,10 +316,10 @@ export async function findOrder({ order, key }: UnsureOrder): Promise<void> {
   try {
     await api.open(order, key)
   } catch (error) {
-    if (!isUnsure(error, true)) releaseOrder()
+    if (!isUnsure(error, true)) releaseOrder(key)
     throw error
   }
-  releaseOrder()
+  releaseOrder(key)
   refreshWallet().catch(() => undefined) // the next event asks again
 }
 

@@ -29,8 +29,9 @@ export function holdOrder(order: OpenOrder): UnsureOrder {
   return held
 }
 
-/** To be called with the answer. */
-export function releaseOrder(): void {
+/** To be called with the answer to the order of this key; another may be held by then. */
+export function releaseOrder(key: string): void {
+  if (kept.peek()?.key !== key) return
   visit.remove(KEPT)
   kept.value = null
 }

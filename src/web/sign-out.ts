@@ -11,6 +11,9 @@ export async function signOut(): Promise<void> {
     await api.signOut()
     signedIn(null)
   } catch (error) {
+    // The cookies may be gone although the session could not be ended.
+    const me = await api.me().catch(() => null)
+    if (me?.loggedIn === false) return signedIn(null)
     toast({ tone: 'bad', title: words.nav.notSignedOut, text: messageFor(error) })
   }
 }

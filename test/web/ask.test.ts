@@ -82,6 +82,7 @@ it.each([
   [true, [null, answered(429, 'RATE_LIMITED')]],
   [true, [answered(503, 'UNKNOWN_OUTCOME'), answered(503, 'BUSY')]],
   [true, [null, answered(409, 'KEY_IN_FLIGHT')]],
+  [true, [null, answered(503, 'COMING_SOON')]],
   [false, [answered(429, 'RATE_LIMITED')]],
   [false, [answered(503, 'BUSY')]],
   [false, [answered(503, 'COMING_SOON')]],

@@ -21,14 +21,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether this refuses the request itself, and says nothing about one under the same key that was sent before. */
+/**
+ * Whether this refuses the request itself, or none has arrived (status 0), so that it says nothing about one under the
+ * same key that was sent before.
+ */
 export const isNoAnswer = ({ status, code }: Pick<ApiError, 'status' | 'code'>): boolean =>
-  status === 401 || status === 429 || code === 'BUSY'
+  status === 0 || status === 401 || status === 429 || code === 'BUSY' || code === 'COMING_SOON'
 
 /** Whether an attempt that ends so, after others that left it open or not, leaves open whether it was carried out. */
 function leavesOpen(answer: Pick<ApiError, 'status' | 'code'>, wasOpen: boolean): boolean {
   if (isNoAnswer(answer)) return wasOpen
-  return answer.code === 'KEY_IN_FLIGHT' || (answer.status >= 500 && answer.code !== 'COMING_SOON')
+  return answer.code === 'KEY_IN_FLIGHT' || answer.status >= 500
 }
 
 export interface ApiOptions {

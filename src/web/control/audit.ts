@@ -31,11 +31,16 @@ export function AuditLog() {
   const [filter, setFilter] = useState(filterOf(typed))
   const [cursors, setCursors] = useState<readonly string[]>([])
   const cursor = cursors.at(-1) ?? null
-  const { answer, trouble } = useRequest(() => operations.audit(filter, cursor), [filter, cursor])
+  const { answer, trouble } = useRequest(() => operations.audit(filter, cursor), [filter], [cursor])
   const find = (event: Event): void => {
     event.preventDefault()
     setCursors([])
     setFilter(filterOf(typed))
+  }
+  const older = (): void => {
+    const next = answer?.nextCursor ?? null
+    // The page before is shown until the next one is there.
+    if (next !== null && next !== cursor) setCursors([...cursors, next])
   }
   return html`
     <section class="card" aria-labelledby="audit-title">
@@ -71,13 +76,7 @@ export function AuditLog() {
         <button class="small" disabled=${cursors.length === 0} onClick=${() => setCursors(cursors.slice(0, -1))}>
           Newer
         </button>
-        <button
-          class="small"
-          disabled=${answer === null || answer.nextCursor === null}
-          onClick=${() => answer !== null && answer.nextCursor !== null && setCursors([...cursors, answer.nextCursor])}
-        >
-          Older
-        </button>
+        <button class="small" disabled=${answer === null || answer.nextCursor === null} onClick=${older}>Older</button>
       </footer>
     </section>
   `

@@ -14,7 +14,7 @@ export function Users() {
   const [typed, setTyped] = useState('')
   const [search, setSearch] = useState('')
   const [offset, setOffset] = useState(0)
-  const { answer, trouble, again } = useRequest(() => operations.users(search, offset), [search, offset])
+  const { answer, trouble, again } = useRequest(() => operations.users(search, offset), [search], [offset])
   useEffect(() => {
     const waiting = setTimeout(() => {
       setSearch(typed)

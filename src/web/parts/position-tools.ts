@@ -98,7 +98,7 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
         done++
       } catch (error) {
         why = messageFor(error)
-        if (isUnsure(error)) break // the server is away
+        if (isUnsure(error, true)) break // the server is away
       }
     }
     if (why !== '') setTrouble(say(words.positions.closedSome, { done, n: free.length, why }))

@@ -48,7 +48,12 @@ export function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
       ${
         isWanted
           ? null
-          : html`${' '}<button type="button" class="small" disabled=${isAsking} onClick=${releaseOrder}>
+          : html`${' '}<button
+                type="button"
+                class="small"
+                disabled=${isAsking}
+                onClick=${() => releaseOrder(unsure.key)}
+              >
                 ${words.ticket.dropIt}
               </button>`
       }
