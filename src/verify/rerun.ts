@@ -183,9 +183,13 @@ export class Rerun {
         ...levels,
       } as const
       outcome = open(draft, order, { ...terms, newId: () => id })
-    } else if (line.kind === 'levels')
-      outcome = changeLevels(draft, { kind: 'change_levels', ...own, ...levels }, terms)
-    else if (line.kind === 'reduce') {
+    } else if (line.kind === 'levels') {
+      // One that was kept is not judged: the shown price may have passed it.
+      const before = draft.position(id)
+      const stopLoss = levels.stopLoss === before?.stopLoss ? undefined : levels.stopLoss
+      const takeProfit = levels.takeProfit === before?.takeProfit ? undefined : levels.takeProfit
+      outcome = changeLevels(draft, { kind: 'change_levels', ...own, stopLoss, takeProfit }, terms)
+    } else if (line.kind === 'reduce') {
       const part = { lots: lots(Number(line['lots'])), idempotency: null }
       outcome = close(draft, { kind: 'close_part', ...own, ...part }, { ...terms, newId: () => `${id}/${n}` })
     } else if (line.kind === 'close' && line['by'] === 'user') {
