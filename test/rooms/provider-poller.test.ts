@@ -162,6 +162,17 @@ function pollingOf(
   return { poller, world, heard, reported, desk, leases: parts.leases, polls: () => polls }
 }
 
+it('[V2] the calendar leaves the last calls of a quota to the polls, by what it took last time', async () => {
+  const of = (remaining: number) => ({ allowance: { remaining, resetsInSecs: 3_600 } })
+  const none = { fixtures: [], sources: new Map(), unreadable: [], refused: new Map() } as const
+  const calendar = vi.fn<() => Promise<ProviderAnswer>>(async () => ({ ...none, ...of(9_999_940) }))
+  const ample = Array.from({ length: 360 }, () => of(10_000_000))
+  const { poller } = pollingOf([...ample, of(60)], { calendar })
+  await vi.waitUntil(() => poller.status().polls === 361, { timeout: 30_000 })
+  expect(calendar).toHaveBeenCalledTimes(1)
+  await poller.stop()
+})
+
 it('[V2] an allowance counts until it is renewed, also if the provider never tells of it again', async () => {
   const { poller, world, polls } = polling({ allowance: { remaining: 10_000, resetsInSecs: 5 } }, {})
   await vi.waitUntil(() => polls() > 2, { timeout: 30_000 })
