@@ -9,6 +9,7 @@ import { instant } from '../../actors/kernel/world.ts'
 import type { HttpEnv } from './answers.ts'
 import { commonPurse, PURSE_TEXT } from './schemas.ts'
 import { FIRST_YEAR, INSTANT_MAX, INSTANT_MIN, LAST_YEAR } from './unfit-values.ts'
+import { strictBody } from './unknown-names.ts'
 
 const uuid = (example: string) => z.guid().toLowerCase().openapi({ format: 'uuid', example })
 
@@ -172,3 +173,6 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   required: true,
   content: { 'application/json': { schema } },
 })
+
+/** The `body` of a request with these fields and no others. */
+export const fieldsBody = <const Shape extends z.core.$ZodShape>(shape: Shape) => jsonBody(strictBody(shape))

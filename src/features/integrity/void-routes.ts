@@ -9,11 +9,10 @@ import { answerWith, fail, type HttpEnv, notFound } from '../../http/answers.ts'
 import { commandId } from '../../http/command-ids.ts'
 import { BODY, FRESH_ADMIN } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody, KeyHeader, PositionIdInput, reasonInput } from '../../http/inputs.ts'
+import { fieldsBody, KeyHeader, PositionIdInput, reasonInput } from '../../http/inputs.ts'
 import { positionJson } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json, PositionBody, userIdText } from '../../http/schemas.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 
 const VoidBody = z
   .object({
@@ -48,7 +47,7 @@ const route = createRoute({
   request: {
     headers: KeyHeader,
     params: z.object({ id: PositionIdInput }),
-    body: jsonBody(strictBody({ reason: reasonInput })),
+    body: fieldsBody({ reason: reasonInput }),
   },
   responses: {
     200: json(VoidBody, 'Void. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),

@@ -10,17 +10,16 @@ import type { Joined, League, Leagues } from './store.ts'
 import { answerWith, fail, type HttpEnv, notFound } from '../../http/answers.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { TRADE_SECURITY, type Gates, type SignedInEnv } from '../../http/gates.ts'
-import { decimalInput, FixtureNumberInput, jsonBody, LeagueIdInput, LineInput, timeInput } from '../../http/inputs.ts'
+import { decimalInput, fieldsBody, FixtureNumberInput, LeagueIdInput, LineInput, timeInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 import { LeagueBody, leagueJson } from './schema.ts'
 
 const MATCHES_MAX = 64
 const DAYS_MAX = 400
 const CODE_LENGTH_MAX = 64
 
-const NewLeague = strictBody({
+const NewLeague = fieldsBody({
   name: LineInput.openapi({ example: 'Harbour Friends' }),
   startsAt: timeInput.optional().openapi({ description: 'From when positions can be opened; absent for now.' }),
   endsAt: timeInput.openapi({
@@ -49,7 +48,7 @@ const found = createRoute({
     'price and without moving any price. What happens there counts nowhere else. Anyone with the `code` can join. A user ' +
     `takes part in at most ${LEAGUES_MAX} leagues at a time.`,
   security: TRADE_SECURITY,
-  request: { body: jsonBody(NewLeague) },
+  request: { body: NewLeague },
   responses: {
     201: json(LeagueBody, 'Founded.'),
     ...leagueErrors.responses(...SIGNED_IN, ...BODY, 'NOT_FOUND', 'LEAGUE_LIMIT'),
@@ -67,11 +66,9 @@ const join = createRoute({
     'continues with the wallet they had. A repetition changes nothing.',
   security: TRADE_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        code: z.string().trim().toLowerCase().min(1).max(CODE_LENGTH_MAX).openapi({ example: '9f2c4b7d01ae' }),
-      }),
-    ),
+    body: fieldsBody({
+      code: z.string().trim().toLowerCase().min(1).max(CODE_LENGTH_MAX).openapi({ example: '9f2c4b7d01ae' }),
+    }),
   },
   responses: {
     200: json(LeagueBody, 'The caller is a member.'),

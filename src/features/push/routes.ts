@@ -8,7 +8,7 @@ import type { PushSubscription, PushTarget } from './store.ts'
 import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody } from '../../http/inputs.ts'
+import { fieldsBody } from '../../http/inputs.ts'
 import { json } from '../../http/schemas.ts'
 import { strictBody } from '../../http/unknown-names.ts'
 
@@ -79,19 +79,17 @@ const subscribe = createRoute({
     'are encrypted for the browser and are at most 15 minutes old.',
   security: BROWSER_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        endpoint,
-        keys: strictBody({
-          p256dh: z.base64url().length(87).openapi({
-            example: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
-          }),
-          auth: z.base64url().length(22).openapi({ example: 'BTBZMqHH6r4Tts7J_aSIgg' }),
+    body: fieldsBody({
+      endpoint,
+      keys: strictBody({
+        p256dh: z.base64url().length(87).openapi({
+          example: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
         }),
-        kinds: kinds.min(1).max(KINDS.length),
-        quiet: quiet.default(null),
+        auth: z.base64url().length(22).openapi({ example: 'BTBZMqHH6r4Tts7J_aSIgg' }),
       }),
-    ),
+      kinds: kinds.min(1).max(KINDS.length),
+      quiet: quiet.default(null),
+    }),
   },
   responses: { 200: json(SubscriptionBody, 'Registered.'), ...errors(...SIGNED_IN, ...BODY) },
 })

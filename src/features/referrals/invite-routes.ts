@@ -3,12 +3,11 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { fail, type HttpEnv } from '../../http/answers.ts'
 import { BODY, SIGNED_IN } from '../../http/error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody, LineInput } from '../../http/inputs.ts'
+import { fieldsBody, LineInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 import { referralErrors } from './errors.ts'
 import { ReferralBody, referralJson, type ReferralPorts } from './schema.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -20,7 +19,7 @@ const route = createRoute({
     'Each invite has its own code, so `GET /api/referrals` shows who registered. A user may have at most 200 unused ' +
     'invites. At most 30 a minute per address.',
   security: BROWSER_SECURITY,
-  request: { body: jsonBody(strictBody({ name: LineInput.openapi({ example: 'Grace' }) })) },
+  request: { body: fieldsBody({ name: LineInput.openapi({ example: 'Grace' }) }) },
   responses: {
     201: json(ReferralBody, 'Created.'),
     ...referralErrors.responses(...SIGNED_IN, ...BODY, 'TOO_MANY_INVITES'),

@@ -3,11 +3,10 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../http/answers.ts'
 import { BODY, SIGNED_IN } from '../../http/error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody } from '../../http/inputs.ts'
+import { fieldsBody } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 import type { ReferralPorts } from './schema.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -20,7 +19,7 @@ const route = createRoute({
     'the caller has already been referred. At most 30 a minute per address.',
   security: READ_SECURITY,
   request: {
-    body: jsonBody(strictBody({ code: z.string().trim().min(1).max(64).openapi({ example: '5d0f9a3c71' }) })),
+    body: fieldsBody({ code: z.string().trim().min(1).max(64).openapi({ example: '5d0f9a3c71' }) }),
   },
   responses: {
     200: json(

@@ -8,13 +8,12 @@ import { DAY_MS, HOUR_MS, type Instant, instant, MINUTE_MS } from '../../../acto
 import { fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { ADMIN, BODY } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { auditReason, decimalInput, jsonBody, LeagueIdInput, LineInput, timeInput } from '../../http/inputs.ts'
+import { auditReason, decimalInput, fieldsBody, LeagueIdInput, LineInput, timeInput } from '../../http/inputs.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json } from '../../http/schemas.ts'
 import { tournamentErrors } from './errors.ts'
 import type { TournamentPorts } from './routes.ts'
 import { TournamentBody, tournamentJson } from './schema.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 
 const DAYS_MAX = 90
 /** No match is longer. How long this one is must not be known beforehand. */
@@ -37,16 +36,14 @@ const schedule = createRoute({
     'An operator who stops its replay ends it. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        name: nameInput,
-        startsAt: startInput,
-        speed: speedInput.default(10),
-        startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
-          .prefault(decimal(STARTING_BALANCE))
-          .openapi({ description: 'Units.', example: 10_000 }),
-      }),
-    ),
+    body: fieldsBody({
+      name: nameInput,
+      startsAt: startInput,
+      speed: speedInput.default(10),
+      startingBalance: decimalInput(money, z.number().min(100).max(1_000_000))
+        .prefault(decimal(STARTING_BALANCE))
+        .openapi({ description: 'Units.', example: 10_000 }),
+    }),
   },
   responses: {
     201: json(TournamentBody, 'Scheduled.'),
@@ -67,15 +64,13 @@ const change = createRoute({
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ id: LeagueIdInput }),
-    body: jsonBody(
-      strictBody({
-        state: z.literal('cancelled').optional().openapi({ description: 'Left out: it is still played.' }),
-        name: nameInput.optional(),
-        startsAt: startInput.optional(),
-        speed: speedInput.optional(),
-        reason: auditReason,
-      }),
-    ),
+    body: fieldsBody({
+      state: z.literal('cancelled').optional().openapi({ description: 'Left out: it is still played.' }),
+      name: nameInput.optional(),
+      startsAt: startInput.optional(),
+      speed: speedInput.optional(),
+      reason: auditReason,
+    }),
   },
   responses: {
     200: json(TournamentBody, 'Changed.'),

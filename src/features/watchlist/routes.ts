@@ -4,10 +4,9 @@ import { decimal } from '../../../actors/kernel/micros.ts'
 import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answers.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../http/error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../http/gates.ts'
-import { comparedPriceInput, InstrumentIdInput, jsonBody } from '../../http/inputs.ts'
+import { comparedPriceInput, fieldsBody, InstrumentIdInput } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import { json } from '../../http/schemas.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 import { watchlistErrors } from './errors.ts'
 import { KINDS } from './news.ts'
 import { followKinds, PriceAlertBody, WatchlistBody } from './schema.ts'
@@ -36,7 +35,7 @@ const choose = createRoute({
   summary: 'Choose which news of followed players the caller is notified of',
   description: 'For all players. News of several at once is one notification. Price alerts are always sent.',
   security: BROWSER_SECURITY,
-  request: { body: jsonBody(strictBody({ kinds: followKinds.max(KINDS.length) })) },
+  request: { body: fieldsBody({ kinds: followKinds.max(KINDS.length) }) },
   responses: { 200: json(WatchlistBody, 'As it is now.'), ...errors(...SIGNED_IN, ...BODY, ...CHANGE) },
 })
 
@@ -83,12 +82,10 @@ const addAlert = createRoute({
     'it; then the alert is gone. At most 20; the same level again is the same alert.',
   security: BROWSER_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        instrumentId: InstrumentIdInput,
-        level: comparedPriceInput(z.number().min(0.01).max(1_000_000)).openapi({ example: 210 }),
-      }),
-    ),
+    body: fieldsBody({
+      instrumentId: InstrumentIdInput,
+      level: comparedPriceInput(z.number().min(0.01).max(1_000_000)).openapi({ example: 210 }),
+    }),
   },
   responses: {
     200: json(PriceAlertBody, 'The alert.'),

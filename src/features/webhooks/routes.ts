@@ -5,13 +5,12 @@ import { errors, fail, type HttpEnv, invalid, notFound } from '../../http/answer
 import { ADMIN, BODY, CHANGE, FRESH_ADMIN, INPUT } from '../../http/error-codes.ts'
 import { eventCursors } from '../../http/event-lines.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { auditReason, jsonBody } from '../../http/inputs.ts'
+import { auditReason, fieldsBody } from '../../http/inputs.ts'
 import { timestamp } from '../../http/json.ts'
 import type { WebhookDesk } from './desk.ts'
 import { webhookErrors } from './errors.ts'
 import { EventType, ID_EXAMPLE, URL_EXAMPLE, WebhookBody } from './schema.ts'
 import { json } from '../../http/schemas.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 
 const URL_LENGTH_MAX = 500
 const WebhookIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE })
@@ -27,7 +26,7 @@ const list = createRoute({
   responses: { 200: json(z.object({ webhooks: z.array(WebhookBody) }), 'The webhooks.'), ...errors(...ADMIN) },
 })
 
-const NewWebhook = strictBody({
+const NewWebhook = fieldsBody({
   url: z.string().max(URL_LENGTH_MAX).openapi({ description: 'In production https only.', example: URL_EXAMPLE }),
   types: z
     .array(EventType)
@@ -49,7 +48,7 @@ const create = createRoute({
     'again, with the same `webhook-id` and events, until the answer is 2xx. Redirects are not followed. Needs a ' +
     'fresh sign-in. Writes an audit entry. docs/webhooks.md has the details.',
   security: ADMIN_WRITE_SECURITY,
-  request: { body: jsonBody(NewWebhook) },
+  request: { body: NewWebhook },
   responses: {
     201: json(
       z.object({
@@ -75,7 +74,7 @@ const change = createRoute({
   security: ADMIN_WRITE_SECURITY,
   request: {
     params,
-    body: jsonBody(strictBody({ state: z.enum(['active', 'paused']).openapi({ example: 'paused' }) })),
+    body: fieldsBody({ state: z.enum(['active', 'paused']).openapi({ example: 'paused' }) }),
   },
   responses: {
     200: json(z.object({ webhook: WebhookBody }), 'Changed.'),

@@ -6,11 +6,10 @@ import type { Comparison } from './play.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid } from '../../http/answers.ts'
 import { ADMIN, BODY } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
-import { jsonBody } from '../../http/inputs.ts'
+import { fieldsBody } from '../../http/inputs.ts'
 import { PPM_PER_PERCENT } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
 import { json, playerName, priceNumber } from '../../http/schemas.ts'
-import { strictBody } from '../../http/unknown-names.ts'
 
 /** Most settings and recordings of one question. */
 const [SETTINGS_MAX, RECORDINGS_MAX] = [50, 3]
@@ -66,26 +65,23 @@ const route = createRoute({
     'is over.',
   security: ADMIN_WRITE_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        settings: z
-          .record(z.string().min(1).max(100), z.union([z.number(), z.boolean(), z.string().max(100)]))
-          .refine((settings) => Object.keys(settings).length <= SETTINGS_MAX, `at most ${SETTINGS_MAX} settings`)
-          .openapi({ description: 'The draft: values by key.', example: { 'scoring.base.goal': 6 } }),
-        recordings: z
-          .array(z.string().min(1).max(100))
-          .min(1)
-          .max(RECORDINGS_MAX)
-          .openapi({
-            description:
-              'Ids as `GET /api/admin/gameplay-bot/fixtures` lists them, or `match-<id>` for an ended match.',
-            example: ['goal-feast'],
-          }),
-        seed: z.int().min(0).max(SEEDS_MAX).default(0).openapi({
-          description: 'Seeds the chance of the traders. Try several: what differs between their answers is chance.',
+    body: fieldsBody({
+      settings: z
+        .record(z.string().min(1).max(100), z.union([z.number(), z.boolean(), z.string().max(100)]))
+        .refine((settings) => Object.keys(settings).length <= SETTINGS_MAX, `at most ${SETTINGS_MAX} settings`)
+        .openapi({ description: 'The draft: values by key.', example: { 'scoring.base.goal': 6 } }),
+      recordings: z
+        .array(z.string().min(1).max(100))
+        .min(1)
+        .max(RECORDINGS_MAX)
+        .openapi({
+          description: 'Ids as `GET /api/admin/gameplay-bot/fixtures` lists them, or `match-<id>` for an ended match.',
+          example: ['goal-feast'],
         }),
+      seed: z.int().min(0).max(SEEDS_MAX).default(0).openapi({
+        description: 'Seeds the chance of the traders. Try several: what differs between their answers is chance.',
       }),
-    ),
+    }),
   },
   responses: { 200: json(WhatIfBody, 'What was, and what would have been.'), ...errors(...ADMIN, ...BODY) },
 })

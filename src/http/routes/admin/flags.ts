@@ -6,11 +6,10 @@ import { FlagBody } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { auditReason, jsonBody } from '../../inputs.ts'
+import { auditReason, fieldsBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { updatedJson } from './settings.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const KeyPath = z.object({
   key: z.string().refine(isFlagKey, 'must be 1 to 64 of a–z, 0–9, _, . and -, first a letter or digit').openapi({
@@ -40,7 +39,7 @@ const set = createRoute({
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: KeyPath,
-    body: jsonBody(strictBody({ enabled: z.boolean().openapi({ example: true }), reason: auditReason })),
+    body: fieldsBody({ enabled: z.boolean().openapi({ example: true }), reason: auditReason }),
   },
   responses: { 200: json(FlagBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'FLAG_LIMIT') },
 })

@@ -6,7 +6,7 @@ import { DEFAULT_TRADERS, FixtureBody, ReplayBody, replayId } from '../../admin-
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
-import { auditReason, bodyMayBeEmpty, jsonBody, optionalBody } from '../../inputs.ts'
+import { auditReason, bodyMayBeEmpty, fieldsBody, optionalBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -54,31 +54,29 @@ const start = createRoute({
     'recording. A replay continues after a restart. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        fixtureId: z.string().min(1).max(64).openapi({ example: 'goal-feast' }),
-        speed: z.number().min(1).max(120).default(1).openapi({ description: '1 is real time.' }),
-        traders: z.int().min(0).max(500).default(DEFAULT_TRADERS).openapi({ description: 'Simulated traders.' }),
-        lossless: z
-          .boolean()
-          .default(false)
-          .openapi({
-            description:
-              'Plays every frame, late if need be, and starts players at the prices of the recording: every such run has ' +
-              'the same base prices to the micro, under any load. Otherwise a replay that is held up skips frames.',
-          }),
-        practice: z
-          .boolean()
-          .optional()
-          .openapi({
-            description:
-              'Whether it is traded with practice money: a purse and boards of its own, and no XP, badge, referral, draw or ' +
-              'activity. Left out: as the setting `replays.practice` says, by default false.',
-            example: false,
-          }),
-        reason: auditReason,
-      }),
-    ),
+    body: fieldsBody({
+      fixtureId: z.string().min(1).max(64).openapi({ example: 'goal-feast' }),
+      speed: z.number().min(1).max(120).default(1).openapi({ description: '1 is real time.' }),
+      traders: z.int().min(0).max(500).default(DEFAULT_TRADERS).openapi({ description: 'Simulated traders.' }),
+      lossless: z
+        .boolean()
+        .default(false)
+        .openapi({
+          description:
+            'Plays every frame, late if need be, and starts players at the prices of the recording: every such run has ' +
+            'the same base prices to the micro, under any load. Otherwise a replay that is held up skips frames.',
+        }),
+      practice: z
+        .boolean()
+        .optional()
+        .openapi({
+          description:
+            'Whether it is traded with practice money: a purse and boards of its own, and no XP, badge, referral, draw or ' +
+            'activity. Left out: as the setting `replays.practice` says, by default false.',
+          example: false,
+        }),
+      reason: auditReason,
+    }),
   },
   responses: {
     200: json(StatusBody.extend({ started: replayId }), 'It plays within a second.'),

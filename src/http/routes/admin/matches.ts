@@ -4,10 +4,9 @@ import type { Ended } from '../../../../rooms/cluster/protocol.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { BODY, FRESH_ADMIN } from '../../error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { auditReason, FixtureIdInput, jsonBody } from '../../inputs.ts'
+import { auditReason, fieldsBody, FixtureIdInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const outcome = z.enum(['settle', 'void']).openapi({
   description: '`settle`: close at the current prices. `void`: give every margin back.',
@@ -22,7 +21,7 @@ const route = createRoute({
     'For a fixture whose match data has stopped permanently. Open positions are settled at the current prices; with ' +
     '`outcome: "void"` every margin is given back instead. It cannot be undone. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
-  request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(strictBody({ outcome, reason: auditReason })) },
+  request: { params: z.object({ id: FixtureIdInput }), body: fieldsBody({ outcome, reason: auditReason }) },
   responses: {
     200: json(z.object({ matchId: z.int().openapi({ example: 19_155_071 }), outcome }), 'Settlement has begun.'),
     ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER', 'BUSY'),

@@ -7,12 +7,11 @@ import { DryRunBody, SettingBody, settingValue } from '../../admin-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { auditReason, jsonBody } from '../../inputs.ts'
+import { auditReason, fieldsBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { effectJson, summed } from './rule-effects.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const list = createRoute({
   method: 'get',
@@ -45,16 +44,14 @@ const set = createRoute({
         .default('false')
         .openapi({ description: 'Change nothing; say what would move.' }),
     }),
-    body: jsonBody(
-      strictBody({
-        value: settingValue,
-        force: z
-          .boolean()
-          .default(false)
-          .openapi({ example: false, description: 'Make the change however far it moves prices.' }),
-        reason: auditReason,
-      }),
-    ),
+    body: fieldsBody({
+      value: settingValue,
+      force: z
+        .boolean()
+        .default(false)
+        .openapi({ example: false, description: 'Make the change however far it moves prices.' }),
+      reason: auditReason,
+    }),
   },
   responses: {
     200: json(z.union([DryRunBody, SettingBody]), 'Set, or with `dryRun` what would move.'),

@@ -5,13 +5,12 @@ import { LEAGUES_SHOWN, NEWEST, UserFileBody } from '../../admin-schemas.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody, reasonInput, UserIdInput } from '../../inputs.ts'
+import { fieldsBody, reasonInput, UserIdInput } from '../../inputs.ts'
 import { ledgerEntryJson, positionJson, timestamp, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { sessionJson } from '../auth/sessions.ts'
 import { keyJson } from '../keys/keys.ts'
-import { strictBody } from '../../unknown-names.ts'
 import { listedUserJson } from './users.ts'
 
 const route = createRoute({
@@ -34,7 +33,7 @@ const note = createRoute({
     'An entry `user.note` of the audit log, which every admin reads. Its text is erased with the account of the user; ' +
     'do not name other people in it.',
   security: ADMIN_WRITE_SECURITY,
-  request: { params: z.object({ id: UserIdInput }), body: jsonBody(strictBody({ text: reasonInput })) },
+  request: { params: z.object({ id: UserIdInput }), body: fieldsBody({ text: reasonInput }) },
   responses: { 200: json(z.object({ noted: z.literal(true) }), 'Noted.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
 })
 

@@ -12,11 +12,10 @@ import { Downloads } from '../../downloads.ts'
 import { ADMIN, BODY, FRESH_ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { cursorsOf, nextCursor } from '../../cursors.ts'
-import { auditReason, jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
+import { auditReason, fieldsBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const cursors = cursorsOf('users', z.tuple([z.uuid()]), ['0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f'])
 
@@ -88,12 +87,10 @@ const setRole = createRoute({
   security: BROWSER_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
-    body: jsonBody(
-      strictBody({
-        role: z.enum(['admin', 'user']).openapi({ example: 'user' }),
-        reason: auditReason,
-      }),
-    ),
+    body: fieldsBody({
+      role: z.enum(['admin', 'user']).openapi({ example: 'user' }),
+      reason: auditReason,
+    }),
   },
   responses: {
     200: json(ListedUserBody, 'The user with the new role.'),
@@ -115,7 +112,7 @@ const setStatus = createRoute({
   security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
-    body: jsonBody(strictBody({ status: userStatus, reason: reasonInput })),
+    body: fieldsBody({ status: userStatus, reason: reasonInput }),
   },
   responses: {
     200: json(ListedUserBody, 'The user with the new status.'),

@@ -5,15 +5,14 @@ import { unreachable } from '../../../../actors/kernel/assert.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
-import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
+import { DistrictIdInput, fieldsBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
 import { deviceOf, failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
-import { strictBody } from '../../unknown-names.ts'
 
-const Profile = strictBody({
+const Profile = fieldsBody({
   registrationTicket: TicketInput,
   username: z
     .string()
@@ -38,7 +37,7 @@ const route = createRoute({
     'the identity provider. At most 10 a minute per address, and `auth.registrations_per_network_day` (0: any ' +
     'number) a day from one network (IPv4 by /24, IPv6 by /48). A person whose account was erased in the last year ' +
     'is frozen and limited as they were.',
-  request: { body: jsonBody(Profile) },
+  request: { body: Profile },
   security: PUBLIC_SECURITY,
   responses: {
     200: json(

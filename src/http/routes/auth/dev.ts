@@ -3,18 +3,17 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { present } from '../../../../actors/kernel/assert.ts'
 import { errors, fail, type HttpEnv, invalid } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
-import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
+import { DistrictIdInput, fieldsBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json, userIdText } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
 import { cancelled, DeletionCancelled, deviceOf, openSession, type SessionDeps } from './registration.ts'
-import { strictBody } from '../../unknown-names.ts'
 import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const TOKEN_EXAMPLE = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 
-const SyntheticUser = strictBody({
+const SyntheticUser = fieldsBody({
   displayName: LineInput.openapi({ example: 'Ada' }),
   districtId: DistrictIdInput.optional().openapi({ description: 'Any district if left out.' }),
   referralCode: z.string().max(64).optional().openapi({
@@ -29,7 +28,7 @@ const one = createRoute({
   tags: ['Development'],
   summary: 'Sign in as a synthetic user',
   description: 'Creates the user with a wallet of 10,000 units the first time; the same name is the same user.',
-  request: { body: jsonBody(SyntheticUser) },
+  request: { body: SyntheticUser },
   security: PUBLIC_SECURITY,
   responses: {
     200: json(
@@ -53,12 +52,10 @@ const batch = createRoute({
   summary: 'Create up to 1,000 synthetic users, each with a session',
   description: 'Their names are the prefix and a number from 1; the same names are the same users.',
   request: {
-    body: jsonBody(
-      strictBody({
-        count: z.int().min(1).max(BATCH_MAX).openapi({ example: 1 }),
-        prefix: LineInput.max(40).default('Player'),
-      }),
-    ),
+    body: fieldsBody({
+      count: z.int().min(1).max(BATCH_MAX).openapi({ example: 1 }),
+      prefix: LineInput.max(40).default('Player'),
+    }),
   },
   security: PUBLIC_SECURITY,
   responses: {

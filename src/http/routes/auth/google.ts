@@ -5,7 +5,7 @@ import { unreachable } from '../../../../actors/kernel/assert.ts'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { fieldsBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { Queue, QUEUE_FULL, SIGN_INS } from '../../queue.ts'
 import { json } from '../../schemas.ts'
@@ -18,7 +18,6 @@ import {
   secondsUntil,
   type SessionDeps,
 } from './registration.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -30,17 +29,15 @@ const route = createRoute({
     'code by e-mail. A nonce is valid for one sign-in, and remembered for 300 seconds; a refused token does not ' +
     'consume it. A token is valid once, until it expires. At most 20 a minute per address.',
   request: {
-    body: jsonBody(
-      strictBody({
-        idToken: z.string().min(1).max(8_192).openapi({
-          example: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl',
-        }),
-        nonce: z.string().min(1).max(255).openapi({
-          description: 'The `nonce` that the token was requested with.',
-          example: 'n-0S6_WzA2Mj',
-        }),
+    body: fieldsBody({
+      idToken: z.string().min(1).max(8_192).openapi({
+        example: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl',
       }),
-    ),
+      nonce: z.string().min(1).max(255).openapi({
+        description: 'The `nonce` that the token was requested with.',
+        example: 'n-0S6_WzA2Mj',
+      }),
+    }),
   },
   security: PUBLIC_SECURITY,
   responses: {

@@ -6,11 +6,10 @@ import { SECOND_MS } from '../../../../actors/kernel/world.ts'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { fieldsBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { failSignIn, secondsUntil, TicketInput } from './registration.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const verify = createRoute({
   method: 'post',
@@ -21,15 +20,13 @@ const verify = createRoute({
     'A code is valid for 5 minutes and 3 tries. The code that was right may be sent again for a minute, with the same ' +
     'answer, in case the first one was lost. At most 10 requests a minute per address.',
   request: {
-    body: jsonBody(
-      strictBody({
-        registrationTicket: TicketInput,
-        otp: z
-          .string()
-          .regex(/^\d{6}$/, 'must be six digits')
-          .openapi({ example: '042137' }),
-      }),
-    ),
+    body: fieldsBody({
+      registrationTicket: TicketInput,
+      otp: z
+        .string()
+        .regex(/^\d{6}$/, 'must be six digits')
+        .openapi({ example: '042137' }),
+    }),
   },
   security: PUBLIC_SECURITY,
   responses: {
@@ -46,7 +43,7 @@ const resend = createRoute({
   description:
     'The previous code becomes invalid. 429 with `Retry-After` within a minute of the last code. At most 5 requests ' +
     'a minute per address.',
-  request: { body: jsonBody(strictBody({ registrationTicket: TicketInput })) },
+  request: { body: fieldsBody({ registrationTicket: TicketInput }) },
   security: PUBLIC_SECURITY,
   responses: {
     200: json(

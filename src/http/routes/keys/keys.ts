@@ -9,17 +9,16 @@ import { answerWith, errors, fail, type HttpEnv, invalid, notFound, UNAUTHORIZED
 import { addressOf, addressPrefix } from '../../client-address.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates, SIGN_IN_AGAIN } from '../../gates.ts'
-import { jsonBody, LineInput } from '../../inputs.ts'
+import { fieldsBody, LineInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const DAYS = 90
 const DAYS_MAX = 366
 export const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
 
-const NewKey = strictBody({
+const NewKey = fieldsBody({
   name: LineInput.openapi({ description: 'To tell keys apart.', example: 'My bot' }),
   scopes: z
     .array(ScopeInput)
@@ -50,7 +49,7 @@ const create = createRoute({
     'key ends when it expires or is deleted, when the user signs out everywhere, and when their role is taken away. ' +
     'Writes an audit entry; the user gets a mail.',
   security: BROWSER_SECURITY,
-  request: { body: jsonBody(NewKey) },
+  request: { body: NewKey },
   responses: {
     201: json(
       z.object({

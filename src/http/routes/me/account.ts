@@ -3,12 +3,11 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, invalid, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, CHANGE, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { fieldsBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { clearSession } from '../../session-cookies.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const hidden = z.boolean().openapi({ example: true })
 
@@ -21,7 +20,7 @@ const change = createRoute({
     'Hidden users are on no board, in no activity and no draw, count in no district, and have no rank themselves. ' +
     'Their results continue to count, and show again when they come back.',
   security: BROWSER_SECURITY,
-  request: { body: jsonBody(strictBody({ hiddenFromBoards: hidden })) },
+  request: { body: fieldsBody({ hiddenFromBoards: hidden }) },
   responses: {
     200: json(z.object({ hiddenFromBoards: hidden }), 'As it is now. Boards follow within a second.'),
     ...errors(...SIGNED_IN, ...BODY, ...CHANGE),
@@ -40,9 +39,9 @@ const remove = createRoute({
     'ledger stay under a pseudonym. The username is kept from others for a year.',
   security: BROWSER_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({ confirm: z.string().max(64).openapi({ description: "The caller's username.", example: 'ada_l' }) }),
-    ),
+    body: fieldsBody({
+      confirm: z.string().max(64).openapi({ description: "The caller's username.", example: 'ada_l' }),
+    }),
   },
   responses: {
     200: json(

@@ -16,11 +16,10 @@ import { LimitsBody } from '../../account-schemas.ts'
 import { errors, fail, type HttpEnv, invalid, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, CHANGE, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
-import { decimalInput, isNearTime, jsonBody, NEAR_TIMES } from '../../inputs.ts'
+import { decimalInput, fieldsBody, isNearTime, NEAR_TIMES } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const timeInput = z.iso
   .datetime({ offset: true })
@@ -51,16 +50,11 @@ const set = createRoute({
     'caller opens nothing in any purse (`SELF_EXCLUDED`); they can close, and set levels.',
   security: BROWSER_SECURITY,
   request: {
-    body: jsonBody(
-      strictBody({
-        dailyLoss: decimalInput(money, z.number().min(0))
-          .nullable()
-          .optional()
-          .openapi({ type: 'number', example: 500 }),
-        coolOffUntil: timeInput,
-        excludedUntil: timeInput,
-      }),
-    ),
+    body: fieldsBody({
+      dailyLoss: decimalInput(money, z.number().min(0)).nullable().optional().openapi({ type: 'number', example: 500 }),
+      coolOffUntil: timeInput,
+      excludedUntil: timeInput,
+    }),
   },
   responses: {
     200: json(LimitsBody, 'The limits in force, and those that wait.'),

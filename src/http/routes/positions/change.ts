@@ -3,11 +3,10 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { fieldsBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
 import { IdPath, originOf, refusing, stopLossInput, takeProfitInput, tradeJson } from './order.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'patch',
@@ -22,7 +21,7 @@ const route = createRoute({
   security: TRADE_SECURITY,
   request: {
     params: IdPath,
-    body: jsonBody(strictBody({ stopLoss: stopLossInput, takeProfit: takeProfitInput })),
+    body: fieldsBody({ stopLoss: stopLossInput, takeProfit: takeProfitInput }),
   },
   responses: {
     200: json(TradeBody, 'Changed.'),

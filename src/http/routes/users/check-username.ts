@@ -4,10 +4,9 @@ import { usernameFlaw } from '../../../../actors/community/registration.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
 import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { fieldsBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -17,7 +16,7 @@ const route = createRoute({
   description:
     'For a form that checks while the user types. `reason` is present if the name is not available. At most 60 a ' +
     'minute per address.',
-  request: { body: jsonBody(strictBody({ username: z.string().max(255).openapi({ example: 'ada_l' }) })) },
+  request: { body: fieldsBody({ username: z.string().max(255).openapi({ example: 'ada_l' }) }) },
   security: PUBLIC_SECURITY,
   responses: {
     200: json(

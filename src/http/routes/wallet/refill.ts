@@ -6,13 +6,12 @@ import { RefillBody } from '../../account-schemas.ts'
 import { answerWith, errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { TRADE_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { fieldsBody } from '../../inputs.ts'
 import { timestamp, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { strictBody } from '../../unknown-names.ts'
 
-const RefillOrder = strictBody({
+const RefillOrder = fieldsBody({
   purse: z
     .enum(['main', 'practice'])
     .openapi({ description: 'The purse of a league is not refilled.', example: 'practice' }),
@@ -28,7 +27,7 @@ const route = createRoute({
     'units and once a week; no board counts it. Refused while one of its positions ' +
     'is open. Booked in the ledger as `refill`; a repetition adds nothing.',
   security: TRADE_SECURITY,
-  request: { body: jsonBody(RefillOrder) },
+  request: { body: RefillOrder },
   responses: {
     200: json(RefillBody, 'The wallet as it is now.'),
     ...errors(...SIGNED_IN, ...BODY, 'POSITIONS_OPEN', 'NOT_RUINED', 'REFILLED_LATELY'),
