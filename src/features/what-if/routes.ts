@@ -3,54 +3,19 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import type { WhatIf } from './what-if.ts'
 import type { Comparison } from './play.ts'
+import { type OutcomeBody, WhatIfBody } from './schema.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid } from '../../http/answers.ts'
 import { ADMIN, BODY } from '../../http/error-codes.ts'
 import { ADMIN_WRITE_SECURITY, type Gates } from '../../http/gates.ts'
 import { fieldsBody } from '../../http/inputs.ts'
 import { PPM_PER_PERCENT } from '../../http/json.ts'
 import type { HttpDeps } from '../../http/ports.ts'
-import { json, playerName, priceNumber } from '../../http/schemas.ts'
+import { json } from '../../http/schemas.ts'
 
 /** Most settings and recordings of one question. */
 const [SETTINGS_MAX, RECORDINGS_MAX] = [50, 3]
 const SEEDS_MAX = 999
 const RETRY_AFTER_SECS = 10
-
-const OutcomeBody = z
-  .object({
-    positions: z.int().openapi({ description: 'Positions opened.', example: 412 }),
-    washouts: z.int().openapi({ example: 17 }),
-    levels: z.int().openapi({ description: 'Stop-losses and take-profits that were reached.', example: 64 }),
-    voided: z.int().openapi({ description: 'Void: the recorded match was not played to its end.', example: 0 }),
-    house: z.number().openapi({ description: 'Units that the house won from all traders.', example: 318.25 }),
-  })
-  .openapi('WhatIfOutcome')
-
-const WhatIfBody = z
-  .object({
-    matches: z.array(
-      z.object({
-        recording: z.string().openapi({ example: 'goal-feast' }),
-        was: OutcomeBody,
-        would: OutcomeBody,
-        movedCount: z.int().openapi({ description: 'Players whose price would have differed.', example: 31 }),
-        moved: z
-          .array(
-            z.object({
-              name: playerName,
-              was: priceNumber.openapi({ description: 'The base price at the end, under the settings in force.' }),
-              would: priceNumber.openapi({ description: 'The same under the draft.', example: 211.4 }),
-              farthestPct: z.number().openapi({
-                description: 'How far apart the two were at most during the match, in per cent.',
-                example: 4.2,
-              }),
-            }),
-          )
-          .openapi({ description: 'The farthest apart first; at most 20.' }),
-      }),
-    ),
-  })
-  .openapi('WhatIf')
 
 const route = createRoute({
   method: 'post',

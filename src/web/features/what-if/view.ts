@@ -1,5 +1,7 @@
 /** What if: a draft of settings, tried on recordings before anything is set. */
 import { useEffect, useState } from 'preact/hooks'
+import type { z } from 'zod'
+import type { WhatIfBody } from '../../../features/what-if/schema.ts'
 import { messageFor } from '../../error-messages.ts'
 import { percent, signed, units } from '../../format.ts'
 import { html } from '../../html.ts'
@@ -10,29 +12,8 @@ import { item } from '../../route.ts'
 import { api } from '../../session.ts'
 import { saidBy, type Spread, spreadOf } from './spread.ts'
 
-interface TriedOutcome {
-  readonly positions: number
-  readonly washouts: number
-  readonly levels: number
-  readonly voided: number
-  readonly house: number
-}
-
 /** Recordings under the settings in force and under a draft. */
-interface WhatIf {
-  readonly matches: readonly {
-    readonly recording: string
-    readonly was: TriedOutcome
-    readonly would: TriedOutcome
-    readonly movedCount: number
-    readonly moved: readonly {
-      readonly name: string
-      readonly was: number
-      readonly would: number
-      readonly farthestPct: number
-    }[]
-  }[]
-}
+type WhatIf = z.output<typeof WhatIfBody>
 
 type Draft = Readonly<Record<string, SettingValue>>
 
