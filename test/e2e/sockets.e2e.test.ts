@@ -46,7 +46,7 @@ async function comingSoon(programs: readonly Program[]): Promise<void> {
     const all = await ada.instruments()
     return all.length > 0 && all
   }, PATIENCE)
-  const matchId = Number(present(players[0], 'player').fixtureId)
+  const matchId = present(players[0], 'player').fixtureId
   // The first process runs the match, and has its room.
   const room = await new Sdk(await (await signedIn(first, 'Ada')).socketUrl()).joinById(matchRoomId(fixtureId(matchId)))
   const left = new Promise<number>((resolve) => room.onLeave((code) => resolve(code)))

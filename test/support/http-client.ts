@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { apiJudge } from '../http/http-rig.ts'
 import { fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { InstrumentBody, MatchBody, PositionBody, WalletBody } from '../../src/http/schemas.ts'
 
 export interface Answer {
   readonly status: number
@@ -11,45 +12,14 @@ export interface Answer {
   readonly body: unknown
 }
 
-const Wallet = z.looseObject({
-  balance: z.number(),
-  marginUsed: z.number(),
-  unrealizedPnl: z.number(),
-  equity: z.number(),
-  freeMargin: z.number(),
-})
+const Wallet = WalletBody.loose()
 const User = z.looseObject({ userId: z.uuid().transform(userId), username: z.string(), wallet: Wallet })
-const Instrument = z.looseObject({
-  id: z.uuid().transform(instrumentId),
-  position: z.string(),
-  currentPrice: z.number(),
-  live_base_price: z.number(),
-  net_position_imbalance: z.number(),
-  k_mod: z.number(),
-  last_published_price: z.number(),
-  tradingStatus: z.string(),
-})
-const Position = z.looseObject({
+const Instrument = InstrumentBody.loose().extend({ id: z.uuid().transform(instrumentId) })
+const Position = PositionBody.loose().extend({
   id: z.uuid().transform(positionId),
   instrumentId: z.uuid().transform(instrumentId),
-  lotSize: z.number(),
-  openPrice: z.number(),
-  currentPrice: z.number(),
-  exitPrice: z.number(),
-  margin: z.number(),
-  unrealizedPnl: z.number(),
-  stopLoss: z.number().nullable(),
-  takeProfit: z.number().nullable(),
-  status: z.enum(['open', 'closed']),
-  closePrice: z.number().nullable(),
-  realizedPnl: z.number().nullable(),
-  closedBy: z.string().nullable(),
 })
-const Match = z.looseObject({
-  id: z.int().transform(fixtureId),
-  minute: z.int().nullable(),
-  tradeWindow: z.looseObject({ status: z.string() }),
-})
+const Match = MatchBody.loose().extend({ id: z.int().transform(fixtureId) })
 const Quote = z.looseObject({
   fillPrice: z.number(),
   margin: z.number(),
