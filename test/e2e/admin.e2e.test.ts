@@ -197,11 +197,7 @@ eachDataPlace((settle) => {
       const place = await settle()
       onTestFinished(() => place.remove())
       const env = { ...place.env, ...ADMIN, DEMO_REPLAY: 'none' }
-      const client = async (program: Program, name: string) => {
-        const signedIn = new HttpClient((await program.listening).url)
-        await signedIn.signIn(name)
-        return signedIn
-      }
+      const client = async (program: Program, name: string) => HttpClient.of((await program.listening).url, name)
       const first = new Program(env)
       const before = { ann: await client(first, 'Ann'), bob: await client(first, 'Bob') }
       const id = await start(before.ann, { fixtureId: 'slow-burner', speed: 2, traders: 5 })
@@ -233,8 +229,7 @@ onServers((settle) => {
     const rig = await open(settle)
     const bob = await rig.user('Bob')
     const other = new Program({ ...rig.env, ...ADMIN, DEMO_REPLAY: 'none' })
-    const ann = new HttpClient((await other.listening).url)
-    await ann.signIn('Ann')
+    const ann = await HttpClient.of((await other.listening).url, 'Ann')
     const order = long(present((await bob.instruments())[0], 'player'))
     await set(ann, 'trading.mode', 'halted')
     await vi.waitUntil(async () => (await bob.open(order)).status === 409, PATIENCE)

@@ -57,8 +57,7 @@ async function visitorOf(
   program: Program,
   name = 'Ada',
 ): Promise<{ readonly ada: HttpClient; readonly feed: FeedClient }> {
-  const ada = new HttpClient((await program.listening).url)
-  await ada.signIn(name)
+  const ada = await HttpClient.of((await program.listening).url, name)
   const players = await vi.waitUntil(async () => {
     const all = await ada.instruments()
     return all.length > 0 && all
@@ -133,8 +132,7 @@ onServers((settle) => {
     const { cluster } = await clustered()
     const { url } = await cluster.api.listening
     await visitor(cluster)
-    const ann = new HttpClient(url)
-    await ann.signIn('Ann')
+    const ann = await HttpClient.of(url, 'Ann')
     const set = (key: string, value: number) => ann.request('PUT', `/api/admin/settings/${key}`, { value })
     expect(await set('rules.max_move_pct', 0)).toMatchObject({ status: 200 })
     const effects = async () => read(await set('scoring.scale?dryRun=true', 5), 200, DryRun)
@@ -348,8 +346,7 @@ onServers((settle) => {
     const second = new Program({ ...api, PORT: new URL(url).port, WS_PORT: new URL(wsUrl).port })
     expect(await second.listening).toMatchObject({ url, wsUrl })
     await first.kill()
-    const ada = new HttpClient(url)
-    await ada.signIn('Ada W94')
+    const ada = await HttpClient.of(url, 'Ada W94')
     const feed = new FeedClient(await ada.socketUrl())
     await feed.opened
     feed.ask({ type: 'ping', id: 1 })

@@ -18,8 +18,7 @@ beforeAll(async () => {
   place = await embeddedPlace()
   server = new Program({ ...place.env, LOG_LEVEL: 'debug', DEMO_TRADERS: '0' })
   addresses = await server.listening
-  ada = new HttpClient(addresses.url)
-  await ada.signIn('Ada')
+  ada = await HttpClient.of(addresses.url, 'Ada')
   const players = await vi.waitUntil(async () => {
     const all = await ada.instruments()
     return all.some(({ tradingStatus }) => tradingStatus === 'OPEN') && all

@@ -39,8 +39,7 @@ onServers((settle) => {
     const far = (await other.listening).url
     for (const url of [near, far]) expect((await fetch(`${url}/ready`)).status).toBe(200)
 
-    const ann = new HttpClient(near)
-    await ann.signIn('Ann')
+    const ann = await HttpClient.of(near, 'Ann')
     expect(await ann.request('PUT', '/api/admin/settings/trading.hold_secs', { value: 0 })).toMatchObject({
       status: 200,
     })

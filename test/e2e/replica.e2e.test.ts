@@ -47,8 +47,7 @@ onServers(() => {
       return rows.map(({ query }) => query).join('\n')
     }
 
-    const ann = new HttpClient(url)
-    await ann.signIn('Ann')
+    const ann = await HttpClient.of(url, 'Ann')
     const player = await vi.waitUntil(
       async () => (await ann.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
       PATIENCE,

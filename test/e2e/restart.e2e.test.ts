@@ -43,8 +43,7 @@ eachDataPlace((settle) => {
   it('[X11] killed during a match, the server restarts with every wallet, position and price, and the match continues', async () => {
     const place = await settled(settle)
     const first = await start(place, { DEMO_SPEED: '8' })
-    const ada = new HttpClient((await first.listening).url)
-    await ada.signIn('Ada')
+    const ada = await HttpClient.of((await first.listening).url, 'Ada')
     const player = await vi.waitUntil(
       async () => (await ada.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN'),
       PATIENCE,
@@ -59,8 +58,7 @@ eachDataPlace((settle) => {
       clientPrice: player.currentPrice,
     } as const
     const trade = await ada.opens(order, 'kept')
-    const gone = new HttpClient(ada.url)
-    await gone.signIn('Bea') // whose sign-out closes none of Ada's sockets
+    const gone = await HttpClient.of(ada.url, 'Bea') // whose sign-out closes none of Ada's sockets
     const ended = { cookie: `game_access=${gone.cookie('game_access')}; game_refresh=${gone.cookie('game_refresh')}` }
     await gone.request('POST', '/api/auth/logout')
 
@@ -113,8 +111,7 @@ eachDataPlace((settle) => {
   it('a stopping server sends clients the time to reconnect, finishes its work and exits with 0', async () => {
     const place = await settled(settle)
     const program = await start(place, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
-    const ada = new HttpClient((await program.listening).url)
-    await ada.signIn('Ada')
+    const ada = await HttpClient.of((await program.listening).url, 'Ada')
     const player = await vi.waitUntil(
       async () => (await ada.instruments()).find((i) => i.tradingStatus === 'OPEN'),
       PATIENCE,

@@ -15,11 +15,8 @@ afterEach(killRemaining)
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
 const UNKNOWN_MATCH = 4_000_000_000
 
-async function signedIn(program: Program, name: string): Promise<HttpClient> {
-  const client = new HttpClient((await program.listening).url)
-  await client.signIn(name)
-  return client
-}
+const signedIn = async (program: Program, name: string): Promise<HttpClient> =>
+  HttpClient.of((await program.listening).url, name)
 
 async function feedOf(client: HttpClient): Promise<FeedClient> {
   const feed = new FeedClient(await client.socketUrl())

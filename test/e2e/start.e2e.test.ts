@@ -79,8 +79,7 @@ it('has the players of its demo from its first answer on', async () => {
       () => false,
     )
   await vi.waitUntil(isUp, PATIENCE)
-  const user = new HttpClient(url)
-  await user.signIn('Ada')
+  const user = await HttpClient.of(url, 'Ada')
   expect(await user.instruments()).not.toEqual([])
   expect(await program.stop()).toMatchObject({ code: 0 })
 })

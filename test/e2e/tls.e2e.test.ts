@@ -32,8 +32,7 @@ describe.skipIf(!hasTlsServers)('over TLS', () => {
     const ready = await fetch(`${url}/ready`)
     const checks = { database: 'ok', fastStore: 'ok', bus: 'ok' }
     expect([ready.status, await ready.json()]).toMatchObject([200, { checks }])
-    const user = new HttpClient(url)
-    await user.signIn('Ann')
+    const user = await HttpClient.of(url, 'Ann')
     await vi.waitUntil(async () => {
       const player = (await user.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN')
       if (player === undefined) return false

@@ -26,8 +26,7 @@ async function start(place: DataPlace, settings: Settings): Promise<Program> {
 
 /** Opens a position within the caller's trace. */
 async function tradeAt(program: Program, traceparent: string): Promise<void> {
-  const ada = new HttpClient((await program.listening).url)
-  await ada.signIn('Ada')
+  const ada = await HttpClient.of((await program.listening).url, 'Ada')
   const players = await vi.waitUntil(async () => {
     const all = await ada.instruments()
     return all.some(({ tradingStatus }) => tradingStatus === 'OPEN') && all

@@ -46,8 +46,7 @@ onServers((settle) => {
     const settings = { ...place.env, DEMO_TRADERS: '0', DEMO_SPEED: '2', DRAIN_SECS: '2' }
     const program = new Program(settings)
     const { url } = await program.listening
-    const ada = new HttpClient(url)
-    await ada.signIn('Ada')
+    const ada = await HttpClient.of(url, 'Ada')
     const player = await vi.waitUntil(
       async () => (await ada.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
       PATIENCE,

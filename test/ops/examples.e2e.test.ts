@@ -33,8 +33,7 @@ describe('an example', () => {
       PUBLIC_WS_URL: relay.url.replace(/\/$/, ''),
     })
     url = (await program.listening).url
-    visitor = new HttpClient(url)
-    await visitor.signIn('Visitor')
+    visitor = await HttpClient.of(url, 'Visitor')
     await vi.waitUntil(async () => (await visitor.instruments()).some((i) => i.tradingStatus === 'OPEN'), PATIENCE)
   })
   afterAll(async () => {

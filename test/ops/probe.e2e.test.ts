@@ -22,8 +22,7 @@ describe('npm run ops -- probe', () => {
   beforeAll(async () => {
     program = new Program({ DATA_DIR: folder, DEMO_SPEED: '30', DEMO_TRADERS: '5', ...ADMIN })
     ;({ url } = await program.listening)
-    const ann = new HttpClient(url)
-    await ann.signIn('Ann')
+    const ann = await HttpClient.of(url, 'Ann')
     await ann.request('PUT', '/api/admin/settings/trading.hold_secs', { value: 0 })
     probe = new Probe({ url, key: await personalKey(url, 'Canary', ['trade']) })
   }, BUSY_MACHINE_MS)

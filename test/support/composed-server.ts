@@ -74,9 +74,7 @@ export class ComposedServer {
 
   /** A signed-in user. */
   async user(name: string): Promise<HttpClient> {
-    const client = new HttpClient(this.url)
-    await client.signIn(name)
-    return client
+    return HttpClient.of(this.url, name)
   }
 
   /** Closes every socket of a user, as signing out does; their session stays valid. */

@@ -52,6 +52,13 @@ export class HttpClient {
     this.url = url
   }
 
+  /** Signed in under this name. */
+  static async of(url: string, name: string): Promise<HttpClient> {
+    const client = new HttpClient(url)
+    await client.signIn(name)
+    return client
+  }
+
   cookie(name: string): string {
     return present(this.#cookies.get(name), `the cookie ${name}`)
   }

@@ -127,9 +127,7 @@ export class Rehearsal {
   }
 
   async user(name: string): Promise<HttpClient> {
-    const client = new HttpClient(this.#url)
-    await client.signIn(name)
-    return client
+    return HttpClient.of(this.#url, name)
   }
 
   /** Creates `count` simulated traders. */

@@ -73,9 +73,7 @@ export class ServerRig {
 
   /** A signed-in user. */
   async user(name: string): Promise<HttpClient> {
-    const client = new HttpClient(this.url)
-    await client.signIn(name)
-    return client
+    return HttpClient.of(this.url, name)
   }
 
   users(name: string, count: number): Promise<HttpClient[]> {
