@@ -84,9 +84,14 @@ describe.skipIf(!hasBrowser)('the account page', () => {
   it('a switch keeps the focus while it is set, and so does the card of a row that goes', async () => {
     const { page } = await visit('Ada Focus')
     const kind = page.getByRole('checkbox', { name: 'A position is washed out' })
-    // Long enough for the browser to take the focus from what can no longer have it.
-    await page.evaluate('PushManager.prototype.subscribe = () => new Promise((_, no) => setTimeout(no, 500))')
+    await page.evaluate('PushManager.prototype.subscribe = () => new Promise((_, no) => (window.refuse = no))')
     await kind.press('Space')
+    await page.waitForFunction('window.refuse !== undefined')
+    await page.locator('[aria-disabled=true]:focus').waitFor()
+    // By the second frame the browser has taken the focus from what can no longer have it.
+    await page.evaluate('new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))')
+    expect(await kind.and(page.locator(':focus')).count()).toBe(1)
+    await page.evaluate('window.refuse()')
     await page.locator('.toast').getByText('Not changed').waitFor()
     expect(await kind.and(page.locator(':focus')).count()).toBe(1)
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('My bot')
