@@ -198,7 +198,7 @@ export class TriggerBooks {
     const id = bookOf(p)
     const book = present(this.#books.get(id), `triggers of ${id}`)
     book.remove(p)
-    // A fixture that comes back after it was void lists its players anew, some with another slope.
+    // A fixture that comes back after it was void lists its players again, some with another slope.
     if (book.isEmpty) this.#books.delete(id)
   }
 

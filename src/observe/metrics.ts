@@ -32,12 +32,12 @@ export interface Measuring {
   readonly signIn: (outcome: 'ok' | SignInFailure) => void
   /** Counts entries of the audit log that this process has sealed, whichever process wrote them. */
   readonly audited: (entries: readonly SealedEntry[], largeAdoptions: number) => void
-  /** So many push messages were taken, or not. */
+  /** Counts push messages by what became of them. */
   readonly pushed: (outcome: (typeof PUSHED)[number], messages: number) => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
-  /** Nobody can say how much is left. */
+  /** How much is left could not be read. */
   readonly workUnknown: () => void
   /** Adds the metrics of real time, which are read from `stats` at each scrape. To be called once. */
   readonly observe: (stats: () => RealTimeStats) => void

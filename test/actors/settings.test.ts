@@ -86,8 +86,8 @@ describe('the catalogue', () => {
 })
 
 /**
- * What no operator may exceed by a slip of the keyboard. A single move below 10 % washes out nobody who has just
- * opened; nobody is kept from closing for hours, or until the next poll of a provider; no history is deleted that a
+ * What no operator may exceed by a slip of the keyboard. A single move below 10 % washes out no user who has just
+ * opened; no user is kept from closing for hours, or until the next poll of a provider; no history is deleted that a
  * month's audit needs.
  */
 const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] = [

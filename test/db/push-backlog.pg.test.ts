@@ -36,7 +36,7 @@ eachDatabase((open) => {
     const endpoint = `https://push.example/${world.newId()}`
     return (await pushes.subscribe(user, { endpoint, p256dh, auth }, PUSH_KINDS)).id
   }
-  /** The browser is to be told so many things. */
+  /** Queues this many messages for a browser. */
   const tell = (user: UserId, browser: string, messages: number) =>
     sql`
       with told as (

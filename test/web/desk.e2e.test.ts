@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     const data = { value: 'halted', reason: 'the wrong player' }
     expect((await page.request.put(`${site.server.url}/api/admin/settings/${key}`, { data })).status()).toBe(200)
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('Somebody has changed it meanwhile: look at it again.').waitFor()
+    await page.getByText('It has changed meanwhile: look at it again.').waitFor()
     await player.getByRole('button', { name: 'Halted', pressed: true }).waitFor()
     await player.getByRole('button', { name: 'Open' }).click()
     await answer(page, 'Release', 'it was another player')
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     // Nor does a view that has not seen it take the place of what another operator has set.
     expect((await page.request.put(`${site.server.url}/api/admin/settings/${key}`, { data })).status()).toBe(200)
     await player.getByRole('button', { name: 'Close only' }).click()
-    await page.getByRole('dialog').getByText('Somebody has changed it meanwhile').waitFor()
+    await page.getByRole('dialog').getByText('It has changed meanwhile').waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
     await player.getByRole('button', { name: 'Halted', pressed: true }).waitFor()
     await player.getByRole('button', { name: 'Open' }).click()

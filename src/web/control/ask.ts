@@ -29,7 +29,7 @@ export interface Question {
   /** Left out: it cannot be undone. */
   readonly undo?: () => Promise<unknown>
   /**
-   * What it changes, as it stands: JSON that begins with the value. What somebody else has changed meanwhile is neither
+   * What it changes, as it stands: JSON that begins with the value. What has been changed meanwhile is neither
    * overwritten nor undone. `run` may answer the state that it has made, which other processes learn a moment later.
    */
   readonly state?: () => Promise<string>
@@ -172,9 +172,9 @@ const isShown = (state: string, shown: SettingValue | undefined): boolean =>
   shown === undefined || JSON.stringify([shown]).slice(1, -1) === JSON.stringify([JSON.parse(state)[0]]).slice(1, -1)
 
 function changedMeanwhile(): ApiError {
-  // The views show it anew.
+  // The views ask for it again.
   acted.value++
-  const error = 'somebody has changed it meanwhile: look at it again'
+  const error = 'it has changed meanwhile: look at it again'
   return new ApiError(409, { error, code: 'CHANGED_MEANWHILE', requestId: '' })
 }
 
