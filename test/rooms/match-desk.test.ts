@@ -65,6 +65,26 @@ describe('the desk', () => {
     expect(rig.desk.view(MATCH)).toBeUndefined()
   })
 
+  it('[Q13] a match kicks off in the process that hears of it, while the others cannot be asked', async () => {
+    const isAway = async (): Promise<never> => {
+      throw new Error('Redis is away')
+    }
+    const done = async (): Promise<void> => undefined
+    const pubSub = {
+      publish: isAway,
+      send: isAway,
+      subscribe: done,
+      unsubscribe: done,
+      onGap: () => undefined,
+      reconnect: () => undefined,
+      close: done,
+    }
+    const registry = { seen: async () => [], missed: async () => ({ witnesses: 0, matches: [] }), left: done }
+    rig = await RealtimeRig.playing({ cluster: { pubSub, registry, processId: 'here' } })
+    expect(rig.desk.view(MATCH)?.info.feedSeq).toBe(1)
+    expect(ok(await rig.desk.submit(openOrder())).position.close).toBeNull()
+  })
+
   it.each(['the same', 'the next'])(
     '[V10] a fixture that comes back is played again, though its feed counts from 1, in %s process',
     async (process) => {

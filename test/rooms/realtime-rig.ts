@@ -13,7 +13,7 @@ import { lots, price } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { listen } from '../../ops/rehearse/conformance/listen.ts'
-import { type RealTime, startRealTime } from '../../rooms/boot.ts'
+import { type Cluster, type RealTime, startRealTime } from '../../rooms/boot.ts'
 import type { Directory } from '../../rooms/match/match-desk.ts'
 import { AccountStream, type ReadAccounts } from '../../rooms/feed/account-stream.ts'
 import { FanOut, type PriceSource } from '../../rooms/feed/fan-out.ts'
@@ -51,6 +51,7 @@ export interface RealtimeRigOptions {
   readonly leaseTtlMs?: number
   readonly limits?: Partial<ConnectionLimits>
   readonly doorLimits?: Partial<DoorLimits>
+  readonly cluster?: Cluster
 }
 
 /** Limits that nobody reaches. */
@@ -98,6 +99,7 @@ export class RealtimeRig {
   readonly #players: number
   readonly #limits: Partial<ConnectionLimits>
   readonly #doorLimits: DoorLimits
+  readonly #cluster: Cluster | null
   #realTime: RealTime | null = null
   #seq = 0
   #elapsedSecs = 0
@@ -109,6 +111,7 @@ export class RealtimeRig {
     this.#players = options.players ?? 2
     this.#limits = options.limits ?? {}
     this.#doorLimits = { ...NO_LIMITS, ...options.doorLimits }
+    this.#cluster = options.cluster ?? null
     this.readAccounts = readerOf(this.store)
     const answer = getRequestListener((request) => this.realTime.matchmake(request))
     this.#server = createServer((request, response) => void answer(request, response))
@@ -146,7 +149,7 @@ export class RealtimeRig {
       doorLimits: this.#doorLimits,
       directory: this.#directory(),
       ownership: this.store,
-      cluster: null,
+      cluster: this.#cluster,
       runsMatches: true,
       publicAddress: null,
       readAccounts: (questions) => this.readAccounts(questions),
