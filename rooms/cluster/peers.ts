@@ -108,8 +108,9 @@ export class Peers {
 
   /**
    * Sends a match its feed update, wherever it runs. Without an owner, the process with the fewest matches takes it.
+   * Null: it has no owner, and no process could be asked.
    */
-  async offer(update: FeedUpdate): Promise<Fed> {
+  async offer(update: FeedUpdate): Promise<Fed | null> {
     const { bus } = this.#options
     const { fixtureId: matchId } = update.snapshot
     const owner = await this.#ownerOf(matchId)
@@ -119,7 +120,7 @@ export class Peers {
         : await bus.ask(owner, 'feed', { matchId, update, isPlaced: true }, FEED_MS)
     if (reply.kind === 'answered' && reply.answer !== null && reply.answer !== 'elsewhere') return reply.answer
     this.#owners.delete(matchId)
-    return 'elsewhere'
+    return owner === null && reply.kind !== 'answered' ? null : 'elsewhere'
   }
 
   /** Asks the process that runs a match; a match without an owner is activated first. */

@@ -117,9 +117,9 @@ export class MatchDesk implements Host {
   async feed(update: FeedUpdate, origin: MatchOrigin): Promise<Fed> {
     const { peers } = this.#options
     const isHere = origin.replay || peers === null || this.#running(update.snapshot.fixtureId) !== undefined
-    const fed = isHere ? 'elsewhere' : await peers.offer(update)
-    // Without the bus no process hears of a match that has no owner; this one does.
-    return fed === 'elsewhere' ? this.feedHere(update, origin) : fed
+    const fed = isHere ? null : await peers.offer(update)
+    // Without the bus no other process hears of a match that has no owner.
+    return fed ?? this.feedHere(update, origin)
   }
 
   /** The same for a match that must run in this process. */

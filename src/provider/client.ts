@@ -281,7 +281,7 @@ async function request(address: string, options: ProviderOptions): Promise<Envel
   if (body !== null && (status === 200 || status === 404) && isNothingFound(body)) return { ...body, data: null }
   if (status === 200 && body === null)
     throw new ProviderTrouble(`the provider sent ${text.length} characters that are not a valid answer`)
-  if (status === 200 && body !== null && body.code === null && isListing(body.data)) return body
+  if (status === 200 && body !== null && body.code === null && isListing(body)) return body
   const words = body?.message?.slice(0, WORDS_MAX) ?? 'no message'
   const isSpent = status === 429 || body?.code === QUOTA_SPENT
   const code = status === 200 && typeof body?.code === 'number' ? ` (code ${body.code})` : ''
@@ -292,11 +292,12 @@ async function request(address: string, options: ProviderOptions): Promise<Envel
 }
 
 const isNothingFound = ({ data, message }: Envelope): boolean =>
-  (data === undefined || data === null) && message !== undefined && NOTHING_FOUND.test(message)
+  fixturesIn(data).length === 0 && message !== undefined && NOTHING_FOUND.test(message)
 
-/** What an answer without an error holds: a list, one fixture, or null where there is none. */
-const isListing = (data: unknown): boolean =>
-  data === null || listIn(data) !== null || (typeof data === 'object' && 'id' in data)
+/** What an answer without an error holds: a list, one fixture, or null where there is none. Without any, no words. */
+const isListing = ({ data, message }: Envelope): boolean =>
+  (data === null || listIn(data) !== null || (typeof data === 'object' && 'id' in data)) &&
+  (message === undefined || fixturesIn(data).length > 0)
 
 async function fetchText(address: string, { token, timeoutMs, world }: ProviderOptions): Promise<Reply> {
   try {

@@ -36,8 +36,9 @@ export function playersOf(
     }
     players.set(id, bothOf(players.get(id), player))
   }
+  const teamOf = ({ participant_id: team }: EventRow): Side | null => (team === null ? null : sideOf(team))
   for (const row of fixture.events ?? []) {
-    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, sideOf(row.participant_id), instrumentIdOf) : null
+    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, teamOf(row), instrumentIdOf) : null
     if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
   }
   return [...players.values()]

@@ -6,7 +6,7 @@ import type { FixturePayload } from './payload.ts'
 const LISTED_MIN = 7
 
 /**
- * The side of a team, by number. The list of participants may have another one than the rest: then a score names the
+ * The side of a team, by number; line-ups may list one team without. The list of participants may have another one than the rest: then a score names the
  * side of that, or the line-ups have one of the two teams and a third, which is the other one.
  */
 export function sidesOf(
@@ -19,11 +19,11 @@ export function sidesOf(
     [away, 'away'],
   ])
   for (const { participant_id: team, score } of scores ?? []) {
-    if (!sides.has(team) && score.participant !== null) sides.set(team, score.participant)
+    if (team !== null && !sides.has(team) && score.participant !== null) sides.set(team, score.participant)
   }
   const listed = Map.groupBy(lineups ?? [], ({ team_id: team }) => team)
   const [unknown, ...more] = [...listed].filter(([team, rows]) => !sides.has(team) && rows.length >= LISTED_MIN)
   const isOther = unknown !== undefined && more.length === 0 && listed.has(home) !== listed.has(away)
   if (isOther) sides.set(unknown[0], listed.has(home) ? 'away' : 'home')
-  return (team) => (team === null ? null : (sides.get(team) ?? null))
+  return (team) => sides.get(team) ?? null
 }

@@ -43,14 +43,16 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   if (home === undefined || away === undefined || home.id === away.id) {
     return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
   }
-  const sideOf = sidesOf(fixture, home.id, away.id)
+  const sideIn = sidesOf(fixture, home.id, away.id)
+  // Only a line-up means a team without saying which.
+  const sideOf = (team: number | null): Side | null => (team === null ? null : sideIn(team))
   const scoreOf = (side: Side, kind: ScoreKind): number | null =>
     goalsIn(fixture, (row) => (sideOf(row.participant_id) ?? row.score.participant) === side && isOf(row, kind))
   const periods = periodsOf(fixture, options.receivedAt)
   const told = periods.map(({ period }) => period)
   const state = stateBeside({ state: stateOf(fixture), stateId: fixture.state_id }, told)
   const isShootout = hasShootout({ ...state, periods: told })
-  const players = playersOf(fixture, sideOf, options.instrumentIdOf)
+  const players = playersOf(fixture, sideIn, options.instrumentIdOf)
   const current = { home: scoreOf('home', 'CURRENT'), away: scoreOf('away', 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
   const idOf = idsByName(players)

@@ -582,10 +582,6 @@ describe('statistics of several players', () => {
     ['shifted by one', { 2: six[11], 11: six[1], 1: six[12], 12: six[5], 5: six[6] }],
     ['of one of them', Object.fromEntries(Object.keys(six).map((id, n) => [id, { ...six[6], 118: 6.1 + n / 10 }]))],
     ['of another time', fewer],
-    [
-      'of a match that has only begun for one team',
-      { ...six, 1: { 80: 0 }, 2: { 80: 0 }, 5: { 80: 0 }, 6: { 80: 0 }, 11: { 80: 47 } },
-    ],
   ])('[P21] are none where those of many fall: rows are %s in up to three updates', (_, wrong) => {
     const squad = said(six).players
     const hear = (...told: readonly unknown[]) =>

@@ -133,10 +133,12 @@ describe('the provider', () => {
 
   it('that finds no match has answered', async () => {
     const none = { fixtures: [], sources: new Map(), unreadable: [], refused: new Map(), allowance: null }
-    const body = JSON.stringify({ message: 'No result(s) found matching your request.' })
-    for (const status of [200, 404]) {
-      const { provider } = await serve(() => ({ status, body }))
-      expect(await provider.inPlay()).toEqual(none)
+    const message = 'No result(s) found matching your request.'
+    for (const body of [{ message }, { data: [], message }].map((one) => JSON.stringify(one))) {
+      for (const status of [200, 404]) {
+        const { provider } = await serve(() => ({ status, body }))
+        expect(await provider.inPlay()).toEqual(none)
+      }
     }
   })
 
@@ -150,6 +152,8 @@ describe('the provider', () => {
     [200, { data: { error: 'internal' } }, 'the provider answered 200: no message', null],
     [200, { data: 'maintenance' }, 'the provider answered 200: no message', null],
     [200, { message: 'Under maintenance' }, 'the provider answered 200: Under maintenance', null],
+    [200, { data: null, message: 'Server Error' }, 'the provider answered 200: Server Error', null],
+    [200, { data: [], message: 'Your plan has expired' }, 'the provider answered 200: Your plan has expired', null],
     [
       404,
       { message: 'The route v3/x could not be found.' },

@@ -387,6 +387,8 @@ describe('rows that contradict one another', () => {
     expect(fed({}, over, playedOn).state.info).toMatchObject({ phase: 'live', settling: null })
     expect(fed({}, over, over).state.info).toMatchObject({ phase: 'ended', settling: null })
     expect(fed({}, over, over, over).state.info.settling).toBe('full_time')
+    const byNumber: Said = { over: { ...over.over, state: null } }
+    expect(fed({}, byNumber).state.info.settling).toBeNull()
     const whole: Said = { over: { ...over.over, periods: [FIRST, { ...SECOND, minutes: 91, ticking: false }] } }
     const late = secondHalf(FIRST, { ...SECOND, minutes: 91 })
     expect(fed(secondHalf(FIRST, SECOND), late, late, whole).state.info.settling).toBe('full_time')

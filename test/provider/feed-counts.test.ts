@@ -1,6 +1,8 @@
 /** Statistics of one player that are wrong for more than one poll. */
 import { describe, expect, it } from 'vitest'
+import { FedMatch } from '../support/fed-match.ts'
 import {
+  AWAY,
   busy,
   counts,
   details,
@@ -10,6 +12,8 @@ import {
   lineup,
   lineups,
   LINEUPS,
+  payload,
+  type Row,
   type Said,
   STATS,
 } from '../support/fed-polls.ts'
@@ -28,6 +32,52 @@ describe('statistics that are wrong for some polls', () => {
   ])('[P21] say nothing, however often they are told: %s', (_, wrong) => {
     const after = fed(right, ...often(6, busy(wrong)), right).bases()
     expect(after).toEqual(fed(right, ...often(6, right), right).bases())
+  })
+
+  it('[P21] are none where the first that a match tells are those of an earlier one', () => {
+    const early = (of: (n: number) => Readonly<Record<number, number>>): Said => ({
+      minute: 0,
+      over: { lineups: LINEUPS.map((row, n) => ({ ...row, details: details(of(n)) })) },
+    })
+    const none = early(() => ({}))
+    const old = early((n) => ({ 80: 60 + n, 116: 50 + n, ...(n === 3 ? { 84: 1 } : {}) }))
+    const now = early((n) => ({ 80: n % 3, 116: n % 2 }))
+    const only = (...polls: readonly Said[]) => {
+      const match = new FedMatch()
+      for (const [n, said] of polls.entries()) match.poll(payload(n, said))
+      return match.bases()
+    }
+    expect(only(none, old, ...often(6, now))).toEqual(only(none, ...often(7, now)))
+  })
+
+  it('[P22] of one team that begin again are added to what was known', () => {
+    const told = (of: (player: number, isMill: boolean) => number): Said => ({
+      over: {
+        lineups: LINEUPS.map((row) => {
+          const n = of(Number(row['player_id']), row['team_id'] === AWAY)
+          return { ...row, details: details({ ...STATS, 80: n, 116: n }) }
+        }),
+      },
+    })
+    const whole = (more: number): Said => told((player) => 20 + (player % 5) + more)
+    const begun = (more: number): Said => told((player, isMill) => (isMill ? more : 20 + (player % 5) + more))
+    const after = fed(whole(0), whole(0), ...often(6, begun(0)), begun(1))
+    expect(after.bases()).toEqual(fed(whole(0), whole(0), ...often(6, whole(0)), whole(1)).bases())
+  })
+
+  it('[P22] wait where a row stands under the id of a team-mate, whose own is missing', () => {
+    const busier = { 80: 33, 116: 27, 86: 3, 117: 3, 78: 3, 96: 4, 118: 7.3 }
+    const withThird = (of: Readonly<Record<number, number>>, rest: readonly Row[]): Said => ({
+      over: {
+        lineups: rest.map((row) => (row['player_id'] === 3 ? { ...row, details: details(of) } : row)),
+      },
+    })
+    const rows = lineups({ 4: { details: details(busier) } })
+    const usual = withThird(STATS, rows)
+    const silent = lineups({ 4: { details: [] } })
+    for (const rest of [silent, silent.filter((row) => row['player_id'] !== 4)]) {
+      expect(fed(usual, usual, withThird(busier, rest)).base(3)).toBe(fed(usual, usual, usual).base(3))
+    }
   })
 
   it('[P21] are taken as they are where a player may have done as much', () => {

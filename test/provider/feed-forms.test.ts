@@ -50,6 +50,16 @@ describe('fields in another form', () => {
     expect(fed(said).bases()).toEqual(fed(scored).bases())
   })
 
+  it('[P24] a line-up may list one of the teams without its number', () => {
+    const eleven = (team: number | null, from: number): readonly Row[] =>
+      Array.from({ length: 13 }, (_, n) =>
+        lineup(11, { player_id: from + n, team_id: team, type_id: n < 11 ? 11 : 12 }),
+      )
+    const said = parseFixture(payload(1, { over: { lineups: [...eleven(HOME, 100), ...eleven(null, 200)] } }), options)
+    const sides = said.ok ? said.snapshot.players.map(({ side }) => side) : []
+    expect([sides.length, sides.filter((side) => side === 'away').length]).toEqual([26, 13])
+  })
+
   it('[P24] a list may stand in `data`', () => {
     const said: Said = { ...scored, over: { lineups: lineups({ 4: { details: details(counts) } }) } }
     const inData = { data: said.over?.['lineups'] }

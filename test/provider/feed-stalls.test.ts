@@ -82,6 +82,9 @@ describe('a score that stands still', () => {
     const review = event(2, 10, 4, 39, { addition: 'Goal Disallowed' })
     const annulled: Said = { ...stuck, over: { ...stuck.over, events: [goal, review] } }
     expect(fed(...often(4, annulled)).state.info.home.goals).toBe(0)
+    // The score may fall some polls after the review, and the statistics later still.
+    const unstuck: Said = { ...annulled, score: [0, 0] }
+    expect(fed(scored, { ...annulled, score: [1, 0] }, ...often(3, unstuck)).state.info.home.goals).toBe(0)
     expect(fed(stuck, stuck, ...often(3, {})).state.info.home.goals).toBe(0)
   })
 })

@@ -92,9 +92,13 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const state = stateBeside({ state: name, stateId }, current.periods)
   const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
   const minutes = (secsIn(periods) - secsIn(before)) / 60
+  const played = periods.length === 0 || known.replay === true ? null : secsIn(periods) / 60
   const rated = withoutOneRating(current, known.squad)
   const { said: summed, untold } = withUntold(rated, known.squad, last.untold)
-  const { said: possible, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, minutes)
+  const { said: possible, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, {
+    minutes,
+    played,
+  })
   const whole = withoutBeyond(possible)
   const copied = copiedIn(whole.players, known.squad)
   const doubtful = exchangedIn(whole.players, known.squad, minutes).union(copied)

@@ -1,7 +1,7 @@
 /** What a list of events says about counts that fall: it explains them, or vouches for what they were. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixtureEvent, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
-import { isGoal, isTakenBack, near } from '../incidents.ts'
+import { isGoal, isTakenBack, isVar, near } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { STATISTIC } from '../scoring.ts'
 import { otherSide } from './known-players.ts'
@@ -93,7 +93,7 @@ export function isHeldAgainst(
   return statedGoals({ events, players }, squad, side) >= before
 }
 
-/** The goals of a side that the list has and the statistics of their scorers state. */
+/** The goals of a side that the list has and the statistics of scorers state who had none taken back. */
 export function statedGoals(
   { events, players }: Pick<SaidFixture, 'events' | 'players'>,
   squad: FixtureSnapshot['players'],
@@ -107,7 +107,10 @@ export function statedGoals(
     const player = squad.find(({ playerId }) => playerId === scorer)
     return player === undefined ? filed : kind === 'own_goal' ? otherSide(player.side) : player.side
   }
-  const goals = events?.filter((row) => isGoal(row.kind) && sideOf(row) === side && !row.rescinded) ?? []
+  const isReview = (row: FixtureEvent): boolean => isTakenBack(row) && (isGoal(row.kind) || isVar(row.kind))
+  const reviewed = new Set(events?.filter(isReview).map(({ playerId }) => playerId))
+  const isReviewed = (scorer: PlayerId | null): boolean => reviewed.has(scorer) || reviewed.has(null)
+  const goals = events?.filter((row) => isGoal(row.kind) && sideOf(row) === side && !isReviewed(row.playerId)) ?? []
   // A row that is listed twice is one goal of its scorer.
   const isStated = (row: FixtureEvent, n: number): boolean =>
     goals.slice(0, n).filter(({ playerId }) => playerId === row.playerId).length < statedOf(row)

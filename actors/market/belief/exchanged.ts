@@ -74,7 +74,13 @@ export function exchangedIn(
     const isTold = (isAny(before) && isAny(now)) || aheadOf(before, now) >= MULTIPLIED_FROM
     return isTold ? [{ playerId, before, now }] : []
   })
-  const found = new Set(minutes > GAP_MINUTES ? [] : told.filter(isMultiplied))
+  // A row under the id of a team-mate, whose own is then missing.
+  const listed = new Set(rows.flatMap(({ playerId, details }) => (isAny(details ?? {}) ? [playerId] : [])))
+  const untold = squad.filter(({ playerId }) => !listed.has(playerId))
+  const isOfUntold = ({ before, now }: Told): boolean =>
+    Math.min(aheadOf({}, now), aheadOf(before, now)) >= MULTIPLIED_FROM &&
+    untold.some((one) => aheadOf(one.details ?? {}, now) <= EXCHANGED_AHEAD)
+  const found = new Set(minutes > GAP_MINUTES ? [] : told.filter((one) => isMultiplied(one) || isOfUntold(one)))
   for (const one of told) {
     if (found.has(one) || aheadOf(one.before, one.now) < Infinity || isSame(one)) continue
     const giving = reachedFrom(one, (to) => told.filter((from) => from !== to && goesOn(from, to)))

@@ -108,19 +108,21 @@ const SHORT_SECS = 600
 
 /** Answers in a row that are not believed when they show the end of a shoot-out too early. */
 const EARLY_MAX = 2
+const FT_PEN = 8
 
 /**
  * Whether a shoot-out has decided a match whose second half the answer does not list, or not as played: one mistake
  * would settle it.
  */
 export function isShootoutTooEarly(
-  { periods, state }: SaidFixture,
+  { periods, state, stateId }: SaidFixture,
   { replay = false }: Pick<Seen, 'replay'>,
   withheld: number,
 ): boolean {
+  const isDecided = state === null ? stateId === FT_PEN : state === 'FT_PEN'
   const isPlayed = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
     order >= REGULAR && (elapsedSecs ?? Infinity) >= length * 60 - SHORT_SECS
-  return !replay && state === 'FT_PEN' && periods.length > 0 && !periods.some(isPlayed) && withheld < EARLY_MAX
+  return !replay && isDecided && periods.length > 0 && !periods.some(isPlayed) && withheld < EARLY_MAX
 }
 
 /** The answer with its last period running: so an end closes the market, and settles nothing. */
@@ -132,7 +134,7 @@ export function withLastRunning(said: SaidFixture): SaidFixture {
 /** Counts by player that a provider no longer tells: it has begun again at zero. */
 export type Untold = Readonly<Record<string, Details>>
 
-type Counted = Pick<FixturePlayer, 'playerId' | 'details'>
+type Counted = Pick<FixturePlayer, 'playerId' | 'side' | 'details'>
 
 /** Both teams together: fewer actions than these tell nothing. */
 const MANY = 20
@@ -149,21 +151,22 @@ const WHOLE = 0.8
 export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
   const isBegun = Object.keys(untold).length > 0
   const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
-  const [was, is] = [sumOf(told, 'before'), sumOf(told, 'now')]
   const own = ({ playerId, type }: Pair): number => untold[playerId]?.[type] ?? 0
-  const from = told.reduce((sum, pair) => sum + own(pair), 0)
-  const since = was - from
-  // A provider that tells nothing at all for a while has not begun once more, nor one that tells of all players alike.
-  const isLittle = is <= BEGUN_AGAIN * since && is <= BEGUN_MEAN * said.players.length
-  if (since >= MANY && isLittle && !(isBegun && is === 0) && !areAlike(said)) {
+  const sides = begunIn(said, told, own)
+  if (sides.length > 0) {
     const idsOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ playerId }) => playerId))
     const fallen = idsOf(told.filter(({ before, now }) => now < before))
     const stays = idsOf(told.filter(({ playerId, before }) => before > 0 && !fallen.has(playerId)))
-    const begun = squad.flatMap(({ playerId, details }) =>
-      details === null || stays.has(playerId) ? [] : [[playerId, countsOf(details)]],
+    const begun = squad.flatMap(({ playerId, side, details }) =>
+      details === null || stays.has(playerId) || !sides.includes(side) ? [] : [[playerId, countsOf(details)]],
     )
-    return { said: withoutCounts(said, squad), untold: Object.fromEntries(begun) as Untold }
+    const others = squad.flatMap(({ playerId, side }) =>
+      untold[playerId] === undefined || sides.includes(side) ? [] : [[playerId, untold[playerId]]],
+    )
+    return { said: withoutCounts(said, squad), untold: Object.fromEntries([...others, ...begun]) as Untold }
   }
+  const is = sumOf(told, 'now')
+  const from = told.reduce((sum, pair) => sum + own(pair), 0)
   // Where all is told again, adding takes it further from what is known by nearly as much.
   const further = told.reduce(
     (sum, pair) => sum + Math.abs(pair.now + own(pair) - pair.before) - Math.abs(pair.now - pair.before),
@@ -176,6 +179,22 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
     return { ...factsOf(untold[playerId] ?? {}), ...Object.fromEntries(sums) }
   }
   return { said: withDetails(said, whole), untold }
+}
+
+/** The teams whose counts begin again: all together, or those of one. */
+function begunIn(said: SaidFixture, told: readonly Pair[], own: (pair: Pair) => number): readonly Side[] {
+  const isBegun = (sides: readonly Side[], least: number): boolean => {
+    const pairs = told.filter(({ side }) => sides.includes(side))
+    const players = said.players.filter(({ side }) => sides.includes(side)).length
+    const is = sumOf(pairs, 'now')
+    const from = pairs.reduce((sum, pair) => sum + own(pair), 0)
+    const since = sumOf(pairs, 'before') - from
+    // A provider that tells nothing at all for a while has not begun once more.
+    return since >= least && is <= BEGUN_AGAIN * since && is <= BEGUN_MEAN * players && !(from > 0 && is === 0)
+  }
+  // Nor has one that tells of all players alike.
+  if (areAlike(said)) return []
+  return isBegun(SIDES, MANY) ? SIDES : SIDES.filter((side) => isBegun([side], MANY_OF_A_TEAM))
 }
 
 /** No more players than these do the same. */
@@ -192,6 +211,9 @@ const APART = 0.15
 /** After a gap, or a review of the match, it may all be true: at most this many answers in a row say nothing. */
 const WITHHELD_MAX = 3
 
+/** The first statistics tell at most so much a minute, and of as many minutes more: others are of an earlier match. */
+const [FIRST_A_MINUTE, FIRST_MINUTES] = [100, 5]
+
 /** In one answer the counts of this many players do not fall, by MANY together, nor leap. */
 const FALLEN_MIN = 5
 
@@ -199,8 +221,14 @@ const FALLEN_MIN = 5
  * An answer without what cannot be right: counts of all or of a team that are the same times what they were, because a
  * provider has joined its rows twice, and the rows of players many of whom did more before, or much less, because they
  * are old, of others, or of a season.
+ * @param minutes of play since the last answer, and `played` in all, null where no period tells.
  */
-export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], withheld: number, minutes: number) {
+export function withoutImpossible(
+  said: SaidFixture,
+  squad: readonly Counted[],
+  withheld: number,
+  { minutes, played }: { readonly minutes: number; readonly played: number | null },
+) {
   const pairs = pairsIn(said, squad)
   const isOfTeam = (side: Side): boolean =>
     isMultiplied(
@@ -216,7 +244,9 @@ export function withoutImpossible(said: SaidFixture, squad: readonly Counted[], 
       now > before && known.has(playerId) && !canFollow(type, before, now, { withNews: true, minutes }),
   )
   const areMany = (of: readonly Pair[]): boolean => new Set(of.map(({ playerId }) => playerId)).size >= FALLEN_MIN
-  const isOfOthers = (areMany(fallen) && fall >= MANY) || (areMany(leapt) && minutes <= GAP_MINUTES)
+  const isFirst = played !== null && squad.every(({ details }) => details === null)
+  const areTooMany = isFirst && sumOf(pairs, 'now') > FIRST_A_MINUTE * (played + FIRST_MINUTES)
+  const isOfOthers = areTooMany || (areMany(fallen) && fall >= MANY) || (areMany(leapt) && minutes <= GAP_MINUTES)
   if (!areMultiplied && !isOfOthers) return { said, withheld: 0 }
   if (withheld === WITHHELD_MAX) return { said, withheld }
   return { said: isOfOthers ? withDetails(said, () => null) : withoutCounts(said, squad), withheld: withheld + 1 }

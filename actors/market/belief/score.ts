@@ -1,6 +1,6 @@
 /** Which score is believed. Pure. */
 import { type FixturePlayer, type FixtureSnapshot, type SaidFixture, type Side, SIDES } from '../fixture.ts'
-import { isGoal, isTakenBack } from '../incidents.ts'
+import { isGoal } from '../incidents.ts'
 import type { Doubts } from './beliefs.ts'
 import { isHeldAgainst, statedGoals } from './evidence.ts'
 import { goalsCanFollow } from './plausible.ts'
@@ -59,10 +59,8 @@ export function scoreAfter(
   return { goals, doubts, hasFallen }
 }
 
-/** Goals that list and statistics agree on. Those of a scorer who had one taken back are none. */
-function vouchedGoals({ events: list, players: rows }: SaidFixture, { squad }: Known): Readonly<Record<Side, number>> {
-  const reviewed = new Set(list?.filter(isTakenBack).map(({ playerId }) => playerId))
-  const events = list?.filter(({ playerId }) => !reviewed.has(playerId) && !reviewed.has(null)) ?? null
+/** Goals that list and statistics agree on. */
+function vouchedGoals({ events, players: rows }: SaidFixture, { squad }: Known): Readonly<Record<Side, number>> {
   const goalsOf = (side: Side): number =>
     Math.min(...[rows, []].map((players) => statedGoals({ events, players }, squad, side)))
   return { home: goalsOf('home'), away: goalsOf('away') }
