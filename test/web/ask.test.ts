@@ -1,6 +1,7 @@
 /** Requests of a client while its session changes, and while nothing comes through. */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
+import { WANTED_MS } from '../../src/web/client/ask.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
 
 const ORDER = { instrumentId: 'one', direction: 'long', lotSize: 1, clientPrice: 1 } as const
@@ -89,6 +90,31 @@ it.each([
   [false, [null, answered(409, 'PRICE_MOVED')]],
 ])('leaves open (%s) whether an order was carried out', async (isUnsure, answers) => {
   await expect(inTheEnd(answering(...answers).api.open(ORDER, 'first'))).rejects.toMatchObject({ isUnsure })
+})
+
+/** From now on the device has slept for as long as an order is wanted. */
+function sleep(): void {
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + WANTED_MS)
+  onTestFinished(() => clock.mockRestore())
+}
+
+it.each([
+  ['no answer', true, null],
+  ['an answer that lets it be repeated', false, answered(503, 'BUSY')],
+  ['an expired session', false, REFUSED],
+])('sends no order again after a long sleep that ends with %s', async (_, isUnsure, answer) => {
+  const { api, asked } = answering(answer, Response.json({}))
+  const opened = inTheEnd(api.open(ORDER, 'first'))
+  sleep()
+  await expect(opened).rejects.toMatchObject({ isUnsure })
+  expect(asked.filter((path) => path === '/api/positions/open')).toHaveLength(1)
+})
+
+it('asks again for what is only read, however long the device has slept', async () => {
+  const { api } = answering(null, Response.json({ cash: 1 }))
+  const wallet = inTheEnd(api.wallet())
+  sleep()
+  await expect(wallet).resolves.toEqual({ cash: 1 })
 })
 
 it.each([429, 500, 502, 503, 504])(

@@ -66,6 +66,8 @@ const NOTED_MS = 50
 const ORDER_MS = 10_000
 /** The same of everything else: an admin's question may take a minute. */
 const ANSWER_MS = 90_000
+/** What changes something and is older than this its user may no longer want. */
+export const WANTED_MS = 60_000
 
 export type Ask = <Answer>(path: string, options?: RequestOptions) => Promise<Answer>
 
@@ -145,10 +147,18 @@ export function createAsking({
   }
 
   async function ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
-    const mayRepeat = (options.method ?? 'GET') === 'GET' || options.key !== undefined
+    const isRead = (options.method ?? 'GET') === 'GET'
+    // By a clock that goes on while the device sleeps.
+    const began = Date.now()
+    const isWanted = (): boolean => isRead || Date.now() - began < WANTED_MS
     let isOpen = false
     for (let attempt = 1; ; attempt++) {
-      const isLast = !mayRepeat || attempt === ATTEMPTS
+      const mayRepeat = (isRead || options.key !== undefined) && attempt < ATTEMPTS
+      const repeatAfter = async (ms: number, otherwise: ApiError): Promise<void> => {
+        if (!mayRepeat) throw otherwise
+        await pause(ms)
+        if (!isWanted()) throw otherwise
+      }
       let response: Response
       let isRenewing = false
       const before = lastChange()
@@ -157,6 +167,7 @@ export function createAsking({
         if (response.status === 401 && options.isSigningIn !== true && personalKey === undefined) {
           isRenewing = true
           const isRenewed = await renew(before)
+          if (isRenewed && !isWanted()) throw new Error('the renewal took too long')
           isRenewing = false
           if (isRenewed) response = await once(path, options)
           else onSignedOut()
@@ -166,16 +177,17 @@ export function createAsking({
         onUnreachable()
         // What was refused for the session was not carried out, whether that can be renewed now or not.
         if (!isRenewing) isOpen = true
-        if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' }, isOpen)
-        await pause(pauseMs(attempt))
+        const lost = new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' }, isOpen)
+        await repeatAfter(pauseMs(attempt), lost)
         continue
       }
       const facts = await errorIn(response)
       const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
       isOpen = leavesOpen({ status: response.status, code: facts.code }, isOpen)
       const waitMs = Math.max(pauseMs(attempt), Number(response.headers.get('retry-after')) * 1_000 || 0)
-      if (!isPassing || isLast || waitMs > LONGEST_PAUSE_MS) throw new ApiError(response.status, facts, isOpen)
-      await pause(waitMs)
+      const refused = new ApiError(response.status, facts, isOpen)
+      if (!isPassing || waitMs > LONGEST_PAUSE_MS) throw refused
+      await repeatAfter(waitMs, refused)
     }
   }
 

@@ -1,6 +1,7 @@
 /** An order of which it is not known whether it was carried out. */
 import { useEffect, useState } from 'preact/hooks'
 import { findOrder } from '../account.ts'
+import { WANTED_MS } from '../client/ask.ts'
 import { messageFor } from '../error-messages.ts'
 import { lots } from '../format.ts'
 import { html } from '../html.ts'
@@ -12,15 +13,15 @@ import { toast } from '../toasts.ts'
 import { say, words } from '../words.ts'
 
 const ASK_AGAIN_MS = 10_000
-/** To ask is to send it again. What is older than this the user may no longer want. */
-const WANTED_MS = 60_000
 
 /** What became of it is asked as soon as the server is there again. */
 export function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
   const { instrumentId, direction, lotSize } = unsure.order
   const [isAsking, setAsking] = useState(false)
-  // Looked at whenever the clock ticks. One that an earlier page has kept has no time.
-  const isWanted = now.value > 0 && Date.now() - unsure.at < WANTED_MS
+  // To ask is to send it again. One that an earlier page has kept has no time.
+  const mayAsk = (): boolean => Date.now() - unsure.at < WANTED_MS
+  // Looked at whenever the clock ticks.
+  const isWanted = now.value > 0 && mayAsk()
   const find = async (): Promise<void> => {
     setAsking(true)
     try {
@@ -33,7 +34,8 @@ export function UnsureNotice({ unsure }: { unsure: UnsureOrder }) {
   useEffect(() => {
     if (connection.value !== 'live' || !isWanted) return
     void find()
-    const again = setInterval(() => void find(), ASK_AGAIN_MS)
+    // After a sleep of the device this may come before a tick.
+    const again = setInterval(() => void (mayAsk() && find()), ASK_AGAIN_MS)
     return () => clearInterval(again)
   }, [connection.value, unsure.key, isWanted])
   const who = instruments.value.get(instrumentId)?.name ?? words.common.aPlayer
