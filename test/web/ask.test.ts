@@ -170,3 +170,44 @@ it('does not wait for ever for a ticket to the feed', () => {
   vi.useRealTimers()
   expect(states.slice(0, 3)).toEqual(['connecting', 'waiting', 'connecting'])
 })
+
+it('notices a connection that has died in a sleep soon after the user is back, whether it was open or not', async () => {
+  vi.useFakeTimers()
+  const sockets: Silent[] = []
+  class Silent extends EventTarget {
+    static readonly OPEN = 1
+    readonly readyState = 1
+    readonly sent: string[] = []
+    constructor() {
+      super()
+      sockets.push(this)
+    }
+    send(message: string) {
+      this.sent.push(message)
+    }
+    close() {}
+  }
+  vi.stubGlobal('WebSocket', Silent)
+  onTestFinished(() => {
+    feed.stop()
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+  const states: FeedState[] = []
+  const feed = new Feed({
+    token: async () => ({ token: 't', wsUrl: 'ws://touchline.example' }),
+    onState: (state) => states.push(state),
+  })
+  feed.start()
+  await vi.advanceTimersByTimeAsync(0)
+  sockets[0]?.dispatchEvent(new MessageEvent('message', { data: '{"type":"heartbeat"}' }))
+  expect(states).toEqual(['connecting', 'live'])
+  feed.reconnectNow()
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(states).toEqual(['connecting', 'live', 'waiting'])
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(states.at(-1)).toBe('connecting')
+  feed.reconnectNow()
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(states.at(-1)).toBe('waiting')
+})

@@ -98,11 +98,13 @@ export class Feed {
     this.#enter('stopped')
   }
 
-  /** Reconnects at once instead of waiting, because the network is back. */
+  /** The network is back, or the user: reconnects at once instead of waiting, unless a connection soon shows life. */
   reconnectNow(): void {
-    if (this.#state !== 'waiting') return
+    if (this.#state === 'stopped') return
+    if (this.#state === 'live') return this.check()
     this.#failures = 0
-    void this.#connect()
+    if (this.#state === 'connecting') this.#expectMessage(CHECK_MS)
+    else void this.#connect()
   }
 
   /** The network is gone: the device says so. Waits for `reconnectNow`, and tries from time to time. */
