@@ -60,6 +60,8 @@ const templates: Plugin = {
 const LATER = 'later'
 const GAME = join(ROOT, WEB, 'game.ts')
 const WORDS = join(ROOT, WEB, 'words')
+/** Of what loads on demand, what is asked for by name: a page that starts without a network needs it. */
+const LATE = ['game.ts', 'words/es.ts']
 /**
  * Modules that the page loads on demand. A module that two files need is a file of its own for each pair of them: the
  * door would be ten files. What loads later therefore imports all of what is there by then, which costs nothing. Such a
@@ -173,7 +175,7 @@ async function bundle(): Promise<BundledPage> {
     const isEmpty = Object.keys(entry?.output.inputs ?? {}).length === 0 && entry?.output.exports.length === 0
     return isEmpty ? outputs.find(({ output: one }) => path in one.inputs)?.name : entry?.name
   }
-  const sources = [...MAIN, ...OTHERS, posix.basename(GAME)]
+  const sources = [...MAIN, ...OTHERS, ...LATE]
   const entries = Object.fromEntries(sources.map((source) => [source, of(`${WEB}/${source}`) ?? '']))
   const page = { files, entries }
   const isFile = (name: string) => !name.includes(':')

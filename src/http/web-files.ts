@@ -88,7 +88,7 @@ export async function loadWebFiles(facts: PageFacts, origin: string): Promise<We
   const main = bundle.of('main.ts')
   // A browser keeps nothing of a list that names a file twice.
   const named = new Set([
-    ...['main.ts', 'style.css', 'game.ts', 'icon.svg']
+    ...['main.ts', 'style.css', 'game.ts', 'words/es.ts', 'icon.svg']
       .map((name) => bundle.of(name))
       .flatMap(({ name, imports }) => [name, ...imports]),
     ...[...files.keys()].filter((name) => name.endsWith('.woff2')),

@@ -17,11 +17,14 @@ const KEY = 'touchline.language'
 const wanted = [device.get(KEY), ...navigator.languages]
 const isLanguage = (name: string | undefined): name is Language => name !== undefined && Object.hasOwn(LANGUAGES, name)
 
-export const language = wanted.map((tag) => tag?.split('-')[0]).find(isLanguage) ?? 'en'
+const wished = wanted.map((tag) => tag?.split('-')[0]).find(isLanguage) ?? 'en'
+/** Null where its file does not arrive: English is better than no page. */
+const loaded = await LANGUAGES[wished].load().catch(() => null)
+
+export const language: Language = loaded === null ? 'en' : wished
+export const words = loaded ?? en
 /** For numbers and times: the user's own region where it speaks the language. */
 export const locale = navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language
-
-export const words = await LANGUAGES[language].load()
 
 document.documentElement.lang = language
 

@@ -165,7 +165,7 @@ it('the page can be installed, and starts without a network', async () => {
   expect(worker.headers.get('content-security-policy')).toBe("default-src 'none'; connect-src 'self'")
   const [, shell = '[]'] = /"shell":(\[[^\]]*\])/.exec(await worker.text()) ?? []
   const kept = z.array(z.string()).parse(JSON.parse(shell))
-  expect(kept).toContain(rig.deps.web.address('main.ts'))
+  for (const name of ['main.ts', 'game.ts', 'words/es.ts']) expect(kept).toContain(rig.deps.web.address(name))
   for (const url of kept) expect((await get(url)).status, url).toBe(200)
 })
 

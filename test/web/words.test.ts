@@ -1,12 +1,13 @@
 /** The strings files of the page say the same things: every key, every form, every fact. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { BADGES } from '../../actors/community/badges.ts'
 import { REASONS } from '../../actors/market/reason-words.ts'
 import { DISCRETE } from '../../actors/market/scoring.ts'
 import { en } from '../../src/web/words/en.ts'
 import { es } from '../../src/web/words/es.ts'
+import { stubPage } from '../support/page-globals.ts'
 
 const leaves = (of: object, path = ''): readonly (readonly [string, string])[] =>
   Object.entries(of).flatMap(([key, value]) =>
@@ -63,4 +64,16 @@ it('whatever the server tells by a key has words', () => {
   const reasons = [...readFileSync('actors/match/suspension.ts', 'utf8').matchAll(/(?:suspended|closed)\('([^']+)'\)/g)]
   expect(reasons.length).toBeGreaterThan(8)
   for (const [, reason] of reasons) expect(Object.keys(en.windows)).toContain(reason)
+})
+
+it('the page is in English where the file of its language does not arrive', async () => {
+  stubPage('es')
+  vi.doMock('../../src/web/words/es.ts', () => Promise.reject(new Error('offline')))
+  onTestFinished(() => {
+    vi.doUnmock('../../src/web/words/es.ts')
+    vi.unstubAllGlobals()
+  })
+  /** Its types are those of a browser, which tests do not have. */
+  const path: string = '../../src/web/words.ts'
+  expect(await import(path)).toMatchObject({ language: 'en', words: { nav: en.nav } })
 })
