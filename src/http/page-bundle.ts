@@ -111,7 +111,7 @@ const OPTIONS = {
   bundle: true,
   splitting: true,
   format: 'esm',
-  target: 'es2023',
+  target: ['es2023', 'safari17.4'],
   minify: true,
   loader: { '.svg': 'copy', '.png': 'copy', '.woff2': 'file' },
   metafile: true,

@@ -125,6 +125,13 @@ it('each file is compressed as the browser accepts, with the same content', asyn
   expect((await get(font, { 'accept-encoding': 'br' })).headers.get('content-encoding')).toBeNull()
 })
 
+it('Safari selects no text where other browsers select none', async () => {
+  const styles = await (await get(rig.deps.web.address('style.css'))).text()
+  const rules = styles.match(/[^{}]*\{[^{}]*user-select:[^{}]*/g) ?? []
+  expect(rules.length).toBeGreaterThan(0)
+  expect(rules.filter((rule) => !rule.includes('-webkit-user-select:'))).toEqual([])
+})
+
 it('every module that a module imports is served', async () => {
   const { web } = rig.deps
   const modules = web.list().filter(({ name }) => name.endsWith('.js'))
