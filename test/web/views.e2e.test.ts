@@ -40,6 +40,12 @@ const VIEWS: readonly (readonly [address: string, drawn: string])[] = [
   ['/api/docs', '#quickstart'],
 ]
 
+/** Fields to which an iPhone zooms when they are touched, for the size of their letters. */
+const zoomed = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<readonly string[]>(`[...document.querySelectorAll('input:not([type=checkbox]), select, textarea')]
+    .filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16)
+    .map((field) => field.ariaLabel ?? field.id)`)
+
 describe.skipIf(!hasBrowser)('every view', () => {
   const site = browsedServer('axel')
 
@@ -82,7 +88,8 @@ describe.skipIf(!hasBrowser)('every view', () => {
 
   it('speaks the language of the browser, or the one that is chosen, and fits the smallest phone in it', async () => {
     const viewport = { width: 320, height: 640 }
-    const context = await site.browser.newContext({ viewport, locale: 'es-MX', reducedMotion: 'reduce' })
+    const touched = { hasTouch: true, isMobile: true }
+    const context = await site.browser.newContext({ viewport, locale: 'es-MX', reducedMotion: 'reduce', ...touched })
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     await page.goto(site.server.url)
@@ -95,6 +102,7 @@ describe.skipIf(!hasBrowser)('every view', () => {
       if (wide > 320) left.push(`${where}: ${wide} px wide`)
       left.push(...(await overlaps(page)).map((pair) => `${where}: ${pair}`))
       left.push(...(await accessProblems(page)).map((problem) => `${where}: ${problem}`))
+      left.push(...(await zoomed(page)).map((field) => `${where}: an iPhone zooms to ${field}`))
     }
     await look('/')
     await page.getByRole('button', { name: es.signIn.kickOff }).click()
