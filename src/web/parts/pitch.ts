@@ -38,7 +38,11 @@ const Shirt = ({ player }: { player: Player }) => html`
     class="shirt ${player.side}"
     title=${player.name}
     aria-haspopup="dialog"
-    onClick=${() => openSheet(player.instrumentId)}
+    onClick=${({ currentTarget }: { currentTarget: HTMLElement }) => {
+      // Safari gives no button the focus that is tapped.
+      currentTarget.focus()
+      openSheet(player.instrumentId)
+    }}
   >
     ${shirtOf(player, matchEvents.value?.events ?? [])}
     <${Price} id=${player.instrumentId} />

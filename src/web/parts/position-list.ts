@@ -1,6 +1,6 @@
 /** Open positions at live prices, and closed positions. */
 import { signal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import {
   accountValue,
   areKnown,
@@ -133,6 +133,7 @@ function OpenList() {
 
 function Held({ position }: { position: Position }) {
   const pnl = livePnl(position)
+  const row = useRef<HTMLLIElement>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const attempt = async (action: () => Promise<unknown>): Promise<void> => {
@@ -141,7 +142,9 @@ function Held({ position }: { position: Position }) {
     try {
       await action()
     } catch (error) {
-      setTrouble(messageFor(error))
+      // The row may be gone by then, or another view shown.
+      if (row.current?.checkVisibility() === true) setTrouble(messageFor(error))
+      else toast({ tone: 'bad', title: nameOf(position.instrumentId), text: messageFor(error) })
     }
     setBusy(false)
   }
@@ -152,7 +155,7 @@ function Held({ position }: { position: Position }) {
     document.querySelector<HTMLElement>('.positions header button')?.focus({ preventScroll: true })
   }
   return html`
-    <li aria-current=${selectedId.value === position.instrumentId ? 'true' : undefined}>
+    <li ref=${row} aria-current=${selectedId.value === position.instrumentId ? 'true' : undefined}>
       <div class="what">
         <button class="link" onClick=${() => pick(position.instrumentId)}>${nameOf(position.instrumentId)}</button>
         <small>

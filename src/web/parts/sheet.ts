@@ -1,11 +1,12 @@
 /** The ticket in a half sheet over the match: the pitch stays in view. */
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { tradePrice } from '../account.ts'
 import { pickHere } from '../address.ts'
 import { units } from '../format.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { html } from '../html.ts'
-import { quoteOf, selected } from '../market.ts'
+import { selected } from '../market.ts'
 import { Icon } from './icons.ts'
 import { Ticket } from './ticket.ts'
 import { words } from '../words.ts'
@@ -53,7 +54,7 @@ function Sheet() {
       <header>
         <h2 id="sheet-title">${name}</h2>
         ${CARDS.map((Card) => html`<${Card} key=${id} instrumentId=${id} place="sheet" />`)}
-        <b class="num">${units(quoteOf(id).value.price)}</b>
+        <b class="num">${units(tradePrice(id))}</b>
         <a href="#/trade/${id}">${words.pitch.chart}</a>
         <button class="bare" aria-label=${words.common.dismiss} onClick=${close}><${Icon} name="close" /></button>
       </header>

@@ -35,7 +35,7 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
   const direction = draft.direction.value
   const lots = Number(draft.lots.value)
   const isSized = Number.isFinite(lots) && lots > 0
-  const { trouble, isBusy, isReviewing, back, submit } = useOrder(instrument)
+  const { form, trouble, isBusy, isReviewing, back, submit } = useOrder(instrument)
   const { preview, most, again, trouble: unquoted } = useQuote(instrument)
   const balance = wallet.value?.balance ?? null
   const holdSecs = selectedMatch.value?.tradeWindow.holdSecs ?? null
@@ -62,6 +62,7 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
       </header>
       <${PurseSwitch} />
       <form
+        ref=${form}
         onKeyDown=${pressOnce}
         onSubmit=${(event: Event) => {
           event.preventDefault()

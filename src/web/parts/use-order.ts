@@ -1,5 +1,6 @@
 /** Sending the order of the ticket. A large one is shown again before it is sent. */
-import { useEffect, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { open, tradePrice } from '../account.ts'
 import type { Instrument } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
@@ -13,6 +14,8 @@ import { isResting, rest } from './rest.ts'
 import { orderPurse } from './use-quote.ts'
 
 interface Sending {
+  /** Of the element in which `trouble` is said. */
+  readonly form: RefObject<HTMLFormElement | null>
   readonly trouble: string | null
   readonly isBusy: boolean
   readonly isReviewing: boolean
@@ -23,6 +26,7 @@ interface Sending {
 }
 
 export function useOrder(instrument: Instrument): Sending {
+  const form = useRef<HTMLFormElement>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
@@ -35,7 +39,7 @@ export function useOrder(instrument: Instrument): Sending {
   }, [instrument.id, direction, lots, stopLoss, takeProfit, purse.value])
 
   // Another player may be chosen before the answer comes, and the draft is then about that one.
-  const isShown = (): boolean => selectedId.peek() === instrument.id
+  const isDrafted = (): boolean => selectedId.peek() === instrument.id
   const send = async (onDone: () => void): Promise<void> => {
     setReviewing(false)
     setBusy(true)
@@ -45,22 +49,28 @@ export function useOrder(instrument: Instrument): Sending {
       const order = { instrumentId: instrument.id, direction, lotSize: Number(lots), stopLoss, takeProfit }
       await open({ ...order, clientPrice, ...orderPurse() })
       rest()
-      if (isShown()) {
+      if (isDrafted()) {
         draft.stopLoss.value = null
         draft.takeProfit.value = null
         onDone()
       }
     } catch (error) {
-      // What became of it is found out by its key: the notice says so.
+      // The sheet may be closed by then, or another view shown.
+      const isSeen = form.current?.checkVisibility() === true
       if (!isUnsure(error)) {
-        if (isShown()) setTrouble(messageFor(error))
+        if (isSeen) setTrouble(messageFor(error))
         else toast({ tone: 'bad', title: words.ticket.notDone, text: messageFor(error) })
+      } else if (!isSeen) {
+        // What became of it is found out by its key: the notice in the ticket says so.
+        const to = `trade/${instrument.id}`
+        toast({ tone: 'bad', title: instrument.name, text: words.errors.UNKNOWN_OUTCOME, to })
       }
     }
     setBusy(false)
   }
 
   return {
+    form,
     trouble,
     isBusy,
     isReviewing,

@@ -105,17 +105,20 @@ export function Curve({ recap: { curve, start, matchId } }: { recap: Course }) {
 
 /** With the share sheet of the phone where there is one, otherwise as a download. The link invites. */
 async function shareCard({ title, purse }: Recap, address: string): Promise<void> {
-  const [answer, { url }] = await Promise.all([fetch(`${address}/card?purse=${purse}&type=png`), api.referrals()])
+  // First what renews the session: the picture is asked for without.
+  const { url } = await api.referrals()
+  const answer = await fetch(`${address}/card?purse=${purse}&type=png`)
   if (!answer.ok) throw new Error(`the card was answered ${answer.status}`)
   const picture = await answer.blob()
   const file = new File([picture], 'touchline.png', { type: 'image/png' })
   const data = { files: [file], title: 'Touchline', text: title, url: new URL(url, location.origin).href }
   if (typeof navigator.canShare === 'function' && navigator.canShare(data)) {
-    // Closing the sheet is no failure.
-    await navigator.share(data).catch((error: unknown) => {
-      if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
-    })
-    return
+    try {
+      return await navigator.share(data)
+    } catch (error) {
+      // The user has closed it. Anything else, as a press that was too long ago, leaves the download.
+      if (error instanceof DOMException && error.name === 'AbortError') return
+    }
   }
   const link = document.createElement('a')
   link.href = URL.createObjectURL(picture)
