@@ -113,6 +113,17 @@ describe('ops/deploy/compose.yaml', () => {
     ])
   })
 
+  it('passes every variable that an operator may set on to each process, and decides only these itself', () => {
+    const decided =
+      'NODE_ENV HOST PORT WS_PORT DATABASE_URL DATABASE_PREPARED REDIS_URL DATA_DIR ROLES ' +
+      'COOKIE_DOMAIN COOKIE_PREFIX TRUSTED_PROXIES'
+    const ours = Object.values(services).filter(({ image }) => image === 'touchline')
+    for (const { environment = {} } of ours) {
+      const kept = VARIABLES.filter(({ name }) => environment[name]?.includes(`\${${name}:`) !== true)
+      expect(kept.map(({ name }) => name).join(' ')).toBe(decided)
+    }
+  })
+
   it('its proxy knows each process, and every named file exists', () => {
     const proxy = text('ops/deploy/proxy/nginx.conf')
     const named = [...proxy.matchAll(/(?:server |http:\/\/)((?:api|rooms)-\d):(\d+)/g)].map((match) => match[1])
@@ -427,12 +438,13 @@ describe('ops/deploy/kubernetes', () => {
       const [{ env }] = spec.template.spec.containers
       const own = env.map(({ name, value }) => [name, (value ?? 'rooms-0').replace('$(POD_NAME)', 'rooms-0')] as const)
       expect(spec.replicas).toBeGreaterThan(1)
-      const { roles, publicWsUrl } = configured({ ...data, ...SECRETS, ...Object.fromEntries(own) })
-      return [...roles, publicWsUrl]
+      const { roles, publicWsUrl, provider } = configured({ ...data, ...SECRETS, ...Object.fromEntries(own) })
+      return [...roles, publicWsUrl, provider?.url]
     })
+    const provider = 'https://api.sportmonks.com/v3/football'
     expect(configs).toEqual([
-      ['api', 'wss://play.example/feed'],
-      ['rooms', 'wss://play.example/rooms-0'],
+      ['api', 'wss://play.example/feed', provider],
+      ['rooms', 'wss://play.example/rooms-0', provider],
     ])
   })
 
