@@ -104,7 +104,7 @@ export async function momentOf(db: Kysely<Database>, matchId: FixtureId, until: 
   }
 }
 
-/** By instrument: the sum of what was open after every commit up to this instant. */
+/** By instrument: the sum of what was open after every commit up to this instant. No league moves a price. */ // T37
 async function exposuresAt(
   db: Kysely<Database>,
   matchId: FixtureId,
@@ -112,8 +112,8 @@ async function exposuresAt(
 ): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ id: string; exposure: string }>`
     select instrument_id as id, sum(sign * lots_micros)::text as exposure
-      from positions
-     where match_id = ${matchId}::bigint and opened_at <= ${timeOf(at)}::timestamptz
+      from all_positions
+     where match_id = ${matchId}::bigint and purse in ('main', 'practice') and opened_at <= ${timeOf(at)}::timestamptz
        and (closed_at is null or closed_at > ${timeOf(at)}::timestamptz)
      group by instrument_id`.execute(db)
   return new Map(rows.map(({ id, exposure }) => [id, Number(exposure)]))

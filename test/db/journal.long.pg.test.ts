@@ -1,10 +1,11 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fixtureId, type FixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
-import { lots, price } from '../../actors/kernel/micros.ts'
-import type { Instant } from '../../actors/kernel/world.ts'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
+import { DAY_MS, type Instant, instant } from '../../actors/kernel/world.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import { MatchActor } from '../../actors/match/actor.ts'
@@ -26,6 +27,8 @@ import { parserOfReplays } from '../../src/compose/replays.ts'
 import { instrumentIdFor } from '../../src/provider/instrument-ids.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
 import { Users } from '../../db/users.ts'
+import { Archive } from '../../db/archive.ts'
+import { Leagues } from '../../src/features/leagues/store.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { committing } from '../support/committing.ts'
@@ -270,6 +273,15 @@ eachDatabase((open) => {
     const users = new Users(connection.db, world)
     const trader = (await users.createSyntheticMany([`t-${matchId}`]))[0]?.user.id
     if (trader === undefined) throw new Error('no trader')
+    const founding = await new Leagues(connection.db, world).found(trader, {
+      name: 'Friends',
+      startsAt: instant(world.now() - 1),
+      endsAt: instant(world.now() + DAY_MS),
+      startingBalance: money(1_000_000_000),
+      matches: 'all',
+    })
+    if (founding.kind !== 'joined') throw new Error(founding.kind)
+    const { league } = founding
     const shown = (view: MatchView) => ({
       phase: view.info.phase,
       minute: view.info.minute,
@@ -296,6 +308,7 @@ eachDatabase((open) => {
         const order = { instrumentId: id, direction: n % 2 === 0 ? 'long' : 'short', lots: lots(100_000) } as const
         const levels = { stopLoss: null, takeProfit: null, clientPrice: published, idempotency: null }
         await actor.submit({ kind: 'open_position', userId: trader, ...order, ...levels })
+        if (n === 0) await actor.submit({ kind: 'open_position', userId: trader, league, ...order, ...levels })
       }
       for (const { id, closableAt } of actor.view.positionsOf(trader).slice(0, 3)) {
         if (closableAt <= world.now()) {
@@ -319,6 +332,18 @@ eachDatabase((open) => {
     await last.clock()
     expect(last.view.info.settledAt).not.toBeNull()
     await last.stop()
+    await sql`
+      insert into outbox_cursors (match_id, seq) select match_id, max(seq) from outbox where match_id = ${matchId}
+       group by match_id on conflict (match_id) do update set seq = excluded.seq`.execute(connection.db)
+    const archived = await new Archive(connection.db, { now: () => instant(world.now() + DAY_MS) }, () => 0).run(10_000)
+    expect(archived.positions).toBeGreaterThan(50)
+    const { inLeague } = await connection.db
+      .selectFrom('all_positions')
+      .select((row) => row.fn.countAll().as('inLeague'))
+      .where('match_id', '=', matchId)
+      .where('purse', '=', league)
+      .executeTakeFirstOrThrow()
+    expect(inLeague).toBeGreaterThan(5)
     let imbalanced = 0
     for (const [n, { at, shown: was }] of moments) {
       for (const until of n % 7 === 0 ? [{ n }, { at }] : [{ at }]) {
