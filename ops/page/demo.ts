@@ -12,9 +12,9 @@ export interface Demo {
 
 /** Throws if there is no Chromium. */
 export async function openDemo(settings: Settings = {}): Promise<Demo> {
+  const browser = await launch()
   const place = await folderPlace()
   const server = new Program({ ...place.env, ...settings })
-  const browser = await launch()
   const { url } = await server.listening
   return {
     url,
