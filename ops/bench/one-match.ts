@@ -146,23 +146,21 @@ function describe(rounds: readonly Readonly<Record<string, Run>>[]): string {
   return `${title}\n${table([...head, ...more], rows)}\nWithout a bus, the match's process sends the orders too.`
 }
 
+await using started = new AsyncDisposableStack()
 const folder = mkdtempSync(join(tmpdir(), 'touchline-one-match-'))
-await using database = await createOnServer(server, USERS)
+started.defer(() => rmSync(folder, { recursive: true, force: true }))
 const redis = await OwnRedis.start(folder)
-try {
-  const rounds: Readonly<Record<string, Run>>[] = []
-  const commits = []
-  for (let n = 0; n < pace.rounds; n++) {
-    commits.push(await commitTime(database.url))
-    rounds.push({
-      'no bus': await alone(database),
-      Redis: await overBus(database, redis.url, present(redis.pid, 'pid of Redis')),
-    })
-    console.error(`round ${n + 1} of ${pace.rounds} is done`)
-  }
-  if (options.json) console.log(JSON.stringify({ rounds, commits }))
-  else console.log(`${describe(rounds)}\n${describeCommitTime(commits)}`)
-} finally {
-  await redis.kill()
-  rmSync(folder, { recursive: true, force: true })
+started.defer(() => redis.kill())
+const database = started.use(await createOnServer(server, USERS))
+const rounds: Readonly<Record<string, Run>>[] = []
+const commits = []
+for (let n = 0; n < pace.rounds; n++) {
+  commits.push(await commitTime(database.url))
+  rounds.push({
+    'no bus': await alone(database),
+    Redis: await overBus(database, redis.url, present(redis.pid, 'pid of Redis')),
+  })
+  console.error(`round ${n + 1} of ${pace.rounds} is done`)
 }
+if (options.json) console.log(JSON.stringify({ rounds, commits }))
+else console.log(`${describe(rounds)}\n${describeCommitTime(commits)}`)

@@ -36,12 +36,19 @@ const CALM_MS = 4_000
 const AGAIN_MS = 10
 const MEDIAN_MAX_MS = 1_500
 
+const server = namedServer()
+await using started = new AsyncDisposableStack()
 const folder = mkdtempSync(join(tmpdir(), 'touchline-takeover-'))
+started.defer(() => rmSync(folder, { recursive: true, force: true }))
 const redis = await OwnRedis.start(folder)
-const place = await serverPlace(namedServer(), redis.url)
+started.defer(() => redis.kill())
+const place = await serverPlace(server, redis.url)
+started.defer(() => place.remove())
 const cluster = new Cluster({ ...place.env, ...rehearsing('Takeover', 10) })
+started.defer(() => cluster.end())
 const admin = new SimulatedClient('Takeover Auditor')
 const watcher = new Watcher(admin)
+started.defer(() => watcher.stop())
 const tally = new TradingTally()
 const traders = Array.from(
   { length: users },
@@ -66,45 +73,37 @@ async function untilTraded(): Promise<number> {
 const quantile = (sorted: readonly number[], q: number): number =>
   present(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))], 'a figure')
 
-try {
-  await cluster.makeWhole()
-  await admin.signIn(cluster.url)
-  for (const { client } of traders) await client.signIn(cluster.url)
+await cluster.makeWhole()
+await admin.signIn(cluster.url)
+for (const { client } of traders) await client.signIn(cluster.url)
+await waitForTrading(cluster.url, admin)
+const { instruments } = await admin.read(cluster.url, '/api/instruments', Instruments)
+watcher.watch(cluster.url, instruments)
+const taken: number[] = []
+for (let n = 1; n <= kills; n++) {
+  const trading = startTrading(cluster.url, traders, admin)
+  await pause(CALM_MS)
   await waitForTrading(cluster.url, admin)
-  const { instruments } = await admin.read(cluster.url, '/api/instruments', Instruments)
-  watcher.watch(cluster.url, instruments)
-  const taken: number[] = []
-  for (let n = 1; n <= kills; n++) {
-    const trading = startTrading(cluster.url, traders, admin)
-    await pause(CALM_MS)
-    await waitForTrading(cluster.url, admin)
-    await (await cluster.owner()).kill()
-    const ms = await untilTraded()
-    taken.push(ms)
-    process.stdout.write(`kill ${String(n).padStart(2)} of ${kills}: ${ms.toFixed(0)} ms\n`)
-    await trading.stop()
-    await checkConsistency(cluster.url, traders, admin)
-    for (const trader of traders) await trader.repeatAll(cluster.url)
-    tally.checks++
-    await cluster.makeWhole()
-  }
-  await watcher.isUpToDate(cluster.url)
-  const sorted = taken.toSorted((a, b) => a - b)
-  const [median, most] = [quantile(sorted, 0.5), quantile(sorted, 1)]
-  process.stdout.write(
-    `\n${kills} kills: median ${median.toFixed(0)} ms, most ` +
-      `${most.toFixed(0)} ms; ${watcher.frames} frames of ${watcher.epochs} epochs, ${watcher.gaps.length} gaps\n` +
-      `${tally.trading()}\nnone lost, none doubled\n`,
-  )
-  if (watcher.gaps.length > 0) process.exitCode = 1
-  if (median > MEDIAN_MAX_MS) {
-    process.stdout.write(`the median is above ${MEDIAN_MAX_MS} ms\n`)
-    process.exitCode = 1
-  }
-} finally {
-  watcher.stop()
-  await cluster.end()
-  await place.remove()
-  await redis.kill()
-  rmSync(folder, { recursive: true, force: true })
+  await (await cluster.owner()).kill()
+  const ms = await untilTraded()
+  taken.push(ms)
+  process.stdout.write(`kill ${String(n).padStart(2)} of ${kills}: ${ms.toFixed(0)} ms\n`)
+  await trading.stop()
+  await checkConsistency(cluster.url, traders, admin)
+  for (const trader of traders) await trader.repeatAll(cluster.url)
+  tally.checks++
+  await cluster.makeWhole()
+}
+await watcher.isUpToDate(cluster.url)
+const sorted = taken.toSorted((a, b) => a - b)
+const [median, most] = [quantile(sorted, 0.5), quantile(sorted, 1)]
+process.stdout.write(
+  `\n${kills} kills: median ${median.toFixed(0)} ms, most ` +
+    `${most.toFixed(0)} ms; ${watcher.frames} frames of ${watcher.epochs} epochs, ${watcher.gaps.length} gaps\n` +
+    `${tally.trading()}\nnone lost, none doubled\n`,
+)
+if (watcher.gaps.length > 0) process.exitCode = 1
+if (median > MEDIAN_MAX_MS) {
+  process.stdout.write(`the median is above ${MEDIAN_MAX_MS} ms\n`)
+  process.exitCode = 1
 }

@@ -15,7 +15,7 @@ import { type Check, CLUSTER_MUTATIONS, type ClusterMutation } from './mutations
 const COPIED = ['package.json', 'vitest.config.ts', 'tsconfig.json', 'actors', 'db', 'rooms', 'src', 'ops', 'test']
 /** A mutant that hangs is also caught. */
 const PATIENCE_MS = 240_000
-const CHAOS = ['--seed', '1', '--users', '12', '--minutes', '10']
+const CHAOS = ['--seed', '1', '--users', '12']
 
 const TestReport = z.looseObject({
   numPassedTests: z.int(),

@@ -2,8 +2,7 @@
  * Chaos: three processes of the real program under load, with random faults. After each round the cluster is repaired
  * and every promise is checked; at the end the match is ended and everything is compared.
  *
- *   npm run ops -- chaos [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
- *                        [--relays]
+ *   npm run ops -- chaos [--minutes 2] [--rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30] [--relays]
  *
  * It starts a PostgreSQL and a Redis server of its own. Without PostgreSQL's programs, or without a user other than
  * root to run them, DATABASE_URL (or TEST_DATABASE_URL) must name a server; a database is made there, and that server
@@ -13,10 +12,10 @@
  * stores, where packets can be lost (`network.ts`). Elsewhere, and with `--relays`, all run on loopback. The first line
  * says which. In both, a relay per process and store breaks connections in other ways (`relay.ts`).
  *
- * An action that takes longer than a tenth of the run is left to longer runs. `--only` runs each of these actions
- * (`actions.ts`) in a round of its own, in turn. Actions that lose packets, or silence connections for ever, measure
- * the longest time without an order that is carried out; more than ten seconds break a promise. If a promise is broken,
- * the exit code is 1 and all data is kept.
+ * An action that takes longer than a tenth of `--minutes` is left to longer runs. With `--rounds` a run ends after that
+ * many rounds, however long they take. `--only` runs each of these actions (`actions.ts`) in a round of its own, in
+ * turn. Actions that lose packets, or silence connections for ever, measure the longest time without an order that is
+ * carried out; more than ten seconds break a promise. If a promise is broken, the exit code is 1 and all data is kept.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { performance } from 'node:perf_hooks'
@@ -40,7 +39,7 @@ import { audit } from '../rig/audit.ts'
 import { Cluster } from './cluster.ts'
 import { Network } from './network.ts'
 import { namedServer } from '../rig/scratch-database.ts'
-import { OwnPostgres } from '../rig/postgres.ts'
+import { OwnPostgres, PostgresPrograms } from '../rig/postgres.ts'
 import { OwnRedis } from '../rig/redis.ts'
 import { Watcher } from '../rig/watcher.ts'
 
@@ -60,13 +59,20 @@ const CALM_MS = 1_500
 /** Longer actions would take up most of the run. */
 const SHARE_MAX = 0.1
 
+const server = PostgresPrograms.find() === null ? namedServer() : ''
+await using started = new AsyncDisposableStack()
 const folder = mkdtempSync(join(tmpdir(), 'touchline-chaos-'))
+started.defer(() => {
+  if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
+})
 const postgres = await OwnPostgres.start(folder)
-const server = postgres?.url ?? namedServer()
+started.defer(() => postgres?.stop())
 const redis = await OwnRedis.start(folder)
-const place = await serverPlace(server, redis.url)
+started.defer(() => redis.kill())
+const place = await serverPlace(postgres?.url ?? server, redis.url)
 const chance = chanceFrom(seed)
 const network = values.relays ? null : Network.open()
+started.defer(() => network?.close())
 const cluster = new Cluster(
   {
     ...place.env,
@@ -74,10 +80,14 @@ const cluster = new Cluster(
   },
   network,
 )
+started.defer(() => cluster.end())
 const tally = new TradingTally()
 const traders = SimulatedTrader.crowd('Chaos', users, seed, tally)
 const admin = new SimulatedClient('Chaos Auditor')
 const watchers: Watcher[] = []
+started.defer(() => {
+  for (const watcher of watchers) watcher.stop()
+})
 const happened = new Map<string, number>()
 /** The longest times without an order, by the action that measured them, in milliseconds. */
 const measured = new Map<string, number[]>()
@@ -154,7 +164,7 @@ async function run(): Promise<void> {
   const { instruments } = await admin.read(cluster.url, '/api/instruments', Instruments)
   for (const { client } of traders.slice(0, 3)) watchers.push(new Watcher(client))
   for (const watcher of watchers) watcher.watch(cluster.url, instruments)
-  const until = performance.now() + minutes * MINUTE_MS
+  const until = rounds === Infinity ? performance.now() + minutes * MINUTE_MS : Infinity
   for (let n = 1; n <= rounds && performance.now() < until; n++) await round(n)
   current = 'the end'
   const { positions, places } = await audit(cluster.url, traders, admin)
@@ -163,27 +173,20 @@ async function run(): Promise<void> {
   say(`\n${positions} positions compared one by one; ${places} places on the board, live and rebuilt`)
 }
 
-async function end(): Promise<void> {
-  for (const watcher of watchers) watcher.stop()
-  await cluster.end()
-  network?.close()
-  await redis.kill()
-  await postgres?.stop()
-}
-
 async function endAtOnce(): Promise<void> {
   try {
     await cluster.end()
     await place.remove()
   } finally {
-    await end()
+    await started.disposeAsync()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void endAtOnce().finally(() => process.exit(1)))
 
-say(`${minutes} minutes, ${users} users, seed ${seed}, ${postgres === null ? place.description : 'servers of its own'}`)
+const length = rounds === Infinity ? `${minutes} minutes` : `${rounds} rounds`
+say(`${length}, ${users} users, seed ${seed}, ${postgres === null ? place.description : 'servers of its own'}`)
 say(`networks: ${network === null ? 'relays' : 'namespaces and relays'}`)
 try {
   await run()
@@ -199,7 +202,4 @@ try {
   say(`\n${tally.trading()}\n\nBROKEN in ${current} (seed ${seed}, ${place.description}, ${folder})`)
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   process.exitCode = 1
-} finally {
-  await end()
-  if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
 }

@@ -31,8 +31,8 @@ const { rounds, users, sockets, speed, seed } = numbers({
 })
 demandNginx()
 
-const rehearsal = new Rehearsal('rolling')
 const place = await namedPlace()
+const rehearsal = new Rehearsal('rolling')
 const load = new ClusterLoad({ name: 'Rolling', users, sockets, seed })
 
 const Signed = z.object({ loggedIn: z.boolean() })
