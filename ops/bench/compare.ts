@@ -8,15 +8,15 @@
  * docs/measured.md stores its own. It reports and is not a gate: the exit code is 0 unless a benchmark fails.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { THIS_TREE } from '../rehearse/rig/bare-environment.ts'
 import { refuse, whole } from '../rehearse/rig/options.ts'
-import { checkOut, removeCheckout } from '../rehearse/upgrade/trees.ts'
-import { figuresOf, gainOf } from './compared.ts'
-import { spreadOf, table, withSpread } from './report.ts'
+import { checkOut, commitNamed, removeCheckout } from '../rehearse/upgrade/trees.ts'
+import { figuresOf, gainOf, spreadsOf } from './compared.ts'
+import { table, withSpread } from './report.ts'
 
 const BASELINE = 'ab137870'
 const BENCHES = ['trade', 'http', 'fanout']
@@ -35,6 +35,7 @@ const { values, positionals } = parseArgs({
 const [bench = '', ...rest] = positionals
 if (!BENCHES.includes(bench)) refuse(`name a benchmark: ${BENCHES.join(', ')}`)
 const rounds = whole('rounds', values.rounds, 1, 100)
+commitNamed(values.from)
 
 async function measure(tree: string): Promise<ReadonlyMap<string, number>> {
   const options = ['--min-semi-space-size=64', '--max-semi-space-size=64', join(tree, `ops/bench/${bench}.ts`)]
@@ -59,7 +60,7 @@ try {
       if (then !== undefined) gains.set(name, [...(gains.get(name) ?? []), gainOf(name, then, now)])
     }
   }
-  const spreads = Array.from(gains, ([name, all]) => ({ name, gain: spreadOf(all) }))
+  const spreads = spreadsOf(gains)
   const slower = spreads.filter(({ gain }) => gain.median < 1 - NOTABLE)
   const rows = spreads.map((one) => [one.name, withSpread(one.gain), slower.includes(one) ? 'slower' : ''])
   const text = [
@@ -72,5 +73,4 @@ try {
   console.log(values.json ? JSON.stringify({ bench, ref, rounds, gains: spreads }) : text.join('\n'))
 } finally {
   removeCheckout(before)
-  rmSync(before, { recursive: true, force: true })
 }

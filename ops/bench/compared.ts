@@ -1,4 +1,5 @@
 /** What two runs of a benchmark are compared by. */
+import { type Spread, spreadOf } from './report.ts'
 
 /** Figures of which more is better, and of which less is. Latencies depend on the load that is reached. */
 const MORE = new Set(['perSecond', 'perCoreSecond', 'ratio', 'timesNaive', 'timesPgbench'])
@@ -22,6 +23,12 @@ export function figuresOf(report: unknown): ReadonlyMap<string, number> {
 /** How many times as good a figure has become. */
 export const gainOf = (name: string, then: number, now: number): number =>
   LESS.has(name.split(' ').at(-1) ?? '') ? then / now : now / then
+
+/** The gains of all rounds. Throws without any: two reports that have no figure in common show nothing. */
+export function spreadsOf(gains: ReadonlyMap<string, readonly number[]>): { name: string; gain: Spread }[] {
+  if (gains.size === 0) throw new Error('no figure is in both reports: nothing was compared')
+  return Array.from(gains, ([name, all]) => ({ name, gain: spreadOf(all) }))
+}
 
 const medianOf = (value: unknown): number | null =>
   typeof value === 'number' ? value : isRecord(value) && typeof value['median'] === 'number' ? value['median'] : null

@@ -1,6 +1,6 @@
 /** What two runs of a benchmark are compared by. */
 import { expect, it } from 'vitest'
-import { figuresOf, gainOf } from '../../ops/bench/compared.ts'
+import { figuresOf, gainOf, spreadsOf } from '../../ops/bench/compared.ts'
 
 it('takes rates and costs from a report, by name, and of a spread the median', () => {
   const report = {
@@ -21,4 +21,11 @@ it('takes rates and costs from a report, by name, and of a spread the median', (
 it('a rate that halves and a cost that doubles are both half as good', () => {
   expect(gainOf('results actor perSecond', 10, 5)).toBe(0.5)
   expect(gainOf('results actor nodeMicros', 10, 20)).toBe(0.5)
+})
+
+it('two reports without a figure in common are not called equally fast', () => {
+  expect(() => spreadsOf(new Map())).toThrow('nothing was compared')
+  expect(spreadsOf(new Map([['a perSecond', [1, 3, 2]]]))).toEqual([
+    { name: 'a perSecond', gain: { median: 2, min: 1, max: 3 } },
+  ])
 })

@@ -35,6 +35,7 @@ import { ClusterLoad, seconds } from '../rolling/load.ts'
 import { Pulse } from './pulse.ts'
 import {
   checkOut,
+  commitNamed,
   copyThisTree,
   demandSameBeginning,
   type PlantedMigration,
@@ -47,6 +48,7 @@ const { from, users, sockets, speed, seed } = numbers(
   { users: [20, 1], sockets: [100, 0], speed: [20, 1], seed: [Date.now() % 1_000_000, 0] },
   { from: { type: 'string', default: previousVersion() } },
 )
+commitNamed(from)
 demandNginx()
 
 const ADDS: PlantedMigration = {
@@ -74,13 +76,13 @@ const BACK_MS = 30_000
 /** What a client may see while no process is there. */
 const IS_AWAY = / (got no answer|503 )/
 
+const place = await namedPlace()
 const rehearsal = new Rehearsal('upgrade')
 const [before, adding, breaking] = ['before', 'adding', 'breaking'].map((name) => join(rehearsal.folder, name)) as [
   string,
   string,
   string,
 ]
-const place = await namedPlace()
 const load = new ClusterLoad({ name: 'Upgrade', users, sockets, seed })
 const ms = (time: number): string => `${Math.round(time)} ms`
 
@@ -150,8 +152,8 @@ async function run(cluster: Cluster): Promise<void> {
 const facts = `seed ${seed}, ${place.description}`
 await rehearsal.play(
   async () => {
-    const version = checkOut(from, before)
     rehearsal.later(() => removeCheckout(before))
+    const version = checkOut(from, before)
     demandSameBeginning(before, from)
     copyThisTree(adding, [ADDS])
     copyThisTree(breaking, [ADDS, BREAKS])

@@ -1,9 +1,19 @@
 /** Trees of files: the version before, checked out, and copies of this one with migrations planted into them. */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { demand } from '../rig/account.ts'
 import { THIS_TREE } from '../rig/bare-environment.ts'
+import { refuse } from '../rig/options.ts'
 
 export interface PlantedMigration {
   readonly name: string
@@ -25,16 +35,29 @@ export function previousVersion(): string {
   }
 }
 
+/** The commit that `--from` names, in short. Ends the program when there is none. */
+export function commitNamed(ref: string): string {
+  try {
+    return git('rev-parse', '--short', '--verify', '--quiet', `${ref}^{commit}`)
+  } catch {
+    return refuse(`--from names no commit: ${ref}`)
+  }
+}
+
 /** Checks the commit `ref` out into `folder`, with packages to run it. `removeCheckout` removes it. */
 export function checkOut(ref: string, folder: string): string {
   git('worktree', 'add', '--detach', folder, ref)
   const [ours, theirs] = [THIS_TREE, folder].map((tree) => readFileSync(join(tree, 'package-lock.json'), 'utf8'))
   if (ours === theirs) linkPackages(folder)
   else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
-  return `${ref} (${git('rev-parse', '--short', `${ref}^{commit}`)})`
+  return `${ref} (${commitNamed(ref)})`
 }
 
-export const removeCheckout = (folder: string): string => git('worktree', 'remove', '--force', folder)
+/** Also what a checkout that failed has left. */
+export function removeCheckout(folder: string): void {
+  if (existsSync(join(folder, '.git'))) git('worktree', 'remove', '--force', folder)
+  rmSync(folder, { recursive: true, force: true })
+}
 
 /** Copies this tree, also what is not committed, into `folder` and plants migrations. */
 export function copyThisTree(folder: string, planted: readonly PlantedMigration[]): void {
