@@ -42,6 +42,7 @@ const DEADLINE_MS = 100
 const CLIENTS_MAX = 10_000
 const [INSTRUMENTS, FOLLOW, IN_A_MATCH] = [240, 10, 44]
 const ROOM_CLIENTS_MAX = 5_000
+const roomSizes = sizes.filter((size) => size <= ROOM_CLIENTS_MAX)
 const PARTS = ['deadline', 'comparison', 'rooms']
 
 interface Case {
@@ -291,7 +292,7 @@ const ROOM_VARIANTS = ['view', 'messages', 'room'] as const
 async function inRooms(): Promise<Section> {
   const data: Record<string, unknown> = {}
   const rows: string[][] = []
-  for (const sockets of sizes.filter((size) => size <= ROOM_CLIENTS_MAX)) {
+  for (const sockets of roomSizes) {
     const found: Record<(typeof ROOM_VARIANTS)[number], Result[]> = { view: [], messages: [], room: [] }
     const beat = { hz: hzFor(sockets), seconds, changing: IN_A_MATCH }
     for (let round = 0; round < rounds; round++) {
@@ -338,8 +339,10 @@ function conclude(name: string, section: Section): void {
 const isAsked = (part: string): boolean => options.part === 'all' || options.part === part
 if (![...PARTS, 'all'].includes(options.part))
   refuse(`--part must be one of ${PARTS.join(', ')}; it is '${options.part}'`)
+if (options.part === 'rooms' && roomSizes.length === 0)
+  refuse(`--part rooms has at most ${ROOM_CLIENTS_MAX} --sockets; it is '${options.sockets}'`)
 if (isAsked('deadline')) conclude('deadline', await deadline())
-if (isAsked('rooms')) conclude('rooms', await inRooms())
+if (isAsked('rooms') && roomSizes.length > 0) conclude('rooms', await inRooms())
 if (isAsked('comparison')) {
   const ones = await measureAll(one)
   conclude('one', compared(one, ones))

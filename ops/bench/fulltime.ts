@@ -7,6 +7,7 @@
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; databases are made there and dropped.
  */
 import { parseArgs } from 'node:util'
+import { whole } from '../rehearse/rig/options.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer } from './bench-database.ts'
 import { type FullTime, measureFullTime, prepareHolders } from './fulltime-match.ts'
@@ -18,13 +19,14 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
+const counts = options.holders.split(',').map((count) => whole('holders', count, 1, 1_000_000))
 /** Users who trade in another match. */
 const TRADERS = 500
 
 const seconds = (ms: number): string => figure(ms / 1_000)
 
 const measured: FullTime[] = []
-for (const holders of options.holders.split(',').map(Number)) {
+for (const holders of counts) {
   await using database = await createOnServer(namedServer(), holders + TRADERS)
   measured.push(await measureFullTime(database, await prepareHolders(database, holders)))
 }

@@ -17,6 +17,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
+import { refuse, whole } from '../rehearse/rig/options.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer, reset } from './bench-database.ts'
 import { signedInUsers } from './http-loads.ts'
@@ -53,11 +54,14 @@ type Costs = Readonly<Record<string, number>>
 
 const note = (text: string): boolean => process.stderr.write(`${text}\n`)
 
-const numbers = (list: string): number[] =>
-  list
+/** None in an empty list. */
+const sizesOf = (name: 'rows' | 'matches'): number[] =>
+  options[name]
     .split(',')
     .filter((one) => one !== '')
-    .map(Number)
+    .map((one) => whole(name, one, 1))
+const sizes = { rows: sizesOf('rows'), matches: sizesOf('matches') }
+if (sizes.rows.length + sizes.matches.length === 0) refuse('--rows and --matches are empty: nothing would be measured')
 
 const since = (at: number): number => performance.now() - at
 
@@ -182,8 +186,8 @@ function tableOf(what: string, rows: Awaited<ReturnType<typeof curve>>): string 
   )
 }
 
-const byRows = await curve(numbers(options.rows), 'positions', overRows)
-const byMatches = await curve(numbers(options.matches), 'matches', overMatches)
+const byRows = await curve(sizes.rows, 'positions', overRows)
+const byMatches = await curve(sizes.matches, 'matches', overMatches)
 console.log(
   options.json
     ? JSON.stringify({ byRows, byMatches })

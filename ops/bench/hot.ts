@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
+import { refuse } from '../rehearse/rig/options.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { audit, type BenchDatabase, createOnServer, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
@@ -48,9 +49,12 @@ const { values: options } = parseArgs({
 const server = namedServer()
 const pace = paceOf(options)
 
-for (const name of options.only.split(',')) {
-  const bench = SECTIONS[name]
-  if (bench === undefined) throw new Error(`--only knows ${Object.keys(SECTIONS).join(', ')}, not ${name}`)
+const only = options.only.split(',').map((name) => {
+  const bench = SECTIONS[name] ?? refuse(`--only knows ${Object.keys(SECTIONS).join(', ')}, not ${name}`)
+  return { name, bench }
+})
+
+for (const { name, bench } of only) {
   const section = await bench(server, pace)
   console.log(options.json ? JSON.stringify({ section: name, ...section.data }) : `\n${section.text}`)
 }

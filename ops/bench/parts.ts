@@ -11,23 +11,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
+import { numbers, refuse } from '../rehearse/rig/options.ts'
 import { freePort } from '../rehearse/rig/ports.ts'
 import { OwnPostgres, PostgresPrograms } from '../rehearse/rig/postgres.ts'
 import { type BenchDatabase, createOnServer } from './bench-database.ts'
 import { actorOpens } from './opens.ts'
-import { figure, paceOf, table } from './report.ts'
+import { figure, table } from './report.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    underway: { type: 'string', default: '1000' },
-    matches: { type: 'string', default: '2' },
-    seconds: { type: 'string', default: '5' },
-    json: { type: 'boolean', default: false },
-  },
-})
+const { underway, matches, seconds, json } = numbers(
+  { underway: [1_000, 1], matches: [2, 1, 1_000], seconds: [5, 1, 3_600] },
+  { json: { type: 'boolean', default: false } },
+)
 
 const USERS = 100_000
 const ROOT = join(import.meta.dirname, '../..')
@@ -69,37 +65,29 @@ interface Part {
   readonly logBytes?: number
 }
 
+const programs =
+  PostgresPrograms.find() ?? refuse('no PostgreSQL is installed on this machine: install it with its contrib modules')
+await using started = new AsyncDisposableStack()
 const folder = await mkdtemp(join(tmpdir(), 'touchline-parts-'))
-const programs = PostgresPrograms.find()
-if (programs === null)
-  throw new Error('no PostgreSQL is installed on this machine: install it with its contrib modules')
+started.defer(() => rm(folder, { recursive: true }))
 const data = join(folder, 'postgres')
 await programs.initialise(data)
 const postgres = new OwnPostgres(programs, data, await freePort(), { ...STATISTICS, ...STEADY })
+started.defer(() => postgres.stop())
 await postgres.run()
-try {
-  await using database = await createOnServer(postgres.url, USERS)
-  await measure(database)
-} finally {
-  await postgres.stop()
-  await rm(folder, { recursive: true })
-}
+await measure(started.use(await createOnServer(postgres.url, USERS)))
 
 async function measure(database: BenchDatabase): Promise<void> {
   const { db } = database.connection
   await sql`create extension pg_stat_statements`.execute(db)
   await sql`select pg_stat_statements_reset()`.execute(db)
   const profile = await profiled(() =>
-    actorOpens(
-      database,
-      { outstanding: Number(options.underway), matches: Number(options.matches) },
-      paceOf({ ...options, rounds: '1', quick: false }),
-    ),
+    actorOpens(database, { outstanding: underway, matches }, { rounds: 1, seconds, warmUpSeconds: 1, quick: false }),
   )
   const { answered, perSecond } = profile.result
   const node = nodeParts(profile.places, answered)
   const postgresParts = await sqlParts(database, answered)
-  if (options.json) {
+  if (json) {
     console.log(JSON.stringify({ answered, perSecond, node, postgres: postgresParts }))
     return
   }
@@ -108,7 +96,7 @@ async function measure(database: BenchDatabase): Promise<void> {
     figure(micros),
     logBytes === undefined ? '' : figure(logBytes),
   ]
-  console.log(`${options.underway} under way, ${options.matches} matches: ${figure(perSecond)} openings a second`)
+  console.log(`${underway} under way, ${matches} matches: ${figure(perSecond)} openings a second`)
   console.log(table(['Node', 'µs a trade', ''], node.map(rowOf)))
   console.log(table(['PostgreSQL', 'µs a trade', 'log bytes'], postgresParts.map(rowOf)))
 }

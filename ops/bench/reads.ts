@@ -9,10 +9,10 @@
  * Beside the most usual ones stands the plain query for the same rows (naive-reads.ts). At the end a crowd asks for
  * what a page asks for after a goal, which is made once for all who wait for it.
  */
-import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
+import { numbers } from '../rehearse/rig/options.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { createOnServer } from './bench-database.ts'
 import { loadOverHttp, signedInUsers } from './http-loads.ts'
@@ -21,10 +21,7 @@ import { naivePool } from './naive.ts'
 import { naiveQuery, naiveRead } from './naive-reads.ts'
 import { figure, table } from './report.ts'
 
-const { values: options } = parseArgs({
-  options: { seconds: { type: 'string', default: '2' }, json: { type: 'boolean', default: false } },
-})
-const seconds = Number(options.seconds)
+const { seconds, json } = numbers({ seconds: [2, 1, 3_600] }, { json: { type: 'boolean', default: false } })
 const STOCK_SECONDS = 10
 const CONNECTIONS = 10
 const CROWD = 1_000
@@ -129,7 +126,7 @@ async function measure({ url, port, orders }: BenchServer): Promise<void> {
     `${CROWD.toLocaleString('en')} connections`,
     table(head, crowd.map(rowOf)),
   ]
-  console.log(options.json ? JSON.stringify({ answered, reads: dearest, crowd }) : text.join('\n'))
+  console.log(json ? JSON.stringify({ answered, reads: dearest, crowd }) : text.join('\n'))
 }
 
 function rowOf({ path, p50Ms, p99Ms, micros, naive }: Read): string[] {

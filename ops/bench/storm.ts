@@ -10,25 +10,21 @@
  * times the prices of those who stay, so that the delays are the server's. `--pin` gives the server the first core and
  * the others the second (it needs `taskset`).
  */
-import { parseArgs } from 'node:util'
 import { Histogram } from '../rehearse/load/histogram.ts'
+import { numbers } from '../rehearse/rig/options.ts'
 import { figure, spreadOf, table, withSpread } from './report.ts'
 import type { Arrivals, CrowdCommand, StormCommand, StormOrder } from './storm-messages.ts'
 import { Worker } from './worker.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    returning: { type: 'string', default: '10000' },
-    staying: { type: 'string', default: '500' },
-    rounds: { type: 'string', default: '1' },
+const options = numbers(
+  { returning: [10_000, 1], staying: [500, 1], rounds: [1, 1, 100] },
+  {
     pin: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
-})
-const returning = options.quick ? 500 : Number(options.returning)
-const staying = options.quick ? 50 : Number(options.staying)
-const rounds = options.quick ? 1 : Number(options.rounds)
+)
+const { returning, staying, rounds } = options.quick ? { returning: 500, staying: 50, rounds: 1 } : options
 
 const [INSTRUMENTS, CHANGING, HZ] = [40, 10, 2]
 /** Long enough to miss 200 moves. */

@@ -9,7 +9,6 @@
  */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PlayerId, UserId } from '../../actors/kernel/ids.ts'
@@ -23,6 +22,7 @@ import { recordOf } from '../../src/features/recaps/record.ts'
 import { Recaps } from '../../src/features/recaps/store.ts'
 import { Teller } from '../../src/features/watchlist/teller.ts'
 import { systemWorld } from '../../src/system-world.ts'
+import { numbers } from '../rehearse/rig/options.ts'
 import { namedServer } from '../rehearse/rig/scratch-database.ts'
 import { type BenchDatabase, createOnServer, reset } from './bench-database.ts'
 import { type Latency, Trading } from './fulltime-match.ts'
@@ -30,10 +30,10 @@ import { BenchMatch, snapshotAt } from './matches.ts'
 import { figure, spreadOf, table, withSpread } from './report.ts'
 import { stock } from './stock.ts'
 
-const { values: options } = parseArgs({
-  options: { users: { type: 'string', default: '100000' }, json: { type: 'boolean', default: false } },
-})
-const USERS = Number(options.users)
+const { users: USERS, json } = numbers(
+  { users: [100_000, 1_000, 1_000_000] },
+  { json: { type: 'boolean', default: false } },
+)
 /** Users who trade in another match. */
 const TRADERS = 500
 const WARM_UP_MS = 2_000
@@ -234,4 +234,4 @@ const text = [
   'readings, p50, p99 ms',
   table(['table', 'page', 'record'], [[read.table, read.page, read.record].map(pair)]),
 ]
-console.log(options.json ? JSON.stringify({ users, rounds, read }) : text.join('\n'))
+console.log(json ? JSON.stringify({ users, rounds, read }) : text.join('\n'))

@@ -1,6 +1,6 @@
 /** `npm run ops` and the check of the Node version, started as an operator starts them. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -58,6 +58,24 @@ describe('npm run ops', () => {
     [['market', '--matches', '0'], '--matches 0 needs a recording: no match would be played'],
     [['quarantine', '--every', '0'], "--every must be a whole number from 1 to 1000000000; it is '0'"],
     [['drill', 'cheat-ring', 'feed-lies'], 'name one incident, or `all`'],
+    [['bench-parts', '--seconds', '0'], "--seconds must be a whole number from 1 to 3600; it is '0'"],
+    [['bench-reads', '--seconds', 'many'], "--seconds must be a whole number from 1 to 3600; it is 'many'"],
+    [['bench-storm', '--rounds', '0'], "--rounds must be a whole number from 1 to 100; it is '0'"],
+    [['bench-week', '--users', 'all'], "--users must be a whole number from 1000 to 1000000; it is 'all'"],
+    [['bench-fulltime', '--holders', '1000,'], "--holders must be a whole number from 1 to 1000000; it is ''"],
+    [['bench-growth', '--rows', 'few'], "--rows must be a whole number from 1 to 1000000000; it is 'few'"],
+    [['bench-growth', '--rows', '', '--matches', ''], '--rows and --matches are empty: nothing would be measured'],
+    [['bench-hot', '--only', 'match,none'], '--only knows match, orders, sign-ins, not none'],
+    [
+      ['bench:fanout', '--part', 'rooms', '--sockets', '10000'],
+      "--part rooms has at most 5000 --sockets; it is '10000'",
+    ],
+    [['conformance', '--port', 'x'], "--port must be a whole number from 0 to 65535; it is 'x'"],
+    [['provider-mock'], 'name a recording: npm run ops -- provider-mock ops/replays/cup-night.jsonl.br'],
+    [['provider-mock', 'a', '--speed', '0'], "--speed must be a whole number from 1 to 10000; it is '0'"],
+    [['provider-mock', 'a', '--port', 'x'], "--port must be a whole number from 0 to 65535; it is 'x'"],
+    [['provider-mock', 'a', '--fixture', 'x'], "--fixture must be a whole number from 1 to 1000000000; it is 'x'"],
+    [['provider-mock', 'a', '--seed', 'x'], "--seed must be a whole number from 0 to 1000000000; it is 'x'"],
     [['legacy-import', 'a.csv', 'b.csv'], 'name one file: npm run ops -- legacy-import trades.csv'],
   ] as const)('refuses %j, which would check something else or nothing', (args, why) => {
     const { status, stderr } = run('ops/main.ts', ...args)
@@ -86,6 +104,19 @@ describe('npm run ops', () => {
       expect([status, stderr]).toEqual([2, expect.stringMatching(lines)])
     },
   )
+
+  it.each([
+    [['bench-takeover'], {}, 2, /^DATABASE_URL must name a PostgreSQL server/],
+    [['bench-takeover'], { DATABASE_URL: 'postgres://127.0.0.1:1/none', PATH: '/none' }, 1, /redis-server ENOENT/],
+    [['chaos', '--relays'], { DATABASE_URL: 'postgres://127.0.0.1:1/none', PATH: '/none' }, 1, /ENOENT/],
+    [['bench-compare', 'trade', '--from', 'none'], {}, 2, /^--from names no commit: none\n$/],
+    [['page-walk'], { CHROMIUM: '/none' }, 1, /\/none/],
+  ] as const)('leaves nothing behind when %j cannot start with %j', (args, variables, code, why) => {
+    const folder = scratchFolder()
+    const { status, stderr } = runOn({ ...variables, TMPDIR: folder }, ...args)
+    expect([status, stderr]).toEqual([code, expect.stringMatching(why)])
+    expect(readdirSync(folder).filter((name) => name.startsWith('touchline-'))).toEqual([])
+  })
 
   it('says in one line what is wrong with an argument', () => {
     const missing = run('ops/main.ts', 'legacy-import', 'none.csv')

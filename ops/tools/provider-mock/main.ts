@@ -11,6 +11,7 @@
 import { parseArgs } from 'node:util'
 import type { Recording } from '../../../actors/replay/recording.ts'
 import { loadRecording } from '../../../src/replays/recordings.ts'
+import { refuse, whole } from '../../rehearse/rig/options.ts'
 import { disturb, DISTURBANCES } from './disturbances.ts'
 import { type Trouble, startMock, TROUBLES } from './mock.ts'
 
@@ -25,13 +26,11 @@ const { values: options, positionals: paths } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
-const speed = Number(options.speed)
-if (paths.length === 0 || !(speed > 0)) {
-  process.stderr.write(
-    'usage: npm run ops -- provider-mock <recording>… [--speed 60] [--port 4000] [--troubles] [--seed 1]\n',
-  )
-  process.exit(1)
-}
+if (paths.length === 0) refuse('name a recording: npm run ops -- provider-mock ops/replays/cup-night.jsonl.br')
+const speed = whole('speed', options.speed, 1, 10_000)
+const port = whole('port', options.port, 0, 65_535)
+const firstFixture = whole('fixture', options.fixture, 1)
+const firstSeed = whole('seed', options.seed, 0)
 
 const TROUBLE_EVERY_MS = 60_000
 const TROUBLE_FOR_MS = 20_000
@@ -40,8 +39,7 @@ const loaded = await Promise.all(paths.map(loadRecording))
 const recordings = options.troubles ? loaded.map(disturbed) : loaded
 
 function disturbed(recording: Recording, n: number): Recording {
-  const seed = Number(options.seed) + n
-  return { ...recording, frames: disturb(recording.frames, { seed, kinds: DISTURBANCES }).frames }
+  return { ...recording, frames: disturb(recording.frames, { seed: firstSeed + n, kinds: DISTURBANCES }).frames }
 }
 
 /** In the last third of each minute, the next trouble of the list. */
@@ -55,7 +53,7 @@ const mock = await startMock(
   {
     matches: recordings.map((recording, n) => ({
       recording,
-      fixtureId: Number(options.fixture) + n,
+      fixtureId: firstFixture + n,
       startsAt: startedAt,
     })),
     clock: () => startedAt + (Date.now() - startedAt) * speed,
@@ -63,7 +61,7 @@ const mock = await startMock(
     token: options.token,
     callsLeft: () => null,
   },
-  Number(options.port),
+  port,
 )
 for (const { title, frames } of recordings)
   console.log(`${title}: ${frames.length} frames, ${speed} times as fast as life`)
