@@ -96,6 +96,9 @@ describe('the sentence of the control room', () => {
       '2 matches kicked off more than four hours ago and are not settled',
     ])
     expect(said({ metrics: [parseMetrics(late), parseMetrics('')] })).toEqual([])
+    const longest = (secs: number) => metrics(`touchline_loop_lag_seconds{quantile="1"} ${secs}`)
+    expect(said({ metrics: longest(2) })).toEqual(['This process is overloaded: its timers are late by 2000 ms'])
+    expect(said({ metrics: longest(0.9) })).toEqual([])
     const feeds = metrics(
       'touchline_match_clock_still_seconds{match="7"} 185',
       'touchline_provider_quota_left{poller="own"} 0',

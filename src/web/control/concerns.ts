@@ -78,7 +78,16 @@ function concern(alert: AlertName, more: More = {}): Concern {
 const RECOVERED_MS = 15_000
 /** The time over which the alerts count faults of the feed. */
 const FAULT_MS = 600_000
-const BOUNDS = { mailbox: 512, queries: 5, lagSecs: 0.1, sockets: 17_000, busSecs: 10, feedSecs: 60, clockSecs: 180 }
+const BOUNDS = {
+  mailbox: 512,
+  queries: 5,
+  lagSecs: 0.1,
+  stallSecs: 1,
+  sockets: 17_000,
+  busSecs: 10,
+  feedSecs: 60,
+  clockSecs: 180,
+}
 const [PROVIDER_SECS, LAG_SECS, MONTHS, REUSES, WEBHOOK_MS] = [120, 60, 9, 3, 900_000]
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
@@ -120,7 +129,9 @@ function ofMetrics({ metrics: readings }: Facts): Concern[] {
   over('MailboxFilling', mailbox, BOUNDS.mailbox, String(mailbox))
   const queries = both((one) => one.get('touchline_database_waiting{pool="readers"}') ?? 0)
   over('QueriesWait', queries, BOUNDS.queries, String(queries))
-  const lag = both((one) => one.get('touchline_loop_lag_seconds{quantile="0.99"}') ?? 0)
+  const lagAt = (quantile: string) => both((one) => one.get(`touchline_loop_lag_seconds{quantile="${quantile}"}`) ?? 0)
+  const [usual, longest] = [lagAt('0.99'), lagAt('1')]
+  const lag = longest > BOUNDS.stallSecs ? longest : usual
   over('LoopLate', lag, BOUNDS.lagSecs, `${Math.round(lag * 1_000)} ms`)
   const sockets = both((one) => total(one, 'touchline_sockets'))
   over('SocketsFull', sockets, BOUNDS.sockets, String(sockets))
