@@ -244,13 +244,13 @@ const statsOf = ({
 })
 
 const pollerStats = (
-  { polling, polls, failures, answeredAt, faults, quotaLeft }: ProviderStatus,
+  { polling, polls, failures, silentSince, faults, quotaLeft }: ProviderStatus,
   world: RealTimeOptions['world'],
 ): PollerStats => ({
   polling,
   answered: polls - failures,
   failed: failures,
-  answerAgeMs: polling && answeredAt !== null ? world.steady.now() - answeredAt : null,
+  silentMs: polling && silentSince !== null ? world.steady.now() - silentSince : null,
   faults,
   quotaLeft: polling ? quotaLeft : null,
 })

@@ -43,8 +43,8 @@ export interface PollerStats {
   readonly polling: boolean
   readonly answered: number
   readonly failed: number
-  /** Age of the newest answer, while this process polls; null before the first. */
-  readonly answerAgeMs: number | null
+  /** While this process polls, since the newest answer, or else since it began. */
+  readonly silentMs: number | null
   /** What came to nothing, by reason. */
   readonly faults: Readonly<Record<FeedFaultReason, number>>
   /** What is left of the provider's quota, while this process polls; null while it has not said. */

@@ -87,7 +87,7 @@ export class ProviderPoller {
   #calendarCalls = 10
   #calendarRead: Promise<void> = Promise.resolve()
   readonly #faults: FaultBook
-  #answeredAt: Instant | null = null
+  #silentSince: Instant | null = null
   #allowance: Allowance | null = null
   #allowanceAt: Instant | null = null
   #retryAfterMs: number | null = null
@@ -128,7 +128,7 @@ export class ProviderPoller {
       failures: this.#failures,
       faults: this.#faults.counts,
       quotaLeft: this.#allowanceNow()?.remaining ?? null,
-      answeredAt: this.#answeredAt,
+      silentSince: this.#silentSince,
     }
   }
 
@@ -142,7 +142,7 @@ export class ProviderPoller {
 
   /** Polls once if this process holds the lease. Returns the pause before the next turn; never rejects. */
   async #takeTurn(): Promise<number> {
-    const { desk, leases, pollMs, log, report } = this.#options
+    const { desk, leases, pollMs, world, log, report } = this.#options
     try {
       if (desk.hasGivenBack) {
         await this.#release()
@@ -151,6 +151,7 @@ export class ProviderPoller {
       if (this.#epoch === null) {
         this.#epoch = await leases.acquire(POLLER)
         if (this.#epoch === null) return LEASE_RETRY_MS
+        this.#silentSince = world.steady.now()
         log('provider_polling_started', { pollMs })
       }
     } catch (error) {
@@ -177,7 +178,7 @@ export class ProviderPoller {
     if (running === null) return
     await this.#poll(this.#polls, running)
     this.#polls++
-    if (this.#streak('in play') === 0) this.#answeredAt = world.steady.now()
+    if (this.#streak('in play') === 0) this.#silentSince = world.steady.now()
     if (this.#failed > 0) this.#failures++
     this.#failed = 0
     await this.#faults.keep()

@@ -94,5 +94,6 @@ export interface ProviderStatus {
   readonly faults: Readonly<Record<FeedFaultReason, number>>
   /** What is left of the provider's quota; null while it has not said. */
   readonly quotaLeft: number | null
-  readonly answeredAt: Instant | null
+  /** Its last answer, or else when this process began to poll; null if it never has. */
+  readonly silentSince: Instant | null
 }

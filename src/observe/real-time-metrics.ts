@@ -84,7 +84,7 @@ function pollerMetrics(poller: () => PollerStats | null): Metric[] {
   }
   const age = {
     name: 'touchline_provider_answer_age_seconds',
-    help: 'Age of the newest answer of the live provider, where this process polls it.',
+    help: 'Seconds since the live provider answered, or else since this process began to poll it.',
     label: 'poller',
   }
   const faults = {
@@ -105,7 +105,7 @@ function pollerMetrics(poller: () => PollerStats | null): Metric[] {
       ...known('answered', poller()?.answered),
       ...known('failed', poller()?.failed),
     ]),
-    readAtScrape(Gauge, age, () => known('own', poller()?.answerAgeMs, SECOND_MS)),
+    readAtScrape(Gauge, age, () => known('own', poller()?.silentMs, SECOND_MS)),
   ]
 }
 

@@ -154,7 +154,7 @@ describe('a feed that errs on the wire', () => {
     )
     await vi.waitUntil(() => said.length > 2, SOON)
     expect(asked).toEqual([])
-    expect(poller.status()).toMatchObject({ polls: 0, failures: 0, failing: 0, answeredAt: null })
+    expect(poller.status()).toMatchObject({ polls: 0, failures: 0, failing: 0, silentSince: 0 })
     isAway = false
     await vi.waitUntil(() => poller.status().polls > 0, SOON)
     expect(poller.status()).toMatchObject({ failures: 0, faults: { request: 0 } })

@@ -82,9 +82,13 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
   const kept: FeedFault[] = []
   const reported: unknown[] = []
   let calendars = 0
+  const world = new TestWorld()
   const poller = new ProviderPoller({
     provider: {
-      inPlay: async () => answer(listed),
+      inPlay: async () => {
+        world.pass(1)
+        return answer(listed)
+      },
       fixtures: async () => answer([]),
       calendar: async () => {
         if (++calendars < 3) throw new Error('504')
@@ -105,7 +109,7 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
     desk: {} as unknown as MatchDesk,
     leases: new MemoryMatchStore(),
     leaseTtlMs: 60_000,
-    world: new TestWorld(),
+    world,
     rules: () => DEFAULT_RULES,
     report: (event, _, facts) => reported.push([event, facts?.['matchId'] ?? facts?.['request']]),
   })
@@ -118,8 +122,8 @@ it('[V8] a fixture that cannot be stored, and a calendar that fails, cost the ot
     ['fixture_skipped', 7],
     ['provider_failed', 'calendar'],
   ])
-  const { failing, faults, answeredAt } = poller.status()
-  expect({ failing, request: faults.request, isAnswered: answeredAt !== null }).toEqual({
+  const { failing, faults, silentSince } = poller.status()
+  expect({ failing, request: faults.request, isAnswered: silentSince === world.steady.now() }).toEqual({
     failing: 0,
     request: 2,
     isAnswered: true,
@@ -275,6 +279,23 @@ it('[Q12] a stop waits a second at most for the provider, whose late answer is n
   list({ ...none, fixtures: [snapshot()], unreadable: [{ matchId: 9, detail: 'no teams' }] })
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
   expect(pollers.flatMap(({ heard, reported }) => [heard, reported])).toEqual([[], [], [], []])
+})
+
+it('[V9] a provider that refuses from the start is silent since then, and again since a later start', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const refused = Object.assign(new Error('429'), { retryAfterMs: 3_600_000 })
+  const { poller, world, leases } = pollingOf([], { inPlay: async () => Promise.reject(refused) })
+  expect(poller.status().silentSince, 'before it polls').toBeNull()
+  await vi.waitUntil(() => poller.status().failures > 0, { timeout: 30_000 })
+  const begun = world.steady.now()
+  world.pass(600_000)
+  expect(poller.status()).toMatchObject({ polling: true, silentSince: begun })
+  vi.spyOn(leases, 'renew').mockResolvedValueOnce(false)
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(poller.status().polling, 'its lease is lost').toBe(false)
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  expect(poller.status()).toMatchObject({ polling: true, silentSince: begun + 600_000 })
+  await poller.stop()
 })
 
 it('[V9] a poll counts when it has ended: one that fails never looks answered', async () => {

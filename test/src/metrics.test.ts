@@ -46,7 +46,7 @@ describe('metrics', () => {
         failed: 3,
         faults: { request: 2, quota: 0, unreadable: 3, calendar: 0, update: 0, field: 0 },
         quotaLeft: 17,
-        answerAgeMs: 2_500,
+        silentMs: 2_500,
       },
     }
     for (const again of [1, 2]) {

@@ -83,7 +83,7 @@ function providerWords(metrics: Metrics): string {
   const quota = greatest(metrics, 'touchline_provider_quota_left')
   const failed = metrics.get('touchline_provider_polls_total{outcome="failed"}') ?? 0
   return [
-    age === null ? 'The provider has not answered yet.' : `The provider answered ${durationWords(age * 1_000)} ago.`,
+    `It is ${durationWords((age ?? 0) * 1_000)} since the provider answered or polling began.`,
     `${failed} of ${total(metrics, 'touchline_provider_polls_total')} polls failed since the start.`,
     quota === null ? 'It reports no quota.' : `${quota} requests of its quota are left.`,
   ].join(' ')
