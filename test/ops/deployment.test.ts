@@ -75,6 +75,7 @@ describe('ops/deploy/compose.yaml', () => {
     security_opt: z.array(z.string()).optional(),
     networks: z.array(z.string()).optional(),
     network_mode: z.string().optional(),
+    logging: z.object({ options: z.record(z.string(), z.string()) }).optional(),
   })
   const composed = yaml('ops/deploy/compose.yaml')
   const services = z.object({ services: z.record(z.string(), Composed) }).parse(composed).services
@@ -211,6 +212,17 @@ describe('ops/deploy/compose.yaml', () => {
       if (![...ours, 'redis', 'database'].includes(name)) continue
       expect([name, service.read_only, service.cap_drop]).toEqual([name, true, ['ALL']])
     }
+  })
+
+  it('keeps the newest lines of each container, and no more than 250 MB of them', () => {
+    for (const [name, { logging }] of Object.entries(services))
+      expect([name, logging?.options]).toEqual([name, { 'max-size': '50m', 'max-file': '5' }])
+  })
+
+  it('a tool starts no store beside those that run', () => {
+    const runs = text('ops/README.md').match(/^docker compose .* run .*$/gm) ?? []
+    expect(runs.length).toBeGreaterThan(0)
+    for (const run of runs) expect(run).toContain(' run --rm --no-deps ')
   })
 
   it('without a profile it starts neither Patroni nor backups', () => {
