@@ -243,7 +243,7 @@ onPostgres((server) => {
     const owner = await newOwner()
     const stops: StopReason[] = []
     const actor = await owner.takes(1, (reason) => stops.push(reason))
-    const [missing, full, wrong, gone, poor, large, unknown, ...others] = users
+    const [missing, full, wrong, gone, poor, large, unknown, mended, ...others] = users
     const order = (userId: UserId, n: number, lotSize: number) =>
       actor.submit(orderOf(1, userId, `order ${n}`, { instrumentId: P(11 + (n % PLAYERS)), lots: lots(u(lotSize)) }))
     expect(new Set((await Promise.all(users.map((user, n) => order(user, n, 1)))).map(codeOf))).toEqual(new Set(['ok']))
@@ -273,7 +273,14 @@ onPostgres((server) => {
     // Rows that no trade can have written do not keep the next owner from starting.
     await sql`update positions set lots_micros = 9e18 where user_id = ${large}`.execute(db())
     await sql`update positions set instrument_id = gen_random_uuid() where user_id = ${unknown}`.execute(db())
+    await sql`update positions set lots_micros = 9e18 where user_id = ${mended}`.execute(db())
     await actor.stop()
+    const blind = await (await newOwner()).takes(1, (reason) => stops.push(reason))
+    await blind.stop()
+    // As the runbook says: corrected before the settlement, which pays it; nothing else may.
+    await sql`update positions set lots_micros = ${u(1)}::bigint where user_id = ${mended}`.execute(db())
+    const corrected = await sql`delete from unpaid_closes where user_id = ${mended} returning 1`.execute(db())
+    expect(corrected.rows).toHaveLength(1)
     const next = await (await newOwner()).takes(1, (reason) => stops.push(reason))
     await next.end('full_time')
     await vi.waitUntil(() => next.view.info.settledAt !== null || stops.length > 0, PATIENCE)
