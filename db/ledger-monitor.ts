@@ -34,6 +34,8 @@ export interface WorkLeft {
   readonly monthsMissing: number
   /** How long the webhook that has failed longest has failed, disabled ones included; 0 if none fails. */
   readonly webhookFailingMs: number
+  /** How long PostgreSQL has archived nothing of its log, while its attempts fail; else 0. */
+  readonly archiveFailingMs: number
 }
 
 /** Entries carry the time of the decision. They are visible after the longest statement (10 s) and some clock skew. */
@@ -90,7 +92,8 @@ export class LedgerMonitor {
   async workLeft(): Promise<WorkLeft> {
     const now = this.#world.now()
     const { rows } = await sql<
-      Omit<WorkLeft, 'unreactedMs' | 'webhookFailingMs'> & { oldest: Date | null; failing: Date | null }
+      Omit<WorkLeft, 'unreactedMs' | 'webhookFailingMs' | 'archiveFailingMs'> &
+        Record<'oldest' | 'failing' | 'archived', Date | null>
     >`
       with unreacted as (
         select count(*) as commits, min(o.at) as oldest
@@ -108,10 +111,17 @@ export class LedgerMonitor {
                 from (select ${LAST_LEDGER_MONTH} as last,
                              ${new Date(now)}::timestamptz at time zone 'UTC' as today) m)::integer as "monthsMissing",
              commits as unreacted, oldest,
-             (select min(failing_since) from webhooks where state <> 'paused') as failing
+             (select min(failing_since) from webhooks where state <> 'paused') as failing,
+             (select coalesce(last_archived_time, stats_reset) from pg_stat_archiver
+               where last_failed_time > coalesce(last_archived_time, '-infinity')) as archived
         from unreacted`.execute(this.#db)
-    const { oldest, failing, ...counts } = present(rows[0], 'work left')
+    const { oldest, failing, archived, ...counts } = present(rows[0], 'work left')
     const since = (at: Date | null): number => (at === null ? 0 : Math.max(0, now - at.getTime()))
-    return { ...counts, unreactedMs: since(oldest), webhookFailingMs: since(failing) }
+    return {
+      ...counts,
+      unreactedMs: since(oldest),
+      webhookFailingMs: since(failing),
+      archiveFailingMs: since(archived),
+    }
   }
 }

@@ -27,6 +27,7 @@ export interface MailQueueOptions {
   readonly send: SendMail
   readonly clock: Clock
   readonly log: Log
+  readonly onDropped: () => void
   /** Resolves after `ms`; rejects when the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
@@ -80,6 +81,7 @@ export class MailQueue {
   }
 
   #giveUp(mail: Mail, reason: string): void {
+    this.#options.onDropped()
     this.#options.log.error('mail_dropped', { ...named(mail), reason })
   }
 }

@@ -74,7 +74,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
     perNetworkDay: () => settings.value('auth.registrations_per_network_day'),
     onCrowd: (network) => security.crowdRegistered(network),
   })
-  const mail = openMail(base)
+  const mail = openMail(base, observation)
   const isOn = (): boolean => settings.value('auth.new_device_mail')
   const mails = createAccountMails({ mail, users, isOn, world, log: base.log })
   return {
@@ -174,7 +174,7 @@ async function openSignIn(
 }
 
 /** Sends mail to the configured server, or appends it to a file. */
-function openMail({ config, world, log, lifecycle }: Base): MailQueue {
+function openMail({ config, world, log, lifecycle }: Base, { measuring }: Observation): MailQueue {
   const { mail, dataDir, production: demandsTls } = config
   const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl.reveal(), from: mail.from, demandsTls })
   if (smtp !== null) lifecycle.add({ name: 'mail-server', kind: 'store', stop: () => smtp.close() })
@@ -183,6 +183,7 @@ function openMail({ config, world, log, lifecycle }: Base): MailQueue {
     send,
     clock: world.steady,
     log,
+    onDropped: measuring.mailDropped,
     pause: (ms, signal) => pause(ms, undefined, { signal }),
   })
   lifecycle.add({ name: 'mail-queue', kind: 'store', stop: () => queue.stop() })

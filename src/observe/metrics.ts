@@ -34,6 +34,7 @@ export interface Measuring {
   readonly audited: (entries: readonly SealedEntry[], largeAdoptions: number) => void
   /** Counts push messages by what became of them. */
   readonly pushed: (outcome: (typeof PUSHED)[number], messages: number) => void
+  readonly mailDropped: () => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
@@ -83,6 +84,11 @@ export function startMeasuring(): Measuring {
     labelNames: ['outcome'],
     registers: [],
   })
+  const mailsDropped = new Counter({
+    name: 'touchline_mails_dropped_total',
+    help: 'Mails that were given up: refused, expired, too many waiting, or the process ended.',
+    registers: [],
+  })
   for (const outcome of PUSHED) pushes.inc({ outcome }, 0)
   const security = securityMetrics()
   const house = houseMetrics()
@@ -91,7 +97,7 @@ export function startMeasuring(): Measuring {
 
   const registry = new Registry()
   const register = (metrics: readonly Metric[]): void => metrics.forEach((metric) => registry.registerMetric(metric))
-  register([...requests.metrics, ...commits.metrics, leasesLost, pushes, ...house.metrics])
+  register([...requests.metrics, ...commits.metrics, leasesLost, pushes, mailsDropped, ...house.metrics])
   register([...security.metrics, ...books.metrics, ...work.metrics])
   register(processMetrics(() => lag))
   return {
@@ -106,6 +112,7 @@ export function startMeasuring(): Measuring {
     signIn: security.signIn,
     audited: security.audited,
     pushed: (outcome, messages) => pushes.inc({ outcome }, messages),
+    mailDropped: () => mailsDropped.inc(),
     books: books.take,
     workLeft: work.take,
     workUnknown: work.forget,
@@ -244,9 +251,14 @@ function workMetrics(): Taking<WorkLeft> & { readonly forget: () => void } {
     'touchline_webhook_failing_seconds',
     'How long the webhook that has failed longest has failed; 0 if none fails.',
   )
+  const archive = gauge(
+    'touchline_archive_failing_seconds',
+    'How long PostgreSQL has archived nothing of its log, while its attempts fail; 0 if the last one succeeded.',
+  )
   const months = gauge('touchline_months_missing', 'Months of the next twelve in which no trade could be booked.')
+  const all = [unsettled, overdue, quarantined, waiting, lag, setAside, unpaid, failing, archive, months]
   return {
-    metrics: [unsettled, overdue, quarantined, waiting, lag, setAside, unpaid, failing, months],
+    metrics: all,
     take: (left) => {
       unsettled.set(left.unsettled)
       overdue.set(left.overdue)
@@ -256,13 +268,12 @@ function workMetrics(): Taking<WorkLeft> & { readonly forget: () => void } {
       setAside.set(left.setAside)
       unpaid.set(left.unpaid)
       failing.set(left.webhookFailingMs / SECOND_MS)
+      archive.set(left.archiveFailingMs / SECOND_MS)
       months.set(left.monthsMissing)
     },
     // Alerts ask for the most that any process has seen: one that sees nothing must not keep an old number for ever.
     forget: () => {
-      for (const each of [unsettled, overdue, quarantined, waiting, lag, setAside, unpaid, failing, months]) {
-        each.set(Number.NaN)
-      }
+      for (const each of all) each.set(Number.NaN)
     },
   }
 }

@@ -66,6 +66,7 @@ eachDatabase((open) => {
       unpaid: 0,
       monthsMissing: 0,
       webhookFailingMs: 0,
+      archiveFailingMs: 0,
     })
     await insertMatch(db, info({ startsAt: world.now() }))
     await insertMatch(db, info({ matchId: fixtureId(7), replay: true, startsAt: world.now() }))
@@ -86,6 +87,7 @@ eachDatabase((open) => {
       unpaid: 0,
       monthsMissing: 0,
       webhookFailingMs: 0,
+      archiveFailingMs: 0,
     })
   })
 
@@ -104,5 +106,34 @@ eachDatabase((open) => {
     await failing('active', 3)
     await failing('disabled', 20)
     expect(await pulse.workLeft()).toMatchObject({ webhookFailingMs: 20 * MINUTE_MS })
+  })
+
+  it('tells how long nothing has been archived while the attempts fail', async () => {
+    await open()
+      .db.connection()
+      .execute(async (db) => {
+        // Stands for PostgreSQL's own view, which no test can write.
+        await sql`create schema if not exists archiver`.execute(db)
+        await sql`create table archiver.pg_stat_archiver (last_archived_time timestamptz, last_failed_time timestamptz,
+                                                        stats_reset timestamptz)`.execute(db)
+        await sql`set search_path = archiver, public, pg_catalog`.execute(db)
+        const pulse = new LedgerMonitor(db, world)
+        const failingWith = async (archived: number | null, failed: number | null): Promise<number> => {
+          const at = (ago: number | null) => (ago === null ? null : new Date(world.now() - ago * MINUTE_MS))
+          await sql`delete from archiver.pg_stat_archiver`.execute(db)
+          await sql`insert into archiver.pg_stat_archiver
+                  values (${at(archived)}::timestamptz, ${at(failed)}::timestamptz, ${at(90)}::timestamptz)`.execute(db)
+          return (await pulse.workLeft()).archiveFailingMs / MINUTE_MS
+        }
+        try {
+          expect([await failingWith(null, null), await failingWith(30, null), await failingWith(30, 40)]).toEqual([
+            0, 0, 0,
+          ])
+          expect([await failingWith(30, 1), await failingWith(null, 1)]).toEqual([30, 90])
+        } finally {
+          await sql`reset search_path`.execute(db)
+          await sql`drop schema archiver cascade`.execute(db)
+        }
+      })
   })
 })

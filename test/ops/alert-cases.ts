@@ -89,6 +89,25 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [bucket('1')]: grows(90), [bucket('2.5')]: grows(100), [bucket('+Inf')]: grows(100) },
     quiet: { [bucket('1')]: grows(100), [bucket('2.5')]: grows(100), [bucket('+Inf')]: grows(100) },
   },
+  SignInsUnanswered: {
+    fires: {
+      [request('/api/auth/google', 503)]: grows(2),
+      [request('/api/auth/google', 200)]: grows(10),
+      [request('/api/auth/refresh', 200)]: grows(1_000),
+    },
+    labels: { route: '/api/auth/google' },
+    quiet: {
+      [request('/api/auth/google', 503)]: '0x33 3x10',
+      [request('/api/auth/google', 200)]: grows(10),
+      // What coming_soon refuses.
+      [request('/api/auth/sessions', 503)]: grows(100),
+      [request('/api/auth/logout-all', 503)]: grows(100),
+    },
+  },
+  MailsDropped: {
+    fires: { touchline_mails_dropped_total: grows(1) },
+    quiet: { touchline_mails_dropped_total: '5x20 7x20' },
+  },
   CommitsFail: { fires: { [FAULT]: grows(1) }, quiet: { [FAULT]: flat(7), [COMMITTED]: grows(99) } },
   MailboxFilling: {
     fires: { 'touchline_mailbox_depth{match="19"}': flat(600) },
@@ -253,6 +272,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { touchline_months_missing: flat(1) },
   },
   ClosesUnpaid: { fires: { touchline_closes_unpaid: flat(1) }, quiet: { touchline_closes_unpaid: flat(0) } },
+  ArchiveFails: {
+    fires: { touchline_archive_failing_seconds: grows(60) },
+    // One attempt in vain, after a quiet hour.
+    quiet: { touchline_archive_failing_seconds: '0x33 3600 0x5' },
+  },
   WebhookFailing: {
     fires: { touchline_webhook_failing_seconds: flat(1_000) },
     quiet: { touchline_webhook_failing_seconds: flat(600) },

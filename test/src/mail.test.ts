@@ -20,8 +20,11 @@ function open(send: MailQueueOptions['send'], world = new TestWorld()) {
     pauses.push(ms)
     world.pass(ms)
   }
+  let dropped = 0
+  const onDropped = () => void dropped++
   const events = () => lines.map((line) => JSON.parse(line).event)
-  return { queue: new MailQueue({ send, clock: world, log, pause }), world, lines, events, pauses }
+  const queue = new MailQueue({ send, clock: world, log, pause, onDropped })
+  return { queue, world, lines, events, pauses, dropped: () => dropped }
 }
 
 describe('mail over SMTP', () => {
@@ -119,6 +122,7 @@ describe('the mail queue', () => {
     stopped.queue.post(mail)
     await stopping
     await vi.waitUntil(() => stopped.events().includes('mail_dropped'), { timeout: 30_000 })
+    expect([useless, refused, full, stopped].map(({ dropped }) => dropped())).toEqual([1, 1, 2, 1])
     for (const { lines } of [useless, refused, full, stopped]) {
       expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
         level: 'error',

@@ -231,6 +231,13 @@ describe('metrics', () => {
     ])
   })
 
+  it('count the mails that were dropped', async () => {
+    measuring = startMeasuring()
+    expect(await linesOf('touchline_mails_dropped_total')).toEqual(['touchline_mails_dropped_total 0'])
+    measuring.mailDropped()
+    expect(await linesOf('touchline_mails_dropped_total')).toEqual(['touchline_mails_dropped_total 1'])
+  })
+
   it('count the lines that the log has dropped', async () => {
     measuring = startMeasuring()
     expect(await linesOf('touchline_log_lines_dropped_total')).toEqual(['touchline_log_lines_dropped_total 0'])

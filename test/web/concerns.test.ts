@@ -99,6 +99,9 @@ describe('the sentence of the control room', () => {
     const longest = (secs: number) => metrics(`touchline_loop_lag_seconds{quantile="1"} ${secs}`)
     expect(said({ metrics: longest(2) })).toEqual(['This process is overloaded: its timers are late by 2000 ms'])
     expect(said({ metrics: longest(0.9) })).toEqual([])
+    expect(said({ metrics: metrics('touchline_archive_failing_seconds 1200') })).toEqual([
+      'PostgreSQL has not archived its log for 20 min',
+    ])
     const feeds = metrics(
       'touchline_match_clock_still_seconds{match="7"} 185',
       'touchline_provider_quota_left{poller="own"} 0',

@@ -88,7 +88,7 @@ const BOUNDS = {
   feedSecs: 60,
   clockSecs: 180,
 }
-const [PROVIDER_SECS, LAG_SECS, MONTHS, REUSES, WEBHOOK_MS] = [120, 60, 9, 3, 900_000]
+const [PROVIDER_SECS, LAG_SECS, ARCHIVE_SECS, MONTHS, REUSES, WEBHOOK_MS] = [120, 60, 600, 9, 3, 900_000]
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 const RANK: readonly Level[] = ['page', 'brake', 'ticket', 'note']
@@ -149,6 +149,8 @@ function ofMetrics({ metrics: readings }: Facts): Concern[] {
   over('ReactionsLate', late, LAG_SECS, secs(late))
   const unpaid = most('touchline_closes_unpaid')
   over('ClosesUnpaid', unpaid, 0, counted(unpaid, 'close'))
+  const unarchived = most('touchline_archive_failing_seconds')
+  over('ArchiveFails', unarchived, ARCHIVE_SECS, secs(unarchived))
   const months = most('touchline_months_missing')
   over('LedgerMonthsMissing', months, MONTHS, String(months))
   return found

@@ -91,6 +91,12 @@ export const SAID = {
     runbook: 'a-month-of-the-ledger-is-missing',
     button: 'See the ledger',
   },
+  ArchiveFails: {
+    level: 'page',
+    says: 'PostgreSQL has not archived its log for {n}',
+    runbook: 'the-log-is-not-archived',
+    button: 'See the gauges',
+  },
   WebhookFailing: {
     level: 'ticket',
     says: 'The webhook to {name} fails',
