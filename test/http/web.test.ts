@@ -78,7 +78,12 @@ it('a shared link has a title, a text and a picture for other apps, and nothing 
 
 it('a shared page may have a picture of its own, drawn no oftener for an address than links are looked at', async () => {
   let excess: Awaited<ReturnType<RateLimits['countShare']>> = null
-  const page = webPage({ ...rig.deps, limits: { countShare: async () => excess } }, [
+  const countShare: RateLimits['countShare'] = async (c) => {
+    c.header('RateLimit', '"shares";r=59;t=60', { append: true })
+    c.header('RateLimit-Policy', '"shares";q=60;w=60', { append: true })
+    return excess
+  }
+  const page = webPage({ ...rig.deps, limits: { countShare } }, [
     {
       path: '/card/:parameter{[a-z]+}',
       of: async (id) => ({ title: id, text: 'x', ...(id === 'some' ? { picture: `/card/${id}/picture` } : {}) }),
@@ -95,6 +100,8 @@ it('a shared page may have a picture of its own, drawn no oftener for an address
     'image/png',
     'public, max-age=300',
   ])
+  // Others may get it from a cache.
+  expect([picture.headers.get('ratelimit'), picture.headers.get('ratelimit-policy')]).toEqual([null, null])
   expect((await page.request('/card/other/picture')).status).toBe(404)
   excess = answerWith('RATE_LIMITED', { facts: { limit: 'shares' }, retryAfterSecs: 60 })
   expect((await page.request('/card/some/picture')).status).toBe(429)

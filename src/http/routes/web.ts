@@ -5,6 +5,7 @@
 import { type Context, Hono } from 'hono'
 import { fixtureId } from '../../../actors/kernel/ids.ts'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
+import { keptFor } from '../caching.ts'
 import { QUEUE_FULL } from '../queue.ts'
 import type { SharedPage } from '../api-part.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -76,7 +77,7 @@ export function webPage({ web, watching, wsUrlFor, limits }: PageDeps, shares: r
       const drawn = await picture(c.req.param('parameter') ?? '', c.req.raw.signal)
       if (drawn === null) return fail(c, answerWith('NOT_FOUND'))
       if (drawn === 'busy') return fail(c, QUEUE_FULL)
-      c.header('Cache-Control', A_WHILE)
+      keptFor(c, A_WHILE)
       return c.body(drawn, 200, { 'Content-Type': 'image/png' })
     })
   }
