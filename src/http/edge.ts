@@ -9,7 +9,8 @@ import { answerWith, fail, type HttpEnv } from './answers.ts'
 import { addressOf, addressPrefix } from './client-address.ts'
 import { API_VERSION } from './versions.ts'
 
-const BODY_BYTES_MAX = 64 * 1_024
+/** Of a body, where its path accepts no larger ones. */
+export const BODY_BYTES_MAX = 64 * 1_024
 const PREFLIGHT_SECS = '600'
 /** Polled all the time, so not traced. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])

@@ -348,6 +348,33 @@ describe('admin routes', () => {
     expect(await remove('other')).toMatchObject([404, { what: 'recording' }])
   })
 
+  it('[J12] an upload that waits for a place is unread, whatever type it is said to have', async () => {
+    const { asAlice } = await openHttpRig({ role: 'admin' })
+    const heldBack = () => {
+      const [read, sent] = [Promise.withResolvers<'read'>(), Promise.withResolvers<void>()]
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        read.resolve('read')
+        await sent.promise
+        controller.enqueue(Buffer.from('{}'))
+        controller.close()
+      }
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': '100000' },
+        body: new ReadableStream({ pull }, { highWaterMark: 0 }),
+        duplex: 'half',
+      } as const
+      const answer = answered(asAlice('/api/admin/uploads?name=spring', init))
+      return { answer, read: read.promise, send: sent.resolve }
+    }
+    const first = heldBack()
+    await first.read
+    const second = heldBack()
+    expect(await Promise.race([second.read, second.answer])).toMatchObject([503, { code: 'BUSY' }])
+    first.send()
+    expect(await first.answer).toMatchObject([201, { name: 'spring' }])
+  })
+
   it('reads the next page of the export on demand, and stops when the client disconnects', async () => {
     const ports = adminPorts(alice)
     let read = 0
