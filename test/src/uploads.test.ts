@@ -64,6 +64,12 @@ describe('an upload', () => {
 
   const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
   const other = () => (lines[9] ?? '').replace(/^\{"id":\d+/, '{"id":77')
+  const update = (over: object): string => JSON.stringify({ ...(JSON.parse(lines[8] ?? '') as object), ...over })
+  /** An update of so many characters and what changes in its last field, which is a list of one text. */
+  const padded = (chars: number, change: string) =>
+    `${update({ pad: ['x'.repeat(chars)] })}\n[1,${Object.keys(JSON.parse(lines[8] ?? '') as object).length},${change}]`
+  /** A line of a download, whose payload alone would be such a line too. */
+  const heard = () => `{"kind":"update","at":1,"payload":${update({ kind: 'clock', at: 1 })}}`
   const headed = (head: string) => `{"recording":${head}}\n${lines[8]}\n${lines[9]}`
   it.each<readonly [string, Packing, () => Uint8Array | string, RegExp]>([
     ['nothing', 'plain', () => '', /^it has 0 updates/],
@@ -78,6 +84,15 @@ describe('an upload', () => {
     ['other payloads', 'plain', () => '{"a":1}\n{"a":2}', /^update 1 cannot be read: /],
     ['two matches', 'plain', () => [lines[8], other()].join('\n'), /^update 2 is of another match than the first$/],
     ['one update', 'plain', () => lines[8] ?? '', /^it has 1 updates; it may have 2 to 5000$/],
+    ['a line that grows', 'plain', () => padded(300_000, '[2,0,0]'), /^a line has more than 524288 characters$/],
+    [
+      'lines that grow',
+      'plain',
+      () => padded(450_000, '[1]') + '\n[1]'.repeat(300),
+      /^it unpacks to more than 128 MiB$/,
+    ],
+    ['a long name', 'plain', () => `${update({ name: 'x'.repeat(121) })}\n${lines[9]}`, /^line 1, the head: /],
+    ['updates lost when kept', 'plain', () => `${heard()}\n${heard()}`, /^it has 0 updates/],
     ['a strange head', 'plain', () => headed('{"title":7}'), /^line 1, the head: /],
     ['an endless price', 'plain', () => headed('{"anchors":{"1":1e300}}'), /^line 1, the head: /],
   ])('[J12] of %s is refused with its reason', async (_, packing, bytes, reason) => {

@@ -16,6 +16,7 @@ import type { PricePath } from '../../../db/recordings.ts'
 import type { RecordingSummary } from './store.ts'
 import { MatchRun } from '../../match-run/match-run.ts'
 import { recordedMatch, RUN_STARTS_AT } from '../../match-run/recorded-match.ts'
+import { readStored } from '../../replays/library.ts'
 import { RecordingFlaw } from '../../replays/recordings.ts'
 
 export interface Checked {
@@ -34,7 +35,10 @@ const [PATHS, POINTS] = [3, 48]
 const AFTER_FULL_TIME = 12
 
 /** Throws a RecordingFlaw that says what is wrong. */
-export async function checkRecording(recording: Recording): Promise<Checked> {
+export async function checkRecording(uploaded: Recording): Promise<Checked> {
+  const data = await packed(uploaded)
+  // Written out, it may be too large to be read, or be read differently. What is checked is what will be played.
+  const recording = await readStored({ name: uploaded.name, bytes: data, packing: 'brotli' })
   const { frames, title, fixtureName } = recording
   if (frames.length < UPDATES_MIN || frames.length > UPDATES_MAX) {
     throw new RecordingFlaw(`it has ${frames.length} updates; it may have ${UPDATES_MIN} to ${UPDATES_MAX}`)
@@ -49,14 +53,6 @@ export async function checkRecording(recording: Recording): Promise<Checked> {
     throw new RecordingFlaw(`it has ${players} players; it may have 1 to ${PLAYERS_MAX}`)
   }
   const chart = await pathsOf(snapshots, histories)
-  const head = JSON.stringify({ recording: { title, anchors: recording.anchors } })
-  const text = [head, ...frames.map((frame) => JSON.stringify(frame))].join('\n')
-  const data = await promisify(brotliCompress)(text, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 },
-  })
-  if (data.length > PACKED_MAX_BYTES) {
-    throw new RecordingFlaw(`it is too large: packed, it may have ${PACKED_MAX_BYTES} bytes`)
-  }
   return {
     summary: {
       title,
@@ -71,6 +67,18 @@ export async function checkRecording(recording: Recording): Promise<Checked> {
     },
     data,
   }
+}
+
+async function packed({ title, anchors, frames }: Recording): Promise<Uint8Array> {
+  const head = JSON.stringify({ recording: { title, anchors } })
+  const text = [head, ...frames.map((frame) => JSON.stringify(frame))].join('\n')
+  const data = await promisify(brotliCompress)(text, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 },
+  })
+  if (data.length > PACKED_MAX_BYTES) {
+    throw new RecordingFlaw(`it is too large: packed, it may have ${PACKED_MAX_BYTES} bytes`)
+  }
+  return data
 }
 
 const NAME_MAX_CHARS = 120
