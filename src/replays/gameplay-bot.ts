@@ -14,6 +14,7 @@ import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayPlan, ReplayRun, ReplayRuns } from '../../db/replays.ts'
 import type { Replays } from '../../rooms/sources/replays.ts'
 import { readStored, type RecordingLibrary } from './library.ts'
+import { RecordingFlaw } from './recordings.ts'
 import { tournamentMatch } from './tournament-match.ts'
 
 export interface BotOptions {
@@ -231,7 +232,13 @@ export class GameplayBot {
     const isOtherDemo = run.demo && demo !== null && demo.recording !== run.recording
     const isLacking = !isPlaying && run.tournament === null && (await library.version(run.recording)) === null
     if (isOtherDemo || (isLacking && (await this.#isGone(run)))) await runs.end(run.id, 'full_time', null)
-    else if (!isPlaying && !isLacking) await this.#play(run)
+    else if (!isPlaying && !isLacking) {
+      await this.#play(run).catch(async (error: unknown) => {
+        // It would be read in vain every second.
+        if (error instanceof RecordingFlaw) await runs.end(run.id, 'full_time', null)
+        throw error
+      })
+    }
   }
 
   /**

@@ -174,6 +174,21 @@ describe('the gameplay bot', () => {
     expect(venue.concluded).toEqual(['4000000003 void', '4000000002 full_time', '4000000003 void'])
   })
 
+  it('[V6] a replay whose recording cannot be read ends, and says why', async () => {
+    const venue = new Venue(null)
+    const flawed = new RecordingLibrary({
+      bundled: [],
+      ended: { find: async () => null, lines: async function* () {} },
+    })
+    flawed.add({ list: async () => [], find: async () => ({ id: 'one', data: Buffer.from('nonsense') }) })
+    const bot = venue.bot({ library: flawed })
+    await bot.look()
+    venue.begin({ ...PLAN, recording: 'flawed' })
+    await expect(bot.look()).rejects.toThrow('it cannot be unpacked')
+    await bot.look()
+    expect(venue.rows.get('run 1')).toMatchObject({ ending: 'full_time', finished: true })
+  })
+
   it('[V6] a process that lacks a recording ends no replay that another plays, or may play within a minute', async () => {
     const venue = new Venue(null)
     const [player, older] = [venue.bot(), venue.bot({ library: lacking })]
