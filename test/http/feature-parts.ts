@@ -87,7 +87,7 @@ export const featurePorts = (user: User, position: Position, now: Instant): Feat
     proofOf: async (owner, id) =>
       id === position.id ? { matchId: position.fixtureId, positionId: id, userId: owner, n: 3, salt: 'cafe' } : null,
   },
-  areRecordingsOpen: () => true,
+  isRecordingOpen: async () => true,
   push: pushPort(),
   matchBoards: matchBoardPort(user.id, now),
   watchlists: watchlistPort(position.instrumentId, now),

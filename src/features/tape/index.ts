@@ -2,6 +2,7 @@
 import { booleanSetting } from '../../../actors/kernel/setting.ts'
 import { PublicTape } from '../../../db/public-tape.ts'
 import type { Feature, Opened } from '../feature.ts'
+import { openRecordings } from './open-recordings.ts'
 import { provePosition } from './proof-routes.ts'
 import { TapeSigner } from './signer.ts'
 import { publicTape, type TapePorts } from './tape-routes.ts'
@@ -13,8 +14,8 @@ export const tapeApi = (ports: TapePorts): Opened => ({
 const SETTINGS = {
   'tape.recordings': booleanSetting(
     false,
-    'Whether anyone may download what ended live matches heard, the payloads of the provider included, to derive ' +
-      'their prices again. Ask your provider first. Replays are always open.',
+    'Whether anyone may download what ended matches heard, the payloads of the provider included, to derive their ' +
+      'prices again. Ask your provider first. Bundled recordings and tournaments are always open.',
   ),
 } as const
 
@@ -23,12 +24,17 @@ export const tape: Feature = {
   settings: SETTINGS,
   things: ['tape', 'proof'],
   notExported: { tape_checkpoints: 'signatures over the tapes', tape_keys: 'public keys' },
-  open: ({ stores, world, accounts, market }) => {
+  open: ({ stores, world, accounts, market, library }) => {
     const tapes = new PublicTape(stores.db)
     const valueOf = market.settings.reader(SETTINGS)
     const signer = new TapeSigner(accounts.signing, tapes, world)
+    const isRecordingOpen = openRecordings({
+      db: stores.db,
+      bundled: library.bundled,
+      areAllOpen: () => valueOf('tape.recordings'),
+    })
     return {
-      ...tapeApi({ tapes, areRecordingsOpen: () => valueOf('tape.recordings') }),
+      ...tapeApi({ tapes, isRecordingOpen }),
       tasks: [
         {
           // About five seconds: how soon the tape of an ended match is whole. One that runs is signed once a minute.

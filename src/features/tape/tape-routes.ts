@@ -8,6 +8,7 @@ import { Downloads } from '../../http/downloads.ts'
 import { INPUT } from '../../http/error-codes.ts'
 import { PUBLIC_SECURITY } from '../../http/gates.ts'
 import { FixtureIdInput } from '../../http/inputs.ts'
+import type { FixtureId } from '../../../actors/kernel/ids.ts'
 import { instant } from '../../../actors/kernel/world.ts'
 import { canComeBack } from '../../../actors/match/new-playing.ts'
 import type { PublicTape } from '../../../db/public-tape.ts'
@@ -117,8 +118,8 @@ const recording = createRoute({
   summary: 'What an ended match heard',
   description:
     'The payloads behind the digests on its tape, as lines of JSON. With them anyone can derive every price again. ' +
-    'Available `watch.delay_secs` after the settlement: of replays always, of live matches if the setting ' +
-    '`tape.recordings` is on.',
+    'Available `watch.delay_secs` after the settlement: of bundled recordings and tournaments always, of other ' +
+    'matches if the setting `tape.recordings` is on.',
   security: PUBLIC_SECURITY,
   request: { params },
   responses: {
@@ -130,8 +131,8 @@ const recording = createRoute({
 
 export interface TapePorts {
   readonly tapes: Pick<PublicTape, 'last' | 'lines' | 'checkpoints' | 'keys' | 'proofOf'>
-  /** Whether anyone may download what live matches heard. */
-  readonly areRecordingsOpen: () => boolean
+  /** Whether anyone may download what a match heard. */
+  readonly isRecordingOpen: (matchId: FixtureId) => Promise<boolean>
 }
 
 type Deps = TapePorts & Pick<HttpDeps, 'recordings' | 'watching' | 'world' | 'trustedProxies'>
@@ -142,7 +143,7 @@ interface Kept {
   readonly forHowLong: string
 }
 
-export function publicTape({ tapes, areRecordingsOpen, recordings, watching, world, trustedProxies }: Deps) {
+export function publicTape({ tapes, isRecordingOpen, recordings, watching, world, trustedProxies }: Deps) {
   const downloads = new Downloads({ together: TOGETHER_MAX, perOwner: PER_ADDRESS_MAX })
   /** Lines of JSON, packed as the client accepts; 304 to one that has them. */
   const send = async (c: Context<HttpEnv>, { etag, forHowLong }: Kept, chunks: () => AsyncGenerator<string>) => {
@@ -176,7 +177,7 @@ export function publicTape({ tapes, areRecordingsOpen, recordings, watching, wor
     .openapi(recording, async (c) => {
       const info = await recordings.find(c.req.valid('param').id)
       const isSeen = info?.settledAt !== undefined && info.settledAt !== null && info.settledAt <= shownUntil()
-      if (info === null || !isSeen || !(info.replay || areRecordingsOpen())) return fail(c, notFound('recording'))
+      if (info === null || !isSeen || !(await isRecordingOpen(info.matchId))) return fail(c, notFound('recording'))
       const etag = `W/"recording-${info.matchId}-${info.settledAt}"`
       const kept = { etag, forHowLong: canComeBack(info) ? A_WHILE : FOR_EVER }
       return send(c, kept, () => recordings.lines(info))
