@@ -159,6 +159,8 @@ describe('admin routes', () => {
     ['PUT', '/api/admin/settings/trading.hold_secs', 'Application/JSON; charset=utf-8', 200],
     ['POST', '/api/admin/uploads?name=new-derby', 'application/octet-stream', 201],
     ['PUT', '/api/admin/anchors', 'text/csv', 200, 'playerId,price\n1,240\n'],
+    ['POST', '/api/admin/gameplay-bot/stop', '', 200, ''],
+    ['POST', '/api/admin/gameplay-bot/stop', 'text/plain', 200, ''],
   ])('[H8] a demoted admin is refused whose body was still on its way: %s %s %s', async (...of) => {
     const [method, path, type, done, text = '{"value":60}'] = of
     const rig = await openHttpRig({ role: 'admin' })

@@ -133,6 +133,8 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
       }
     })
     .openapi({ ...stop, middleware: [gates.admin, bodyMayBeEmpty] as const }, async (c) => {
+      // The gate asks again after JSON alone. A body that turned out empty may have been held back without a type.
+      if (!(await gates.isStillAdmin(c.var.caller))) return fail(c, answerWith('FORBIDDEN'))
       const { id = null, outcome, reason } = c.req.valid('json')
       // The specification lets every admin stop a replay; voiding it is an extension.
       if (outcome === 'void' && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
