@@ -8,6 +8,7 @@ import { quoteOf } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Notification } from '../../db/announcements.ts'
+import { Fixtures } from '../../db/fixtures.ts'
 import { UserGone } from '../../db/lock-user.ts'
 import { Leagues } from '../../src/features/leagues/store.ts'
 import { Pushes } from '../../src/features/push/store.ts'
@@ -343,5 +344,17 @@ eachDatabase((open) => {
     expect(await watchlists().remind(user, fixtureId(501))).toBe('full')
     const { rows } = await sql`select from watchlist_reminders where user_id = ${user}`.execute(open().db)
     expect(rows, 'what is over is deleted').toHaveLength(20)
+  })
+
+  it('[R30] a fixture that was put off by more than a month keeps its place once it is announced again', async () => {
+    const user = await rig.user('Reminded of a fixture put off')
+    const putOff = fixtureId(600)
+    await watchlists().remind(user, putOff)
+    await sql`update watchlist_reminders set since = now() - interval '40 days' where user_id = ${user}`.execute(
+      open().db,
+    )
+    await new Fixtures(open().db).note([info({ matchId: putOff, phase: 'scheduled' })])
+    expect(await watchlists().remind(user, fixtureId(601))).toBe('reminded')
+    expect((await watchlists().list(user)).reminders).toEqual([putOff, fixtureId(601)])
   })
 })

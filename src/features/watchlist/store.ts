@@ -174,11 +174,12 @@ async function priceOf(db: Kysely<Database>, player: InstrumentId): Promise<Pric
 
 /**
  * Whether a reminder `r` waits in vain, so that it keeps no place from others: its match was settled or void, or its
- * fixture has become none in a month, while the calendar shows only what begins within a week.
+ * fixture has become none in a month and is not announced again. The calendar shows only what begins within a week.
  */
 const isOver = sql`(
   exists (select from matches m where m.id = r.match_id and m.settled_at is not null)
-  or (r.since < clock_timestamp() - interval '30 days' and not exists (select from matches m where m.id = r.match_id)))`
+  or (r.since < clock_timestamp() - interval '30 days' and not exists (select from matches m where m.id = r.match_id)
+      and not exists (select from fixtures f where f.id = r.match_id and f.info ->> 'phase' = 'scheduled')))`
 
 async function remindersOf(db: Kysely<Database>, user: UserId): Promise<readonly FixtureId[]> {
   const { rows } = await sql<{ match_id: number }>`
