@@ -85,12 +85,16 @@ export class ReactionTx {
     return this.#uncredited(sql<boolean>`r.referee_id = any(${uuids(users)}::uuid[])`)
   }
 
-  /** The longest waiting of those that are earned by saved careers, and whose referrers have room this week. */
+  /**
+   * The longest waiting of those that are earned, and whose referrers have room this week. The day of a first trade
+   * stays when the trade is void.
+   */
   waiting({ closesMin, daysMin, weeklyMax }: ReferralTerms, week: Week): Promise<readonly Credit[]> {
     return this.#uncredited(sql<boolean>`
       exists (select from careers c
-               where c.user_id = r.referee_id and c.opened + c.closed > 0 and c.closed >= ${closesMin}::integer
+               where c.user_id = r.referee_id and c.closed >= ${closesMin}::integer
                  and c.close_days >= ${daysMin}::integer)
+      and exists (select from trade_days d where d.user_id = r.referee_id and d.what = 'open')
       and ${weeklyMax}::integer > (select count(*) from referrals p
                                     where p.referrer_id = r.referrer_id
                                       and p.credited_at >= ${new Date(week.startsAt)}::timestamptz)`)

@@ -122,7 +122,9 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
   for (const [user, left] of records) change(user, (career) => withRecords(career, left))
   // A trade that is taken back was still a first trade, however commits are grouped.
   const reached = (user: UserId): Career[] => [...(peaks.get(user) ?? []), careers.get(user) ?? NEW_CAREER]
-  const earned = referrals.filter(({ refereeId }) => reached(refereeId).some((career) => isEarned(career, terms)))
+  const isEarnedBy = (user: UserId): boolean => reached(user).some((career) => isEarned(career, terms))
+  // Without commits these have waited, and were found to be earned: their first trade may be void by now.
+  const earned = commits.length === 0 ? referrals : referrals.filter(({ refereeId }) => isEarnedBy(refereeId))
   const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)
   for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
 

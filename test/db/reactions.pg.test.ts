@@ -251,13 +251,15 @@ eachDatabase((open) => {
       expect(await credited()).toBe(1)
     })
 
-    it('[R10] a referrer has at most ten credits a week; the rest are credited in the next, and need no more trades', async () => {
+    it('[R10] a referrer has at most ten credits a week; the rest are credited in the next, though their trades were void', async () => {
       const referrer = await season.player()
       clock.now = weekOf(world.now()).endsAt + HOUR_MS
       const friends = await Promise.all(Array.from({ length: 12 }, () => season.player()))
       for (const friend of friends) await season.refer(referrer, friend)
       const match = await season.match()
-      for (const friend of friends) await match.open(friend)
+      const held = await Promise.all(friends.map((friend) => match.open(friend)))
+      await season.settle()
+      for (const each of held) await match.close(each, 200, 'void')
       await season.settle()
       const terms = { closesMin: 0, daysMin: 0, weeklyMax: 10 }
       const credited = async () => {
