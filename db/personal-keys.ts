@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { AuditLog, ControlAction } from './audit-log.ts'
-import { markBoardsChanged } from './board-changes.ts'
+import { markBoardsChanged, type Reranker } from './board-changes.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { texts } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
@@ -65,6 +65,7 @@ interface PersonalKeysOptions {
   readonly ended: Pick<EndedSessions, 'add'>
   readonly audit: AuditLog
   readonly world: Pick<World, 'now' | 'newId'>
+  readonly rerankers: readonly Reranker[]
 }
 
 export class PersonalKeys {
@@ -162,7 +163,7 @@ export class PersonalKeys {
 
   /** Notes that a user trades by a key: from the first time on they are a bot, and the boards treat them as one. */
   async markBot(user: UserId): Promise<void> {
-    const { db, world } = this.#options
+    const { db, world, rerankers } = this.#options
     const { bot_since: since } = await db
       .selectFrom('users')
       .select('bot_since')
@@ -177,6 +178,7 @@ export class PersonalKeys {
         .where('id', '=', user)
         .where('bot_since', 'is', null)
         .execute()
+      for (const rerank of rerankers) await rerank(tx, user)
     })
   }
 

@@ -93,6 +93,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
       mails,
       deletions,
       ended,
+      rerankers,
     })),
     signIn: await openSignIn(base, stores, { people: registrations, mail, secret }),
     security,
@@ -124,6 +125,7 @@ interface SessionPolicy {
   readonly onReuse: SessionsOptions['onReuse']
   readonly deletions: Deletions
   readonly ended: EndedSessions
+  readonly rerankers: readonly Reranker[]
 }
 
 async function openEndedSessions({ config: { jwt }, world }: Base, { db, askFast }: Stores): Promise<EndedSessions> {
@@ -138,7 +140,7 @@ async function openEndedSessions({ config: { jwt }, world }: Base, { db, askFast
 async function openSessions(
   { config, world, log }: Base,
   { db }: Stores,
-  { audit, maxDays, mails, onReuse, deletions, ended }: SessionPolicy,
+  { audit, maxDays, mails, onReuse, deletions, ended, rerankers }: SessionPolicy,
 ): Promise<Pick<Accounts, 'sessions' | 'keys' | 'signing'>> {
   const { jwt, dataDir } = config
   const keep = (user: UserId, session: SessionId) => deletions.cancel(user, session)
@@ -148,7 +150,7 @@ async function openSessions(
   const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
   const tokens = createTokens({ keys: signing, lifetimes: jwt, world })
   const onNewDevice = mails.newDevice
-  const keyRows = new KeyRows({ db, ended, audit, world })
+  const keyRows = new KeyRows({ db, ended, audit, world, rerankers })
   return {
     signing,
     sessions: createSessions({ tokens, rows, ended, onNewDevice, onReuse, log }),

@@ -21,7 +21,8 @@ eachDatabase((open) => {
 
   beforeAll(async () => {
     const { db } = open()
-    keys = new PersonalKeys({ db, audit: new AuditLog(db, world), ended: { add: async () => undefined }, world })
+    const ended = { add: async () => undefined }
+    keys = new PersonalKeys({ db, audit: new AuditLog(db, world), ended, world, rerankers: [] })
   })
   const trader = async (name: string): Promise<UserId> => {
     const user = await season.user(name)

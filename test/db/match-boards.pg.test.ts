@@ -12,6 +12,7 @@ import { hideFromBoards } from '../../db/board-changes.ts'
 import { Deletions } from '../../db/deletions.ts'
 import { Departed } from '../../db/departed.ts'
 import type { Database } from '../../db/postgres/schema.ts'
+import { PersonalKeys } from '../../db/personal-keys.ts'
 import { UserList } from '../../db/user-list.ts'
 import { matchBoard } from '../../src/features/match-board/index.ts'
 import { MatchBoardKeeper, STEP } from '../../src/features/match-board/keeper.ts'
@@ -39,6 +40,7 @@ eachDatabase((open) => {
   const boards = () => new MatchBoards(open().db, rules)
   const keep = () => new MatchBoardKeeper(open().db, rules).run()
   const rig = seasonOn(open, systemWorld())
+  const rerankers = matchBoard.rerank === undefined ? [] : [matchBoard.rerank]
 
   const table = (match: FixtureId, user: UserId, group: Group = EVERYBODY, limit = 100) =>
     boards().table({ match, user, group, limit, after: null })
@@ -174,7 +176,6 @@ eachDatabase((open) => {
     await match.settle()
     await keep()
     const world = systemWorld()
-    const rerankers = matchBoard.rerank === undefined ? [] : [matchBoard.rerank]
     const list = new UserList(open().db, new AuditLog(open().db, world), world, { rerankers })
     const set = async (status: 'active' | 'frozen') => {
       await list.setStatus({ id: ada, status, reason: 'a test', by: cyd })
@@ -197,7 +198,6 @@ eachDatabase((open) => {
     const match = await rig.match()
     const world = systemWorld()
     const { db } = open()
-    const rerankers = matchBoard.rerank === undefined ? [] : [matchBoard.rerank]
     const deletions = new Deletions({
       db,
       world,
@@ -227,6 +227,22 @@ eachDatabase((open) => {
     expect(await ranks()).toEqual([[1, bob]])
     await deletions.cancel(ada)
     expect(await ranks()).toEqual(both)
+  })
+
+  it('[R27] ranks again when a user becomes a bot, also after full time', async () => {
+    const [bot, bob] = [await rig.player(), await rig.player()]
+    const match = await rig.match()
+    for (const [n, user] of [bot, bob].entries()) await match.close(await match.open(user), 203 - n)
+    await match.settle()
+    await keep()
+    const { db } = open()
+    const world = systemWorld()
+    const ended = { add: async () => undefined }
+    await new PersonalKeys({ db, world, audit: new AuditLog(db, world), ended, rerankers }).markBot(bot)
+    await sql`update match_boards set stepped_at = '-infinity'`.execute(db)
+    await keep()
+    const { page, total, isFinal } = await table(match.id, bob)
+    expect({ ranks: ranksOf(page), total, isFinal }).toEqual({ ranks: [[1, bob]], total: 1, isFinal: true })
   })
 
   it('[R27] a table that says that it is final has every close', async () => {

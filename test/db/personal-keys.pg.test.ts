@@ -26,7 +26,7 @@ eachDatabase((open) => {
     const ask = fastOrElse(new FastMemory(world), world)
     const ended = new EndedSessions({ db, ask, installation: 'here', world, tokenLifeMs: 900_000 })
     const audit = new AuditLog(db, world)
-    const keys = new PersonalKeys({ db, ended, audit, world })
+    const keys = new PersonalKeys({ db, ended, audit, world, rerankers: [] })
     const sessions = new Sessions({ db, ended, world, sessionLifeMs: HOUR, maxDays: () => 60, keep: async () => true })
     return { db, ended, keys, sessions, audit }
   }
@@ -145,7 +145,9 @@ eachDatabase((open) => {
     const { rows: about } = await sql`select about, words from audit_words where about = ${owner}::uuid`.execute(db)
     expect(about).toEqual([{ about: owner, words: 'it was in a log' }, expect.anything()])
     const unknown = sessionId('0197f2a0-0000-7000-8000-00000000dead')
-    expect(await new PersonalKeys({ db, ended, audit, world }).revoke({ id: unknown, by: admin })).toBe(false)
+    expect(await new PersonalKeys({ db, ended, audit, world, rerankers: [] }).revoke({ id: unknown, by: admin })).toBe(
+      false,
+    )
   })
 
   it('[S18] ends keys with the sessions of their user: signing out everywhere, a demotion', async () => {
