@@ -229,6 +229,8 @@ export type MatchEvent =
       readonly position: ClosedPosition
       /** Protection: until when news may move it; absent when none can. */
       readonly movableUntil?: Instant | undefined
+      /** What a gap would have cost beyond the margin: the house bears it. Absent for most. */
+      readonly beyondMargin?: Money
     }
   /** Protection: what it remembers of a player's news. */
   | { readonly kind: 'news_changed'; readonly instrumentId: InstrumentId; readonly news: NewsMemory | null }

@@ -17,6 +17,7 @@ import {
   type Levels,
   levelsValid,
   marginFor,
+  pnlAt,
   type Position,
   realisedPnl,
   split,
@@ -205,7 +206,13 @@ function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition | Close
 export function emitClose(draft: Draft, position: Position, how: Omit<Close, 'pnl'>, terms: Terms): ClosedPosition {
   const after = closed(position, how)
   const until = untilOf(draft, after, terms)
-  draft.emit({ kind: 'position_closed', position: after, ...(until === null ? {} : { movableUntil: until }) })
+  const beyond = -position.margin - pnlAt(position, how.price)
+  draft.emit({
+    kind: 'position_closed',
+    position: after,
+    ...(until === null ? {} : { movableUntil: until }),
+    ...(beyond > 0 ? { beyondMargin: money(beyond) } : {}),
+  })
   return after
 }
 

@@ -6,7 +6,7 @@
  * whether news followed. Kept per match in play: the moments of news of each player, and recent closes.
  */
 import type { FixtureId, InstrumentId, PositionId } from '../../actors/kernel/ids.ts'
-import { isReplayFixture } from '../../actors/kernel/limits.ts'
+import { CONTRACT_SIZE, isReplayFixture, PRICE_MIN } from '../../actors/kernel/limits.ts'
 import { MICROS_PER_UNIT, type Price } from '../../actors/kernel/micros.ts'
 import { isCommon } from '../../actors/kernel/purse.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
@@ -29,6 +29,8 @@ export interface HouseTrade {
   /** In units; what the house paid is above zero. */
   readonly paid: number
   readonly margin: number
+  /** What a gap would have cost beyond the margin. */
+  readonly beyondMargin: number
 }
 
 interface Ended {
@@ -38,6 +40,7 @@ interface Ended {
   readonly by: ClosedBy
   readonly pnl: number
   readonly margin: number
+  readonly beyondMargin: number
 }
 
 interface Followed {
@@ -70,10 +73,13 @@ const FORGOTTEN_AFTER_MS = 6 * HOUR_MS
 
 export class HouseResult {
   readonly #count: (trade: HouseTrade) => void
+  readonly #countFullTime: (gain: number) => void
   readonly #matches = new Map<FixtureId, Followed>()
 
-  constructor(count: (trade: HouseTrade) => void) {
+  /** @param countFullTime Takes what the crowd has gained at the end of a match by leaving at the shown price. */
+  constructor(count: (trade: HouseTrade) => void, countFullTime: (gain: number) => void) {
     this.#count = count
+    this.#countFullTime = countFullTime
   }
 
   /** Takes a committed batch. A replay's match time runs at another pace: it is left out. */
@@ -82,6 +88,8 @@ export class HouseResult {
     const match = this.#follow(matchId, at)
     for (const event of events) note(match, event, at)
     this.#countKnown(match, at)
+    const isVoid = events.some((event) => event.kind === 'match_updated' && event.info.settling === 'void')
+    if (!isVoid) this.#countFullTime(events.reduce((sum, event) => sum + gainAtEnd(event), 0))
     if (events.some((event) => event.kind === 'match_updated' && event.info.settledAt !== null)) {
       this.#countAll(match)
       this.#matches.delete(matchId)
@@ -129,10 +137,11 @@ function note(match: Followed, event: MatchEvent, at: Instant): void {
     if (cause === 'event' || isFar) noteNews(match, instrumentId, at)
   } else if (event.kind === 'position_closed') {
     const { id, purse, instrumentId, openedAt, margin, close } = event.position
+    const { beyondMargin = 0 } = event
     // What a league pays is its own money: a lead there costs the house nothing.
     if (!isCommon(purse)) return
     const { at: closedAt, by, pnl } = close
-    match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin })
+    match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin, beyondMargin })
   }
 }
 
@@ -144,7 +153,18 @@ function noteNews({ news }: Followed, id: InstrumentId, at: Instant): void {
   news.set(id, moments)
 }
 
-function tradeOf(match: Followed, { instrumentId, openedAt, closedAt, by, pnl, margin }: Ended): HouseTrade {
+/**
+ * What the crowd of a player gains at most by leaving at the price that its match ended at, in units: along the curve it
+ * would leave for the mean, half of what it moved the price by where the cap is not reached.
+ */ // T24
+function gainAtEnd(event: MatchEvent): number {
+  if (event.kind !== 'price_moved' || event.cause !== 'settlement') return 0
+  const { imbalance, price, base } = event.quote
+  return (imbalance * (price - Math.max(PRICE_MIN, base)) * CONTRACT_SIZE) / 2 / MICROS_PER_UNIT ** 2
+}
+
+function tradeOf(match: Followed, ended: Ended): HouseTrade {
+  const { instrumentId, openedAt, closedAt, by, pnl, margin, beyondMargin } = ended
   const news = match.news.get(instrumentId) ?? []
   const isEnd = by === 'full_time' || by === 'void' || by === 'admin'
   return {
@@ -152,6 +172,7 @@ function tradeOf(match: Followed, { instrumentId, openedAt, closedAt, by, pnl, m
     closed: isEnd ? 'end' : nearness(news, closedAt),
     paid: pnl / MICROS_PER_UNIT,
     margin: margin / MICROS_PER_UNIT,
+    beyondMargin: beyondMargin / MICROS_PER_UNIT,
   }
 }
 

@@ -191,13 +191,27 @@ function houseMetrics(): Taking<CommitFacts> {
   const margin = counter('touchline_house_margin_units_total', 'Margin of ended positions of live matches, in units.')
   const paid = counter('touchline_house_paid_units_total', 'What the house paid to winners among them, in units.')
   const taken = counter('touchline_house_taken_units_total', 'What the house took from losers among them, in units.')
-  const result = new HouseResult(({ opened, closed, paid: amount, margin: staked }) => {
-    margin.inc({ opened, closed }, staked)
-    paid.inc({ opened, closed }, Math.max(0, amount))
-    taken.inc({ opened, closed }, Math.max(0, -amount))
+  const gaps = new Counter({
+    name: 'touchline_house_gap_units_total',
+    help: 'What gaps in prices would have cost ended positions of live matches beyond their margin, in units.',
+    registers: [],
   })
+  const fullTime = new Counter({
+    name: 'touchline_house_full_time_units_total',
+    help: 'What crowds gained at most by leaving at the shown price when their live match ended, in units.',
+    registers: [],
+  })
+  const result = new HouseResult(
+    ({ opened, closed, paid: amount, margin: staked, beyondMargin }) => {
+      margin.inc({ opened, closed }, staked)
+      paid.inc({ opened, closed }, Math.max(0, amount))
+      taken.inc({ opened, closed }, Math.max(0, -amount))
+      gaps.inc(beyondMargin)
+    },
+    (gain) => fullTime.inc(gain),
+  )
   return {
-    metrics: [margin, paid, taken],
+    metrics: [margin, paid, taken, gaps, fullTime],
     take: ({ batch, verdict }) => {
       if (verdict === 'committed') result.take(batch)
     },

@@ -1,21 +1,28 @@
 import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId, leagueId } from '../../actors/kernel/ids.ts'
-import { money } from '../../actors/kernel/micros.ts'
+import { money, price } from '../../actors/kernel/micros.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Batch } from '../../actors/match/store.ts'
+import { baseMoveOf, type ClosedPosition, pnlAt, type Position } from '../../actors/position/position.ts'
 import { HouseResult, type HouseTrade } from '../../src/observe/house-result.ts'
 import { observedStore } from '../../src/observe/observed.ts'
 import { ActorRig, ok } from '../support/actor-rig.ts'
-import { player, U } from '../support/fixtures.ts'
+import { GOAL, player, U } from '../support/fixtures.ts'
 
+const ignore = () => undefined
 const quiet = { debug: () => undefined } as never
 
 /** A match whose every committed batch is read. */
 async function watched() {
   const counted: HouseTrade[] = []
   const batches: Batch[] = []
-  const house = new HouseResult((trade) => counted.push(trade))
+  let gained = 0
+  const house = new HouseResult(
+    (trade) => counted.push(trade),
+    (gain) => (gained += gain),
+  )
   const rig = await ActorRig.set({
     rules: { holdMs: 0 },
     users: 6,
@@ -37,8 +44,10 @@ async function watched() {
   const pnlOf = () =>
     [...rig.store.positions.values()].reduce((sum, position) => sum + (position.close?.pnl ?? 0), 0) / 1e6
   await shows(0, 1)
-  return { rig, counted, batches, shows, opens, closes, pnlOf }
+  return { rig, counted, batches, shows, opens, closes, pnlOf, gained: () => gained }
 }
+
+const isClosed = (position: Position): position is ClosedPosition => position.close !== null
 
 const kinds = (counted: readonly HouseTrade[]) => counted.map(({ opened, closed }) => `${opened} ${closed}`)
 
@@ -76,6 +85,47 @@ describe("the house's result", () => {
     expect(counted.every(({ margin }) => margin > 0)).toBe(true)
   })
 
+  it('[T24] tells what a crowd gained at full time by leaving at the shown price, and nothing where a match is void', async () => {
+    for (const state of ['FINISHED', 'ABANDONED'] as const) {
+      const { rig, opens, gained, shows } = await watched()
+      for (const n of [1, 2, 3]) await opens(n)
+      await shows(0, 2)
+      const end = { state, stateId: state === 'FINISHED' ? 8 : 15, periods: rig.whistled() }
+      for (let n = 0; n < 3; n++) {
+        await rig.moves(end)
+        rig.world.pass(10 * MINUTE_MS)
+      }
+      await rig.actor.stop()
+      const closed = [...rig.store.positions.values()].filter(isClosed)
+      expect(closed.map(({ close }) => close.by)).toEqual(Array(3).fill(state === 'FINISHED' ? 'full_time' : 'void'))
+      const byCrowd = closed.map((position) => position.close.pnl - baseMoveOf(position, position.close.base))
+      expect(gained()).toBeCloseTo(byCrowd.reduce((sum, part) => sum + part, 0) / 1e6, 4)
+      expect(gained() > 0).toBe(state === 'FINISHED')
+    }
+  })
+
+  it('[T12] tells what a gap would have cost beyond the margin', async () => {
+    const { rig, counted, batches, opens } = await watched()
+    const { position } = ok(await rig.opens({ direction: 'short' }))
+    const goals = Array.from({ length: 4 }, (_, n) => ({ ...GOAL, id: 700 + n, result: `${n + 1}-0` }))
+    const scored = { events: goals, home: { id: 1, name: 'Harbour', goals: goals.length } }
+    for (let n = 0; n < 4; n++) await rig.moves({ ...scored, players: [player(1, { details: { 52: goals.length } })] })
+    rig.world.pass(10 * MINUTE_MS)
+    await opens(2)
+    expect(rig.closeOf(position.id)).toMatchObject({ by: 'washout', pnl: -position.margin })
+    const last = batches.find(({ events }) => events.some(({ kind }) => kind === 'position_closed'))
+    const moves = present(last, 'a batch').events.filter((event) => event.kind === 'price_moved')
+    const left = present(
+      moves.find(({ cause }) => cause === 'trade'),
+      'the move of its close',
+    )
+    const fill = (left.previous + left.quote.price) / 2
+    const beyond = -pnlAt(position, price(Math.round(fill))) - position.margin
+    expect(counted).toHaveLength(1)
+    expect(counted[0]?.beyondMargin).toBeCloseTo(beyond / 1e6, 4)
+    expect(beyond).toBeGreaterThan(0)
+  })
+
   it('does not guess at openings that it has not seen, and leaves out replays', async () => {
     const { rig, batches, opens, closes } = await watched()
     const one = await opens(1)
@@ -85,7 +135,7 @@ describe("the house's result", () => {
     const late = batches.slice(before)
     const told = (over: Partial<Batch>) => {
       const counted: HouseTrade[] = []
-      const house = new HouseResult((trade) => counted.push(trade))
+      const house = new HouseResult((trade) => counted.push(trade), ignore)
       for (const batch of late) house.take({ ...batch, ...over })
       const settled = { kind: 'match_updated', info: { settledAt: rig.world.now() } } as unknown as MatchEvent
       house.take({ matchId: fixtureId(90_001), at: rig.world.now(), ...over, events: [settled] })
@@ -111,7 +161,7 @@ describe("the house's result", () => {
 
   it('counts ten thousand closes of one minute once each', () => {
     const counted: HouseTrade[] = []
-    const house = new HouseResult((trade) => counted.push(trade))
+    const house = new HouseResult((trade) => counted.push(trade), ignore)
     const at = 1_000_000
     const position = (n: number) => ({
       id: `p${n}`,

@@ -168,6 +168,10 @@ describe('metrics', () => {
       expect(lines).toContain(`${name}{opened="unseen",closed="quiet"} 0`)
       expect(lines.length).toBe(64)
     }
+    for (const what of ['gap', 'full_time']) {
+      const name = `touchline_house_${what}_units_total`
+      expect(await linesOf(name)).toEqual([`${name} 0`])
+    }
   })
 
   it('show every reader the event-loop lag of the last window', async () => {
