@@ -154,8 +154,8 @@ function noteNews({ news }: Followed, id: InstrumentId, at: Instant): void {
 }
 
 /**
- * What the crowd of a player gains at most by leaving at the price that its match ended at, in units: along the curve it
- * would leave for the mean, half of what it moved the price by where the cap is not reached.
+ * What the crowd of a player gains at most by leaving at the price that its match ended at, in units. Along the curve
+ * it would leave for the mean: below the cap that is half of what it moved the price by.
  */ // T24
 function gainAtEnd(event: MatchEvent): number {
   if (event.kind !== 'price_moved' || event.cause !== 'settlement') return 0
