@@ -11,9 +11,8 @@ export async function signOut(): Promise<void> {
     await api.signOut()
     signedIn(null)
   } catch (error) {
-    // The cookies may be gone although the session could not be ended.
-    const me = await api.me().catch(() => null)
-    if (me?.loggedIn === false) return signedIn(null)
+    // The cookies may be gone although the session could not be ended. Only its renewal can tell.
+    if (!(await api.renew().catch(() => true))) return signedIn(null)
     toast({ tone: 'bad', title: words.nav.notSignedOut, text: messageFor(error) })
   }
 }

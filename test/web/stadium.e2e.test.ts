@@ -165,6 +165,20 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(body).toMatchObject({ subscriptions: [] })
   })
 
+  it('a sign-out that is lost leaves the user signed in, though the access cookie has run out', async () => {
+    const { context, page } = await open()
+    await signIn(page, 'Lola Lost')
+    await page.goto(`${site.server.url}/#/account`)
+    const signOut = page.locator('main').getByRole('button', { name: 'Sign out' })
+    await signOut.waitFor()
+    await page.route('**/api/auth/logout', (route) => route.abort())
+    await context.clearCookies({ name: /access/ })
+    await signOut.click()
+    await page.locator('.toast').getByText('You are still signed in').waitFor()
+    expect(await signOut.count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Kick off' }).count()).toBe(0)
+  })
+
   it('a large order is read before it is sent, and afterwards the next one is small again', async () => {
     const { page } = await open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
     await signIn(page, 'Lars Large')
