@@ -38,6 +38,11 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     await amount.fill('900')
     await page.getByRole('button', { name: 'Set', exact: true }).click()
     await page.getByText(/^\s*900\.00 from/).waitFor()
+    // It holds for a day more, so the button stays, and so does the focus.
+    const remove = page.getByRole('button', { name: 'Remove', exact: true })
+    await remove.press('Enter')
+    await page.getByText(/^\s*no limit from/i).waitFor()
+    expect(await remove.and(page.locator(':focus')).count()).toBe(1)
     await page.getByLabel('How long').selectOption('7')
     page.once('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Start' }).click()

@@ -102,7 +102,7 @@ function DailyLoss({ limits, set }: PartProps) {
           : html`<button
               type="button"
               class="small"
-              onClick=${(event: Event) => (toTitle(event), void set({ dailyLoss: null }, words.limits.removed))}
+              onClick=${() => void set({ dailyLoss: null }, words.limits.removed)}
             >
               ${words.limits.remove}
             </button>`
