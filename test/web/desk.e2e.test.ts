@@ -279,6 +279,47 @@ describe.skipIf(!hasBrowser)('the integrity desk in a browser', () => {
     await receiver.kill()
   })
 
+  it('pages of the audit log and of users are those that are shown, and one that fails says so', async () => {
+    const { page } = await boss()
+    const at = new Date(0).toISOString()
+    const rest = { subjectName: null, before: null, after: null, reason: null, outcome: 'ok', actor: null, at }
+    const nexts: Record<string, string | null> = { first: 'second', second: 'third', third: null }
+    let held = ''
+    await page.route(/\/api\/admin\/audit\?/, async (route) => {
+      const of = new URL(route.request().url()).searchParams.get('cursor') ?? 'first'
+      if (of === held) return route.abort()
+      const entries = [{ id: 1, action: `${of}.page`, subject: of, ...rest }]
+      return route.fulfill({ json: { entries, nextCursor: nexts[of] } })
+    })
+    await page.goto(`${site.server.url}/#/control/audit`)
+    const shown = (of: string) => page.getByText(`${of}.page`).waitFor()
+    const [newer, older] = ['Newer', 'Older'].map((name) => page.getByRole('button', { name, exact: true }))
+    await shown('first')
+    await older?.click()
+    await shown('second')
+    held = 'first'
+    await newer?.click()
+    await page.getByRole('alert').waitFor()
+    await shown('second')
+    await older?.click()
+    await shown('third')
+    await newer?.click()
+    await shown('second')
+
+    const user = { username: 'ann', name: 'Ann', email: 'ann@example.com', synthetic: false, balance: null }
+    const listed = { ...user, userId: 'u', createdAt: at, role: 'user' }
+    await page.route(/\/api\/admin\/users\?/, (route) =>
+      route.request().url().includes('offset=0')
+        ? route.fulfill({ json: { users: [listed], total: 30 } })
+        : route.abort(),
+    )
+    await page.goto(`${site.server.url}/#/control/users`)
+    await page.getByText('1–25 of 30').waitFor()
+    await older?.click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByText('1–25 of 30').count()).toBe(1)
+  })
+
   it('[S18] lists the keys that reach it, and revokes one for a reason', async () => {
     const { context, page } = await boss({ viewport: { width: 390, height: 844 } })
     const data = { name: 'night watch', scopes: ['admin:write'] }

@@ -31,16 +31,15 @@ export function AuditLog() {
   const [filter, setFilter] = useState(filterOf(typed))
   const [cursors, setCursors] = useState<readonly string[]>([])
   const cursor = cursors.at(-1) ?? null
-  const { answer, trouble } = useRequest(() => operations.audit(filter, cursor), [filter], [cursor])
+  // The page before is shown until the next one is there: it knows where it is.
+  const ask = async () => ({ ...(await operations.audit(filter, cursor)), cursors })
+  const { answer, trouble } = useRequest(ask, [filter], [cursor])
+  const pages = answer?.cursors ?? []
+  const next = answer?.nextCursor ?? null
   const find = (event: Event): void => {
     event.preventDefault()
     setCursors([])
     setFilter(filterOf(typed))
-  }
-  const older = (): void => {
-    const next = answer?.nextCursor ?? null
-    // The page before is shown until the next one is there.
-    if (next !== null && next !== cursor) setCursors([...cursors, next])
   }
   return html`
     <section class="card" aria-labelledby="audit-title">
@@ -61,9 +60,10 @@ export function AuditLog() {
         )}
         <button class="primary">Find</button>
       </form>
+      ${answer !== null && trouble === null ? null : html`<${Waiting} trouble=${trouble} />`}
       ${
         answer === null
-          ? html`<${Waiting} trouble=${trouble} />`
+          ? null
           : answer.entries.length === 0
             ? html`<p class="empty">No entry fits.</p>`
             : html`<${Table}
@@ -73,10 +73,12 @@ export function AuditLog() {
               />`
       }
       <footer class="pager">
-        <button class="small" disabled=${cursors.length === 0} onClick=${() => setCursors(cursors.slice(0, -1))}>
+        <button class="small" disabled=${pages.length === 0} onClick=${() => setCursors(pages.slice(0, -1))}>
           Newer
         </button>
-        <button class="small" disabled=${answer === null || answer.nextCursor === null} onClick=${older}>Older</button>
+        <button class="small" disabled=${next === null} onClick=${() => next !== null && setCursors([...pages, next])}>
+          Older
+        </button>
       </footer>
     </section>
   `

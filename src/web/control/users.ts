@@ -14,8 +14,12 @@ export function Users() {
   const [typed, setTyped] = useState('')
   const [search, setSearch] = useState('')
   const [offset, setOffset] = useState(0)
-  const { answer, trouble, again } = useRequest(() => operations.users(search, offset), [search], [offset])
+  // The page before is shown until the next one is there: it knows where it is.
+  const ask = async () => ({ ...(await operations.users(search, offset)), offset })
+  const { answer, trouble, again } = useRequest(ask, [search], [offset])
+  const { offset: from, total } = answer ?? { offset: 0, total: 0 }
   useEffect(() => {
+    if (typed === search) return undefined
     const waiting = setTimeout(() => {
       setSearch(typed)
       setOffset(0)
@@ -35,21 +39,14 @@ export function Users() {
         />
         <a class="small" href="/api/admin/users/export.csv" download>CSV</a>
       </header>
-      ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} users=${answer.users} again=${again} />`}
+      ${answer !== null && trouble === null ? null : html`<${Waiting} trouble=${trouble} />`}
+      ${answer === null ? null : html`<${Table} users=${answer.users} again=${again} />`}
       <footer class="pager">
-        <button class="small" disabled=${offset === 0} onClick=${() => setOffset(Math.max(0, offset - PAGE))}>
-          Newer
-        </button>
+        <button class="small" disabled=${from === 0} onClick=${() => setOffset(Math.max(0, from - PAGE))}>Newer</button>
         <span class="num"
-          >${answer === null ? '' : `${Math.min(offset + 1, answer.total)}–${Math.min(offset + PAGE, answer.total)} of ${answer.total}`}</span
+          >${answer === null ? '' : `${Math.min(from + 1, total)}–${Math.min(from + PAGE, total)} of ${total}`}</span
         >
-        <button
-          class="small"
-          disabled=${offset + PAGE >= (answer?.total ?? 0)}
-          onClick=${() => setOffset(offset + PAGE)}
-        >
-          Older
-        </button>
+        <button class="small" disabled=${from + PAGE >= total} onClick=${() => setOffset(from + PAGE)}>Older</button>
       </footer>
     </section>
   `
