@@ -168,7 +168,14 @@ describe.skipIf(!hasBrowser)('journeys', () => {
     await page.reload()
     await press(page.getByRole('button', { name: 'Close all…' }))
     await page.getByText('Close 6 positions?').waitFor()
+    // A match that is busy keeps its position open, and no other.
+    const headers = { 'retry-after': '60' }
+    const json = { error: 'the match is busy', code: 'BUSY' }
+    await page.route('**/api/positions/*/close', (route) => route.fulfill({ status: 503, headers, json }), { times: 1 })
     await press(page.getByRole('button', { name: 'Close all 6', exact: true }))
+    await page.getByRole('button', { name: 'Open 1', exact: true }).waitFor()
+    // The rows under the mouse stay, but only one can be pressed.
+    await press(page.locator('.held .close[aria-disabled=false]'))
     await page.getByRole('button', { name: 'Open 0', exact: true }).waitFor()
     expect(await tara.positions('open')).toEqual([])
   })

@@ -2,6 +2,7 @@
 import { computed, signal, untracked } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { close, livePay, livePnl, positions } from '../account.ts'
+import { ApiError } from '../client/ask.ts'
 import type { Position } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { signed, units, way } from '../format.ts'
@@ -98,7 +99,8 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
         done++
       } catch (error) {
         why = messageFor(error)
-        if (isUnsure(error, true)) break // the server is away
+        // The server is away. Where one match is busy, others may not be.
+        if (isUnsure(error, !(error instanceof ApiError && error.code === 'BUSY'))) break
       }
     }
     if (why !== '') setTrouble(say(words.positions.closedSome, { done, n: free.length, why }))
