@@ -291,6 +291,7 @@ function ending({ phase, state, kickedOffAt }: MatchInfo): MatchInfo['settling']
  */ // T24
 export function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
+  followWhistle(draft)
   for (const before of Array.from(draft.instruments())) {
     const quote = quoteOf(before)
     draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: quote.price })

@@ -734,6 +734,17 @@ describe('the end of a match', () => {
     expect([U(1), U(2)].map((user) => stage.store.walletOf(user).balance)).toEqual([u(10_000), u(10_000)])
   })
 
+  it.each(['the feed', 'an operator'])('[I1] the price of a match that %s voids keeps its imbalance', async (by) => {
+    const stage = await ActorRig.set()
+    ok(await stage.opens({ lots: lots(u(30)) }))
+    if (by === 'an operator') await stage.actor.end('void')
+    else for (const _ of [1, 2]) await stage.moves({ state: 'ABANDONED', stateId: 15, periods: [] })
+    await stage.actor.stop()
+    const listed = present(stage.actor.view.instrument(P(1)), 'instrument')
+    expect(listed).toMatchObject({ base: u(200), imbalance: 0, settlement: u(200.3) })
+    expect(quoteOf(listed)).toMatchObject({ imbalance: u(30), slope: u(0.01) })
+  })
+
   it.each([
     ['full time', [over('FT'), over('ABANDONED'), over('FT')]],
     ['an old payload', [{}, over('ABANDONED'), { periods: half(2) }, {}]],

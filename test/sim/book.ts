@@ -246,8 +246,8 @@ export class Book {
   /** Another cap, or the whistle. */
   #bend(event: Extract<MatchEvent, { kind: 'curve_changed' }>, { batch, rules }: Committed): void {
     const i = this.instrument(event.instrumentId)
-    const phase = this.matches.get(batch.matchId)?.phase
-    const isOver = phase === 'ended' || phase === 'final'
+    const { phase, settling } = present(this.matches.get(batch.matchId), 'match in the book')
+    const isOver = phase === 'ended' || phase === 'final' || settling === 'void'
     if (event.impactCapPpm === i.capPpm) {
       same('settlement', event.endedImbalance, isOver ? i.imbalance : null, `whistle for ${i.id}`)
       hold('trigger', i.leavingFrom === null, () => `${i.id} ends while a step is under way`)

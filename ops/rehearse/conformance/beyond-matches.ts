@@ -1,6 +1,6 @@
 /** Beyond the specification: states of a match that it does not name, and what a feed may do. */
 import assert from 'node:assert/strict'
-import { beyondInto, type Check, refuses } from './check.ts'
+import { beyondInto, type Check, near, refuses } from './check.ts'
 import { FLAG } from './price-frame.ts'
 import { closedOne } from './scenes.ts'
 import { Instrument, Positions, TradeWindow, Wallet } from './shapes.ts'
@@ -59,11 +59,14 @@ for (const [n, state] of (['POSTPONED', 'CANCELLED', 'ABANDONED'] as const).entr
   check(`10.3.${n + 7}`, `\`${state}\` closes trading and voids: PnL 0, every margin back.`, async (t) => {
     const match = await t.match('INPLAY_2ND_HALF')
     const user = await t.user()
-    await user.opens(match.instrument(match.player('MID')))
+    const player = match.instrument(match.player('MID'))
+    await user.opens(player)
     match.fixture.enters(state)
     const closed = await closedOne(t, user, 'the void')
     assert.deepEqual([closed.closedBy, closed.realizedPnl, closed.closePrice], ['void', 0, closed.openPrice])
     assert.equal((await user.get('/api/wallet', Wallet)).balance, 10_000)
+    const seen = await user.get(`/api/instruments/${player.id}`, Instrument)
+    near(seen.currentPrice, seen.live_base_price + seen.k_mod * seen.net_position_imbalance, 'the price')
   })
 }
 
