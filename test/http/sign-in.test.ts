@@ -13,6 +13,22 @@ const post = async ({ app }: HttpRig, path: string, body: unknown) =>
 const begin = (rig: HttpRig) => post(rig, '/api/auth/google', { idToken: 'token', nonce: 'nonce' })
 
 describe('signing in', () => {
+  it('[S8] no nonce, ticket or username is too long for a body that is accepted', async () => {
+    const rig = await openHttpRig()
+    const long = 'x'.repeat(10_000)
+    const bodies = {
+      '/api/auth/google': { idToken: 'token', nonce: long },
+      '/api/auth/verify-otp': { registrationTicket: long, otp: '042137' },
+      '/api/users/check-username': { username: long },
+    }
+    for (const [path, body] of Object.entries(bodies)) expect((await post(rig, path, body)).status, path).toBe(200)
+    expect(await (await post(rig, '/api/users/check-username', { username: long })).json()).toEqual({
+      available: false,
+      valid: false,
+      reason: 'too_long',
+    })
+  })
+
   it('[S15] metrics and the audit log hear how each sign-in ended', async () => {
     const invalid = await openWith({ begin: async () => ({ kind: 'invalid_token' }) })
     await begin(invalid)

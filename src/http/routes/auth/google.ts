@@ -33,7 +33,7 @@ const route = createRoute({
       idToken: z.string().min(1).max(8_192).openapi({
         example: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl',
       }),
-      nonce: z.string().min(1).max(255).openapi({
+      nonce: z.string().min(1).openapi({
         description: 'The `nonce` that the token was requested with.',
         example: 'n-0S6_WzA2Mj',
       }),

@@ -16,7 +16,7 @@ import { setSession } from '../../session-cookies.ts'
 
 const TICKET_EXAMPLE = 'eyJhbGciOiJIUzI1NiJ9.dGlja2V0.c2lnbmVk'
 
-export const TicketInput = z.string().min(1).max(4_096).openapi({
+export const TicketInput = z.string().min(1).openapi({
   description: 'The ticket from `POST /api/auth/google`.',
   example: TICKET_EXAMPLE,
 })

@@ -16,7 +16,7 @@ const route = createRoute({
   description:
     'For a form that checks while the user types. `reason` is present if the name is not available. At most 60 a ' +
     'minute per address.',
-  request: { body: fieldsBody({ username: z.string().max(255).openapi({ example: 'ada_l' }) }) },
+  request: { body: fieldsBody({ username: z.string().openapi({ example: 'ada_l' }) }) },
   security: PUBLIC_SECURITY,
   responses: {
     200: json(
