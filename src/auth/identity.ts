@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
 
-/** An account at the identity provider. */
+/** An account at the identity provider, as a registration keeps it. */
 export interface Identity {
   readonly sub: string
   /** Verified by the provider. */
@@ -13,8 +13,14 @@ export interface Identity {
   readonly picture: string | null
 }
 
+/** What one token says of an account: name and picture are undefined where it does not. */
+export interface Claimed extends Pick<Identity, 'sub' | 'email'> {
+  readonly name: string | undefined
+  readonly picture: string | undefined
+}
+
 export interface Identified {
-  readonly identity: Identity
+  readonly identity: Claimed
   /** From then on the token has expired. */
   readonly until: Instant
   /** When the user has proved who they are; null if the provider does not say. */
@@ -153,7 +159,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
       const claims = Claims.safeParse(await verified(idToken)).data
       if (claims === undefined || claims.nonce !== nonce) return null
       if (claims.azp !== undefined && claims.azp !== clientId) return null
-      const { exp, auth_time: at, sub, email, name = email, picture = null } = claims
+      const { exp, auth_time: at, sub, email, name, picture } = claims
       const until = instant((Math.ceil(exp) + TOLERANCE_SECS) * SECOND_MS)
       const authenticatedAt = at === undefined ? null : instant(at * SECOND_MS)
       return { identity: { sub, email, name, picture }, until, authenticatedAt }

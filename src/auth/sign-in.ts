@@ -3,14 +3,14 @@ import type { DistrictId } from '../../actors/kernel/ids.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 import type { Registration, Registered, SignedInAs } from '../../db/registrations.ts'
 import type { User } from '../../db/users.ts'
-import type { Identity, IdentityProvider } from './identity.ts'
+import type { Claimed, Identity, IdentityProvider } from './identity.ts'
 import type { Guess, OneTimeCodes } from './one-time-codes.ts'
 import type { Ticket, Tickets } from './tickets.ts'
 
 /** Registered users; see `db/registrations.ts`. */
 export interface People {
   /** The user registered with this identity, updated from it. */
-  signIn(identity: Identity): Promise<SignedInAs>
+  signIn(identity: Claimed): Promise<SignedInAs>
   register(registration: Registration): Promise<Registered>
 }
 
@@ -80,13 +80,15 @@ export function createSignIn({ identities, once, tickets, codes, people }: SignI
     begin: async (idToken, nonce) => {
       const identified = await identities.identify(idToken, nonce)
       if (identified === null) return { kind: 'invalid_token' }
-      const { identity, until, authenticatedAt } = identified
+      const { identity: claimed, until, authenticatedAt } = identified
       if (!(await once.claimNonce(nonce))) return { kind: 'nonce_used' }
       // A nonce is remembered for 300 seconds from its use, a token for as long as it counts.
       if (!(await once.claimIdToken(idToken, until))) return { kind: 'invalid_token' }
-      const known = await people.signIn(identity)
+      const known = await people.signIn(claimed)
       if (known.kind === 'user')
         return { kind: 'signed_in', user: known.user, kept: known.kept === true, authenticatedAt }
+      const { name = claimed.email, picture = null } = claimed
+      const identity = { ...claimed, name, picture }
       const [ticket, { nextInMs }] = await Promise.all([tickets.issue(identity), codes.send(identity)])
       return { kind: 'new', ticket, identity, nextCodeInMs: nextInMs }
     },
