@@ -55,15 +55,18 @@ export class AdminRoles {
     })
   }
 
+  /** Whether the list promotes or demotes a user who has this address. */
+  changes(user: Roles, email: string): boolean {
+    return this.roleOf(email).role === 'admin' ? user.role !== 'admin' : user.admin_by_email
+  }
+
   /** Promotes or demotes the user of a locked row, who has this address now; returns their role. */
   async applyTo(user: Roles, email: string, tx: Kysely<Database>): Promise<string> {
+    if (!this.changes(user, email)) return user.role
     const next = this.roleOf(email)
-    const isPromoted = next.role === 'admin' && user.role !== 'admin'
-    const isDemoted = next.role !== 'admin' && user.admin_by_email
-    if (!isPromoted && !isDemoted) return user.role
     await tx.updateTable('users').set(next).where('id', '=', user.id).execute()
     await new AuditLog(tx, this.#world).record(roleChange(user.id, user.role, next.role))
-    if (isDemoted) await endSessionsOf(userId(user.id), tx, this.#world)
+    if (next.role !== 'admin') await endSessionsOf(userId(user.id), tx, this.#world)
     return next.role
   }
 }

@@ -19,6 +19,12 @@ export interface ProviderAccount {
   readonly picture: string | null
 }
 
+/** The same as one sign-in tells it: what is undefined stays as it was. */
+export interface ClaimedAccount extends Pick<ProviderAccount, 'sub' | 'email'> {
+  readonly name: string | undefined
+  readonly picture: string | null | undefined
+}
+
 export interface Registration {
   readonly identity: ProviderAccount
   readonly username: string
@@ -80,7 +86,7 @@ export class Registrations {
   }
 
   /** The user who registered with this account, updated with what the provider says now. */
-  async signIn(account: ProviderAccount): Promise<SignedInAs> {
+  async signIn(account: ClaimedAccount): Promise<SignedInAs> {
     const { isLeaving, ...signedIn } = await this.#db.transaction().execute((tx) => this.#signIn(account, tx))
     if (signedIn.kind !== 'user' || !isLeaving) return signedIn
     // Not in the same transaction: careers are locked before users.
@@ -89,7 +95,7 @@ export class Registrations {
   }
 
   async #signIn(
-    { sub, email, name, picture }: ProviderAccount,
+    { sub, email, name, picture }: ClaimedAccount,
     tx: Kysely<Database>,
   ): Promise<SignedInAs & { isLeaving: boolean }> {
     const row = await tx
@@ -139,17 +145,15 @@ export class Registrations {
       .returningAll()
       .executeTakeFirst()
     if (made === undefined) {
-      const earlier = await tx
-        .selectFrom('users')
-        .selectAll()
-        .where((eb) => eb.or([eb('google_sub', '=', identity.sub), eb('username', '=', username)]))
-        .execute()
-      const same = earlier.find((row) => row.google_sub === identity.sub)
+      const of = tx.selectFrom('users').selectAll()
+      const same = await of.where('google_sub', '=', identity.sub).forUpdate().executeTakeFirst()
       if (same !== undefined) {
         await this.#useUp(registration, tx)
-        return { kind: 'registered', user: userFrom(same), isNew: false }
+        const role = await this.#roles.applyTo(same, same.email, tx)
+        return { kind: 'registered', user: userFrom({ ...same, role }), isNew: false }
       }
-      if (earlier.length > 0) return { kind: 'username_taken' }
+      const other = await of.where('username', '=', username).executeTakeFirst()
+      if (other !== undefined) return { kind: 'username_taken' }
       throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
     }
     await this.#useUp(registration, tx)

@@ -68,7 +68,7 @@ export class Users {
   readonly #roles: AdminRoles
   readonly #options: Partial<UsersOptions>
 
-  /** Users with one of `adminEmails` are admins: new ones at once, others after `applyAdminEmails`. */
+  /** Users with one of `adminEmails` are admins: from their next sign-in on, or after `applyAdminEmails`. */
   constructor(
     db: Kysely<Database>,
     world: World,
@@ -142,7 +142,7 @@ export class Users {
   }
 
   async #signInAll(displayNames: readonly string[], districts: readonly DistrictId[]): Promise<SignedIn[]> {
-    const known = await this.#byDisplayName(this.#db, displayNames)
+    const known = await this.#withRoles(displayNames)
     const fresh = new Set<string>()
     // Where another has the plain username, one with a digest of the name is left.
     for (const usernameOf of [usernameFor, distinctUsernameFor]) {
@@ -161,6 +161,14 @@ export class Users {
       for (const [name, row] of [...lost, ...made.map((each) => [each.name, each] as const)]) known.set(name, row)
     }
     return displayNames.map((name) => ({ user: userFrom(present(known.get(name), name)), isNew: fresh.delete(name) }))
+  }
+
+  /** The users of these names who exist, with the roles that the list gives them now. */ // S9
+  async #withRoles(displayNames: readonly string[]): Promise<Map<string, UserRow>> {
+    const known = await this.#byDisplayName(this.#db, displayNames)
+    if (![...known.values()].some((row) => this.#roles.changes(row, row.email))) return known
+    await this.applyAdminEmails()
+    return this.#byDisplayName(this.#db, displayNames)
   }
 
   #draft(displayName: string, username: string, district: DistrictId): Draft {

@@ -135,6 +135,19 @@ eachDatabase((open) => {
     expect((await register('phoenix')).username).toBe('phoenix')
   })
 
+  it('[S9] a registration that only signs in promotes, too', async () => {
+    await register('hedy')
+    const again = await registrations(['hedy@example.com']).register(registration('hedy'))
+    expect(again).toMatchObject({ kind: 'registered', isNew: false, user: { role: 'admin' } })
+  })
+
+  it('[S8] a sign-in changes only what its token says', async () => {
+    const picture = 'https://pictures.example/lise.png'
+    const user = await register('lise', { identity: { ...account('lise'), picture } })
+    const bare = { sub: 'lise', email: 'lise@new.example', name: undefined, picture: undefined }
+    expect(await registrations().signIn(bare)).toEqual({ kind: 'user', user: { ...user, email: 'lise@new.example' } })
+  })
+
   it('[S9] every sign-in updates the user from the provider, and promotes admins', async () => {
     const user = await register('grace')
     const changed = { ...account('grace'), email: 'Grace@Navy.example', picture: 'https://pictures.example/g.png' }

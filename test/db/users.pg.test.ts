@@ -82,6 +82,18 @@ eachDatabase((open) => {
     expect((await listed.signInSynthetic(anyDistrict('Somebody Else')))?.user.role).toBe('user')
   })
 
+  it('[S9] a synthetic sign-in promotes and demotes by the list of now, alone and in a batch', async () => {
+    const listed = new Users(open().db, world, ['later_listed@synthetic.invalid'])
+    const rolesBy = async (them: Users) => {
+      const alone = await them.signInSynthetic(anyDistrict('Later Listed'))
+      const [first] = await them.createSyntheticMany(['Later Listed'])
+      return [alone?.user.role, first?.user.role]
+    }
+    expect(await rolesBy(users())).toEqual(['user', 'user'])
+    expect(await rolesBy(listed)).toEqual(['admin', 'admin'])
+    expect(await rolesBy(users())).toEqual(['user', 'user'])
+  })
+
   it('[S9] who is an admin by address alone stops being one when it is no longer listed, and both are audited', async () => {
     const { db } = open()
     const listed = new Users(db, world, ['Short@synthetic.invalid', 'long@synthetic.invalid'])
