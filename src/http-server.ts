@@ -1,8 +1,9 @@
 /** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
 import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net'
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import { refusalBody, refusalText } from '../rooms/sockets/refusal-text.ts'
 import type { HttpEnv } from './http/answers.ts'
 
 export type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
@@ -170,13 +171,5 @@ function namesHost({ rawHeaders, httpVersion }: Arrived['incoming']): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
 }
 
-/** The body of an answer to what never reaches the app. */
-const bodyOf = (status: number): string => JSON.stringify({ error: STATUS_CODES[status]?.toLowerCase() })
-const JSON_TYPE = 'application/json'
-
 const refusal = (status: number): Response =>
-  new Response(bodyOf(status), { status, headers: { connection: 'close', 'content-type': JSON_TYPE } })
-
-const refusalText = (status: number): string =>
-  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\n` +
-  `content-length: ${bodyOf(status).length}\r\n\r\n${bodyOf(status)}`
+  new Response(refusalBody(status), { status, headers: { connection: 'close', 'content-type': 'application/json' } })

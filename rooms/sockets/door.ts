@@ -2,7 +2,7 @@
  * The door of the WebSocket address. Every handshake passes it: it counts against its address, waits its turn when many
  * come at once, and gets the reason when it is refused.
  */
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { UserId } from '../../actors/kernel/ids.ts'
@@ -11,6 +11,7 @@ import type { Report } from '../report.ts'
 import { CLOSE, type CloseCode, type Closing } from './close-codes.ts'
 import { MESSAGE_BYTES_MAX, SUBPROTOCOL } from './limits.ts'
 import { Pacer } from './pacer.ts'
+import { refusalText } from './refusal-text.ts'
 
 /** Refused clients that get the reason as a close code, per second. The others get a plain HTTP status. */
 const REASONS_PER_SECOND_MAX = 100
@@ -128,6 +129,6 @@ export class Door {
 export function refuseUpgrade(socket: Duplex, status: number): false {
   socket.on('error', () => socket.destroy()) // the client may have reset it
   socket.once('finish', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  socket.end(refusalText(status))
   return false
 }

@@ -87,6 +87,17 @@ describe('the endpoint of the price feed', () => {
     }
   })
 
+  it('[H1] a refused upgrade is told why, and when to try again', async () => {
+    const rig = await openRealtimeRig({ doorLimits: { admitsAddress: async ({ url }) => url !== '/limited' } })
+    const json = { 'content-type': 'application/json' }
+    expect(await rig.refusalOf('/api/ws')).toMatchObject({ status: 404, body: '{"error":"not found"}', headers: json })
+    expect(await rig.refusalOf('/limited')).toMatchObject({
+      status: 429,
+      body: '{"error":"too many requests"}',
+      headers: { ...json, 'retry-after': '60' },
+    })
+  })
+
   it('[X8] an upgrade with two hosts is answered 400', async () => {
     const { address } = await openRealtimeRig()
     const socket = connect(Number(address.split(':')[1]), '127.0.0.1')

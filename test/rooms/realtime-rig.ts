@@ -1,8 +1,9 @@
 /**
  * The real-time part of a process on a loopback port, with a memory store, a still clock, and clients to connect to it.
  */
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { getRequestListener } from '@hono/node-server'
 import { Client as Sdk } from '@colyseus/sdk'
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws'
@@ -229,12 +230,19 @@ export class RealtimeRig {
   }
 
   /** The HTTP status an upgrade request is refused with. */
-  refusedWith(path: string): Promise<number | undefined> {
+  async refusedWith(path: string): Promise<number | undefined> {
+    return (await this.refusalOf(path)).status
+  }
+
+  /** What a refused upgrade request is answered. */
+  refusalOf(path: string): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: string }> {
     const ws = new WebSocket(`ws://${this.address}${path}`)
     return new Promise((resolve, reject) => {
       ws.on('unexpected-response', (_request, response) => {
-        ws.terminate()
-        resolve(response.statusCode)
+        void text(response).then((body) => {
+          ws.terminate()
+          resolve({ status: response.statusCode, headers: response.headers, body })
+        }, reject)
       })
       ws.on('open', () => reject(new Error(`${path} was accepted`)))
       ws.on('error', () => undefined)
