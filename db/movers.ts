@@ -17,7 +17,7 @@ export interface Mover {
   readonly team: FixtureTeam
   readonly matchId: FixtureId
   readonly price: Price
-  /** Since the first tick of the window, in parts per million. */
+  /** Since the price that stood when the window began, or else its first, in parts per million. */
   readonly changePpm: number
   /** Lots traded in the window. */
   readonly volume: Lots
@@ -67,12 +67,15 @@ export class Movers {
     const { rows } = await sql<MoverRow>`
       select i.id, i.name, i.role, i.side, m.info -> i.side as team, m.id as match_id,
              i.price_micros,
-             first.price_micros as first_micros, ${volumeSince(sql`i.id`, since)} as volume
+             standing.price_micros as first_micros, ${volumeSince(sql`i.id`, since)} as volume
         from matches m
         join instruments i on i.match_id = m.id
-       cross join lateral (select t.price_micros from ticks t where t.instrument_id = i.id and t.at >= ${since}
-                            order by t.at limit 1) first
-       where m.settled_at is null or m.settled_at >= ${since}`.execute(this.#db)
+       cross join lateral (
+         select coalesce(
+           (select t.price_micros from ticks t where t.instrument_id = i.id and t.at <= ${since} order by t.at desc limit 1),
+           (select t.price_micros from ticks t where t.instrument_id = i.id and t.at > ${since} order by t.at limit 1)
+         ) as price_micros) standing
+       where standing.price_micros is not null and (m.settled_at is null or m.settled_at >= ${since})`.execute(this.#db)
     return boardOf(rows.map(moverFrom), now)
   }
 }

@@ -206,6 +206,18 @@ eachDatabase((open) => {
       expect(asOf).toBe(now)
     })
 
+    it('are measured from the price that stood when the 24 hours began', async () => {
+      for (const [hours, at] of [
+        [30, 250],
+        [25, 160],
+        [23, 200],
+      ] as const) {
+        await insertTick(connection.db, { instrument_id: P(2), at: now - hours * HOUR_MS, price_micros: p(at) })
+      }
+      const { gainers } = await new Movers(connection.db, world).top()
+      expect(gainers.map((one) => [one.instrumentId, one.changePpm])).toEqual([[P(2), 262_500]])
+    })
+
     it('are the same for a minute, and a failure is not kept', async () => {
       const clock = new TestWorld()
       const movers = new Movers(connection.db, clock)
