@@ -144,7 +144,7 @@ export function createApp(deps: HttpDeps, parts: readonly ApiPart[]): OpenAPIHon
   }
   const known = knownParameters<SignedInEnv>(app.openAPIRegistry, true)
   const gates = createGates({ ...deps, limits, known, scopeOf: declaredScopes(app.openAPIRegistry) })
-  app.use(crossOrigin(deps.corsOrigins))
+  app.use(crossOrigin(deps.corsOrigins, limits.perAddress))
   app.route('/', health(deps))
   app.route(
     '/',
@@ -182,7 +182,7 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   const app = createEdge(deps)
   const limits = createRateLimits(deps.limits)
   app.use(delayRefusals(deps.delay))
-  app.use(crossOrigin(deps.corsOrigins))
+  app.use(crossOrigin(deps.corsOrigins, limits.perAddress))
   // Not counted, so that no crowd behind the prober's address takes a process out of service.
   app.route('/', health(deps))
   app.route('/', metricsText(deps.metrics))

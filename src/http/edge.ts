@@ -1,5 +1,5 @@
 /** The first middleware of every request: request id, log line, security headers, origins, and the limit on bodies. */
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
@@ -113,18 +113,22 @@ const ORIGIN_REFUSED = answerWith('ORIGIN_NOT_ALLOWED')
 
 /**
  * Cross-origin rules (specification 4.6). Allowed origins are echoed, with credentials. The cookies are `SameSite=None`
- * in production, so an unsafe method with an origin that is neither allowed nor the server's own is refused. Written by
- * hand, because it costs 10 µs a request instead of the 88 µs of `hono/cors`.
+ * in production, so an unsafe method with an origin that is neither allowed nor the server's own is refused, once
+ * `count` has counted it. Written by hand, because it costs 10 µs a request instead of the 88 µs of `hono/cors`.
  */
-export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandler<HttpEnv> {
+export function crossOrigin(
+  allowedOrigins: readonly string[],
+  count: MiddlewareHandler<HttpEnv>,
+): MiddlewareHandler<HttpEnv> {
   const allowed: ReadonlySet<string> = new Set(allowedOrigins)
+  const refuse = (c: Context<HttpEnv>) => count(c, async () => void (c.res = fail(c, ORIGIN_REFUSED)))
   return async (c, next) => {
     if (allowed.size > 0) c.header('Vary', 'Origin')
     const origin = c.req.header('origin')
     if (origin === undefined) {
       // Browsers say so even where they leave the origin out; programs say nothing.
       const isForeign = c.req.header('sec-fetch-site') === 'cross-site' && !SAFE_METHODS.has(c.req.method)
-      return isForeign ? fail(c, ORIGIN_REFUSED) : next()
+      return isForeign ? refuse(c) : next()
     }
 
     const isAllowed = allowed.has(origin)
@@ -134,14 +138,14 @@ export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandle
       c.header('Access-Control-Expose-Headers', EXPOSED_HEADERS)
     }
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
-      if (!isAllowed) return fail(c, ORIGIN_REFUSED)
+      if (!isAllowed) return refuse(c)
       c.header('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE')
       c.header('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, If-None-Match')
       c.header('Access-Control-Max-Age', PREFLIGHT_SECS)
       return c.body(null, 204)
     }
     const mayChange = isAllowed || isOwnOrigin(origin, c.req.header('host'))
-    return SAFE_METHODS.has(c.req.method) || mayChange ? next() : fail(c, ORIGIN_REFUSED)
+    return SAFE_METHODS.has(c.req.method) || mayChange ? next() : refuse(c)
   }
 }
 

@@ -67,6 +67,14 @@ it('[H31] an address that asks too often is refused before the size of its body,
   }
 })
 
+it('[H31] a page of another origin is refused, and counts against its address', async () => {
+  const rig = await openLimited(1)
+  const foreign = { origin: 'https://elsewhere.example', 'content-type': 'application/json' }
+  const codes = []
+  for (const operation of unsafe.slice(0, 2)) codes.push((await asked(rig, operation, foreign)).code)
+  expect(codes).toEqual(['ORIGIN_NOT_ALLOWED', 'RATE_LIMITED'])
+})
+
 it('[H31] a body that is too large, or of unknown size where more is accepted, is refused before who sends it', async () => {
   const rig = await openLimited(0)
   for (const operation of unsafe) {
