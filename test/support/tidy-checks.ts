@@ -156,7 +156,12 @@ export const FLOORS: readonly Floor[] = [
     types: ['db/', 'rooms/', 'src/'],
     packages: ['prom-client', 'node:'],
   },
-  { at: 'src/http-server.ts', code: ['src/'], types: ['src/'], packages: ['@hono/node-server', 'node:'] },
+  {
+    at: 'src/http-server.ts',
+    code: ['src/', 'rooms/sockets/refusal-text.ts'],
+    types: ['src/'],
+    packages: ['@hono/node-server', 'node:'],
+  },
   {
     at: 'src/observe/tracing.ts',
     code: ['actors/', 'src/'],
