@@ -6,8 +6,8 @@ import type { FixturePayload } from './payload.ts'
 const LISTED_MIN = 7
 
 /**
- * The side of a team, by number; line-ups may list one team without. The list of participants may have another one than the rest: then a score names the
- * side of that, or the line-ups have one of the two teams and a third, which is the other one.
+ * The side of a team, by number. The list of participants may have another one than the rest: then a score names the
+ * side of that, or the line-ups have one of the two teams and a third, or none, which is the other one.
  */
 export function sidesOf(
   { lineups, scores }: Pick<FixturePayload, 'lineups' | 'scores'>,

@@ -15,7 +15,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { DESCRIPTIONS, isMode, MODES } from './deployment.ts'
-import { addresses, options, trustPort } from './options.ts'
+import { addresses, options } from './options.ts'
 import { counted, markdown, type Run } from './report.ts'
 import { runChecks } from './run.ts'
 import { chosenChecks } from './sections.ts'
@@ -55,7 +55,7 @@ const fileOf = (file: string | undefined, deployment: string, runs: number): str
 
 async function main(): Promise<number> {
   if (options.url === undefined && options.trust !== undefined) {
-    await (await trustOf(options.trust, trustPort)).stop()
+    await (await trustOf(options.trust, Number(options.port))).stop()
     print(`${options.trust} holds the environment for the deployment`)
     return 0
   }

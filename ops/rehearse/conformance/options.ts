@@ -1,6 +1,5 @@
 /** The options of a run. `main.ts` reads them, and so does the test file that it starts for each deployment. */
 import { parseArgs } from 'node:util'
-import { whole } from '../rig/options.ts'
 
 export const { values: options } = parseArgs({
   options: {
@@ -17,9 +16,6 @@ export const { values: options } = parseArgs({
     exchanges: { type: 'string' },
   },
 })
-
-/** Where the parties that a deployment trusts listen; 0: any free one. */
-export const trustPort = whole('port', options.port, 0, 65_535)
 
 export const addresses = (text: string): string[] =>
   text.split(',').flatMap((address) => (address === '' ? [] : [address.replace(/\/+$/, '')]))

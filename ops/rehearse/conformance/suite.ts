@@ -9,7 +9,7 @@ import { type Check, Skip } from './check.ts'
 import { CheckContext, type Target } from './context.ts'
 import { isMode, startDeployment } from './deployment.ts'
 import { type Exchange, notingIn } from './notes.ts'
-import { addresses, options, trustPort } from './options.ts'
+import { addresses, options } from './options.ts'
 import { chosenChecks } from './sections.ts'
 import type { Noted } from './run.ts'
 import { startTrust, trustOf } from './trust.ts'
@@ -64,7 +64,7 @@ async function open(): Promise<{ readonly target: Target; readonly close: () => 
       throw error
     }
   }
-  const trust = options.trust === undefined ? null : await trustOf(options.trust, trustPort)
+  const trust = options.trust === undefined ? null : await trustOf(options.trust, Number(options.port))
   return {
     target: {
       urls: addresses(options.url ?? ''),
