@@ -113,7 +113,8 @@ export class LedgerMonitor {
              commits as unreacted, oldest,
              (select min(failing_since) from webhooks where state <> 'paused') as failing,
              (select coalesce(last_archived_time, stats_reset) from pg_stat_archiver
-               where last_failed_time > coalesce(last_archived_time, '-infinity')) as archived
+               where last_failed_time > coalesce(last_archived_time, '-infinity')
+                 and current_setting('archive_mode') <> 'off') as archived
         from unreacted`.execute(this.#db)
     const { oldest, failing, archived, ...counts } = present(rows[0], 'work left')
     const since = (at: Date | null): number => (at === null ? 0 : Math.max(0, now - at.getTime()))

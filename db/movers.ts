@@ -61,7 +61,10 @@ export class Movers {
     return known.board
   }
 
-  /** Players whose matches were active within the window; no other price has moved. */
+  /**
+   * Players whose matches were active within the window, from the price that stood when it began, or that their match
+   * began with: what is between two matches nobody could trade.
+   */
   async #read(now: Instant): Promise<MoversBoard> {
     const since = sql`${new Date(now - WINDOW_MS).toISOString()}::timestamptz`
     const { rows } = await sql<MoverRow>`
@@ -72,6 +75,8 @@ export class Movers {
         join instruments i on i.match_id = m.id
        cross join lateral (
          select coalesce(
+           (select t.price_micros from ticks t where t.instrument_id = i.id and t.cause = 'listing' and t.at > ${since}
+             order by t.at desc limit 1),
            (select t.price_micros from ticks t where t.instrument_id = i.id and t.at <= ${since} order by t.at desc limit 1),
            (select t.price_micros from ticks t where t.instrument_id = i.id and t.at > ${since} order by t.at limit 1)
          ) as price_micros) standing

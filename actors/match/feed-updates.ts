@@ -51,14 +51,16 @@ export function unlisted<T extends Pick<FixturePlayer, 'instrumentId'>>(
 export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boolean {
   const former = beginAnew(draft, command)
   const { incidents, beliefs: before } = draft.pricing
-  const { snapshot, beliefs } = believe(command.snapshot, { ...draft.info, incidents }, before)
-  return take(draft, { ...command, snapshot, beliefs, former }, terms)
+  const believed = believe(command.snapshot, { ...draft.info, incidents }, before)
+  return take(draft, { ...command, ...believed, former }, terms)
 }
 
 /** An update as it is believed. */
 export interface BelievedUpdate extends Pick<FeedUpdate, 'seq' | 'speed'> {
   readonly snapshot: FixtureSnapshot
   readonly beliefs: Beliefs
+  /** The provider said that the match goes on, in an answer that is not believed. */
+  readonly isDenied?: boolean
   /** The players of the playing before, where the fixture comes back: they are listed again. */
   readonly former?: readonly FixturePlayer[]
 }
@@ -168,10 +170,11 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: P
   return { start, anchor }
 }
 
-/** An update that is refused shows only that the feed answers, and confirms no full time. */
+/** An update that is refused, or not believed, shows only that the feed answers, and confirms no end. */
 function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }: Pricing, terms: Terms): MatchInfo {
-  const { snapshot, seq } = command
-  if (refused !== null) {
+  const { snapshot, seq, isDenied = false } = command
+  const isEnd = info.phase === 'ended' || info.phase === 'off'
+  if (refused !== null || (isDenied && isEnd)) {
     const endedSeq = info.endedSeq === null ? null : info.endedSeq + seq - info.feedSeq
     return { ...info, feedSeq: seq, endedSeq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }
   }
@@ -271,7 +274,7 @@ function isConfirmed({ info, pricing }: Draft, terms: Terms): boolean {
   const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
   // A single poll that shows a match as put off or abandoned must not cost a user their position.
   const isRunning = periods.some(({ ticking }) => ticking) && OFF_IN_PLAY.states.some((one) => one === info.state)
-  if (info.phase === 'off') return info.replay || heldUpdates >= (isRunning ? OFF_IN_PLAY.updates : 1)
+  if (info.phase === 'off') return heldUpdates >= (isRunning ? OFF_IN_PLAY.updates : 1)
   if (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES) return true
   const knownAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
   const heldMs = knownAt - (info.endedAt ?? knownAt)

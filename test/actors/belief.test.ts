@@ -449,7 +449,7 @@ describe('statistics of several players', () => {
           : one,
     )
     const copied = squad.map((one) => (one.playerId === 2 ? { ...one, details: told } : one))
-    let last = { snapshot: at(1_200), beliefs: NO_BELIEFS }
+    let last: Heard = { snapshot: at(1_200), beliefs: NO_BELIEFS, isDenied: false }
     for (let n = 0; n < 5; n += 1) {
       last = believe(at(1_200 + n * 10, { players: copied }), { ...known, squad }, last.beliefs)
       expect(detailsOf(last)).toMatchObject({ 1: told, 2: { 80: 12, 116: 10 } })

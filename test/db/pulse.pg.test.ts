@@ -116,6 +116,10 @@ eachDatabase((open) => {
         await sql`create schema if not exists archiver`.execute(db)
         await sql`create table archiver.pg_stat_archiver (last_archived_time timestamptz, last_failed_time timestamptz,
                                                         stats_reset timestamptz)`.execute(db)
+        const turn = (mode: string) =>
+          sql`create or replace function archiver.current_setting(text) returns text language sql
+                as ${sql.lit(`select '${mode}'`)}`.execute(db)
+        await turn('on')
         await sql`set search_path = archiver, public, pg_catalog`.execute(db)
         const pulse = new LedgerMonitor(db, world)
         const failingWith = async (archived: number | null, failed: number | null): Promise<number> => {
@@ -130,6 +134,8 @@ eachDatabase((open) => {
             0, 0, 0,
           ])
           expect([await failingWith(30, 1), await failingWith(null, 1)]).toEqual([30, 90])
+          await turn('off')
+          expect(await failingWith(30, 1)).toBe(0)
         } finally {
           await sql`reset search_path`.execute(db)
           await sql`drop schema archiver cascade`.execute(db)

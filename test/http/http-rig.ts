@@ -318,7 +318,8 @@ export async function openHttpRig(options: HttpRigOptions = {}) {
   const deps: HttpDeps = {
     world,
     log,
-    sessions,
+    // A key is a session, too.
+    sessions: { ...sessions, livingAmong: async (ids) => (await sessions.livingAmong(ids)).union(keyRig.living()) },
     keys: keyRig.keys,
     securityContact: null,
     cookies: { production: options.production ?? false, domain: null, prefix: '' },

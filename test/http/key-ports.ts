@@ -72,5 +72,5 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string) {
     stored.set(digestOfKey(secret), { ...key, userId: owner, role })
     return secret
   }
-  return { keys, keyOf, bots, asked, told, revoked }
+  return { keys, keyOf, living, bots, asked, told, revoked }
 }

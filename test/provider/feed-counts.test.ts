@@ -50,19 +50,41 @@ describe('statistics that are wrong for some polls', () => {
     expect(only(none, old, ...often(6, now))).toEqual(only(none, ...often(7, now)))
   })
 
-  it('[P22] of one team that begin again are added to what was known', () => {
-    const told = (of: (player: number, isMill: boolean) => number): Said => ({
+  describe('of one team', () => {
+    const usual = (player: number): number => 20 + (player % 5)
+    const others = [15, 16].map((id) => lineup(14, { player_id: id, jersey_number: id, player_name: `Player ${id}` }))
+    /** Every player has done as much as usual, and more; unless this says otherwise of a team. */
+    const told = (more: number, home = usual, away = usual): Said => ({
       over: {
-        lineups: LINEUPS.map((row) => {
-          const n = of(Number(row['player_id']), row['team_id'] === AWAY)
+        lineups: [...LINEUPS, ...others].map((row) => {
+          const player = Number(row['player_id'])
+          const n = (row['team_id'] === AWAY ? away : home)(player) + more
           return { ...row, details: details({ ...STATS, 80: n, 116: n }) }
         }),
       },
     })
-    const whole = (more: number): Said => told((player) => 20 + (player % 5) + more)
-    const begun = (more: number): Said => told((player, isMill) => (isMill ? more : 20 + (player % 5) + more))
-    const after = fed(whole(0), whole(0), ...often(6, begun(0)), begun(1))
-    expect(after.bases()).toEqual(fed(whole(0), whole(0), ...often(6, whole(0)), whole(1)).bases())
+    const none = (): number => 0
+    const whole = often(2, told(0))
+
+    it('[P22] that begin again are added to what was known', () => {
+      const begun = [...often(6, told(0, usual, none)), told(1, usual, none)]
+      expect(fed(...whole, ...begun).bases()).toEqual(fed(...whole, ...often(6, told(0)), told(1)).bases())
+    })
+
+    it('[P22] begin again although those of the other have, and end alone', () => {
+      const repaired = (more: number): Said => told(more, usual, () => -1)
+      const polls = [told(0, none), told(1, none), told(1, none, () => -1), told(2, none, () => -1), repaired(2)]
+      const right = [told(0), ...often(3, told(1)), ...often(4, told(2))]
+      expect(fed(...whole, ...polls, ...often(3, repaired(2))).bases()).toEqual(fed(...whole, ...right).bases())
+    })
+
+    it('[P22] are not added where they were old', () => {
+      const old = often(
+        2,
+        told(0, usual, (player) => 2 + (player % 3)),
+      )
+      expect(fed(...whole, ...old, ...often(8, told(0))).bases()).toEqual(fed(...whole, ...often(10, told(0))).bases())
+    })
   })
 
   it('[P22] wait where a row stands under the id of a team-mate, whose own is missing', () => {

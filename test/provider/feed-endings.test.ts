@@ -30,6 +30,16 @@ describe('an end by mistake', () => {
     expect(fed({}, ...often(2, shows(state))).state.info.settling).toBe('void')
   })
 
+  it('[T23][T25] an answer that is too old to be believed confirms no end that it denies', () => {
+    const play = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, ticking: true })
+    const old = shows('HT', FIRST)
+    const played = often(3, play)
+    expect(fed(...played, shows('ABANDONED'), old).state.info).toMatchObject({ phase: 'off', settling: null })
+    const end = shows('FT', FIRST, SECOND)
+    expect(fed(...played, end, ...often(12, old)).state.info).toMatchObject({ phase: 'ended', settling: null })
+    expect(fed(...played, end, ...often(12, old), ...often(2, end)).state.info.settling).toBe('full_time')
+  })
+
   it('[T23] full time settles a match whose clock has gone back and stands', () => {
     const at = (minutes: number): Said => shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes, ticking: true })
     const end = shows('FT', FIRST, { ...SECOND, minutes: 93 })

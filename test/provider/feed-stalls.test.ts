@@ -82,6 +82,10 @@ describe('a score that stands still', () => {
     const review = event(2, 10, 4, 39, { addition: 'Goal Disallowed' })
     const annulled: Said = { ...stuck, over: { ...stuck.over, events: [goal, review] } }
     expect(fed(...often(4, annulled)).state.info.home.goals).toBe(0)
+    // A review of an earlier goal says nothing of a later one.
+    const earlier = event(2, 10, 4, 12, { addition: 'Goal Disallowed' })
+    const reviewed: Said = { ...scored, over: { ...scored.over, events: [earlier, goal] } }
+    expect(fed(...often(2, reviewed), ...often(4, { ...reviewed, score: [0, 0] })).state.info.home.goals).toBe(1)
     // The score may fall some polls after the review, and the statistics later still.
     const unstuck: Said = { ...annulled, score: [0, 0] }
     expect(fed(scored, { ...annulled, score: [1, 0] }, ...often(3, unstuck)).state.info.home.goals).toBe(0)

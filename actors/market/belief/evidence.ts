@@ -1,7 +1,7 @@
 /** What a list of events says about counts that fall: it explains them, or vouches for what they were. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixtureEvent, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
-import { isGoal, isTakenBack, isVar, near } from '../incidents.ts'
+import { isGoal, isTakenBack, isVar, near, within } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { STATISTIC } from '../scoring.ts'
 import { otherSide } from './known-players.ts'
@@ -108,9 +108,14 @@ export function statedGoals(
     return player === undefined ? filed : kind === 'own_goal' ? otherSide(player.side) : player.side
   }
   const isReview = (row: FixtureEvent): boolean => isTakenBack(row) && (isGoal(row.kind) || isVar(row.kind))
-  const reviewed = new Set(events?.filter(isReview).map(({ playerId }) => playerId))
-  const isReviewed = (scorer: PlayerId | null): boolean => reviewed.has(scorer) || reviewed.has(null)
-  const goals = events?.filter((row) => isGoal(row.kind) && sideOf(row) === side && !isReviewed(row.playerId)) ?? []
+  const reviews = events?.filter(isReview) ?? []
+  const isReviewed = (row: FixtureEvent): boolean =>
+    reviews.some(
+      (review) =>
+        (review.playerId === null || review.playerId === row.playerId) &&
+        (review.minute === null || row.minute === null || within(review, row)),
+    )
+  const goals = events?.filter((row) => isGoal(row.kind) && sideOf(row) === side && !isReviewed(row)) ?? []
   // A row that is listed twice is one goal of its scorer.
   const isStated = (row: FixtureEvent, n: number): boolean =>
     goals.slice(0, n).filter(({ playerId }) => playerId === row.playerId).length < statedOf(row)

@@ -140,34 +140,54 @@ type Counted = Pick<FixturePlayer, 'playerId' | 'side' | 'details'>
 const MANY = 20
 /** What a team has done together rises by chance alike in all its players, while it is little. */
 const MANY_OF_A_TEAM = 100
+/** What a team must have done to begin again. */
+const FEW = 5
 /** A provider that has begun again tells at most this share of what it told. */
 const BEGUN_AGAIN = 0.2
+/** And where it has done so for one team alone: more may be of some minutes ago. */
+const BEGUN_ALONE = 0.05
 /** And at most this many counts a player. */
 const BEGUN_MEAN = 10
-/** Nearly all of what it had not told. */
-const WHOLE = 0.8
+/** Most of what it had not told: more than rows of some minutes ago, which were taken for a beginning, can add. */
+const WHOLE = 0.5
 
-/** An answer with the counts that it no longer tells. The first that begins again says nothing of them. */
+/** An answer with the counts that each team no longer tells: a provider may begin again with one alone. */
 export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
+  const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
+  const since = told.reduce((sum, { playerId, type, before }) => sum + before - (untold[playerId]?.[type] ?? 0), 0)
+  const share = sumOf(told, 'now') <= BEGUN_AGAIN * since ? BEGUN_AGAIN : BEGUN_ALONE
+  const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
+  const teams = SIDES.map((side) => {
+    const players = said.players.filter((one) => (sideOf.get(one.playerId) ?? one.side) === side)
+    const known = squad.filter((one) => one.side === side)
+    const own = known.flatMap(({ playerId }) => (untold[playerId] === undefined ? [] : [[playerId, untold[playerId]]]))
+    return withUntoldOf({ ...said, players }, known, Object.fromEntries(own) as Untold, share)
+  })
+  const heard = new Map(teams.flatMap((team) => team.said.players.map((one) => [one.playerId, one])))
+  const players = said.players.map((one) => heard.get(one.playerId) ?? one)
+  return { said: { ...said, players }, untold: Object.assign({}, ...teams.map((team) => team.untold)) as Untold }
+}
+
+/** The same of one team. The first answer that begins again says nothing of its counts. */
+function withUntoldOf(said: SaidFixture, squad: readonly Counted[], untold: Untold, share: number) {
   const isBegun = Object.keys(untold).length > 0
   const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
+  const [was, is] = [sumOf(told, 'before'), sumOf(told, 'now')]
   const own = ({ playerId, type }: Pair): number => untold[playerId]?.[type] ?? 0
-  const sides = begunIn(said, told, own)
-  if (sides.length > 0) {
+  const from = told.reduce((sum, pair) => sum + own(pair), 0)
+  const since = was - from
+  // A provider that tells nothing at all for a while has not begun once more, nor one that tells of all players alike.
+  const isLittle = is <= share * since && is <= BEGUN_MEAN * said.players.length
+  if (since >= FEW && isLittle && !(isBegun && is === 0) && !areAlike(said)) {
     const idsOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ playerId }) => playerId))
     const fallen = idsOf(told.filter(({ before, now }) => now < before))
     const stays = idsOf(told.filter(({ playerId, before }) => before > 0 && !fallen.has(playerId)))
-    const begun = squad.flatMap(({ playerId, side, details }) =>
-      details === null || stays.has(playerId) || !sides.includes(side) ? [] : [[playerId, countsOf(details)]],
+    const begun = squad.flatMap(({ playerId, details }) =>
+      details === null || stays.has(playerId) ? [] : [[playerId, countsOf(details)]],
     )
-    const others = squad.flatMap(({ playerId, side }) =>
-      untold[playerId] === undefined || sides.includes(side) ? [] : [[playerId, untold[playerId]]],
-    )
-    return { said: withoutCounts(said, squad), untold: Object.fromEntries([...others, ...begun]) as Untold }
+    return { said: withoutCounts(said, squad), untold: Object.fromEntries(begun) as Untold }
   }
-  const is = sumOf(told, 'now')
-  const from = told.reduce((sum, pair) => sum + own(pair), 0)
-  // Where all is told again, adding takes it further from what is known by nearly as much.
+  // Where all is told again, adding takes it further from what is known by most of that.
   const further = told.reduce(
     (sum, pair) => sum + Math.abs(pair.now + own(pair) - pair.before) - Math.abs(pair.now - pair.before),
     0,
@@ -179,22 +199,6 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
     return { ...factsOf(untold[playerId] ?? {}), ...Object.fromEntries(sums) }
   }
   return { said: withDetails(said, whole), untold }
-}
-
-/** The teams whose counts begin again: all together, or those of one. */
-function begunIn(said: SaidFixture, told: readonly Pair[], own: (pair: Pair) => number): readonly Side[] {
-  const isBegun = (sides: readonly Side[], least: number): boolean => {
-    const pairs = told.filter(({ side }) => sides.includes(side))
-    const players = said.players.filter(({ side }) => sides.includes(side)).length
-    const is = sumOf(pairs, 'now')
-    const from = pairs.reduce((sum, pair) => sum + own(pair), 0)
-    const since = sumOf(pairs, 'before') - from
-    // A provider that tells nothing at all for a while has not begun once more.
-    return since >= least && is <= BEGUN_AGAIN * since && is <= BEGUN_MEAN * players && !(from > 0 && is === 0)
-  }
-  // Nor has one that tells of all players alike.
-  if (areAlike(said)) return []
-  return isBegun(SIDES, MANY) ? SIDES : SIDES.filter((side) => isBegun([side], MANY_OF_A_TEAM))
 }
 
 /** No more players than these do the same. */

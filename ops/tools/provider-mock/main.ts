@@ -27,7 +27,8 @@ const { values: options, positionals: paths } = parseArgs({
   },
 })
 if (paths.length === 0) refuse('name a recording: npm run ops -- provider-mock ops/replays/cup-night.jsonl.br')
-const speed = whole('speed', options.speed, 1, 10_000)
+const speed = Number(options.speed)
+if (!(speed > 0 && speed <= 10_000)) refuse(`--speed must be a number up to 10000; it is '${options.speed}'`)
 const port = whole('port', options.port, 0, 65_535)
 const firstFixture = whole('fixture', options.fixture, 1)
 const firstSeed = whole('seed', options.seed, 0)

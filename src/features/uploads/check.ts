@@ -34,14 +34,18 @@ const [PATHS, POINTS] = [3, 48]
 /** Updates after the last one, so that full time is confirmed and settles. */
 const AFTER_FULL_TIME = 12
 
+const countFlaw = (updates: number): string =>
+  `it has ${updates} updates; it may have ${UPDATES_MIN} to ${UPDATES_MAX}`
+
 /** Throws a RecordingFlaw that says what is wrong. */
 export async function checkRecording(uploaded: Recording): Promise<Checked> {
+  if (uploaded.frames.length > UPDATES_MAX) throw new RecordingFlaw(countFlaw(uploaded.frames.length))
   const data = await packed(uploaded)
   // Written out, it may be too large to be read, or be read differently. What is checked is what will be played.
   const recording = await readStored({ name: uploaded.name, bytes: data, packing: 'brotli' })
   const { frames, title, fixtureName } = recording
   if (frames.length < UPDATES_MIN || frames.length > UPDATES_MAX) {
-    throw new RecordingFlaw(`it has ${frames.length} updates; it may have ${UPDATES_MIN} to ${UPDATES_MAX}`)
+    throw new RecordingFlaw(countFlaw(frames.length))
   }
   const { snapshots, histories, unread } = recordedMatch(recording, 'upload')
   if (unread !== null) throw new RecordingFlaw(`update ${unread.index + 1} cannot be read: ${unread.reason}`)

@@ -2,7 +2,7 @@
 import { computed, signal, untracked } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { close, livePay, livePnl, positions } from '../account.ts'
-import { ApiError } from '../client/ask.ts'
+import { ApiError, WANTED_MS } from '../client/ask.ts'
 import type { Position } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { signed, units, way } from '../format.ts'
@@ -92,6 +92,7 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
     document.querySelector<HTMLElement>('.positions header button')?.focus()
     setBusy(true)
     setAsking(false)
+    const began = Date.now()
     let [done, why] = [0, '']
     for (const { id } of free) {
       try {
@@ -99,8 +100,9 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
         done++
       } catch (error) {
         why = messageFor(error)
-        // The server is away. Where one match is busy, others may not be.
-        if (isUnsure(error, !(error instanceof ApiError && error.code === 'BUSY'))) break
+        // The server is away, or what was wanted was wanted long ago. Where one match is busy, others may not be.
+        const isBusyMatch = error instanceof ApiError && error.code === 'BUSY'
+        if (isUnsure(error, !isBusyMatch) || Date.now() - began > WANTED_MS) break
       }
     }
     if (why !== '') setTrouble(say(words.positions.closedSome, { done, n: free.length, why }))
