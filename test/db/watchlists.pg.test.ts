@@ -129,12 +129,13 @@ eachDatabase((open) => {
     await watchlists().choose(bob, ['card'])
     expect((await watchlists().list(bob)).kinds).toEqual(['card'])
     ahead += 1_000
-    await says({ kickedOffAt: world.now(), onPitch: [] })
+    const kickedOffAt = world.now()
+    await says({ kickedOffAt, onPitch: [] })
     await teller().run()
     expect(titles()).toEqual([[ada, 'Kick-off: A. Striker is on the bench']])
     const on = { ...GOAL_ROW, id: 5, kind: 'substitution', relatedPlayerId: playerId(99) } as const
     const red = { ...GOAL_ROW, id: 6, kind: 'red' } as const
-    await says({ kickedOffAt: world.now(), events: [on, red] })
+    await says({ kickedOffAt, events: [on, red] })
     await teller().run()
     expect(
       titles()
@@ -146,7 +147,7 @@ eachDatabase((open) => {
       [bob, 'Sent off: A. Striker'],
     ])
     await watchlists().choose(bob, [])
-    await says({ kickedOffAt: world.now(), events: [on, red, { ...red, id: 7, kind: 'yellow' }] })
+    await says({ kickedOffAt, events: [on, red, { ...red, id: 7, kind: 'yellow' }] })
     await teller().run()
     expect(titles().slice(3)).toEqual([[ada, 'Yellow card: A. Striker']])
   })
@@ -294,9 +295,10 @@ eachDatabase((open) => {
     await says({ phase: 'scheduled' })
     await teller().run()
     expect(told).toEqual([])
-    await says({ kickedOffAt: world.now() })
+    const kickedOffAt = world.now()
+    await says({ kickedOffAt })
     await Promise.all([teller().run(), teller().run()])
-    await says({ kickedOffAt: world.now() })
+    await says({ kickedOffAt })
     await teller().run()
     expect(new Map(told.map(({ userId, title }) => [userId, title]))).toEqual(
       new Map([

@@ -22,5 +22,16 @@ it('[R29] [R32] what is seen of a playing that was void hides nothing of the nex
   const kickedOffAt = instant(10_000_000)
   const { news } = newsOf(info({ squad, events, kickedOffAt }), again.seen, kickedOffAt)
   expect([news.isKickOff, news.items.map(({ what }) => what)]).toEqual([true, ['goal', 'starts']])
-  expect(newsOf(info({ squad, events, kickedOffAt }), first.seen, kickedOffAt).news.items).toEqual([])
+  // Its first update may show it in play already.
+  const direct = newsOf(info({ squad, events, kickedOffAt }), first.seen, kickedOffAt)
+  expect(direct).toEqual({ news, seen: { 'goal:1': 1, kickoff: kickedOffAt } })
+  expect(newsOf(info({ squad, events, kickedOffAt }), direct.seen, kickedOffAt).news.items, 'once').toEqual([])
+})
+
+it('[R29] a match that began before the time of a kick-off was kept goes on', () => {
+  const squad = [player(1)]
+  const events = [{ ...GOAL, playerId: squad[0]?.playerId ?? null, retracted: false }]
+  const kickedOffAt = instant(1_000)
+  const { news, seen } = newsOf(info({ squad, events, kickedOffAt }), { 'goal:1': 1, kickoff: 1 }, instant(2_000))
+  expect([news.isKickOff, news.items, seen]).toEqual([false, [], { 'goal:1': 1, kickoff: kickedOffAt }])
 })

@@ -55,13 +55,15 @@ export interface MatchNews {
 }
 
 /**
- * How often each player has done what, by `what:player`; `kickoff` once the match has begun. `named:player` is 1 for a
- * starter and 0 for a substitute once both line-ups are known.
+ * How often each player has done what, by `what:player`; `kickoff` is when the match began, once it has. `named:player`
+ * is 1 for a starter and 0 for a substitute once both line-ups are known.
  */
 export type Seen = Readonly<Record<string, number>>
 
 /** A match that has begun longer ago is not announced. */
 const KICK_OFF_MS = 3 * MINUTE_MS
+/** The `kickoff` of a match that began before its time was kept. */
+const UNTIMED = 1
 /** Added to what a player is named as once that has changed: another change is not told. */
 const CHANGED = 2
 /** Starters of each team. With fewer a line-up is not complete. */
@@ -73,8 +75,10 @@ const STARTERS = 11
  */ // R29
 export function newsOf(match: MatchInfo, before: Seen | null, now: Instant): { news: MatchNews; seen: Seen } {
   const { kickedOffAt } = match
-  // The fixture comes back: what was seen is of a playing that was void.
-  const seen = before?.['kickoff'] !== undefined && kickedOffAt === null ? {} : before
+  const begun = before?.['kickoff']
+  const isSamePlaying = begun === undefined || begun === kickedOffAt || (begun === UNTIMED && kickedOffAt !== null)
+  // The fixture has come back: what was seen is of a playing that was void.
+  const seen = isSamePlaying ? before : {}
   const players = new Map(match.squad.map((player) => [player.playerId, player]))
   const counts: Record<string, number> = {}
   const items: PlayerNews[] = []
@@ -103,7 +107,12 @@ export function newsOf(match: MatchInfo, before: Seen | null, now: Instant): { n
   const kept = Object.entries(seen ?? {}).filter(([key, n]) => key.startsWith('named:') || n > (counts[key] ?? 0))
   return {
     news: { match: scoreOf(match), items, isKickOff },
-    seen: { ...counts, ...Object.fromEntries(kept), ...named, ...(kickedOffAt === null ? {} : { kickoff: 1 }) },
+    seen: {
+      ...counts,
+      ...Object.fromEntries(kept),
+      ...named,
+      ...(kickedOffAt === null ? {} : { kickoff: kickedOffAt }),
+    },
   }
 }
 
