@@ -211,8 +211,8 @@ export const changePpm = (from: number, to: number): number => mulDivNearest(to 
 const outline = sql`case when jsonb_typeof(info) = 'object'
   then info || '{"events": [], "teamStats": null, "squad": []}'::jsonb else info end`
 
-/** Of a match that was void: whether its fixture is announced for another day. Its description is read last. */
-const isBack = sql`(m.settled_at is not null and exists (
+/** Of a match `m` that was void: whether its fixture is announced for another day. Its description is read last. */
+export const isBack = sql`(m.settled_at is not null and exists (
   select from fixtures f where f.id = m.id and f.starts_at > m.starts_at and f.info ->> 'phase' = 'scheduled')
   and m.info ->> 'settling' = 'void')`
 

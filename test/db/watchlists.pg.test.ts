@@ -359,4 +359,18 @@ eachDatabase((open) => {
     expect(await watchlists().remind(user, fixtureId(601))).toBe('reminded')
     expect((await watchlists().list(user)).reminders).toEqual([putOff, fixtureId(601)])
   })
+
+  it('[R32] a match that was void keeps its place once its fixture is announced again', async () => {
+    const user = await rig.user('Reminded of a match put off')
+    const { match, says } = await matchOf(user)
+    await says({ settling: 'void', settledAt: world.now() })
+    expect(await watchlists().remind(user, match.id)).toBe('reminded')
+    const { reminders } = await watchlists().list(user)
+    expect(reminders, 'it is over').toEqual([])
+    const startsAt = instant(info({}).startsAt + 86_400_000)
+    await new Fixtures(open().db).note([info({ matchId: match.id, phase: 'scheduled', startsAt })])
+    expect(await watchlists().remind(user, match.id)).toBe('reminded')
+    expect(await watchlists().remind(user, fixtureId(700))).toBe('reminded')
+    expect((await watchlists().list(user)).reminders).toEqual([fixtureId(700), match.id].toSorted((a, b) => a - b))
+  })
 })

@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId, type UserId } from '../../../actors/kernel/ids.ts'
 import { type Price, price } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import { isBack } from '../../../db/catalogue.ts'
 import { lockUser } from '../../../db/lock-user.ts'
 import { texts } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
@@ -174,10 +175,10 @@ async function priceOf(db: Kysely<Database>, player: InstrumentId): Promise<Pric
 
 /**
  * Whether a reminder `r` waits in vain, so that it keeps no place from others: its match was settled or void, or its
- * fixture has become none in a month and is not announced again. The calendar shows only what begins within a week.
+ * fixture has become none in a month, and it is not announced again. The calendar shows only what begins within a week.
  */
 const isOver = sql`(
-  exists (select from matches m where m.id = r.match_id and m.settled_at is not null)
+  exists (select from matches m where m.id = r.match_id and m.settled_at is not null and not ${isBack})
   or (r.since < clock_timestamp() - interval '30 days' and not exists (select from matches m where m.id = r.match_id)
       and not exists (select from fixtures f where f.id = r.match_id and f.info ->> 'phase' = 'scheduled')))`
 
