@@ -133,8 +133,9 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
     voided.map(({ userId }) => userId),
   )
   await effects.addWeeks(weekShares(counts))
-  await effects.voids.takeBack(voided)
   await announce(commits, { known, peaks, careers, credits, at }, effects)
+  // After the headlines of these commits, which it takes back as well.
+  await effects.voids.takeBack(voided)
   await effects.credit(credits, at)
 }
 

@@ -11,6 +11,7 @@ import { ActivityFeed } from '../../db/activity.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
+import { PositionVoids } from '../../src/features/integrity/store.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { Invites } from '../../src/features/referrals/store.ts'
 import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
@@ -82,16 +83,25 @@ eachDatabase((open) => {
       const two = await match.open(user)
       await drained()
       await match.close(two, 196)
+      await drained()
+      const three = await match.open(user, { lots: 12 })
+      await match.close(three, 210)
+      await drained()
+      const voids = new PositionVoids(open().db, season.cache, world)
+      await voids.begin({ positionId: three.id, commandId: null, by: user, reason: 'seen beside the pitch' })
+      expect(await voids.rebook(three.id)).toBe(true)
       await season.settle()
       const { firstTradeAt: _, ...all } = (await season.careers.find(user))?.main ?? { firstTradeAt: null }
       const { xp, opened, days } = (await season.careers.find(user)) ?? {}
       const badges = [...(await season.careers.achievements(user)).badges.keys()]
-      return { all, xp, opened, days, badges }
+      const activity = await new ActivityFeed(open().db).list(50, null)
+      const wins = activity.filter(({ userId, type }) => userId === user && type === 'big_win')
+      return { all, xp, opened, days, badges, wins }
     }
     const each = await live(() => season.settle())
     const together = await live(async () => undefined)
     expect(each).toEqual(together)
-    expect(together).toMatchObject({ opened: 1, days: 1, xp: 60, badges: ['first_whistle'] })
+    expect(together).toMatchObject({ opened: 1, days: 1, xp: 60, badges: ['first_whistle'], wins: [] })
     expect(together.all).toMatchObject({ closed: 1, wins: 0, pnl: u(-20), baseMoves: u(-20) })
   })
 
