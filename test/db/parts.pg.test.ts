@@ -2,11 +2,12 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { recapOf } from '../../src/features/recaps/recap.ts'
+import { recordOf } from '../../src/features/recaps/record.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
-import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, instant } from '../../actors/kernel/world.ts'
 import { NEW_CAREER } from '../../actors/community/career.ts'
 import { type ClosedPosition, lessPart, type Position, split } from '../../actors/position/position.ts'
 import { AccountLog } from '../../db/account-log.ts'
@@ -87,6 +88,29 @@ eachDatabase((open) => {
     expect(closes).toHaveLength(3)
     expect(recapOf(start, closes)).toMatchObject({ start: STARTING_BALANCE, result: u(-25), trades: 1, wins: 0 })
     await season.booksBalance()
+  })
+
+  it('[R24] what was closed in parts before a stretch of time counts in it once the rest is closed', async () => {
+    const { user, whole, last } = await closedInParts()
+    clock.now += HOUR_MS
+    const from = instant(clock.now)
+    await last()
+    const recaps = new Recaps(open(), world, () => ({ roiFloor: money(0), ranksBots: false }))
+    const read = async (query: { readonly from: Instant; readonly to: Instant }) =>
+      present((await recaps.closes(user, { purse: 'main', match: null, ...query })) ?? undefined, 'closes')
+    const { start, closes, earlier } = await read({ from, to: instant(clock.now + 1) })
+    expect(start).toBe(STARTING_BALANCE + u(75))
+    expect(recapOf(start, closes, [], earlier)).toMatchObject({
+      result: u(-100),
+      trades: 1,
+      best: { id: whole.id, lots: u(3), close: { pnl: u(-25) } },
+    })
+    expect(recordOf(closes, () => 'FWD', earlier).total).toMatchObject({ trades: 1, pnl: u(-25), margin: u(300) })
+    const before = await read({ from: instant(from - HOUR_MS), to: from })
+    expect(before.closes).toHaveLength(2)
+    expect(recapOf(before.start, before.closes, [], before.earlier)).toMatchObject({ result: u(75), trades: 0 })
+    const after = await read({ from: instant(clock.now + 1), to: instant(clock.now + HOUR_MS) })
+    expect([after.closes, after.earlier], 'later').toEqual([[], []])
   })
 
   it('[T38] lists have each part once, at the place of its close, also page by page', async () => {

@@ -180,7 +180,7 @@ describe('recaps', () => {
 
   it('[R23] of nothing are empty, and of a purse that one has not are none', async () => {
     const rig = await openHttpRig()
-    const nothing = { since: instant(NOW), start: money(10_000_000_000), closes: [] }
+    const nothing = { since: instant(NOW), start: money(10_000_000_000), closes: [], earlier: [] }
     const recaps = { ...rig.ports.recaps, closes: async () => nothing, rank: async () => null }
     expect((await ask('GET', `/api/recaps/matches/${FIXTURE}`, undefined, { recaps })).body).toMatchObject({
       result: 0,

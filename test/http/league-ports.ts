@@ -119,7 +119,7 @@ export const contestPorts = (
     closes: async (user) => {
       if (user !== position.userId) return null
       const closes = [closedIn(position, now - HOUR_MS, 50_000_000), closedIn(position, now, -20_000_000)]
-      return { since: instant(now - 2 * HOUR_MS), start: money(10_000_000_000), closes }
+      return { since: instant(now - 2 * HOUR_MS), start: money(10_000_000_000), closes, earlier: [] }
     },
     rank: async (user) => ({ before: 9, after: 7, passed: [user] }),
     players: async ([id]) => new Map(id === undefined ? [] : [[id, { name: '=Mara "M" Lind', role: 'FWD' }]]),

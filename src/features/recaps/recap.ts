@@ -34,10 +34,18 @@ export interface Mark {
   readonly price: Price
 }
 
-/** The recap of closes, in any order. With marks, oldest first, the curve values open positions at them. */
-export function recapOf(start: Money, closes: readonly ClosedPosition[], marks: readonly Mark[] = []): Recap {
-  const inOrder = closes.toSorted((a, b) => a.close.at - b.close.at)
-  const counted = wholesOf(inOrder)
+/**
+ * The recap of closes, in any order. With marks, oldest first, the curve values open positions at them. What these
+ * positions closed in parts `earlier` belongs to the closes that count, not to the result.
+ */
+export function recapOf(
+  start: Money,
+  closes: readonly ClosedPosition[],
+  marks: readonly Mark[] = [],
+  earlier: readonly ClosedPosition[] = [],
+): Recap {
+  const inOrder = closes.toSorted(byClose)
+  const counted = wholesOf([...earlier.toSorted(byClose), ...inOrder])
   const ranked = counted.toSorted((a, b) => b.close.pnl - a.close.pnl)
   const first = inOrder.reduce((least, { openedAt }) => Math.min(least, openedAt), Infinity)
   const points: CurvePoint[] = inOrder.length === 0 ? [] : [{ at: instant(first), value: start }]
@@ -81,6 +89,9 @@ function marked({ start, closes, marks, ends }: Marked): readonly CurvePoint[] {
   }
   return [...points, last]
 }
+
+/** The earliest close first. */
+export const byClose = (a: ClosedPosition, b: ClosedPosition): number => a.close.at - b.close.at
 
 /** Each position once: what was closed in parts as one close, from its last part on. Void ones count nowhere. */ // R24
 export function wholesOf(closes: readonly ClosedPosition[]): readonly ClosedPosition[] {

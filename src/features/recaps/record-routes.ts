@@ -15,7 +15,7 @@ import type { HttpDeps } from '../../http/ports.ts'
 import { type FairQueue, QUEUE_FULL } from '../../http/queue.ts'
 import { recordOf, type Sums } from './record.ts'
 import { RecordBody } from './schema.ts'
-import { recapOf } from './recap.ts'
+import { byClose, recapOf } from './recap.ts'
 import { curveJson, type RecapPorts, tradeJson } from './routes.ts'
 import type { RecapCloses, RecordedPlayer } from './store.ts'
 
@@ -79,10 +79,10 @@ interface Found extends RecapCloses {
   readonly players: Players
 }
 
-async function recordJson(deps: Deps, { start, closes, from, to, players }: Found) {
-  const record = recordOf(closes, (id) => players.get(id)?.role)
+async function recordJson(deps: Deps, { start, closes, earlier, from, to, players }: Found) {
+  const record = recordOf(closes, (id) => players.get(id)?.role, earlier)
   await nextTurn() // each half takes long where there are many
-  const { curve, best, worst } = recapOf(start, closes)
+  const { curve, best, worst } = recapOf(start, closes, [], earlier)
   const [bestTrade, worstTrade] = await Promise.all([tradeJson(deps, best), tradeJson(deps, worst)])
   return {
     from: timestamp(from),
@@ -134,7 +134,7 @@ const COLUMNS: readonly (readonly [string, (position: ClosedPosition, players: P
 
 /** Oldest close first. */
 function csvOf(closes: readonly ClosedPosition[], players: Players): string {
-  const rows = closes.toSorted((a, b) => a.close.at - b.close.at)
+  const rows = closes.toSorted(byClose)
   const lines = rows.map((position) => csvRecord(COLUMNS.map(([, of]) => of(position, players))))
   return csvRecord(COLUMNS.map(([name]) => name)) + lines.join('')
 }

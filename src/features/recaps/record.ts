@@ -5,7 +5,7 @@ import { type Money, money } from '../../../actors/kernel/micros.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../actors/kernel/world.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import type { ClosedPosition, Direction } from '../../../actors/position/position.ts'
-import { wholesOf } from './recap.ts'
+import { byClose, wholesOf } from './recap.ts'
 
 /** What some of the positions came to. A position without a gain or a loss is neither a win nor a loss. */
 export interface Sums {
@@ -38,12 +38,16 @@ export interface TradingRecord {
   readonly byMonth: readonly Group<string>[]
 }
 
-/** Of closes in any order. A position closed in parts counts once, a void one nowhere. */ // R26
+/**
+ * Of closes in any order, with the parts that these positions closed `earlier`. A position closed in parts counts once,
+ * a void one nowhere.
+ */ // R26
 export function recordOf(
   closes: readonly ClosedPosition[],
   roleOf: (instrument: InstrumentId) => PlayerRole | undefined,
+  earlier: readonly ClosedPosition[] = [],
 ): TradingRecord {
-  const counted = wholesOf(closes.toSorted((a, b) => a.close.at - b.close.at))
+  const counted = wholesOf([...earlier, ...closes].toSorted(byClose))
   const by = <Key>(keyOf: (position: ClosedPosition) => Key): Group<NonNullable<Key>>[] =>
     [...Map.groupBy(counted, keyOf)].flatMap(([key, group]) =>
       key === undefined ? [] : [{ key: key as NonNullable<Key>, ...sumsOf(group) }],

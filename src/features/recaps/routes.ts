@@ -148,7 +148,7 @@ export function recapRoutes(deps: Deps & { readonly reading: FairQueue }, gates:
     const [found, rank] = await Promise.all([recaps.closes(userId, subject.query), recaps.rank(userId, subject.query)])
     if (found === null) return 'missing'
     const marks = subject.match === null ? [] : await recaps.marks(found.closes, subject.query.purse)
-    return { ...subject, since: found.since, recap: recapOf(found.start, found.closes, marks), rank }
+    return { ...subject, since: found.since, recap: recapOf(found.start, found.closes, marks, found.earlier), rank }
   }
   const make = async (c: Context<SignedInEnv>, subject: Subject): Promise<Made | Unmade> => {
     const { userId } = c.var.caller

@@ -36,6 +36,8 @@ export interface RecapCloses {
   /** What the purse was worth then, every open position at its margin. */
   readonly start: Money
   readonly closes: readonly ClosedPosition[]
+  /** Parts that these positions had closed before. */
+  readonly earlier: readonly ClosedPosition[]
 }
 
 export interface RankChange {
@@ -105,10 +107,13 @@ export class Recaps {
         .where('purse', '=', purse)
         .executeTakeFirst()
       if (wallet === undefined) return null
-      const closed = await closedSince(tx, user, purse, from)
-      if (closed === null) return null
+      const found = await closedSince(tx, user, purse, from)
+      if (found === null) return null
+      const closed = found.filter(({ close }) => close.at >= from)
       const isPart = ({ fixtureId: of, close }: ClosedPosition) => (match === null || of === match) && close.at < to
       const closes = closed.filter(isPart)
+      const ids = new Set(closes.map(({ id }) => id))
+      const earlier = found.filter(({ partOf, close }) => partOf !== undefined && ids.has(partOf) && close.at < from)
       const since =
         match === null ? from : closes.reduce((least, { openedAt }) => (openedAt < least ? openedAt : least), to)
       const { rows } = await sql<{ given: number }>`
@@ -117,7 +122,7 @@ export class Recaps {
              and kind in ('refill', 'referral', 'external_adjustment', 'void_shortfall')`.execute(tx)
       const made = closed.reduce((sum, { close }) => (close.at < since ? sum : sum + close.pnl), 0)
       const start = wallet.balance_micros + wallet.margin_micros - (rows[0]?.given ?? 0) - made
-      return { since, start: money(start), closes }
+      return { since, start: money(start), closes, earlier }
     })
   }
 
@@ -320,7 +325,7 @@ const orderOf = (floor: Money) => sql`order by
   round(moves * 1000000::numeric / greatest(margin, ${floor}::bigint, 1)) desc,
   round(wins * 1000000::numeric / closed) desc, pnl desc, first_at`
 
-/** A user's positions of a purse that were closed at a time or later; null beyond READ_MAX. */
+/** A user's positions of a purse that were closed at a time or later, and parts from before; null beyond READ_MAX. */
 async function closedSince(
   db: Kysely<Database>,
   user: UserId,
@@ -348,7 +353,8 @@ async function closedSince(
       .execute()
     for (const row of rows) {
       const { close, ...position } = positionFrom(row)
-      if (row.purse === purse && close !== null && close.at >= from) found.push({ ...position, close })
+      if (row.purse !== purse || close === null) continue
+      if (close.at >= from || position.partOf !== undefined) found.push({ ...position, close })
     }
     const last = rows.at(-1)
     if (rows.length < PAGE || last === undefined || last.booked_at.getTime() < from - LASTS_MS) return found
