@@ -47,6 +47,8 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     page.once('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Start' }).click()
     await page.getByText(/^You cannot open positions until/).waitFor()
+    // A shorter pause would end the break sooner.
+    expect(await page.getByLabel('How long').locator('option').allTextContents()).not.toContain('1 day')
     expect(complaints).toEqual([])
   })
 

@@ -7,11 +7,11 @@ import { html } from '../html.ts'
 import { now } from '../server-clock.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
+import { breakOf, endAfter, longerThan } from './own-break.ts'
 import { toTitle } from './to-title.ts'
 import { useRequest, Waiting } from './use-request.ts'
 import { rich, say, words } from '../words.ts'
 
-const DAY_MS = 24 * 3_600_000
 const PAUSES = [
   { label: words.limits.day, days: 1 },
   { label: words.limits.week, days: 7 },
@@ -111,14 +111,15 @@ function DailyLoss({ limits, set }: PartProps) {
   `
 }
 
-function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartProps) {
-  const [days, setDays] = useState<number>(1)
-  const ends = [coolOffUntil, excludedUntil].filter((end) => end !== null).toSorted()
-  const until = ends.at(-1)
-  const lifted = [pending.coolOffUntil, pending.excludedUntil].flatMap((next) => (next === undefined ? [] : [next.at]))
+function Pause({ limits, set }: PartProps) {
+  const [chosen, setChosen] = useState(1)
+  const { until, early } = breakOf(limits)
+  const offered = longerThan(until, PAUSES, now.peek())
+  const days = offered.find((pause) => pause.days === chosen)?.days ?? offered[0]?.days
   const submit = (event: Event): void => {
     event.preventDefault()
-    const end = new Date(now.peek() + days * DAY_MS).toISOString()
+    if (days === undefined) return
+    const end = endAfter(days, now.peek())
     if (!confirm(say(words.limits.sure, { when: dayTime(end) }))) return
     void set(days <= COOL_OFF_DAYS ? { coolOffUntil: end } : { excludedUntil: end }, words.limits.onBreak)
   }
@@ -126,8 +127,8 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
     toTitle(event)
     void set(
       {
-        ...(coolOffUntil === null ? {} : { coolOffUntil: null }),
-        ...(excludedUntil === null ? {} : { excludedUntil: null }),
+        ...(limits.coolOffUntil === null ? {} : { coolOffUntil: null }),
+        ...(limits.excludedUntil === null ? {} : { excludedUntil: null }),
       },
       words.limits.endsEarly,
     )
@@ -135,24 +136,24 @@ function Pause({ limits: { coolOffUntil, excludedUntil, pending }, set }: PartPr
   return html`
     <h3>${words.limits.break}</h3>
     <p>
-      ${
-        until === undefined
-          ? words.limits.breakHint
-          : rich(words.limits.until, { when: html`<b>${dayTime(until)}</b>` })
-      }
+      ${until === null ? words.limits.breakHint : rich(words.limits.until, { when: html`<b>${dayTime(until)}</b>` })}
     </p>
-    ${lifted.length === 0 ? null : html`<p class="hint">${say(words.limits.early, { when: dayTime(lifted.toSorted().at(-1) ?? '') })}</p>`}
+    ${early === null ? null : html`<p class="hint">${say(words.limits.early, { when: dayTime(early) })}</p>`}
     <form class="line" onSubmit=${submit}>
-      <select
-        aria-label=${words.limits.howLong}
-        value=${days}
-        onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}
-      >
-        ${PAUSES.map((pause) => html`<option key=${pause.days} value=${pause.days}>${pause.label}</option>`)}
-      </select>
-      <button class="small">${until === undefined ? words.limits.start : words.limits.extend}</button>
       ${
-        until === undefined || lifted.length > 0
+        days === undefined
+          ? null
+          : html`<select
+                aria-label=${words.limits.howLong}
+                value=${days}
+                onChange=${(event: Event) => setChosen(Number((event.target as HTMLSelectElement).value))}
+              >
+                ${offered.map((pause) => html`<option key=${pause.days} value=${pause.days}>${pause.label}</option>`)}
+              </select>
+              <button class="small">${until === null ? words.limits.start : words.limits.extend}</button>`
+      }
+      ${
+        until === null || early !== null || until <= endAfter(1, now.peek())
           ? null
           : html`<button type="button" class="small" onClick=${lift}>${words.limits.endIn24}</button>`
       }
