@@ -185,7 +185,7 @@ export interface Profile {
   readonly username: string
   readonly firstName: string
   readonly districtId: number
-  readonly referralCode?: string
+  readonly referralCode?: string | null
 }
 
 /** Every error has this form, plus facts of its own. */

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../client/ask.ts'
 import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
+import { enterInvited, invitation } from '../invitation.ts'
 import { typed, useForm } from '../parts/use-form.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { leagueCode } from '../leagues.ts'
@@ -13,7 +14,6 @@ import { api, type PageFacts, signedIn, wasCutOff } from '../session.ts'
 import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 import { rich, say, words } from '../words.ts'
-import { visit } from '../storage.ts'
 
 export function SignIn({ facts }: { facts: PageFacts }) {
   const [newcomer, setNewcomer] = useState<Newcomer | null>(null)
@@ -106,16 +106,6 @@ const newcomerFrom = ({ facts }: ApiError): Newcomer => ({
   isVerified: false,
 })
 
-/** A share link ends in the code: it is kept until the visitor registers. */
-const INVITATION = 'touchline.invitation'
-
-/** The code of a share link, kept until the visitor has registered. */
-function invitation(): string | null {
-  const code = new URLSearchParams(location.search).get('ref')
-  if (code !== null) visit.set(INVITATION, code)
-  return visit.get(INVITATION)
-}
-
 /** Who invites the visitor. */
 function Inviter() {
   const code = invitation()
@@ -142,8 +132,7 @@ const WithProvider = ({ facts }: { facts: PageFacts }) => html`
 function ByName() {
   const [name, setName] = useState('')
   const { trouble, isBusy, onSubmit } = useForm(async () => {
-    enter(await api.signInByName(name.trim(), invitation()))
-    visit.remove(INVITATION)
+    enter(await enterInvited((code) => api.signInByName(name.trim(), code)))
   })
   return html`
     <form onSubmit=${onSubmit}>
@@ -222,10 +211,8 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
   const { answer } = useRequest(() => api.districts())
   const { trouble, isBusy, onSubmit } = useForm(async () => {
     if (districtId === null) return
-    const referralCode = invitation()
-    const profile = { username, firstName, districtId, ...(referralCode === null ? {} : { referralCode }) }
-    enter(await api.register(newcomer.ticket, profile))
-    visit.remove(INVITATION)
+    const profile = { username, firstName, districtId }
+    enter(await enterInvited((referralCode) => api.register(newcomer.ticket, { ...profile, referralCode })))
   })
   useEffect(() => {
     if (username === '') return setFlaw(null)
