@@ -9,6 +9,8 @@ import { visit } from './storage.ts'
 const NONCE = 'touchline.nonce'
 /** The view to come back to. */
 const VIEW = 'touchline.view'
+/** A path and a view of this page; after two slashes would come another host. */
+const OWN_ADDRESS = /^(\/(?!\/)[^#]*)(#.*)?$/
 
 /** The identity provider returns with a token behind the `#`, so no third-party script runs here. */
 export function leaveForProvider(
@@ -17,6 +19,7 @@ export function leaveForProvider(
 ): void {
   const nonce = newKey()
   visit.set(NONCE, nonce)
+  visit.set(VIEW, location.pathname + location.hash)
   const query = {
     client_id: clientId,
     redirect_uri: `${location.origin}/`,
@@ -28,13 +31,16 @@ export function leaveForProvider(
   location.assign(`${authorizeUrl}?${new URLSearchParams(query)}`)
 }
 
-/** Takes the identity provider's token from the address; it is used once. */
+/** Takes the identity provider's token from the address, which leads to the view again; it is used once. */
 export function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
   const idToken = new URLSearchParams(location.hash.slice(1)).get('id_token')
   const nonce = visit.get(NONCE)
   if (idToken === null || nonce === null) return null
   visit.remove(NONCE)
-  history.replaceState(null, '', '/')
+  const [, path = '/', view = ''] = OWN_ADDRESS.exec(visit.get(VIEW) ?? '') ?? []
+  history.replaceState(null, '', path)
+  // The page follows the hash only when it hears of a change.
+  location.hash = view
   return { idToken, nonce }
 }
 
@@ -50,7 +56,6 @@ async function signInAgain(maxAgeSecs: string): Promise<void> {
     signedIn((await api.signInByName(user.peek()?.name ?? '')).user)
     return toast({ tone: 'good', title: words.errors.signedInAgain, text: words.errors.repeat })
   }
-  visit.set(VIEW, location.hash)
   leaveForProvider(facts, { prompt: 'login', max_age: maxAgeSecs })
 }
 
@@ -64,5 +69,4 @@ export async function backFromProvider(): Promise<void> {
   } catch (error) {
     toast({ tone: 'bad', title: words.errors.signInAgain, text: messageFor(error) })
   }
-  location.hash = visit.get(VIEW) ?? ''
 }
