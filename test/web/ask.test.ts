@@ -1,7 +1,7 @@
 /** Requests of a client while its session changes, and while nothing comes through. */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createApi } from '../../src/web/client/api.ts'
-import { WANTED_MS } from '../../src/web/client/ask.ts'
+import { ApiError, noneIfMissing, WANTED_MS } from '../../src/web/client/ask.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
 
 const ORDER = { instrumentId: 'one', direction: 'long', lotSize: 1, clientPrice: 1 } as const
@@ -210,4 +210,11 @@ it('notices a connection that has died in a sleep soon after the user is back, w
   feed.reconnectNow()
   await vi.advanceTimersByTimeAsync(3_000)
   expect(states.at(-1)).toBe('waiting')
+})
+
+it('what the server does not know is none; a failure is not', () => {
+  const failed = (status: number) => new ApiError(status, { error: 'failed', code: 'ANY' })
+  expect(noneIfMissing(failed(404))).toBeNull()
+  for (const error of [failed(0), failed(429), failed(503), new TypeError('bug')])
+    expect(() => noneIfMissing(error)).toThrow(error)
 })

@@ -21,6 +21,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Null where the server knows no such thing; any other failure stays one. */
+export function noneIfMissing(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null
+  throw error
+}
+
 /**
  * Whether this refuses the request itself, or none has arrived (status 0), so that it says nothing about one under the
  * same key that was sent before.

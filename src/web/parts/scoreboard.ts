@@ -41,6 +41,24 @@ const STATES: Readonly<Record<string, string>> = {
   INTERRUPTED: words.match.interrupted,
 }
 
+/** States in which nothing more happens: the market knows them as ended, final or off. */
+const OVER: ReadonlySet<string> = new Set([
+  'FT',
+  'AET',
+  'FT_PEN',
+  'FINISHED',
+  'POSTPONED',
+  'CANCELLED',
+  'DELETED',
+  'ABANDONED',
+  'AWARDED',
+  'WALKOVER',
+  'WO',
+  'VOID',
+])
+
+export const isOver = ({ state }: Pick<Match, 'state'>): boolean => OVER.has(state ?? '')
+
 /** The state of the match, with the score of a shoot-out. */
 export function stateWords({
   state,

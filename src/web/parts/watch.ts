@@ -1,5 +1,6 @@
 /** A match for a visitor, a little behind; of a settled one, how it ended. */
 import { useState } from 'preact/hooks'
+import { noneIfMissing } from '../client/ask.ts'
 import type { WatchedMatch } from '../client/wire.ts'
 import { arrow, percent, units, way } from '../format.ts'
 import { html } from '../html.ts'
@@ -8,15 +9,13 @@ import { api } from '../session.ts'
 import { grass, shirtOf } from './grass.ts'
 import { EventList, eventWords, minuteWords, Sign } from './match-events.ts'
 import { Timeline } from './match-timeline.ts'
-import { Score } from './scoreboard.ts'
-import { useRepeated, useRequest } from './use-request.ts'
+import { isOver, Score } from './scoreboard.ts'
+import { useRepeated, useRequest, Waiting } from './use-request.ts'
 import { say, words } from '../words.ts'
 
 const EVERY_MS = 10_000
 const MOVERS = 5
 const EVENTS_SHOWN = 4
-/** States in which nothing more happens. */
-const OVER: ReadonlySet<string> = new Set(['FT', 'AET', 'FT_PEN', 'FINISHED'])
 
 /** The number in the address of a match to watch. */
 export function watchedId(): number | null {
@@ -30,18 +29,22 @@ export function Watch({ isWhole = false }: { isWhole?: boolean }) {
   const list = useRequest(() => api.watched())
   const matches = list.answer?.matches ?? []
   const id = chosen ?? matches[0]?.id ?? null
-  // A visitor who watches no match is not told that none is on.
-  const one = useRequest(async () => (id === null ? null : api.watchedMatch(id).catch(() => null)), [id])
+  const one = useRequest(async () => {
+    if (id === null) return null
+    const asked = api.watchedMatch(id)
+    // A visitor who watches no match is not told that none is on.
+    return isWhole ? asked : asked.catch(noneIfMissing)
+  }, [id])
   useRepeated(() => {
     list.again()
     one.again()
   }, EVERY_MS)
-  if (one.answer === null) return null
+  if (one.answer === null) return isWhole ? html`<${Waiting} trouble=${one.trouble} />` : null
   const { match, delaySecs } = one.answer
-  const isOver = OVER.has(match.state ?? '')
+  const hasEnded = isOver(match)
   return html`
     <section class="watch" aria-labelledby="watch-title">
-      <h2 id="watch-title">${isOver ? words.watch.ended : words.watch.title}</h2>
+      <h2 id="watch-title">${hasEnded ? words.watch.ended : words.watch.title}</h2>
       <${Score} match=${match}>
         ${
           matches.length < 2
@@ -55,7 +58,7 @@ export function Watch({ isWhole = false }: { isWhole?: boolean }) {
               </select>`
         }
       <//>
-      ${isOver ? null : html`<p class="hint">${say(words.watch.behind, { secs: delaySecs })}</p>`}
+      ${hasEnded ? null : html`<p class="hint">${say(words.watch.behind, { secs: delaySecs })}</p>`}
       ${isWhole ? html`<${Timeline} match=${match} events=${match.events} />` : html`<${Latest} match=${match} />`}
       ${pitch(match)} ${isWhole ? html`<${Movers} match=${match} /><${EventList} events=${match.events} />` : null}
     </section>
@@ -103,12 +106,12 @@ function Latest({ match: { events } }: { match: Match }) {
   `
 }
 
-function Movers({ match: { players, state } }: { match: Match }) {
-  const byMove = players.toSorted((a, b) => Math.abs(b.changePct) - Math.abs(a.changePct))
+function Movers({ match }: { match: Match }) {
+  const byMove = match.players.toSorted((a, b) => Math.abs(b.changePct) - Math.abs(a.changePct))
   return html`
     <section class="card movers" aria-labelledby="movers-title">
       <header>
-        <h2 id="movers-title">${OVER.has(state ?? '') ? words.matchMarket.movers : words.matchMarket.onPitch}</h2>
+        <h2 id="movers-title">${isOver(match) ? words.matchMarket.movers : words.matchMarket.onPitch}</h2>
       </header>
       <ol>
         ${byMove.slice(0, MOVERS).map(

@@ -1,5 +1,6 @@
 /** Private leagues: the list, founding and joining one, and its table. */
 import { useEffect, useState } from 'preact/hooks'
+import { noneIfMissing } from '../../client/ask.ts'
 import type { League, LeaguePlace } from '../../client/wire.ts'
 import { messageFor } from '../../error-messages.ts'
 import { dayTime, percent, signed, units, way } from '../../format.ts'
@@ -120,7 +121,7 @@ function Join() {
   const invited = leagueCode()
   const [code, setCode] = useState(invited ?? '')
   const asked = useRequest(
-    async () => (invited === null ? null : api.leagueOutline(invited).catch(() => null)),
+    async () => (invited === null ? null : api.leagueOutline(invited).catch(noneIfMissing)),
     [invited],
   )
   const { trouble, isBusy, onSubmit } = useForm(async () => {

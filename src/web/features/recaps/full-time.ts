@@ -1,6 +1,6 @@
 /** Full time for a signed-in user: what the match made of their positions, or who moved most. */
 import { useState } from 'preact/hooks'
-import { ApiError } from '../../client/ask.ts'
+import { noneIfMissing } from '../../client/ask.ts'
 import type { League, Match, MatchEvent, Purse, Recap, Squad } from '../../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../../format.ts'
 import { html } from '../../html.ts'
@@ -24,11 +24,7 @@ const ASK_MS = 20_000
 const RANKED_MS = 6 * 60_000
 
 /** Null without a wallet in the purse. */
-const recapOf = (id: number, of: Purse): Promise<Recap | null> =>
-  api.matchRecap(id, of).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return null
-    throw error
-  })
+const recapOf = (id: number, of: Purse): Promise<Recap | null> => api.matchRecap(id, of).catch(noneIfMissing)
 
 const isRankAwaited = ({ rank, trades, to }: Recap): boolean =>
   rank === null && trades > 0 && now.peek() - Date.parse(to) < RANKED_MS
