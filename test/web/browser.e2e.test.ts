@@ -533,8 +533,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const response = await page.request.post(`${site.server.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
       await route.fulfill({ response })
     })
+    const late = Promise.withResolvers<void>()
+    await page.route('**/api/users/check-username', async (route) => {
+      if (!/ada_taken/.test(route.request().postData() ?? '')) return route.continue()
+      await late.promise
+      await route.fulfill(json(200, { available: false, valid: true, reason: 'taken' }))
+    })
     await page.addInitScript("sessionStorage.setItem('touchline.nonce', 'a nonce')")
-    await page.goto(`${site.server.url}/join?ref=friend42#id_token=the.token&authuser=0`)
+    const back = `${site.server.url}/join?ref=friend42#id_token=the.token&authuser=0`
+    await page.goto(back)
+    await page.getByText('ada@example.org').waitFor()
+    // With a ticket that has expired there is no other way on.
+    await page.getByRole('button', { name: 'Sign in again' }).click()
+    await page.getByLabel('Your name').waitFor()
+    await page.goto(back)
 
     await page.getByText('ada@example.org').waitFor()
     expect(page.url(), 'a token does not stay in the address').toBe(`${site.server.url}/`)
@@ -543,13 +555,21 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByLabel('Username').fill('ad')
     await page.getByText('At least three characters.').waitFor()
+    const [asked] = await Promise.all([
+      page.waitForRequest('**/api/users/check-username'),
+      page.getByLabel('Username').fill('ada_taken'),
+    ])
     await page.getByLabel('Username').fill('ada_u16_new')
     await page.getByText('At least three characters.').waitFor({ state: 'detached' })
+    // An answer about a name that was typed before says nothing about this one.
+    late.resolve()
+    await asked.response()
     expect(await page.getByLabel('First name').inputValue()).toBe('Ada')
     await page.getByLabel('District').selectOption({ index: 2 })
     await page.getByRole('button', { name: 'Kick off' }).click()
     await page.getByRole('button', { name: /^Go long/ }).waitFor()
     expect(sent).toEqual([
+      { idToken: 'the.token', nonce: 'a nonce' },
       { idToken: 'the.token', nonce: 'a nonce' },
       { registrationTicket: ticket, otp: '042137' },
       expect.objectContaining({ registrationTicket: ticket, username: 'ada_u16_new', referralCode: 'friend42' }),

@@ -1,6 +1,6 @@
 /** Sign-in with the identity provider, then a mailed code and a profile for new users; by name in development. */
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError } from '../client/ask.ts'
+import { ApiError, noneIfMissing } from '../client/ask.ts'
 import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { enterInvited, invitation } from '../invitation.ts'
@@ -60,6 +60,7 @@ export function SignIn({ facts }: { facts: PageFacts }) {
                   onVerified=${() => setNewcomer({ ...newcomer, isVerified: true })}
                 />`
         }
+        ${newcomer === null ? null : html`<button class="link" onClick=${() => setNewcomer(null)}>${words.errors.signInAgain}</button>`}
       </section>
     </main>
   `
@@ -111,7 +112,7 @@ function Inviter() {
   const code = invitation()
   const { answer } = useRequest(async () => (code === null ? null : api.invitation(code)))
   const league = leagueCode()
-  const found = useRequest(async () => (league === null ? null : api.leagueOutline(league).catch(() => null)))
+  const found = useRequest(async () => (league === null ? null : api.leagueOutline(league).catch(noneIfMissing)))
   if (found.answer !== null) {
     const { founder, name, members } = found.answer
     return html`<p class="inviter">
@@ -216,15 +217,19 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
   })
   useEffect(() => {
     if (username === '') return setFlaw(null)
+    let isWanted = true
     const asking = setTimeout(() => {
       api
         .checkUsername(username)
-        .then(({ available, reason }) =>
-          setFlaw(available ? null : (USERNAME_PROBLEMS[reason ?? ''] ?? words.signIn.notAvailable)),
-        )
+        .then(({ available, reason }) => {
+          if (isWanted) setFlaw(available ? null : (USERNAME_PROBLEMS[reason ?? ''] ?? words.signIn.notAvailable))
+        })
         .catch(() => undefined) // registering reports it again
     }, TYPING_MS)
-    return () => clearTimeout(asking)
+    return () => {
+      isWanted = false
+      clearTimeout(asking)
+    }
   }, [username])
   return html`
     <h1>${words.signIn.who}</h1>
