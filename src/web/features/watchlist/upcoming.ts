@@ -5,15 +5,14 @@ import { html } from '../../html.ts'
 import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
 import { now } from '../../server-clock.ts'
 import { api } from '../../session.ts'
-import { locale, plural, say, wordsOf } from '../../words.ts'
+import { locale, say, wordsOf } from '../../words.ts'
+import { beginsWords } from './begins.ts'
 import { changeFollows, follows } from './state.ts'
 import { said } from './words.ts'
 
 const own = wordsOf(said)
 const EVERY_MS = 60_000
 const MATCHES_MAX = 20
-const MINUTE_MS = 60_000
-const DAY_MINUTES = 1_440
 
 const day = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
 
@@ -41,14 +40,15 @@ export function Upcoming() {
   `
 }
 
-function Fixture({ match: { id, home, away, startsAt } }: { match: Match }) {
+function Fixture({ match: fixture }: { match: Match }) {
+  const { id, home, away, startsAt } = fixture
   const isOn = follows.value?.reminders.includes(id) ?? false
   const match = `${home.name} – ${away.name}`
   return html`
     <li>
       <time class="num" datetime=${startsAt}>${timeOfDay(startsAt)}</time>
       <b>${match}</b>
-      <small>${untilWords(Date.parse(startsAt) - now.value)}</small>
+      <small>${beginsWords(fixture, now.value)}</small>
       <button
         class="small"
         aria-pressed=${isOn}
@@ -59,10 +59,4 @@ function Fixture({ match: { id, home, away, startsAt } }: { match: Match }) {
       </button>
     </li>
   `
-}
-
-function untilWords(ms: number): string {
-  const minutes = Math.max(0, Math.ceil(ms / MINUTE_MS))
-  if (minutes >= 2 * DAY_MINUTES) return plural(Math.floor(minutes / DAY_MINUTES), own.inDays)
-  return say(own.inTime, { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
 }
