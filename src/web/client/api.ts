@@ -28,7 +28,7 @@ import type {
   MyRank,
   NewLeague,
   NewPush,
-  Notification,
+  Notifications,
   OpenOrder,
   Order,
   OwnLimits,
@@ -200,8 +200,8 @@ const community = (ask: Ask) => ({
     ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),
   myRank: (purse: Purse) => ask<MyRank>('/api/leaderboard/me/context', { query: { purse } }),
   standings: () => ask<{ districts: DistrictStanding[] }>('/api/districts/standings'),
-  notifications: () =>
-    ask<{ notifications: Notification[]; unreadCount: number }>('/api/notifications', { query: { limit: 50 } }),
+  /** The newest, or those after `cursor`. */
+  notifications: (cursor?: string) => ask<Notifications>('/api/notifications', { query: { limit: 50, cursor } }),
   push: () => ask<PushState>('/api/push'),
   subscribePush: (browser: NewPush) => ask<unknown>('/api/push', { method: 'PUT', body: browser }),
   unsubscribePush: (id: string) => ask<unknown>(`/api/push/${id}`, { method: 'DELETE' }),

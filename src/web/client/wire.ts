@@ -5,6 +5,7 @@ import type {
   LeagueMatchPlace,
   Match,
   MatchEvents,
+  Notification,
   OwnLimits,
   Position,
   PriceHistory,
@@ -186,6 +187,13 @@ export interface Profile {
   readonly firstName: string
   readonly districtId: number
   readonly referralCode?: string | null
+}
+
+/** Newest first. */
+export interface Notifications {
+  readonly notifications: readonly Notification[]
+  readonly unreadCount: number
+  readonly nextCursor: string | null
 }
 
 /** Every error has this form, plus facts of its own. */
