@@ -67,6 +67,12 @@ describe.skipIf(!hasBrowser)('the account page', () => {
     await page.reload()
     await page.getByLabel(/^Hide me/).waitFor()
     expect(await page.getByLabel(/^Hide me/).isChecked()).toBe(true)
+    // They are on no board, whatever they close.
+    const ranked = page.waitForResponse('**/api/leaderboard/me/context*')
+    await page.goto(`${site.server.url}/#/league`)
+    await (await ranked).finished()
+    await page.getByText('No closed positions yet. Be the first.').waitFor()
+    expect(await page.getByText('Close your first position').count()).toBe(0)
     expect(complaints).toEqual([])
   })
 

@@ -124,6 +124,40 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(summary.pending).toBe(1)
   })
 
+  it('the inbox shows earlier pages, and a board says how much of it is shown', async () => {
+    const { page } = await open()
+    const notice = (n: number) => ({ id: `${n}`, type: 'none', title: `Notice ${n}`, body: '', data: {}, read: true })
+    await page.route('**/api/notifications?*', (route) => {
+      const isFirst = !new URL(route.request().url()).searchParams.has('cursor')
+      const notifications = (isFirst ? [4, 3] : [2, 1]).map((n) => ({ ...notice(n), createdAt: new Date(n) }))
+      return route.fulfill({ json: { notifications, unreadCount: 0, nextCursor: isFirst ? 'more' : null } })
+    })
+    await page.route('**/api/leaderboard/roi/global?*', (route) => {
+      const entries = Array.from({ length: 12 }, (_, n) => ({
+        rank: n + 1,
+        userId: `user ${n}`,
+        username: `user_${n}`,
+        roiPct: 1,
+        pnl: 1,
+        winRate: 1,
+        bot: false,
+        isMe: false,
+      }))
+      return route.fulfill({ json: { entries, total: 300, nextCursor: null } })
+    })
+    await signIn(page, 'Pam Pages')
+    await page.goto(`${site.server.url}/#/inbox`)
+    const earlier = page.getByRole('button', { name: 'Earlier notifications' })
+    await earlier.click()
+    await page.getByText('Notice 1').waitFor()
+    expect(await page.locator('.notices b').allTextContents()).toEqual([4, 3, 2, 1].map((n) => `Notice ${n}`))
+    expect(await earlier.count()).toBe(0)
+    await page.goto(`${site.server.url}/#/league`)
+    await page.getByRole('button', { name: 'Show 12' }).click()
+    await page.getByText('user_11').waitFor()
+    await page.getByText('The first 12 of 300.').waitFor()
+  })
+
   it('a device chooses what it is told, and is told nothing more once its user has signed out', async () => {
     const { context, page } = await open()
     await context.grantPermissions(['notifications'])

@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { BoardName } from '../client/api.ts'
-import type { BoardEntry, NextRank, Purse } from '../client/wire.ts'
+import type { Board, NextRank, Purse } from '../client/wire.ts'
+import { history } from '../account.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
 import { percent, share, signed, way } from '../format.ts'
 import { html } from '../html.ts'
@@ -68,7 +69,10 @@ function MyRank() {
   const { answer } = useRequest(() => api.myRank(contest.value), [contest.value])
   if (answer === null) return null
   if (!answer.ranked) {
-    return html`<p class="card note">${words.league.join}</p>`
+    const hasClosed = (history.value ?? []).some(({ purse }) => purse === contest.value)
+    return hasClosed || user.value?.hiddenFromBoards === true
+      ? null
+      : html`<p class="card note">${words.league.join}</p>`
   }
   const { rank, total, roiPct, pnl, winRate, next } = answer
   return html`
@@ -135,7 +139,7 @@ function Boards() {
         )}
       </div>
       ${measure.value === 'roi' ? html`<p class="hint">${words.league.roiHint}</p>` : null}
-      ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} entries=${answer.entries} />`}
+      ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} board=${answer} />`}
     </section>
   `
 }
@@ -143,13 +147,14 @@ function Boards() {
 /** Rows of a board before its user asks for the rest. On a phone much stands below it. */
 const FIRST_ROWS = 10
 
-function Table({ entries }: { entries: readonly BoardEntry[] }) {
+function Table({ board: { entries, total } }: { board: Board }) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? entries : entries.filter(({ isMe }, at) => at < FIRST_ROWS || isMe)
   if (entries.length === 0) return html`<p class="empty">${words.league.noneClosed}</p>`
   return html`
     <${RankTable} entries=${shown} />
     ${shown.length === entries.length ? null : html`<p class="inside first"><button class="small" onClick=${(event: Event) => (toTitle(event), setWhole(true))}>${say(words.league.wholeBoard, { n: entries.length })}</button></p>`}
+    ${total > entries.length ? html`<p class="hint inside">${say(words.league.first, { n: entries.length, total })}</p>` : null}
   `
 }
 

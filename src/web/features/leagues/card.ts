@@ -196,7 +196,7 @@ export function LeagueTable({ id }: { id: string }) {
           </tbody>
         </table>
       </div>
-      ${total > entries.length ? html`<p class="hint inside">${say(own.first, { n: entries.length, total })}</p>` : null}
+      ${total > entries.length ? html`<p class="hint inside">${say(words.league.first, { n: entries.length, total })}</p>` : null}
       <${Trading} league=${league} />
       <${Invite} league=${league} />
       <${Matches} league=${league} />

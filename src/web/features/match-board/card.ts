@@ -4,7 +4,7 @@ import type { MatchTable } from '../../client/wire.ts'
 import { html } from '../../html.ts'
 import { RankTable } from '../../parts/rank-table.ts'
 import { useRepeated, useRequest, Waiting } from '../../parts/use-request.ts'
-import { api } from '../../session.ts'
+import { api, user } from '../../session.ts'
 import { say, words, wordsOf } from '../../words.ts'
 import { said } from './words.ts'
 
@@ -44,7 +44,9 @@ function Ranks({ table: { entries, around, me, final } }: { table: MatchTable })
   const top = new Set(entries.map(({ userId }) => userId))
   const near = around.filter(({ userId }) => !top.has(userId))
   return html`
-    <p class="hint inside">${own.about} ${final ? own.final : me === null ? own.unranked : ''}</p>
+    <p class="hint inside">
+      ${own.about} ${final ? own.final : me === null && user.value?.hiddenFromBoards !== true ? own.unranked : ''}
+    </p>
     <${RankTable} entries=${entries} apart=${{ title: own.between, entries: near }} />
   `
 }
