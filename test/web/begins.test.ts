@@ -1,9 +1,9 @@
 /** When a match of the list "Coming up" begins. */
 import { afterAll, expect, it, vi } from 'vitest'
-import { en } from '../../src/web/words/en.ts'
+import { es } from '../../src/web/words/es.ts'
 import { stubPage } from '../support/page-globals.ts'
 
-stubPage('en')
+stubPage('es')
 afterAll(() => void vi.unstubAllGlobals())
 
 const SIDE = { name: 'Harbour', score: null, shootout: null }
@@ -21,6 +21,6 @@ it('a match that is not sure to begin at its time says why, and no time', () => 
   const startsAt = '2026-05-02T14:00:00.000Z'
   const said = (state: string | null) =>
     beginsWords({ state, startsAt, home: SIDE, away: SIDE }, Date.parse(startsAt) - 90 * 60_000)
-  expect([said('NS'), said(null)]).toEqual(['in 1 h 30 min', 'in 1 h 30 min'])
-  expect(['TBA', 'DELAYED', 'POSTPONED'].map(said)).toEqual([en.match.dateOpen, en.match.delayed, en.match.postponed])
+  expect([said('NS'), said(null)]).toEqual(['en 1 h 30 min', 'en 1 h 30 min'])
+  expect(['TBA', 'DELAYED', 'POSTPONED'].map(said)).toEqual([es.match.dateOpen, es.match.delayed, es.match.postponed])
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, it, vi } from 'vitest'
 import { stubPage } from '../support/page-globals.ts'
 
-stubPage('en')
+stubPage('es')
 afterAll(() => void vi.unstubAllGlobals())
 
 /** Its types are those of a browser, which tests do not have. */

@@ -69,7 +69,7 @@ function MyRank() {
   const { answer } = useRequest(() => api.myRank(contest.value), [contest.value])
   if (answer === null) return null
   if (!answer.ranked) {
-    const hasClosed = (history.value ?? []).some(({ purse }) => purse === contest.value)
+    const hasClosed = history.value?.some(({ purse }) => purse === contest.value) ?? true
     return hasClosed || user.value?.hiddenFromBoards === true
       ? null
       : html`<p class="card note">${words.league.join}</p>`
