@@ -74,8 +74,8 @@ describe('statistics that are wrong for some polls', () => {
     it('[P22] begin again although those of the other have, and end alone', () => {
       const repaired = (more: number): Said => told(more, usual, () => -1)
       const polls = [told(0, none), told(1, none), told(1, none, () => -1), told(2, none, () => -1), repaired(2)]
-      const right = [told(0), ...often(3, told(1)), ...often(4, told(2))]
-      expect(fed(...whole, ...polls, ...often(3, repaired(2))).bases()).toEqual(fed(...whole, ...right).bases())
+      const known = [told(0), ...often(3, told(1)), ...often(4, told(2))]
+      expect(fed(...whole, ...polls, ...often(3, repaired(2))).bases()).toEqual(fed(...whole, ...known).bases())
     })
 
     it('[P22] are not added where they were old', () => {

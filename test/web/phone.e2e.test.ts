@@ -138,7 +138,10 @@ describe.skipIf(!hasBrowser)('on a phone', () => {
     await shirt.tap()
     // The feed brings the new price after the answer to the order.
     await expect
-      .poll(async () => [await shirt.locator('.at').textContent(), await page.locator('.ways .num').first().textContent()])
+      .poll(async () => [
+        await shirt.locator('.at').textContent(),
+        await page.locator('.ways .num').first().textContent(),
+      ])
       .not.toSatisfy((texts: readonly string[]) => texts[0] === texts[1])
     const [own, crowd, shown] = await Promise.all(
       [page.locator('.sheet .ways .num').first(), shirt.locator('.at'), page.locator('.sheet > header .num')].map(

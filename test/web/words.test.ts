@@ -68,12 +68,9 @@ it('whatever the server tells by a key has words', () => {
 
 it('the page is in English where the file of its language does not arrive', async () => {
   stubPage('es')
-  // Other files of this process have loaded the words, and load them later.
-  vi.resetModules()
   vi.doMock('../../src/web/words/es.ts', () => Promise.reject(new Error('offline')))
   onTestFinished(() => {
     vi.doUnmock('../../src/web/words/es.ts')
-    vi.resetModules()
     vi.unstubAllGlobals()
   })
   // A module of its own: other tests have those of other languages. Its types are those of a browser.

@@ -34,8 +34,7 @@ const [PATHS, POINTS] = [3, 48]
 /** Updates after the last one, so that full time is confirmed and settles. */
 const AFTER_FULL_TIME = 12
 
-const countFlaw = (updates: number): string =>
-  `it has ${updates} updates; it may have ${UPDATES_MIN} to ${UPDATES_MAX}`
+const countFlaw = (updates: number): string => `it has ${updates} updates; it may have ${UPDATES_MIN} to ${UPDATES_MAX}`
 
 /** Throws a RecordingFlaw that says what is wrong. */
 export async function checkRecording(uploaded: Recording): Promise<Checked> {
