@@ -173,7 +173,8 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): { start: P
 /** An update that is refused, or not believed, shows only that the feed answers, and confirms no end. */
 function nextInfo(info: MatchInfo, command: BelievedUpdate, { refused, memory }: Pricing, terms: Terms): MatchInfo {
   const { snapshot, seq, isDenied = false } = command
-  const isEnd = info.phase === 'ended' || info.phase === 'off'
+  // A recording has no operator who could decide.
+  const isEnd = info.phase === 'ended' || (info.phase === 'off' && !info.replay)
   if (refused !== null || (isDenied && isEnd)) {
     const endedSeq = info.endedSeq === null ? null : info.endedSeq + seq - info.feedSeq
     return { ...info, feedSeq: seq, endedSeq, sourceAt: isInPlay(info.phase) ? snapshot.sourceAt : info.sourceAt }

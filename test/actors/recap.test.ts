@@ -5,7 +5,7 @@ import { recapOf } from '../../src/features/recaps/recap.ts'
 import { recordOf, type Sums } from '../../src/features/recaps/record.ts'
 import { type InstrumentId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
-import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import { DAY_MS, HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { type ClosedBy, type ClosedPosition, realisedPnl } from '../../actors/position/position.ts'
 import { p, trade, u } from '../support/fixtures.ts'
 
@@ -148,6 +148,12 @@ describe('a record', () => {
         expect(byMonth.map(({ key }) => key)).toEqual(byMonth.map(({ key }) => key).toSorted())
       }),
     )
+  })
+
+  it('[R24] a whole was closed with its last part, though that was void', () => {
+    const rest = closed(32 * DAY_MS, 0, 'void')
+    const part = { ...closed(30 * DAY_MS, u(10)), partOf: rest.id }
+    expect(recordOf([rest], () => 'FWD', [part]).byMonth).toMatchObject([{ key: '1970-02', trades: 1, wins: 1 }])
   })
 
   it('[R26] a minute is not under a minute, and the average of losses is rounded against the trader', () => {

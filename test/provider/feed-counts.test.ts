@@ -78,6 +78,21 @@ describe('statistics that are wrong for some polls', () => {
       expect(fed(...whole, ...polls, ...often(3, repaired(2))).bases()).toEqual(fed(...whole, ...known).bases())
     })
 
+    it('[P22] begin again with those of the other, though they tell more of them', () => {
+      const since = (player: number): number => player % 3
+      const [ours, theirs] = [(player: number) => 20 + since(player), (player: number) => 2 + since(player)]
+      const begun = [...often(2, told(0, since, since)), told(1, since, since)]
+      // What it tells first has been done since it began.
+      const then = (more: number): Said =>
+        told(
+          more,
+          (n) => ours(n) + since(n),
+          (n) => theirs(n) + since(n),
+        )
+      const wholes = often(2, told(0, ours, theirs))
+      expect(fed(...wholes, ...begun).bases()).toEqual(fed(...wholes, told(0, ours, theirs), then(0), then(1)).bases())
+    })
+
     it('[P22] are not added where they were old', () => {
       const old = often(
         2,

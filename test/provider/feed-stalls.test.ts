@@ -86,6 +86,17 @@ describe('a score that stands still', () => {
     const earlier = event(2, 10, 4, 12, { addition: 'Goal Disallowed' })
     const reviewed: Said = { ...scored, over: { ...scored.over, events: [earlier, goal] } }
     expect(fed(...often(2, reviewed), ...often(4, { ...reviewed, score: [0, 0] })).state.info.home.goals).toBe(1)
+    // One that is dated without the added time, or some minutes later, means the goal.
+    for (const [minute, extra, said] of [
+      [45, 2, 45],
+      [30, null, 34],
+    ] as const) {
+      const late = event(1, 14, 4, minute, { extra_minute: extra })
+      const rows = [late, event(2, 10, 4, said, { addition: 'Goal Disallowed' })]
+      const goes: Said = { ...scored, score: [0, 0], over: { ...scored.over, events: rows } }
+      const counted: Said = { ...scored, over: { ...scored.over, events: [late] } }
+      expect(fed(...often(2, counted), ...often(3, goes)).state.info.home.goals, `${minute}`).toBe(0)
+    }
     // The score may fall some polls after the review, and the statistics later still.
     const unstuck: Said = { ...annulled, score: [0, 0] }
     expect(fed(scored, { ...annulled, score: [1, 0] }, ...often(3, unstuck)).state.info.home.goals).toBe(0)

@@ -11,6 +11,10 @@ it('a break is extended only by a pause that ends after it', () => {
   expect(longerThan(null, pauses, NOW)).toEqual(pauses)
   expect(longerThan(after(7), pauses, NOW)).toEqual([{ days: 28 }])
   expect(longerThan(after(365), pauses, NOW)).toEqual([])
+  // One that ends early may be a shorter one instead.
+  const year = { ...NONE, excludedUntil: after(365), pending: { excludedUntil: { value: null, at: after(1) } } }
+  const { until, early } = breakOf(year)
+  expect(longerThan(early ?? until, pauses, NOW)).toEqual([{ days: 7 }, { days: 28 }])
 })
 
 it('[L3] a break ends early where all of it does, at the end that waits and not before it applies', () => {

@@ -153,9 +153,13 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
     expect(await page.locator('.notices b').allTextContents()).toEqual([4, 3, 2, 1].map((n) => `Notice ${n}`))
     expect(await earlier.count()).toBe(0)
     await page.goto(`${site.server.url}/#/league`)
-    await page.getByRole('button', { name: 'Show 12' }).click()
+    const most = page.getByRole('button', { name: 'Show 12' })
+    const part = page.getByText('The first 12 of 300.')
+    await most.waitFor()
+    expect(await part.count()).toBe(0)
+    await most.click()
     await page.getByText('user_11').waitFor()
-    await page.getByText('The first 12 of 300.').waitFor()
+    await part.waitFor()
   })
 
   it('a device chooses what it is told, and is told nothing more once its user has signed out', async () => {

@@ -142,7 +142,7 @@ const MANY = 20
 const MANY_OF_A_TEAM = 100
 /** What a team must have done to begin again. */
 const FEW = 5
-/** A provider that has begun again tells at most this share of what it told. */
+/** A provider that has begun again tells at most this share of what it told, and of each team twice as much. */
 const BEGUN_AGAIN = 0.2
 /** And where it has done so for one team alone: more may be of some minutes ago. */
 const BEGUN_ALONE = 0.05
@@ -155,7 +155,7 @@ const WHOLE = 0.5
 export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
   const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
   const since = told.reduce((sum, { playerId, type, before }) => sum + before - (untold[playerId]?.[type] ?? 0), 0)
-  const share = sumOf(told, 'now') <= BEGUN_AGAIN * since ? BEGUN_AGAIN : BEGUN_ALONE
+  const share = sumOf(told, 'now') <= BEGUN_AGAIN * since ? 2 * BEGUN_AGAIN : BEGUN_ALONE
   const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
   const teams = SIDES.map((side) => {
     const players = said.players.filter((one) => (sideOf.get(one.playerId) ?? one.side) === side)

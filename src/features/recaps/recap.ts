@@ -103,7 +103,8 @@ export function wholesOf(closes: readonly ClosedPosition[]): readonly ClosedPosi
     const last = counted.at(-1)
     if (last === undefined || parts.every(({ partOf }) => partOf !== undefined)) return []
     const sum = (of: (part: ClosedPosition) => number): number => counted.reduce((all, part) => all + of(part), 0)
-    const close = { ...last.close, pnl: money(sum((part) => part.close.pnl)) }
+    const { at } = parts.at(-1)?.close ?? last.close
+    const close = { ...last.close, at, pnl: money(sum((part) => part.close.pnl)) }
     return [{ ...last, id, lots: lots(sum((part) => part.lots)), margin: money(sum((part) => part.margin)), close }]
   })
 }

@@ -153,8 +153,17 @@ function Table({ board: { entries, total } }: { board: Board }) {
   if (entries.length === 0) return html`<p class="empty">${words.league.noneClosed}</p>`
   return html`
     <${RankTable} entries=${shown} />
-    ${shown.length === entries.length ? null : html`<p class="inside first"><button class="small" onClick=${(event: Event) => (toTitle(event), setWhole(true))}>${say(words.league.wholeBoard, { n: entries.length })}</button></p>`}
-    ${total > entries.length ? html`<p class="hint inside">${say(words.league.first, { n: entries.length, total })}</p>` : null}
+    ${
+      shown.length < entries.length
+        ? html`<p class="inside first">
+            <button class="small" onClick=${(event: Event) => (toTitle(event), setWhole(true))}>
+              ${say(words.league.wholeBoard, { n: entries.length })}
+            </button>
+          </p>`
+        : total > entries.length
+          ? html`<p class="hint inside">${say(words.league.first, { n: entries.length, total })}</p>`
+          : null
+    }
   `
 }
 

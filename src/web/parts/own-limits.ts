@@ -114,7 +114,7 @@ function DailyLoss({ limits, set }: PartProps) {
 function Pause({ limits, set }: PartProps) {
   const [chosen, setChosen] = useState(1)
   const { until, early } = breakOf(limits)
-  const offered = longerThan(until, PAUSES, now.peek())
+  const offered = longerThan(early ?? until, PAUSES, now.peek())
   const days = offered.find((pause) => pause.days === chosen)?.days ?? offered[0]?.days
   const submit = (event: Event): void => {
     event.preventDefault()

@@ -100,9 +100,9 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
         done++
       } catch (error) {
         why = messageFor(error)
-        // The server is away, or what was wanted was wanted long ago. Where one match is busy, others may not be.
+        // The server is away. Where one match is busy others may not be, but it is not for the user to wait for them all.
         const isBusyMatch = error instanceof ApiError && error.code === 'BUSY'
-        if (isUnsure(error, !isBusyMatch) || Date.now() - began > WANTED_MS) break
+        if (isBusyMatch ? Date.now() - began > WANTED_MS : isUnsure(error, true)) break
       }
     }
     if (why !== '') setTrouble(say(words.positions.closedSome, { done, n: free.length, why }))
