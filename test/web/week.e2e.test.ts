@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('every day of the week', () => {
     const [match] = await fan.matches()
     const startsAt = new Date(Date.now() + 3.5 * 86_400_000).toISOString()
     await page.route('**/api/matches?state=upcoming', (route) =>
-      route.fulfill({ json: { matches: [{ ...match, id: 77, startsAt }] } }),
+      route.fulfill({ json: { matches: [{ ...match, id: 77, state: 'NS', startsAt }] } }),
     )
     await page.reload()
     const next = page.getByRole('region', { name: 'Coming up' })

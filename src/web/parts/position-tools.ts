@@ -100,7 +100,7 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
         done++
       } catch (error) {
         why = messageFor(error)
-        // The server is away. Where one match is busy others may not be, but it is not for the user to wait for them all.
+        // The server is away. Where one match is busy others may not be, but a user waits for no more than a minute.
         const isBusyMatch = error instanceof ApiError && error.code === 'BUSY'
         if (isBusyMatch ? Date.now() - began > WANTED_MS : isUnsure(error, true)) break
       }
