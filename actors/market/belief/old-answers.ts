@@ -148,8 +148,8 @@ const BEGUN_AGAIN = 0.2
 const BEGUN_ALONE = 0.05
 /** And at most this many counts a player. */
 const BEGUN_MEAN = 10
-/** Most of what it had not told: more than rows of some minutes ago, which were taken for a beginning, can add. */
-const WHOLE = 0.5
+/** Nearly all of what it had not told. */
+const WHOLE = 0.8
 
 /** An answer with the counts that each team no longer tells: a provider may begin again with one alone. */
 export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
@@ -187,7 +187,7 @@ function withUntoldOf(said: SaidFixture, squad: readonly Counted[], untold: Unto
     )
     return { said: withoutCounts(said, squad), untold: Object.fromEntries(begun) as Untold }
   }
-  // Where all is told again, adding takes it further from what is known by most of that.
+  // Where all is told again, adding takes it further from what is known by nearly as much.
   const further = told.reduce(
     (sum, pair) => sum + Math.abs(pair.now + own(pair) - pair.before) - Math.abs(pair.now - pair.before),
     0,
