@@ -62,8 +62,8 @@ export class Movers {
   }
 
   /**
-   * Players whose matches were active within the window, from the price that stood when it began, or that their match
-   * began with: what is between two matches nobody could trade.
+   * Players whose matches were active within the window. A change counts from the price that stood when the window
+   * began, or from the start of the match if that was later: no user can trade between two matches.
    */
   async #read(now: Instant): Promise<MoversBoard> {
     const since = sql`${new Date(now - WINDOW_MS).toISOString()}::timestamptz`

@@ -216,7 +216,7 @@ eachDatabase((open) => {
       }
       const { gainers } = await new Movers(connection.db, world).top()
       expect(gainers.map((one) => [one.instrumentId, one.changePpm])).toEqual([[P(2), 262_500]])
-      // Between two matches no trade could win by a move.
+      // No user can trade between two matches.
       const listing = { at: now - 12 * HOUR_MS, price_micros: p(101), cause: 'listing' } as const
       await insertTick(connection.db, { instrument_id: P(2), ...listing })
       const board = await new Movers(connection.db, world).top()

@@ -65,7 +65,7 @@ describe('an upload', () => {
   const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
   const other = () => (lines[9] ?? '').replace(/^\{"id":\d+/, '{"id":77')
   const update = (over: object): string => JSON.stringify({ ...(JSON.parse(lines[8] ?? '') as object), ...over })
-  /** An update of so many characters and what changes in its last field, which is a list of one text. */
+  /** An update padded with this many characters, and a line that changes the list that pads it. */
   const padded = (chars: number, change: string) =>
     `${update({ pad: ['x'.repeat(chars)] })}\n[1,${Object.keys(JSON.parse(lines[8] ?? '') as object).length},${change}]`
   /** A line of a download, whose payload alone would be such a line too. */
