@@ -88,8 +88,9 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const told = isEarly ? withLastRunning(own) : own
   const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
-  // It was emptied because it is old, or of another match: it says nothing, but not that a match is over.
-  const isDenied = isSilent && !isOver(phaseOf(payload))
+  // An answer that was emptied, since it is old or of another match, must not confirm the end that it denied.
+  const hasState = payload.state !== null || payload.stateId !== null
+  const isDenied = isSilent && hasState && !isOver(phaseOf(payload))
   const { state: name, stateId } = isSilent ? known : current
   const state = stateBeside({ state: name, stateId }, current.periods)
   const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
@@ -132,7 +133,7 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
     untold,
     withheld: Math.max(others, counts, isEarly ? last.withheld + 1 : 0),
   }
-  return { snapshot, beliefs, isDenied: isDenied && (payload.state !== null || payload.stateId !== null) }
+  return { snapshot, beliefs, isDenied }
 }
 
 /** Players keep the sides they were listed on: a provider that exchanges home and away exchanges all it says. */
