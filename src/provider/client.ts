@@ -42,7 +42,7 @@ const FORBIDDEN = 403
 /** The provider's own number for a spent quota; it comes with any status. */
 const QUOTA_SPENT = 5005
 /** How the provider says that there is nothing: with status 200 or 404, and without data. */
-const NOTHING_FOUND = /^no results?\b|^no result\(s\)/i
+const NOTHING_FOUND = /^no result/i
 /** Characters of the provider's error text that are repeated in ours. */
 const WORDS_MAX = 200
 
@@ -79,7 +79,7 @@ const rateLimit = z
   .catch(null)
 const envelope = z.object({
   data: z.unknown().optional(),
-  message: z.string().optional().catch(undefined),
+  message: z.string().trim().min(1).optional().catch(undefined),
   code: numeric.nullable().catch(null).default(null),
   rate_limit: rateLimit.default(null),
   pagination: z

@@ -45,7 +45,7 @@ export function playersOf(
 }
 
 /** Only who starts has a place in the formation. */
-const isStarter = ({ type_id: type, formation_field: place }: LineupRow): boolean =>
+export const isStarter = ({ type_id: type, formation_field: place }: LineupRow): boolean =>
   type === STARTER || (type !== BENCH && place !== null)
 
 /** That of the match, else the usual one of the player, else that of their place in the formation. */

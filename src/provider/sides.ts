@@ -1,9 +1,10 @@
 /** The sides of the teams of a fixture. */
 import type { Side } from '../../actors/market/fixture.ts'
-import type { FixturePayload } from './payload.ts'
+import type { FixturePayload, LineupRow } from './payload.ts'
+import { isStarter } from './players.ts'
 
-/** Fewer rows may name a team by mistake. */
-const LISTED_MIN = 7
+/** Fewer starters may name a team by mistake, and a bench alone is of the team that lacks one. */
+const STARTERS_MIN = 7
 
 /**
  * The side of a team, by number. The list of participants may have another one than the rest: then a score names the
@@ -22,7 +23,8 @@ export function sidesOf(
     if (team !== null && !sides.has(team) && score.participant !== null) sides.set(team, score.participant)
   }
   const listed = Map.groupBy(lineups ?? [], ({ team_id: team }) => team)
-  const [unknown, ...more] = [...listed].filter(([team, rows]) => !sides.has(team) && rows.length >= LISTED_MIN)
+  const isTeam = (rows: readonly LineupRow[]): boolean => rows.filter(isStarter).length >= STARTERS_MIN
+  const [unknown, ...more] = [...listed].filter(([team, rows]) => !sides.has(team) && isTeam(rows))
   const isOther = unknown !== undefined && more.length === 0 && listed.has(home) !== listed.has(away)
   if (isOther) sides.set(unknown[0], listed.has(home) ? 'away' : 'home')
   return (team) => sides.get(team) ?? null

@@ -134,11 +134,15 @@ describe('the provider', () => {
   it('that finds no match has answered', async () => {
     const none = { fixtures: [], sources: new Map(), unreadable: [], refused: new Map(), allowance: null }
     const message = 'No result(s) found matching your request.'
-    for (const body of [{ message }, { data: [], message }].map((one) => JSON.stringify(one))) {
-      for (const status of [200, 404]) {
-        const { provider } = await serve(() => ({ status, body }))
-        expect(await provider.inPlay()).toEqual(none)
-      }
+    for (const [status, answer] of [
+      [200, { message }],
+      [404, { message }],
+      [200, { data: [], message }],
+      [404, { data: [], message: ` ${message}` }],
+      [200, { data: [], message: '' }],
+    ] as const) {
+      const { provider } = await serve(() => ({ status, body: JSON.stringify(answer) }))
+      expect(await provider.inPlay()).toEqual(none)
     }
   })
 

@@ -38,6 +38,11 @@ describe('an end by mistake', () => {
     const end = shows('FT', FIRST, SECOND)
     expect(fed(...played, end, ...often(12, old)).state.info).toMatchObject({ phase: 'ended', settling: null })
     expect(fed(...played, end, ...often(12, old), ...often(2, end)).state.info.settling).toBe('full_time')
+    const leap = shows('FT', FIRST, { ...SECOND, minutes: 93 })
+    expect(fed(...played, shows('ABANDONED', FIRST, SECOND), leap).state.info).toMatchObject({
+      phase: 'off',
+      settling: null,
+    })
   })
 
   it('[T23] full time settles a match whose clock has gone back and stands', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { FedMatch } from '../support/fed-match.ts'
 import {
+  AWAY,
   busy,
   details,
   event,
@@ -86,6 +87,18 @@ describe('a score that stands still', () => {
     const earlier = event(2, 10, 4, 12, { addition: 'Goal Disallowed' })
     const reviewed: Said = { ...scored, over: { ...scored.over, events: [earlier, goal] } }
     expect(fed(...often(2, reviewed), ...often(4, { ...reviewed, score: [0, 0] })).state.info.home.goals).toBe(1)
+    // Nor one of a later goal, or of the other team's.
+    for (const after of [
+      event(2, 10, null, 60, { participant_id: AWAY, addition: 'Goal Disallowed' }),
+      event(2, 10, 4, 60, { addition: 'Goal Disallowed' }),
+      event(2, 14, 4, 60, { rescinded: true }),
+    ]) {
+      const late: Said = { ...scored, minute: 62, over: { ...scored.over, events: [goal, after] } }
+      expect(
+        fed(...often(2, late), ...often(4, { ...late, score: [0, 0] })).state.info.home.goals,
+        JSON.stringify(after),
+      ).toBe(1)
+    }
     // One that is dated without the added time, or some minutes later, means the goal.
     for (const [minute, extra, said] of [
       [45, 2, 45],

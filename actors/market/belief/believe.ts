@@ -90,14 +90,16 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const isSilent = current.state === null && current.stateId === null
   // An answer that was emptied, since it is old or of another match, must not confirm the end that it denied.
   const hasState = payload.state !== null || payload.stateId !== null
-  const isDenied = isSilent && hasState && !isOver(phaseOf(payload))
+  const phase = phaseOf(payload)
+  const isOtherEnd = (phase === 'off') !== (phaseOf({ ...known, periods: [] }) === 'off')
+  const isDenied = isSilent && hasState && (!isOver(phase) || isOtherEnd)
   const { state: name, stateId } = isSilent ? known : current
   const state = stateBeside({ state: name, stateId }, current.periods)
   const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
   const minutes = (secsIn(periods) - secsIn(before)) / 60
   const played = periods.length === 0 || known.replay === true ? null : secsIn(periods) / 60
   const rated = withoutOneRating(current, known.squad)
-  const { said: summed, untold } = withUntold(rated, known.squad, last.untold)
+  const { said: summed, untold } = withUntold(rated, known.squad, last.untold, last.withheld)
   const { said: possible, withheld: counts } = withoutImpossible(summed, known.squad, last.withheld, {
     minutes,
     played,

@@ -1,7 +1,7 @@
 /** What a list of events says about counts that fall: it explains them, or vouches for what they were. */
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { FixtureEvent, FixturePlayer, FixtureSnapshot, SaidFixture, Side } from '../fixture.ts'
-import { clockMinute, isGoal, isTakenBack, isVar, near } from '../incidents.ts'
+import { isGoal, isTakenBack, isVar, near } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { STATISTIC } from '../scoring.ts'
 import { otherSide } from './known-players.ts'
@@ -93,8 +93,8 @@ export function isHeldAgainst(
   return statedGoals({ events, players }, squad, side) >= before
 }
 
-/** A review is dated at most this long before the goal that it means: added time may be missing. */
-const EARLIER_MINUTES = 2
+/** A review is dated so near to the goal that it means: play may have gone on, or added time be missing. */
+const REVIEWED_MINUTES = 5
 
 /** The goals of a side that the list has and the statistics of scorers state who had none taken back. */
 export function statedGoals(
@@ -116,7 +116,8 @@ export function statedGoals(
     reviews.some(
       (review) =>
         (review.playerId === null || review.playerId === row.playerId) &&
-        (review.minute === null || row.minute === null || clockMinute(review) >= clockMinute(row) - EARLIER_MINUTES),
+        (review.side === null || row.side === null || review.side === row.side) &&
+        near(review, row, REVIEWED_MINUTES),
     )
   const goals = events?.filter((row) => isGoal(row.kind) && sideOf(row) === side && !isReviewed(row)) ?? []
   // A row that is listed twice is one goal of its scorer.

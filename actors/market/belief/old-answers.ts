@@ -152,8 +152,8 @@ const BEGUN_MEAN = 10
 const WHOLE = 0.8
 
 /** An answer with the counts that each team no longer tells: a provider may begin again with one alone. */
-export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold) {
-  const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
+export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold, withheld: number) {
+  const told = toldIn(said, squad)
   const since = told.reduce((sum, { playerId, type, before }) => sum + before - (untold[playerId]?.[type] ?? 0), 0)
   const share = sumOf(told, 'now') <= BEGUN_AGAIN * since ? 2 * BEGUN_AGAIN : BEGUN_ALONE
   const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
@@ -161,7 +161,10 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
     const players = said.players.filter((one) => (sideOf.get(one.playerId) ?? one.side) === side)
     const known = squad.filter((one) => one.side === side)
     const own = known.flatMap(({ playerId }) => (untold[playerId] === undefined ? [] : [[playerId, untold[playerId]]]))
-    return withUntoldOf({ ...said, players }, known, Object.fromEntries(own) as Untold, share)
+    return withUntoldOf({ ...said, players }, known, Object.fromEntries(own) as Untold, {
+      share,
+      whole: withheld === WITHHELD_MAX ? 0 : WHOLE,
+    })
   })
   const heard = new Map(teams.flatMap((team) => team.said.players.map((one) => [one.playerId, one])))
   const players = said.players.map((one) => heard.get(one.playerId) ?? one)
@@ -169,9 +172,14 @@ export function withUntold(said: SaidFixture, squad: readonly Counted[], untold:
 }
 
 /** The same of one team. The first answer that begins again says nothing of its counts. */
-function withUntoldOf(said: SaidFixture, squad: readonly Counted[], untold: Untold, share: number) {
+function withUntoldOf(
+  said: SaidFixture,
+  squad: readonly Counted[],
+  untold: Untold,
+  { share, whole: limit }: { readonly share: number; readonly whole: number },
+) {
   const isBegun = Object.keys(untold).length > 0
-  const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
+  const told = toldIn(said, squad)
   const [was, is] = [sumOf(told, 'before'), sumOf(told, 'now')]
   const own = ({ playerId, type }: Pair): number => untold[playerId]?.[type] ?? 0
   const from = told.reduce((sum, pair) => sum + own(pair), 0)
@@ -192,7 +200,7 @@ function withUntoldOf(said: SaidFixture, squad: readonly Counted[], untold: Unto
     (sum, pair) => sum + Math.abs(pair.now + own(pair) - pair.before) - Math.abs(pair.now - pair.before),
     0,
   )
-  if (!isBegun || further > WHOLE * from) return { said, untold: {} }
+  if (!isBegun || further > limit * from) return { said, untold: {} }
   if (is === 0) return { said: withoutCounts(said, squad), untold }
   const whole = (details: Details, playerId: PlayerId): Details => {
     const sums = Object.entries(details).map(([type, n]) => [type, n + (untold[playerId]?.[Number(type)] ?? 0)])
@@ -300,6 +308,10 @@ function pairsIn({ players }: SaidFixture, squad: readonly Counted[]): readonly 
     })
   })
 }
+
+/** Those that are told. A whole team concedes a goal at once, and loses it so. */
+const toldIn = (said: SaidFixture, squad: readonly Counted[]): readonly Pair[] =>
+  pairsIn(said, squad).filter(({ isTold, type }) => isTold && type !== STATISTIC.conceded)
 
 const sumOf = (pairs: readonly Pair[], of: 'before' | 'now'): number => pairs.reduce((sum, pair) => sum + pair[of], 0)
 
