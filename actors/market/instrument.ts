@@ -60,8 +60,6 @@ export interface Quote {
   readonly price: Price
   readonly base: Price
   readonly imbalance: Lots
-  /** `k_mod`: below `k0` where the cap is reached. */
-  readonly slope: Slope
 }
 
 /** Whether a quote shows the price and base of another. */
@@ -75,9 +73,7 @@ export function quoteAfter(instrument: PriceParts, exposure: Lots): Quote {
   const { base, settlement, endedImbalance } = instrument
   const imbalance = endedImbalance ?? lots(instrument.imbalance + exposure)
   const curve = curveFor(instrument)
-  const crowd = crowdAt(curve, imbalance)
-  const standing = price(curve.base + crowd)
-  return { price: settlement ?? standing, base, imbalance, slope: slopeInForce(instrument, imbalance, crowd) }
+  return { price: settlement ?? price(curve.base + crowdAt(curve, imbalance)), base, imbalance }
 }
 
 /** The fill of an opening of `exposure`: the mean of the price over its own step. */
@@ -104,10 +100,15 @@ export function exitPrice(instrument: PriceParts, exposure: Lots): Price {
 
 const curveFor = ({ base, slope: k0, impactCapPpm }: PriceParts): PriceCurve => curveOf(base, k0, impactCapPpm)
 
-function slopeInForce(instrument: PriceParts, imbalance: Lots, crowd: number): Slope {
-  const { slope: k0 } = instrument
-  if (imbalance === 0 || crowd === mulDivNearest(imbalance, k0, MICROS_PER_UNIT)) return k0
-  return slope(mulDivNearest(Math.abs(crowd), MICROS_PER_UNIT, Math.abs(imbalance)))
+/**
+ * `k_mod`, in units a lot: `k0`, and less where the cap is reached, with as many digits as it takes for the price to be
+ * base + k_mod × imbalance.
+ */
+export function slopeInForce(instrument: PriceParts): number {
+  const { price: standing, base, imbalance } = quoteOf(instrument)
+  const crowd = standing - base
+  const isWhole = imbalance === 0 || crowd === mulDivNearest(imbalance, instrument.slope, MICROS_PER_UNIT)
+  return isWhole ? decimal(instrument.slope) : crowd / imbalance
 }
 
 /** The number of fully invested new wallets that move the price of a player by 1 %. */

@@ -6,7 +6,7 @@ import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixturePlayer, FixtureTeam, Side } from '../../actors/market/fixture.ts'
-import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
+import { quoteOf, slopeInForce } from '../../actors/market/instrument.ts'
 import type { ReportedEvent } from '../../actors/market/match-report.ts'
 import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
@@ -158,7 +158,7 @@ export function instrumentJson(listing: Listing, now: Instant, rules: TradingRul
     currentPrice: decimal(listing.price),
     live_base_price: decimal(instrument.base),
     net_position_imbalance: decimal(quoteOf(instrument).imbalance),
-    k_mod: slopeShown(instrument),
+    k_mod: slopeInForce(instrument),
     last_published_price: decimal(instrument.published),
     changePct: listing.changePpm / PPM_PER_PERCENT,
     tradingStatus: tradeWindow(match, instrument, now, rules).status,
@@ -348,12 +348,6 @@ export const ledgerEntryJson = ({ kind, amount, positionId, at }: LedgerEntry) =
   positionId,
   at: timestamp(at),
 })
-
-/** `k_mod` with as many digits as it takes for the price to be base + k_mod × imbalance. */
-function slopeShown(instrument: Instrument): number {
-  const { price, base, imbalance, slope } = quoteOf(instrument)
-  return slope === instrument.slope ? decimal(slope) : (price - base) / imbalance
-}
 
 /** A quote without its refusal. */
 export function quoteJson(quote: QuoteAnswer) {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { lots, price } from '../../actors/kernel/micros.ts'
+import { lots, price, slope } from '../../actors/kernel/micros.ts'
 import {
   exitPrice,
   fillPrice,
   quoteAfter,
   quoteOf,
   slopeFor,
+  slopeInForce,
   anchorOf,
   lastIn,
   startPrice,
@@ -18,13 +19,21 @@ const crowded = (imbalance: number) => instrument(1, { imbalance: lots(u(imbalan
 
 describe('quote', () => {
   it('[I1] price = base + k_mod × imbalance, for both signs', () => {
-    expect(quoteOf(crowded(10))).toMatchObject({ price: u(200.1), slope: u(0.01) })
+    expect([quoteOf(crowded(10)).price, slopeInForce(crowded(10))]).toEqual([u(200.1), 0.01])
     expect(quoteOf(crowded(-10)).price).toBe(u(199.9))
+    // Beyond the cap the slope differs from k0 by less than a micro at first.
+    for (const from of [853.8, 854.51, 860]) {
+      for (const imbalance of [from, -from].map((n) => lots(u(n)))) {
+        const one = instrument(1, { base: p(94.3483), slope: slope(221), imbalance })
+        const shown = u(94.3483) + slopeInForce(one) * imbalance
+        expect(Math.abs(quoteOf(one).price - shown)).toBeLessThanOrEqual(0.5)
+      }
+    }
   })
 
   it('[I2] the crowd moves a price by at most a fifth of a per cent of its base, and k_mod shows the slope that is left', () => {
     expect(DEFAULT_RULES.impactCapPpm).toBe(2_000)
-    expect(quoteOf(crowded(1000))).toMatchObject({ price: u(200.4), slope: u(0.0004) })
+    expect([quoteOf(crowded(1000)).price, slopeInForce(crowded(1000))]).toEqual([u(200.4), 0.0004])
     expect(quoteOf(crowded(-9999)).price).toBe(u(199.6))
   })
 
@@ -37,10 +46,11 @@ describe('quote', () => {
   it('[T33] once the match has ended the quote stands still, and everybody leaves at it', () => {
     for (const imbalance of [40, -40, 4_000]) {
       const before = crowded(imbalance)
-      const { price: standing, slope: kMod } = quoteOf(before)
+      const standing = quoteOf(before).price
       for (const left of [imbalance, imbalance - 30, 0]) {
         const ended = { ...before, imbalance: lots(u(left)), endedImbalance: before.imbalance }
-        expect(quoteOf(ended)).toEqual({ price: standing, base: u(200), imbalance: u(imbalance), slope: kMod })
+        expect(quoteOf(ended)).toEqual({ price: standing, base: u(200), imbalance: u(imbalance) })
+        expect(slopeInForce(ended)).toBe(slopeInForce(before))
         for (const exposure of [1, -30]) expect(exitPrice(ended, lots(u(exposure)))).toBe(standing)
       }
     }

@@ -3,7 +3,7 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { info } from '../support/fixtures.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { instrumentId, playerId } from '../../actors/kernel/ids.ts'
-import { lots, type Price, price, slope } from '../../actors/kernel/micros.ts'
+import { lots, type Price, price } from '../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { firstBelief } from '../../actors/market/belief/believe.ts'
 import type { Incident } from '../../actors/market/incidents.ts'
@@ -160,7 +160,7 @@ describe('a stored tick', () => {
   const move = (t: number, over: Partial<PriceMoved>): PriceMoved => ({
     kind: 'price_moved',
     instrumentId: one,
-    quote: { price: START, base: START, imbalance: lots(0), slope: slope(1) },
+    quote: { price: START, base: START, imbalance: lots(0) },
     previous: START,
     cause: 'trade',
     providerEventId: 0,
