@@ -56,7 +56,7 @@ export const isKnownState = (name: string): boolean => Object.hasOwn(PHASE_BY_NA
 
 /**
  * Specification 3.4 reads 2 and 3 as live and 5, 6, 7 as completed. In the provider's own table 6 is extra time in
- * play, so a number never settles without confirmation and never overrules a name.
+ * play, so those never settle without confirmation, and no number overrules a name.
  */
 const PHASE_BY_NUMBER: Readonly<Record<number, Phase>> = {
   1: 'scheduled',

@@ -80,6 +80,8 @@ const rateLimit = z
 const envelope = z.object({
   data: z.unknown().optional(),
   message: z.string().trim().min(1).optional().catch(undefined),
+  error: z.unknown().optional(),
+  errors: z.unknown().optional(),
   code: numeric.nullable().catch(null).default(null),
   rate_limit: rateLimit.default(null),
   pagination: z
@@ -295,9 +297,12 @@ const isNothingFound = ({ data, message }: Envelope): boolean =>
   fixturesIn(data).length === 0 && message !== undefined && NOTHING_FOUND.test(message)
 
 /** What an answer without an error holds: a list, one fixture, or null where there is none. Without any, no words. */
-const isListing = ({ data, message }: Envelope): boolean =>
+const isListing = ({ data, ...words }: Envelope): boolean =>
   (data === null || listIn(data) !== null || (typeof data === 'object' && 'id' in data)) &&
-  (message === undefined || fixturesIn(data).length > 0)
+  (fixturesIn(data).length > 0 || [words.message, words.error, words.errors].every(isNone))
+
+const isNone = (said: unknown): boolean =>
+  typeof said === 'object' && said !== null ? Object.keys(said).length === 0 : !said
 
 async function fetchText(address: string, { token, timeoutMs, world }: ProviderOptions): Promise<Reply> {
   try {

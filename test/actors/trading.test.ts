@@ -775,7 +775,7 @@ describe('the end of a match', () => {
     const listed = present(stage.actor.view.instrument(position.instrumentId), 'instrument')
     expect(listed).toMatchObject({ settlement: null, endedImbalance: null, imbalance: 0 })
     const again = ok(await stage.opens({ lots: lots(u(3)), clientPrice: listed.published }))
-    await stage.moves({ state: 'FT_PEN', stateId: 8, periods: [] })
+    await stage.moves({ state: 'FINISHED', stateId: null, periods: [] })
     await stage.actor.stop()
     expect(stage.closeOf(position.id)?.by, 'what was void stays void').toBe('void')
     expect(stage.closeOf(again.position.id)?.by).toBe('full_time')

@@ -139,7 +139,7 @@ describe('the provider', () => {
       [404, { message }],
       [200, { data: [], message }],
       [404, { data: [], message: ` ${message}` }],
-      [200, { data: [], message: '' }],
+      [200, { data: [], message: '', error: false, errors: [] }],
     ] as const) {
       const { provider } = await serve(() => ({ status, body: JSON.stringify(answer) }))
       expect(await provider.inPlay()).toEqual(none)
@@ -157,6 +157,8 @@ describe('the provider', () => {
     [200, { data: 'maintenance' }, 'the provider answered 200: no message', null],
     [200, { message: 'Under maintenance' }, 'the provider answered 200: Under maintenance', null],
     [200, { data: null, message: 'Server Error' }, 'the provider answered 200: Server Error', null],
+    [200, { data: [], errors: { token: 'invalid' } }, 'the provider answered 200: no message', null],
+    [200, { data: [], error: 'token is invalid' }, 'the provider answered 200: no message', null],
     [200, { data: [], message: 'Your plan has expired' }, 'the provider answered 200: Your plan has expired', null],
     [
       404,

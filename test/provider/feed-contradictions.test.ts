@@ -389,6 +389,12 @@ describe('rows that contradict one another', () => {
     expect(fed({}, over, over, over).state.info.settling).toBe('full_time')
     const byNumber: Said = { over: { ...over.over, state: null } }
     expect(fed({}, byNumber).state.info.settling).toBeNull()
+    // Nor is it certain where the first half had ended, or no period is listed.
+    const half: Said = { over: { ...over.over, periods: [FIRST] } }
+    for (const one of [half, { over: { ...over.over, periods: [] } }]) {
+      expect(fed(still('HT'), still('HT'), one).state.info.settling).toBeNull()
+      expect(fed(still('HT'), one, secondHalf(FIRST, { ...SECOND, minutes: 46 })).state.info.phase).toBe('live')
+    }
     const whole: Said = { over: { ...over.over, periods: [FIRST, { ...SECOND, minutes: 91, ticking: false }] } }
     const late = secondHalf(FIRST, { ...SECOND, minutes: 91 })
     expect(fed(secondHalf(FIRST, SECOND), late, late, whole).state.info.settling).toBe('full_time')

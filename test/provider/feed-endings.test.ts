@@ -45,6 +45,22 @@ describe('an end by mistake', () => {
     })
   })
 
+  it('[T25] a match that was stopped is void where its first half begins again at a later kick-off', () => {
+    const play = shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, ticking: true })
+    const stopped = [...often(3, play), ...often(3, shows('SUSPENDED', FIRST, SECOND))]
+    const tomorrow = (state: string, ...periods: readonly object[]): Said => ({
+      over: { ...shows(state, ...periods).over, starting_at_timestamp: Date.parse('2026-12-02T18:00:00Z') / 1_000 },
+    })
+    const again = tomorrow('INPLAY_1ST_HALF', { ...RUNNING, minutes: 1 })
+    const halfTime = tomorrow('HT', FIRST)
+    expect(fed(...stopped, tomorrow('NS'), again).state.info).toMatchObject({ phase: 'off', settling: null })
+    expect(fed(...stopped, again, again).state.info.settling).toBe('void')
+    // One that is played to its end another day goes on.
+    for (const resumed of [tomorrow('INPLAY_2ND_HALF', FIRST, { ...SECOND, ticking: true }), halfTime]) {
+      expect(fed(...stopped, ...often(4, resumed)).state.info).toMatchObject({ settling: null })
+    }
+  })
+
   it('[T23] full time settles a match whose clock has gone back and stands', () => {
     const at = (minutes: number): Said => shows('INPLAY_2ND_HALF', FIRST, { ...SECOND, minutes, ticking: true })
     const end = shows('FT', FIRST, { ...SECOND, minutes: 93 })

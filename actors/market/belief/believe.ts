@@ -19,6 +19,7 @@ import { otherSide, STARTERS_MAX, toTheOther, withKnownPlayers } from './known-p
 import {
   isShootoutTooEarly,
   withLastRunning,
+  withoutReplayed,
   withoutBeyond,
   withoutImpossible,
   withoutOld,
@@ -81,12 +82,12 @@ export function firstBelief(said: SaidFixture): FixtureSnapshot {
 const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
-export function believe(payload: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
+export function believe(answer: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
+  const payload = withoutReplayed(answer, known, before)
   const dated = withMatchMinutes(onTheirSides(payload, known), known, before)
   const own = withKnownPlayers(withoutOld(dated, known, before), known.squad)
-  const isEarly = isShootoutTooEarly(own, known, last.withheld)
-  const told = isEarly ? withLastRunning(own) : own
-  const { said: current, withheld: others } = withoutOther(told, known, before, last.withheld)
+  const isEarly = isShootoutTooEarly(own, before, known, last.withheld)
+  const { said: current, withheld: others } = withoutOther(own, known, before, last.withheld)
   const isSilent = current.state === null && current.stateId === null
   // An answer that was emptied, since it is old or of another match, must not confirm the end that it denied.
   const hasState = payload.state !== null || payload.stateId !== null
@@ -95,7 +96,8 @@ export function believe(payload: SaidFixture, known: Known, { doubts, periods: b
   const isDenied = isSilent && hasState && (!isOver(phase) || isOtherEnd)
   const { state: name, stateId } = isSilent ? known : current
   const state = stateBeside({ state: name, stateId }, current.periods)
-  const { periods, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
+  const { periods: clocked, doubts: clocks } = periodsAfter({ ...current, ...state }, known, before, doubts)
+  const periods = isEarly ? withLastRunning(clocked) : clocked
   const minutes = (secsIn(periods) - secsIn(before)) / 60
   const played = periods.length === 0 || known.replay === true ? null : secsIn(periods) / 60
   const rated = withoutOneRating(current, known.squad)

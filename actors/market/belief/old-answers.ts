@@ -1,6 +1,6 @@
 /** Empties answers that are old or of others, and makes whole the statistics that a provider has reset. */
 import type { PlayerId } from '../../kernel/ids.ts'
-import type { Instant } from '../../kernel/world.ts'
+import { type Instant, SECOND_MS } from '../../kernel/world.ts'
 import {
   type FixturePeriod,
   type FixturePlayer,
@@ -100,6 +100,26 @@ function isLeapToEnd(said: SaidFixture, { replay = false, sourceAt }: Seen, befo
   return !clockCanFollow(secsIn(before), secsIn(now), secsSince(said, sourceAt))
 }
 
+/** A match that kicks off so much later than it did is played again. */
+const AGAIN_SECS = 6 * 3_600
+
+/**
+ * The answer, as one that puts the match off, if its first half has begun again at a later kick-off: a match that was
+ * stopped may be played anew another day.
+ */
+export function withoutReplayed(
+  said: SaidFixture,
+  { startsAt, replay = false }: Pick<FixtureSnapshot, 'startsAt'> & Pick<Seen, 'replay'>,
+  before: readonly FixturePeriod[],
+): SaidFixture {
+  const { periods } = said
+  const secs = periods.reduce((sum, { elapsedSecs }) => sum + (elapsedSecs ?? 0), 0)
+  const isAgain = periods.length > 0 && periods.every(({ order }) => order === 1) && secs + BEGUN_SECS < secsIn(before)
+  const isLater =
+    !replay && phaseOf(said) === 'live' && (said.startsAt ?? startsAt) - startsAt >= AGAIN_SECS * SECOND_MS
+  return isAgain && isLater ? { ...emptied(said), startsAt, state: 'POSTPONED' } : said
+}
+
 /** The halves of 90 minutes. */
 const REGULAR = 2
 
@@ -111,24 +131,26 @@ const EARLY_MAX = 2
 const FT_PEN = 8
 
 /**
- * Whether a shoot-out has decided a match whose second half the answer does not list, or not as played: one mistake
+ * Whether a shoot-out has decided a match whose second half was not played, by this answer or an earlier one: one mistake
  * would settle it.
  */
 export function isShootoutTooEarly(
   { periods, state, stateId }: SaidFixture,
+  before: readonly FixturePeriod[],
   { replay = false }: Pick<Seen, 'replay'>,
   withheld: number,
 ): boolean {
   const isDecided = state === null ? stateId === FT_PEN : state === 'FT_PEN'
   const isPlayed = ({ order, length, elapsedSecs }: SaidFixture['periods'][number]): boolean =>
     order >= REGULAR && (elapsedSecs ?? Infinity) >= length * 60 - SHORT_SECS
-  return !replay && isDecided && periods.length > 0 && !periods.some(isPlayed) && withheld < EARLY_MAX
+  const all = [...periods, ...before]
+  return !replay && isDecided && all.length > 0 && !all.some(isPlayed) && withheld < EARLY_MAX
 }
 
-/** The answer with its last period running: so an end closes the market, and settles nothing. */
-export function withLastRunning(said: SaidFixture): SaidFixture {
-  const last = Math.max(...said.periods.map(({ order }) => order))
-  return { ...said, periods: said.periods.map((one) => (one.order === last ? { ...one, ticking: true } : one)) }
+/** The periods with the last one running: so an end closes the market, and settles nothing. */
+export function withLastRunning(periods: readonly FixturePeriod[]): readonly FixturePeriod[] {
+  const last = Math.max(...periods.map(({ order }) => order))
+  return periods.map((one) => (one.order === last ? { ...one, ticking: true } : one))
 }
 
 /** Counts by player that a provider no longer tells: it has begun again at zero. */
@@ -153,7 +175,7 @@ const WHOLE = 0.8
 
 /** An answer with the counts that each team no longer tells: a provider may begin again with one alone. */
 export function withUntold(said: SaidFixture, squad: readonly Counted[], untold: Untold, withheld: number) {
-  const told = toldIn(said, squad)
+  const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
   const since = told.reduce((sum, { playerId, type, before }) => sum + before - (untold[playerId]?.[type] ?? 0), 0)
   const share = sumOf(told, 'now') <= BEGUN_AGAIN * since ? 2 * BEGUN_AGAIN : BEGUN_ALONE
   const sideOf = new Map(squad.map(({ playerId, side }) => [playerId, side]))
@@ -179,7 +201,7 @@ function withUntoldOf(
   { share, whole: limit }: { readonly share: number; readonly whole: number },
 ) {
   const isBegun = Object.keys(untold).length > 0
-  const told = toldIn(said, squad)
+  const told = pairsIn(said, squad).filter(({ isTold }) => isTold)
   const [was, is] = [sumOf(told, 'before'), sumOf(told, 'now')]
   const own = ({ playerId, type }: Pair): number => untold[playerId]?.[type] ?? 0
   const from = told.reduce((sum, pair) => sum + own(pair), 0)
@@ -308,10 +330,6 @@ function pairsIn({ players }: SaidFixture, squad: readonly Counted[]): readonly 
     })
   })
 }
-
-/** Those that are told. A whole team concedes a goal at once, and loses it so. */
-const toldIn = (said: SaidFixture, squad: readonly Counted[]): readonly Pair[] =>
-  pairsIn(said, squad).filter(({ isTold, type }) => isTold && type !== STATISTIC.conceded)
 
 const sumOf = (pairs: readonly Pair[], of: 'before' | 'now'): number => pairs.reduce((sum, pair) => sum + pair[of], 0)
 
