@@ -131,8 +131,8 @@ const EARLY_MAX = 2
 const FT_PEN = 8
 
 /**
- * Whether a shoot-out has decided a match whose second half was not played, by this answer or an earlier one: one mistake
- * would settle it.
+ * Whether a shoot-out has decided a match whose second half was not played, by this answer or an earlier one: one
+ * mistake would settle it.
  */
 export function isShootoutTooEarly(
   { periods, state, stateId }: SaidFixture,
