@@ -27,6 +27,6 @@ export interface AdminPorts {
   readonly faults: Pick<FeedFaults<FeedFaultReason>, 'recent' | 'matches'>
   readonly quarantine: Pick<Quarantine, 'matches' | 'openPositions'>
   readonly recordings: Pick<Recordings, 'list' | 'find' | 'lines' | 'chart'>
-  readonly events: Pick<EventFeed, 'lines'>
+  readonly events: Pick<EventFeed, 'isAhead' | 'lines'>
   readonly bot: Pick<GameplayBot, 'mainPurseIsLive' | 'fixtures' | 'start' | 'status' | 'stop'>
 }

@@ -1,6 +1,6 @@
 /** The event stream as lines for HTTP: a bounded stretch of it, or what comes for some minutes. */
 import { type Clock, MINUTE_MS } from '../../actors/kernel/world.ts'
-import type { EventStream, StreamPlace } from '../../db/event-stream.ts'
+import { type EventStream, isBeyond, type StreamPlace } from '../../db/event-stream.ts'
 import { eventLine } from './event-lines.ts'
 
 /** Before the first event of all. */
@@ -36,6 +36,11 @@ export class EventFeed {
 
   constructor(options: EventFeedOptions) {
     this.#options = options
+  }
+
+  /** Whether the stream has not reached a place yet. */
+  async isAhead(place: StreamPlace): Promise<boolean> {
+    return isBeyond(place, await this.#options.stream.end())
   }
 
   /** The lines that are wanted. */

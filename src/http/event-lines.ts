@@ -17,7 +17,10 @@ export const EVENT_TYPES = {
   match_settled: 'match.settled',
 } as const satisfies Record<CommittedEvent['kind'], string>
 
-export const eventCursors = cursorsOf('events', z.tuple([z.int().min(1), z.int().min(0), z.int().min(0)]), [312, 40, 0])
+export const eventCursors = cursorsOf('events', z.tuple([z.int().min(1), z.int().min(0), z.int().min(0)]), [1, 0, 0])
+
+/** Why a place is refused that a stream has not reached, which after a restore would lose what comes until then. */
+export const BEYOND_END = 'lies beyond the end of the stream, as after a restore: leave it out to begin again'
 
 /** An event as receivers see it. The same event is the same JSON whenever it is sent. */
 export const eventJson = ({ matchId, seq, n, at, event, after }: StreamEvent) => ({

@@ -318,6 +318,8 @@ eachDatabase((open) => {
         .after([end[0] - 5, 0, 0], 100)
         .then((all) => all.filter((e) => e.matchId === match.id))
       const url = receiver.url
+      const ahead = { by: admin, url, types: [], after: [end[0], 0, 1] } as const
+      expect(await desk.create(ahead)).toMatchObject({ kind: 'refused', field: 'after' })
       const again = await desk.create({ by: admin, url, types: [], after: present(first, 'event').after })
       expect(again.kind).toBe('created')
       await desk.delete(webhook.id, admin)

@@ -287,7 +287,7 @@ export function adminPorts(user: User): Pick<
       list: async () => [webhook],
       create: async ({ url, types }) => {
         if (url === 'https://full.example/') return { kind: 'full' }
-        if (!url.startsWith('https:')) return { kind: 'refused', problem: 'must be an https:// address' }
+        if (!url.startsWith('https:')) return { kind: 'refused', field: 'url', problem: 'must be an https:// address' }
         return { kind: 'created', webhook: { ...webhook, url, types }, secret: 'whsec_c2VjcmV0' }
       },
       setState: async (id, state) => (id === webhook.id ? { ...webhook, state } : null),
@@ -295,6 +295,7 @@ export function adminPorts(user: User): Pick<
       test: async (id) => (id === webhook.id ? { status: 204, error: null } : null),
     },
     events: {
+      isAhead: async () => false,
       async *lines() {
         yield '{"id":"7/1/0"}\n'
       },

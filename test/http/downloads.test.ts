@@ -64,7 +64,7 @@ async function serve() {
         },
       },
       recordings,
-      events: { lines: long },
+      events: { isAhead: async () => false, lines: long },
       audit: { ...deps.audit, record: async () => void counted.audited++ },
     },
     ports: { ...ports, ...extra, tapes: { ...ports.tapes, lines: long } },

@@ -7,8 +7,10 @@ import { instant } from '../../actors/kernel/world.ts'
 import type { CommittedEvent } from '../../actors/community/committed-event.ts'
 import type { StreamEvent, StreamPlace } from '../../db/event-stream.ts'
 import { EventFeed } from '../../src/http/event-feed.ts'
+import { eventCursors } from '../../src/http/event-lines.ts'
 import { TestWorld } from '../support/test-world.ts'
-import { ALICE, openHttpRig } from './http-rig.ts'
+import { operations } from './api-document.ts'
+import { ALICE, apiJudge, openHttpRig } from './http-rig.ts'
 
 const owned = { userId: ALICE, purse: 'main' } as const
 const closed: CommittedEvent = {
@@ -98,6 +100,34 @@ describe('GET /api/admin/events', () => {
     const cursor = present(lines[0], 'line').cursor
     expect((await asAlice(`/api/admin/events?after=${cursor.slice(0, -2)}`)).status).toBe(400)
     expect((await asAlice('/api/admin/events?follow=yes')).status).toBe(400)
+  })
+
+  it('[R18] refuses a place that it has not reached, as after a restore, but not its end or its start', async () => {
+    const { feed, add } = streamRig()
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: { events: feed } })
+    const refusal = async (cursor: string): Promise<unknown> => {
+      const text = await (await asAlice(`/api/admin/events?after=${cursor}`)).text()
+      return text.includes('VALIDATION_FAILED') ? JSON.parse(text) : null
+    }
+    const ahead = { issues: [{ path: 'after', message: expect.stringContaining('leave it out') }] }
+    const { parameters } = present(operations((await apiJudge()).document).get('get /api/admin/events'), 'operation')
+    const { example } = present(parameters?.find(({ name }) => name === 'after')?.schema, 'schema')
+    expect(await refusal(String(example)), 'the example, of a fresh server').toBeNull()
+    for (const place of [
+      [1, 0, 1],
+      [1, 1, 0],
+      [2, 0, 0],
+    ] as const) {
+      expect(await refusal(eventCursors.write([...place]))).toMatchObject(ahead)
+    }
+    add(closed)
+    for (const place of [
+      [1, 2, 0],
+      [2, 0, 0],
+    ] as const) {
+      expect(await refusal(eventCursors.write([...place]))).toBeNull()
+    }
+    expect(await refusal(eventCursors.write([2, 0, 1]))).toMatchObject(ahead)
   })
 
   it('[R18] is for keys with `admin:read`', async () => {

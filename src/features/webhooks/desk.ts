@@ -2,7 +2,8 @@
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import type { World } from '../../../actors/kernel/world.ts'
 import type { AuditLog } from '../../../db/audit-log.ts'
-import type { EventStream, StreamPlace } from '../../../db/event-stream.ts'
+import { type EventStream, isBeyond, type StreamPlace } from '../../../db/event-stream.ts'
+import { BEYOND_END } from '../../http/event-lines.ts'
 import type { Webhook, Webhooks } from './store.ts'
 import type { Poster } from './post.ts'
 import { secretDigest, shownSecret } from './secret.ts'
@@ -19,7 +20,7 @@ interface WebhookOrder {
 
 export type WebhookCreation =
   | { readonly kind: 'created'; readonly webhook: Webhook; readonly secret: string }
-  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'refused'; readonly field: 'url' | 'after'; readonly problem: string }
   | { readonly kind: 'full' }
 
 /** What came of a test: the status of the answer, or why there was none. */
@@ -51,11 +52,13 @@ export class WebhookDesk {
   async create({ by, url, types, after }: WebhookOrder): Promise<WebhookCreation> {
     const { webhooks, stream, poster, secretOf, world } = this.#options
     const problem = URL.canParse(url) ? poster.problemOf(new URL(url)) : 'must be an address'
-    if (problem !== null) return { kind: 'refused', problem }
+    if (problem !== null) return { kind: 'refused', field: 'url', problem }
     await stream.sweep()
+    const end = await stream.end()
+    if (after !== null && isBeyond(after, end)) return { kind: 'refused', field: 'after', problem: BEYOND_END }
     const id = world.newId()
     const secret = secretOf(id)
-    const place = after ?? (await stream.end())
+    const place = after ?? end
     const webhook = await webhooks.create({ id, by, url, types, place, secretDigest: secretDigest(secret) })
     return webhook === null ? { kind: 'full' } : { kind: 'created', webhook, secret: shownSecret(secret) }
   }

@@ -132,7 +132,7 @@ export function adminWebhooks({ webhooks }: WebhookPorts, gates: Gates) {
     .openapi({ ...create, middleware: gates.freshAdmin }, async (c) => {
       const { url, types, after = null } = c.req.valid('json')
       const made = await webhooks.create({ by: c.var.caller.userId, url, types, after })
-      if (made.kind === 'refused') return fail(c, invalid('url', made.problem))
+      if (made.kind === 'refused') return fail(c, invalid(made.field, made.problem))
       if (made.kind === 'full') return fail(c, webhookErrors.answer('WEBHOOK_LIMIT'))
       return c.json({ webhook: webhookJson(made.webhook), secret: made.secret }, 201)
     })

@@ -3,7 +3,7 @@
  * webhook is told in order, one batch after the other, and a failing one holds up no other.
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS, type World } from '../../../actors/kernel/world.ts'
-import type { EventStream, StreamEvent } from '../../../db/event-stream.ts'
+import { type EventStream, isBeyond, type StreamEvent } from '../../../db/event-stream.ts'
 import type { Claimed, Planned, Webhooks } from './store.ts'
 import type { Report } from '../../../rooms/report.ts'
 import type { Post } from './post.ts'
@@ -160,10 +160,4 @@ export class WebhookSender {
       if (this.#stopped) this.#wake()
     })
   }
-}
-
-type Place = StreamEvent['after']
-const isBeyond = (a: Place, b: Place): boolean => {
-  const at = a.findIndex((part, n) => part !== b[n])
-  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0)
 }

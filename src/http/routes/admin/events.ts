@@ -1,11 +1,11 @@
 /** `GET /api/admin/events`: what happened to positions and matches, as a stream that can be resumed. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { SECOND_MS } from '../../../../actors/kernel/world.ts'
-import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, invalid } from '../../answers.ts'
 import { Downloads } from '../../downloads.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { FOLLOW_MS, STREAM_START } from '../../event-feed.ts'
-import { EVENT_TYPES, eventCursors } from '../../event-lines.ts'
+import { BEYOND_END, EVENT_TYPES, eventCursors } from '../../event-lines.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -55,6 +55,7 @@ export function adminEvents({ events: feed }: Pick<HttpDeps, 'events'>, gates: G
   const downloads = new Downloads(OPEN_MAX)
   return new OpenAPIHono<HttpEnv>().openapi({ ...events, middleware: gates.admin }, async (c) => {
     const { after, from, limit, follow } = c.req.valid('query')
+    if (after !== undefined && (await feed.isAhead(after))) return fail(c, invalid('after', BEYOND_END))
     const { caller } = c.var
     const begun = await downloads.begin(c, {
       owner: caller.userId,
