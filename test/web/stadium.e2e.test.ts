@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('in a stadium', () => {
       const keys = ${JSON.stringify(KEYS)}
       let own = null
       PushManager.prototype.subscribe = async () => (own = {
-        endpoint, toJSON: () => ({ endpoint, keys }), unsubscribe: async () => { own = null; return true },
+        endpoint, toJSON: () => ({ endpoint, expirationTime: null, keys }), unsubscribe: async () => { own = null; return true },
       })
       PushManager.prototype.getSubscription = async () => own
     `)

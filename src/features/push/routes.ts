@@ -81,6 +81,7 @@ const subscribe = createRoute({
   request: {
     body: fieldsBody({
       endpoint,
+      expirationTime: z.number().nullish().openapi({ description: 'Is ignored.', example: null }),
       keys: strictBody({
         p256dh: z.base64url().length(87).openapi({
           example: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',

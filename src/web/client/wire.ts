@@ -63,9 +63,10 @@ export interface PushState {
   }[]
 }
 
+/** What `toJSON` of a subscription has, what to send it and when. */
 export interface NewPush {
-  readonly endpoint: string
-  readonly keys: { readonly p256dh: string; readonly auth: string }
+  readonly endpoint?: string
+  readonly keys?: Readonly<Record<string, string>>
   readonly kinds: readonly PushKind[]
   readonly quiet: QuietHours | null
 }

@@ -114,12 +114,6 @@ function Quiet({ quiet, isBusy, change }: QuietProps) {
 async function subscribe(publicKey: string, kinds: readonly PushKind[], quiet: QuietHours | null): Promise<string> {
   const worker = await navigator.serviceWorker.ready
   const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: publicKey })
-  const { endpoint, keys } = made.toJSON()
-  await api.subscribePush({
-    endpoint: endpoint ?? '',
-    keys: { p256dh: keys?.['p256dh'] ?? '', auth: keys?.['auth'] ?? '' },
-    kinds,
-    quiet,
-  })
-  return endpoint ?? ''
+  await api.subscribePush({ ...made.toJSON(), kinds, quiet })
+  return made.endpoint
 }
