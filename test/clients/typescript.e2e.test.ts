@@ -1,6 +1,6 @@
 /** The package for TypeScript, made and used as its users do. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -41,6 +41,13 @@ it('a package has types of every operation, and its declarations need nothing el
   expect(complaints(right.replace("'closed'", "'shut'"))).toContain('"shut"')
   expect(complaints(right.replace('.balance', '.balanse'))).toContain('balanse')
   expect(complaints(right.replace('listPositions', 'listPosition'))).toContain('listPosition')
+})
+
+it('its readme compiles', () => {
+  const fences = readFileSync(join(packed, 'README.md'), 'utf8').matchAll(/```js\n(.*?)```/gs)
+  const program = Array.from(fences, ([, code]) => code).join('')
+  expect(complaints(`declare const process: { env: Record<string, string> }\n${program}`)).toBe('')
+  expect(complaints(program)).toContain('process')
 })
 
 it(
