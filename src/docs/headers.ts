@@ -28,6 +28,7 @@ const HEADERS = {
     'Since when the operation should not be used: seconds since 1970 after `@` (RFC 9745).',
     '@1767225600',
   ),
+  Link: text('Where to read about the deprecation.', '</api/docs>; rel="deprecation"; type="text/html"'),
   Sunset: text(
     'The day on which the operation is removed (RFC 8594); absent until it is known.',
     'Fri, 01 Jan 2027 00:00:00 GMT',
@@ -63,6 +64,6 @@ function namesFor(path: string, operation: Operation, status: string): readonly 
     ...(status === '401' ? (['WWW-Authenticate'] as const) : []),
     ...(takesKey ? (['Idempotent-Replayed'] as const) : []),
     ...(validated ? (['ETag'] as const) : []),
-    ...(deprecated ? (['Deprecation', 'Sunset'] as const) : []),
+    ...(deprecated ? (['Deprecation', 'Link', 'Sunset'] as const) : []),
   ]
 }

@@ -16,7 +16,8 @@ const PREFLIGHT_SECS = '600'
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const EXPOSED_HEADERS =
-  'Deprecation, ETag, Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Api-Version, X-Request-Id'
+  'Content-Disposition, Deprecation, ETag, Idempotent-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, Sunset, ' +
+  'X-Api-Version, X-Request-Id'
 
 /** An answer is data: browsers must not cache it, frame it, sniff its type, or load anything for it. */
 const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
