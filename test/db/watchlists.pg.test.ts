@@ -122,6 +122,29 @@ eachDatabase((open) => {
     expect(told).toHaveLength(3)
   })
 
+  it('[R29] what cannot be read holds up the news of no other match, and none for more than an hour', async () => {
+    const { db } = open()
+    const ada = await rig.user('Ada U')
+    const [broken, other] = [await matchOf(ada), await matchOf(ada)]
+    for (const { instrumentId, says } of [broken, other]) {
+      await watchlists().follow(ada, instrumentId)
+      await says({})
+    }
+    await teller().run()
+    await sql`insert into watchlist_news (match_id, at, news)
+      values (${broken.match.id}::bigint, ${new Date(world.now() - 3_600_000)}::timestamptz, '{}')`.execute(db)
+    await sql`update watchlist_matches set seen = '{"goal:1":"x"}'
+               where match_id = ${broken.match.id}::bigint`.execute(db)
+    ahead += 1
+    for (const { says } of [broken, other]) await says({ events: [GOAL_ROW] })
+    await expect(teller().run()).rejects.toThrow(`match ${broken.match.id}: seen`)
+    expect(told.map(({ data }) => data['instrumentId'])).toEqual([other.instrumentId])
+    await broken.match.settle()
+    await other.match.settle()
+    ahead += 60_001
+    await teller().run()
+  })
+
   it('[R29] tells of kick-offs, cards and substitutions, of one kind only if it is wanted', async () => {
     const [ada, bob] = [await rig.user('Ada C'), await rig.user('Bob C')]
     const { instrumentId, says } = await matchOf(ada)

@@ -5,7 +5,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, instrumentId, userId } from '../../../actors/kernel/ids.ts'
 import { decimal, price } from '../../../actors/kernel/micros.ts'
-import { instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
+import { HOUR_MS, instant, MINUTE_MS, type World } from '../../../actors/kernel/world.ts'
 import { insertNotices, type Notification } from '../../../db/announcements.ts'
 import { infoFrom, MATCH_COLUMNS } from '../../../db/match-record.ts'
 import { bigints, instants, integers, uuids } from '../../../db/postgres/arrays.ts'
@@ -18,6 +18,8 @@ const USERS_MAX = 100
 const ALERTS_MAX = 500
 /** The last update of a match is read this long after its settlement. */
 const SETTLED_MS = MINUTE_MS
+/** News of this age are of no interest. */
+const STALE_MS = HOUR_MS
 
 export type Tell = (notifications: readonly Notification[]) => void
 
@@ -38,10 +40,17 @@ export class Teller {
     this.#rest = rest
   }
 
-  /** Notices what is new in matches with followed players, and tells their followers. */
+  /** Notices what is new in matches with followed players, and tells their followers. A match holds up no other. */
   async run(): Promise<void> {
-    for (const match of await this.#moved()) await this.#look(match)
+    const failures: unknown[] = []
+    for (const match of await this.#moved()) {
+      await this.#look(match).catch((error: unknown) => failures.push(error))
+    }
+    // Unread, so that what cannot be read holds up the news for a while at most.
+    await sql`delete from watchlist_news
+               where at < ${new Date(this.#world.now() - STALE_MS)}::timestamptz`.execute(this.#db)
     await this.#inParts(() => this.#next())
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Matches of followed players, and those to come, that have heard something since. */
