@@ -102,7 +102,9 @@ export class LedgerMonitor {
       )
       select (select count(*) from matches where settled_at is null) as unsettled,
              (select count(*) from matches
-               where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
+               where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz
+                 -- Put off before its kick-off, a match is played another day.
+                 and (info ->> 'state' is distinct from 'POSTPONED' or info ->> 'kickedOffAt' is not null)) as overdue,
              (select count(*) from matches where quarantine is not null and settled_at is null) as quarantined,
              (select count(*) from outbox_failures) as "setAside", (select count(*) from unpaid_closes) as unpaid,
              (select greatest(0, ${MONTHS_AHEAD}::integer

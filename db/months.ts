@@ -94,7 +94,9 @@ export class Months {
       select (select l.until >= ${until}::timestamptz from ledger_closed l) as closed,
              (select count(*) from matches m
                where m.archived_at is null
-                 and (least(m.starts_at, m.settled_at) < ${until}::timestamptz + ${SOON_MS}::integer * interval '1 millisecond'
+                 -- Of an unsettled one nothing is archived: its positions say whether it has been traded.
+                 and (m.settled_at is not null and least(m.starts_at, m.settled_at)
+                        < ${until}::timestamptz + ${SOON_MS}::integer * interval '1 millisecond'
                       or exists (select from positions p where p.match_id = m.id and p.opened_at < ${until}::timestamptz)))
                as matches`.execute(this.#db)
     const { closed, matches } = present(rows[0], 'state of the month')

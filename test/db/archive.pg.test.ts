@@ -374,6 +374,18 @@ eachDatabase((open) => {
     expect(await months.obstacle(MONTH)).toMatch(/^1 matches .* not archived/)
     await sql`update matches set archived_at = now() where id = ${late.id}::bigint`.execute(db)
     expect(await months.obstacle(MONTH)).toBeNull()
+    // One that is put off holds up a month only if it has been traded in it.
+    const putOff = await season.match()
+    const held = await putOff.open(user)
+    await sql`update matches set starts_at = ${new Date(begun)}::timestamptz where id = ${putOff.id}::bigint`.execute(
+      db,
+    )
+    expect(await months.obstacle(MONTH)).toBeNull()
+    const openedAt = (at: number) =>
+      sql`update positions set opened_at = ${new Date(at)}::timestamptz where id = ${held.id}::uuid`.execute(db)
+    await openedAt(begun)
+    expect(await months.obstacle(MONTH)).toMatch(/^1 matches .* not archived/)
+    await openedAt(held.openedAt)
     await months.detach(MONTH)
     await sql`update matches set archived_at = null where id = ${late.id}::bigint`.execute(db)
     await sql`update outbox set at = ${new Date(begun)}::timestamptz

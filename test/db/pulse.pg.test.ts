@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
@@ -89,6 +89,11 @@ eachDatabase((open) => {
       webhookFailingMs: 0,
       archiveFailingMs: 0,
     })
+    const putOff = { phase: 'off', state: 'POSTPONED', startsAt: instant(0) } as const
+    await insertMatch(db, info({ ...putOff, matchId: fixtureId(8) }))
+    expect(await pulse.workLeft(), 'put off before its kick-off').toMatchObject({ unsettled: 3, overdue: 1 })
+    await insertMatch(db, info({ ...putOff, matchId: fixtureId(9), kickedOffAt: instant(1) }))
+    expect(await pulse.workLeft()).toMatchObject({ unsettled: 4, overdue: 2 })
   })
 
   it('tells how long the webhook that has failed longest has failed, unless it is paused', async () => {
