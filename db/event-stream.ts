@@ -88,6 +88,11 @@ export class EventStream {
     return [position + 1, 0, 0]
   }
 
+  /** Whether a place has not been reached, as one from before a restore. */
+  async isAhead(place: StreamPlace): Promise<boolean> {
+    return isBeyond(place, await this.end())
+  }
+
   /** The next events, in order, `limit` at most. None: there are none yet, or it goes on beyond a gap. */
   async after(place: StreamPlace, limit: number): Promise<readonly StreamEvent[]> {
     const [position, seq, read] = place

@@ -1,6 +1,6 @@
 /** The event stream as lines for HTTP: a bounded stretch of it, or what comes for some minutes. */
 import { type Clock, MINUTE_MS } from '../../actors/kernel/world.ts'
-import { type EventStream, isBeyond, type StreamPlace } from '../../db/event-stream.ts'
+import type { EventStream, StreamPlace } from '../../db/event-stream.ts'
 import { eventLine } from './event-lines.ts'
 
 /** Before the first event of all. */
@@ -15,7 +15,7 @@ const ASK_MS = 1_000
 const PAGE = 200
 
 export interface EventFeedOptions {
-  readonly stream: Pick<EventStream, 'sweep' | 'after' | 'beyondGap' | 'end'>
+  readonly stream: Pick<EventStream, 'sweep' | 'after' | 'beyondGap' | 'end' | 'isAhead'>
   readonly clock: Clock
   readonly isStopping: () => boolean
   readonly pause: (ms: number) => Promise<unknown>
@@ -38,9 +38,8 @@ export class EventFeed {
     this.#options = options
   }
 
-  /** Whether the stream has not reached a place yet. */
-  async isAhead(place: StreamPlace): Promise<boolean> {
-    return isBeyond(place, await this.#options.stream.end())
+  isAhead(place: StreamPlace): Promise<boolean> {
+    return this.#options.stream.isAhead(place)
   }
 
   /** The lines that are wanted. */

@@ -5,7 +5,7 @@ import { fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { CommittedEvent } from '../../actors/community/committed-event.ts'
-import type { StreamEvent, StreamPlace } from '../../db/event-stream.ts'
+import { isBeyond, type StreamEvent, type StreamPlace } from '../../db/event-stream.ts'
 import { EventFeed } from '../../src/http/event-feed.ts'
 import { eventCursors } from '../../src/http/event-lines.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -42,6 +42,7 @@ function streamRig() {
     stream: {
       sweep: async () => undefined,
       end: async (): Promise<StreamPlace> => [all.length + 1, 0, 0],
+      isAhead: async (place) => isBeyond(place, [all.length + 1, 0, 0]),
       after: async ([position, seq], limit) =>
         all.filter((e) => e.after[0] > position || (e.after[0] === position && e.seq >= seq)).slice(0, limit),
       beyondGap: async (place) => place,

@@ -2,7 +2,7 @@
 import type { UserId } from '../../../actors/kernel/ids.ts'
 import type { World } from '../../../actors/kernel/world.ts'
 import type { AuditLog } from '../../../db/audit-log.ts'
-import { type EventStream, isBeyond, type StreamPlace } from '../../../db/event-stream.ts'
+import type { EventStream, StreamPlace } from '../../../db/event-stream.ts'
 import { BEYOND_END } from '../../http/event-lines.ts'
 import type { Webhook, Webhooks } from './store.ts'
 import type { Poster } from './post.ts'
@@ -31,7 +31,7 @@ export interface WebhookTest {
 
 export interface WebhookDeskOptions {
   readonly webhooks: Pick<Webhooks, 'create' | 'list' | 'find' | 'setState' | 'delete'>
-  readonly stream: Pick<EventStream, 'sweep' | 'end'>
+  readonly stream: Pick<EventStream, 'sweep' | 'end' | 'isAhead'>
   readonly poster: Pick<Poster, 'send' | 'problemOf'>
   readonly secretOf: (webhook: string) => Buffer
   readonly audit: Pick<AuditLog, 'record'>
@@ -54,11 +54,12 @@ export class WebhookDesk {
     const problem = URL.canParse(url) ? poster.problemOf(new URL(url)) : 'must be an address'
     if (problem !== null) return { kind: 'refused', field: 'url', problem }
     await stream.sweep()
-    const end = await stream.end()
-    if (after !== null && isBeyond(after, end)) return { kind: 'refused', field: 'after', problem: BEYOND_END }
+    if (after !== null && (await stream.isAhead(after))) {
+      return { kind: 'refused', field: 'after', problem: BEYOND_END }
+    }
     const id = world.newId()
     const secret = secretOf(id)
-    const place = after ?? end
+    const place = after ?? (await stream.end())
     const webhook = await webhooks.create({ id, by, url, types, place, secretDigest: secretDigest(secret) })
     return webhook === null ? { kind: 'full' } : { kind: 'created', webhook, secret: shownSecret(secret) }
   }
