@@ -46,6 +46,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       // A server's defaults would cost this process 200 MB.
       postgresqlconf: ['shared_buffers=8MB', 'jit=off'],
     })
+    endOnPanic(pglite)
     const client = polite(pglite)
     const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: client }) })
     if (isCopy) await sql`update installation set id = default`.execute(db)
@@ -80,6 +81,19 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     lock?.release()
     throw error
   }
+}
+
+/** Ends the process as a kill would: after a panic every statement fails, or spins and holds up all else. */
+function endOnPanic(pglite: PGlite): void {
+  const exec = pglite.execProtocolStream.bind(pglite)
+  pglite.execProtocolStream = (...args) =>
+    exec(...args).catch((error: unknown) => {
+      if (error instanceof Error && 'severity' in error && /PANIC|FATAL/.test(String(error.severity))) {
+        process.stderr.write(`The database has ended: ${error.message}. Is its disk full? Make room and start again.\n`)
+        process.exit(1)
+      }
+      throw error
+    })
 }
 
 type Polite = Exclude<ConstructorParameters<typeof PGliteDialect>[0]['pglite'], (...args: never[]) => unknown>
