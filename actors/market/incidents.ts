@@ -60,6 +60,12 @@ const REDATED_MINUTES = 2
 export const near = (a: Dated, b: Dated, minutes = REDATED_MINUTES): boolean =>
   a.minute === null || b.minute === null || Math.abs(clockMinute(a) - clockMinute(b)) <= minutes
 
+/** Ids of rows that no list has: what only the statistics of a player tell. No provider counts so far. */
+const PLAYERS = 4_294_967_296
+const STATED_FROM = Number.MAX_SAFE_INTEGER - PLAYERS
+export const statedId = (player: PlayerId): number => STATED_FROM + (player % PLAYERS)
+export const isListed = ({ id }: Pick<FixtureEvent, 'id'>): boolean => id < STATED_FROM
+
 export const counts = (incident: Incident): boolean =>
   incident.standing === 'counted' || incident.standing === 'missing'
 

@@ -269,7 +269,8 @@ function eventOf(row: EventRow, periods: readonly KnownPeriod[], around: Around)
 function withDismissals(events: readonly FixtureEvent[], players: SaidFixture['players']): readonly FixtureEvent[] {
   const isSecond = (row: FixtureEvent): boolean => {
     const details = players.find(({ playerId: id }) => id === row.playerId)?.details ?? {}
-    const cards = (details[STATISTIC.yellow] ?? 0) + (details[STATISTIC.secondYellow] ?? 0)
+    const { yellow, secondYellow, red } = STATISTIC
+    const cards = [yellow, secondYellow, red].reduce((sum, type) => sum + (details[type] ?? 0), 0)
     const isFirst = (one: FixtureEvent): boolean =>
       one.kind === 'yellow' && one.playerId === row.playerId && clockMinute(one) < clockMinute(row) && !near(one, row)
     return cards > 1 && events.some(isFirst)

@@ -6,7 +6,7 @@
 import type { PlayerId } from '../../kernel/ids.ts'
 import type { Instant } from '../../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, type SaidFixture, type Side, SIDES } from '../fixture.ts'
-import type { Incident } from '../incidents.ts'
+import { type Incident, isListed } from '../incidents.ts'
 import type { ReportedEvent } from '../match-report.ts'
 import { hasShootout, isOver, phaseOf } from '../phase.ts'
 import { STATISTIC } from '../scoring.ts'
@@ -44,6 +44,7 @@ import {
   toldIn,
   withoutKicks,
 } from './plausible.ts'
+import { withStatedDismissals } from './rows.ts'
 import { scoreAfter } from './score.ts'
 
 /** What was known before an update. A match has all of it. */
@@ -82,8 +83,11 @@ export function firstBelief(said: SaidFixture): FixtureSnapshot {
 const unnamed = (id: PlayerId): string => `Player ${id}`
 
 /** The fixture after an update, and what is remembered for the next. */
-export function believe(answer: SaidFixture, known: Known, { doubts, periods: before, ...last }: Beliefs) {
-  const payload = withoutReplayed(answer, known, before)
+export function believe(answer: SaidFixture, match: Known, { doubts, periods: before, ...last }: Beliefs) {
+  const payload = withoutReplayed(answer, match, before)
+  // A row that only statistics tell vouches for nothing.
+  const incidents = match.incidents?.filter(isListed) ?? []
+  const known = { ...match, events: match.events.filter(isListed), incidents }
   const dated = withMatchMinutes(onTheirSides(payload, known), known, before)
   const own = withKnownPlayers(withoutOld(dated, known, before), known.squad)
   const isEarly = isShootoutTooEarly(own, before, known, last.withheld)
@@ -128,6 +132,7 @@ export function believe(answer: SaidFixture, known: Known, { doubts, periods: be
     home: teamAfter(said, known, 'home', score.goals.home),
     away: teamAfter(said, known, 'away', score.goals.away),
     periods,
+    events: said.events && withStatedDismissals(said.events, players.squad, incidents),
     players: players.squad,
     teamStats: teamStatsAfter(said, known, players.squad),
   }

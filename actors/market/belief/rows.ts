@@ -3,9 +3,21 @@
  * given another id, lose a name and are corrected to another player, so each is paired with what was known.
  */
 import type { PlayerId } from '../../kernel/ids.ts'
-import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, Side } from '../fixture.ts'
+import type { FixtureEvent, FixtureEventKind, FixturePlayer, FixtureSnapshot, Side } from '../fixture.ts'
 import { minuteEnd } from '../play-time.ts'
-import { counts, type Incident, type IncidentKind, isGoal, isVar, near, scoringSide, within } from '../incidents.ts'
+import {
+  counts,
+  type Incident,
+  type IncidentKind,
+  isGoal,
+  isListed,
+  isVar,
+  near,
+  scoringSide,
+  statedId,
+  within,
+} from '../incidents.ts'
+import { STATISTIC } from '../scoring.ts'
 
 /** A fact that the list tells of, or that is remembered. */
 export interface Candidate {
@@ -71,16 +83,49 @@ const UNLISTED = { present: false, rescinded: false, isCorrected: false } as con
  */
 function listOf(snapshot: FixtureSnapshot, remembered: readonly Incident[]): readonly Relevant[] | null {
   const { events, players, home, away } = snapshot
-  const known = remembered.filter(counts).length
+  const known = remembered.filter((row) => counts(row) && isListed(row)).length
   const hasGoals = (home.goals ?? 0) + (away.goals ?? 0) > 0
   const list = events
     ?.map((event) => dated(named(event, remembered), remembered))
     .filter((event) => isRelevant(event, snapshot))
   const isStrange = ({ kind, side, playerId }: FixtureEvent): boolean =>
     (side === null || playerId !== null) && !isVar(kind) && !players.some((player) => player.playerId === playerId)
-  const isEmptied = list?.every(isStrange) === true && (known > 1 || (known === 1 && hasGoals))
+  const isEmptied = list?.filter(isListed).every(isStrange) === true && (known > 1 || (known === 1 && hasGoals))
   return isEmptied ? null : (list ?? null)
 }
+
+/** The list, with the dismissals that only the statistics tell: those of players whom no row has ever sent off. */
+export function withStatedDismissals(
+  events: readonly FixtureEvent[],
+  players: readonly FixturePlayer[],
+  known: readonly Incident[],
+): readonly FixtureEvent[] {
+  const told = new Set([...events, ...known].map((row) => family(row.kind) === 'dismissal' && row.playerId))
+  const stated = players.flatMap(({ playerId, name, side, details }): readonly FixtureEvent[] => {
+    const isSecond = (details?.[STATISTIC.secondYellow] ?? 0) > 0
+    if (told.has(playerId) || !(isSecond || (details?.[STATISTIC.red] ?? 0) > 0)) return []
+    const row = {
+      id: statedId(playerId),
+      kind: isSecond ? 'second_yellow' : 'red',
+      side,
+      playerId,
+      playerName: name,
+    } as const
+    return [{ ...UNDATED, ...row }]
+  })
+  return stated.length === 0 ? events : [...events, ...stated]
+}
+
+const UNDATED = {
+  minute: null,
+  extraMinute: null,
+  period: null,
+  relatedPlayerId: null,
+  relatedPlayerName: null,
+  result: null,
+  addition: null,
+  rescinded: false,
+} as const
 
 /** A row that has lost its player keeps the one it named before. */
 function named<T extends FixtureEvent>(event: T, remembered: readonly Incident[]): T {
