@@ -99,6 +99,17 @@ export const isUpheld = ({ kind, addition }: Pick<Incident, 'kind' | 'addition'>
 
 export const isDisallowed = (addition: string | null): boolean => /^goal (disallowed|cancelled)\b/i.test(addition ?? '')
 
+/** Whether one of the rows is a review that takes back the dismissal of this row, which may stay listed as it was. */
+export const isCancelledBy = (row: FixtureEvent, rows: readonly FixtureEvent[]): boolean =>
+  (row.kind === 'red' || row.kind === 'second_yellow') &&
+  rows.some(
+    ({ kind, addition, ...review }) =>
+      isVar(kind) &&
+      /^red ?card (?:cancell?ed|overturned)\b/i.test(addition ?? '') &&
+      review.playerId === row.playerId &&
+      within(review, row),
+  )
+
 /** What reviews have said of a goal: the row of one that is under way, or that it stands. */
 export function reviewOf(goal: Incident, incidents: readonly Incident[]): { stands: boolean; open: Incident | null } {
   const rows = incidents.filter(

@@ -13,7 +13,7 @@ import type {
   Side,
 } from '../../actors/market/fixture.ts'
 import { stateBeside } from '../../actors/market/belief/periods.ts'
-import { clockMinute, near } from '../../actors/market/incidents.ts'
+import { clockMinute, isCancelledBy, near } from '../../actors/market/incidents.ts'
 import { hasShootout, isKnownState } from '../../actors/market/phase.ts'
 import { goalsByOdds } from './odds.ts'
 import { idsByName, namedIn, playersOf } from './players.ts'
@@ -265,7 +265,10 @@ function eventOf(row: EventRow, periods: readonly KnownPeriod[], around: Around)
   }
 }
 
-/** A booking that comes minutes after another of its player dismisses them, where the statistics count two. */
+/**
+ * A booking that comes minutes after another of its player dismisses them, where the statistics count two. A dismissal
+ * that a review cancels is rescinded, although its row does not say so.
+ */
 function withDismissals(events: readonly FixtureEvent[], players: SaidFixture['players']): readonly FixtureEvent[] {
   const isSecond = (row: FixtureEvent): boolean => {
     const details = players.find(({ playerId: id }) => id === row.playerId)?.details ?? {}
@@ -275,7 +278,9 @@ function withDismissals(events: readonly FixtureEvent[], players: SaidFixture['p
       one.kind === 'yellow' && one.playerId === row.playerId && clockMinute(one) < clockMinute(row) && !near(one, row)
     return cards > 1 && events.some(isFirst)
   }
-  return events.map((row) => (row.kind === 'yellow' && isSecond(row) ? { ...row, kind: 'second_yellow' } : row))
+  return events
+    .map((row): FixtureEvent => (row.kind === 'yellow' && isSecond(row) ? { ...row, kind: 'second_yellow' } : row))
+    .map((row) => (isCancelledBy(row, events) ? { ...row, rescinded: true } : row))
 }
 
 /** A goal whose text says that it was missed contradicts itself: the score and the statistics tell what it was. */

@@ -65,3 +65,31 @@ describe('a dismissal that only statistics tell', () => {
     expect(match.bases()).toEqual(fed(told({ 84: 1 }, first), ...often(3, typed)).bases())
   })
 })
+
+describe('a dismissal that a review takes back', () => {
+  const red = event(1, 20, 3, 38)
+  const review = (text: string, over: Row = {}): Row => event(2, 10, 3, 39, { addition: text, ...over })
+  const after = (...events: readonly Row[]) => fed(told({}, red), ...often(4, told({}, ...events)))
+
+  it.each([
+    ['Red card cancelled', 10],
+    ['Redcard Cancelled - foul', 1697],
+    ['Red card overturned', 10],
+  ])('[P9] is none, although its row is still listed: %s', (text, type) => {
+    const match = after(red, review(text, { type_id: type }))
+    expect(match.playing()).toEqual(ALL)
+    expect(match.events()).toContainEqual([1, 3, true])
+    const stated = fed(told({ 83: 1 }, red), ...often(4, told({ 83: 0 }, red, review(text))))
+    expect(stated.playing()).toEqual(ALL)
+  })
+
+  it.each<[string, readonly Row[]]>([
+    ['a review that upholds it', [review('Red card confirmed')]],
+    ['one that is under way', [review('Red card under review')]],
+    ['one of another player', [review('Red card cancelled', { player_id: 2 })]],
+    ['one of long after', [review('Red card cancelled', { minute: 44 })]],
+    ['a card after it', [review('Red card cancelled'), event(3, 20, 3, 40)]],
+  ])('[P9] stands beside %s', (_, rows) => {
+    expect(after(red, ...rows).playing()).toEqual(WITHOUT_3)
+  })
+})
