@@ -230,6 +230,24 @@ const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {
   1697: 'var_card',
 }
 
+/** What a row is whose text contradicts its type: the text has `info` and `addition` in a line each. */
+const TEXT_KIND: readonly (readonly [type: number, text: RegExp, kind: FixtureEventKind])[] = [
+  [14, /\bmiss(?:ed)?\b[^]*\bpenalty\b|\bpenalty\b[^]*\bmiss(?:ed)?\b/i, 'penalty_missed'],
+  [14, /\bmiss(?:ed)?\b/i, 'other'],
+  [14, /^own goal$/im, 'own_goal'],
+  [14, /^penalty$/im, 'penalty_goal'],
+  [16, /\bmiss(?:ed)?\b|^(?:penalty )?saved$/im, 'penalty_missed'],
+  // The second one of its player: `2nd Yellowcard` is that of the match.
+  [19, /^second yellow(?: ?card)?$/im, 'second_yellow'],
+]
+
+function kindOf({ type_id: type, coach_id: coach, info, addition }: EventRow): FixtureEventKind {
+  const said = TEXT_KIND.find(([of, text]) => of === type && text.test(`${info}\n${addition}`))
+  const kind = said?.[2] ?? (type === null ? undefined : EVENT_KIND[type]) ?? 'other'
+  // A coach may have been a player, and have their number.
+  return coach !== null && CARDS.has(kind) ? 'other' : kind
+}
+
 const CARDS: ReadonlySet<FixtureEventKind> = new Set(['yellow', 'red', 'second_yellow'])
 
 interface Around {
@@ -243,9 +261,7 @@ interface Around {
 function eventOf(row: EventRow, periods: readonly KnownPeriod[], around: Around): FixtureEvent {
   const find = (id: number | null) => periods.find((p) => id !== null && p.rowIds.includes(id))?.period
   const period = find(row.detailed_period_id) ?? find(row.period_id)
-  const named = (row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other'
-  // A coach may have been a player, and have their number.
-  const kind = isMissedGoal(row) ? missOf(row) : row.coach_id !== null && CARDS.has(named) ? 'other' : named
+  const kind = kindOf(row)
   const related = row.related_player_id === row.player_id ? null : row.related_player_id
   return {
     id: row.id ?? madeUpId(row),
@@ -282,12 +298,6 @@ function withDismissals(events: readonly FixtureEvent[], players: SaidFixture['p
     .map((row): FixtureEvent => (row.kind === 'yellow' && isSecond(row) ? { ...row, kind: 'second_yellow' } : row))
     .map((row) => (isCancelledBy(row, events) ? { ...row, rescinded: true } : row))
 }
-
-/** A goal whose text says that it was missed contradicts itself: the score and the statistics tell what it was. */
-const isMissedGoal = ({ type_id: type, info, addition }: EventRow): boolean =>
-  (type === 14 || type === 16) && /\bmiss(?:ed)?\b/i.test(`${info} ${addition}`)
-const missOf = ({ type_id: type, info, addition }: EventRow): FixtureEventKind =>
-  type === 16 || /\bpenalty\b/i.test(`${info} ${addition}`) ? 'penalty_missed' : 'other'
 
 /** A row without an id that can be read is one where it says of whom it tells what. */
 const isFact = ({ id, type_id: type, player_id: player, related_player_id: related }: EventRow): boolean =>

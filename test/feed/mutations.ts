@@ -151,10 +151,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation('a rating of 0 is one', PAYLOAD, `numberFrom(RATING.min, RATING.max)`, `numberFrom(0, 1_000)`),
   mutation('numbers have no comma', FIELDS, `text.replace(',', '.')`, `text.replace(',', '')`),
-  mutation(
-    'a miss typed as a goal is a goal',
-    SNAPSHOT,
-    `(type === 14 || type === 16) && /`,
-    `(type === 0 || type === -1) && /`,
-  ),
+  mutation('a miss typed as a goal is a goal', SNAPSHOT, `of === type && text`, `of === -1 && text`),
 ]

@@ -81,6 +81,37 @@ describe('fields in another form', () => {
   })
 })
 
+describe('a row whose text says another kind than its type', () => {
+  const told = (type: number, goals: number, over: Row): readonly Said[] => {
+    const said: Said = { score: [goals, 0], over: { events: [event(1, type, 4, 38, over)] } }
+    return [said, said]
+  }
+  const own = { player_id: 12, participant_id: HOME }
+
+  it.each<[string, number, Row, number, number]>([
+    ['an own goal', 14, { ...own, info: 'Own Goal' }, 15, 1],
+    ['an own goal, filed under its player', 14, { ...own, participant_id: AWAY, addition: 'Own goal' }, 15, 1],
+    ['a penalty goal', 14, { info: 'Penalty' }, 16, 1],
+    ['a saved penalty', 16, { info: 'Penalty saved' }, 17, 0],
+    ['a saved penalty, in short', 16, { addition: 'Saved' }, 17, 0],
+    ['a second yellow card', 19, { info: 'Foul', addition: 'Second Yellow card' }, 21, 0],
+  ])('[P24] is of that: %s', (_, type, over, real, goals) => {
+    const [match, right] = [fed(...told(type, goals, over)), fed(...told(real, goals, over))]
+    expect(match.state.info.events).toEqual(right.state.info.events)
+    expect(match.bases()).toEqual(right.bases())
+    expect(match.playing()).toEqual(right.playing())
+  })
+
+  it.each<[number, Row, number]>([
+    [14, { info: 'Goal after penalty saved' }, 1],
+    [14, { info: 'Penalty confirmed' }, 1],
+    [16, { info: 'Saved, then scored' }, 1],
+    [19, { addition: '2nd Yellowcard' }, 0],
+  ])('[P24] is of its type where it only mentions one: %i, %j', (type, over, goals) => {
+    expect(fed(...told(type, goals, over)).bases()).toEqual(fed(...told(type, goals, {})).bases())
+  })
+})
+
 describe('a second booking', () => {
   const twice: Said = { over: { events: [event(1, 19, 4, 20), event(2, 19, 4, 38)] } }
   const stated = (cards: object): Said => ({
