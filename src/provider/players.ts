@@ -36,9 +36,10 @@ export function playersOf(
     }
     players.set(id, bothOf(players.get(id), player))
   }
-  const teamOf = ({ participant_id: team }: EventRow): Side | null => (team === null ? null : sideOf(team))
+  const named = namedIn([...players.values()])
   for (const row of fixture.events ?? []) {
-    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, teamOf(row), instrumentIdOf) : null
+    const side = row.participant_id === null ? null : sideOf(row.participant_id)
+    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(named(row, side), side, instrumentIdOf) : null
     if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
   }
   return [...players.values()]
@@ -114,18 +115,21 @@ function unlistedOf(
   }
 }
 
-/** The numbers of the listed players, by a name that only one of them has. */
-export function idsByName(players: readonly SaidPlayer[]): (name: string | null) => number | null {
+/**
+ * Makes a row be about the listed player whose name it gives, where no other has that name, and its number is missing,
+ * or of no listed player while the row is of the side of the one with the name.
+ */
+export function namedIn(players: readonly SaidPlayer[]): (row: EventRow, side: Side | null) => EventRow {
+  const listed = new Set<number | null>(players.map(({ playerId: id }) => id))
   const named = Map.groupBy(players, ({ name }) => name)
-  return (name) => {
-    const [one, ...others] = name === null ? [] : (named.get(name) ?? [])
-    return one === undefined || others.length > 0 ? null : one.playerId
+  const idOf = (id: number | null, name: string | null, side: Side | null): number | null => {
+    const [one, ...others] = listed.has(id) || name === null ? [] : (named.get(name) ?? [])
+    const isOne = one !== undefined && others.length === 0 && (id === null || side === null || side === one.side)
+    return isOne ? one.playerId : id
   }
+  return (row, side) => ({
+    ...row,
+    player_id: idOf(row.player_id, row.player_name, side),
+    related_player_id: idOf(row.related_player_id, row.related_player_name, side),
+  })
 }
-
-/** A row that gives only the name of a listed player is about that one. */
-export const namedIn = (row: EventRow, idOf: (name: string | null) => number | null): EventRow => ({
-  ...row,
-  player_id: row.player_id ?? idOf(row.player_name),
-  related_player_id: row.related_player_id ?? idOf(row.related_player_name),
-})

@@ -16,7 +16,7 @@ import { stateBeside } from '../../actors/market/belief/periods.ts'
 import { clockMinute, isCancelledBy, near } from '../../actors/market/incidents.ts'
 import { hasShootout, isKnownState } from '../../actors/market/phase.ts'
 import { goalsByOdds } from './odds.ts'
-import { idsByName, namedIn, playersOf } from './players.ts'
+import { namedIn, playersOf } from './players.ts'
 import { sidesOf } from './sides.ts'
 import type { Skipped } from './fields.ts'
 import { type EventRow, type FixturePayload, type PeriodRow, readPayload, type ScoreRow } from './payload.ts'
@@ -55,8 +55,8 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   const players = playersOf(fixture, sideIn, options.instrumentIdOf)
   const current = { home: scoreOf('home', 'CURRENT'), away: scoreOf('away', 'CURRENT') }
   const total = (current.home ?? 0) + (current.away ?? 0)
-  const idOf = idsByName(players)
-  const rows = fixture.events?.map((row) => namedIn(row, idOf)).filter(isFact)
+  const named = namedIn(players)
+  const rows = fixture.events?.map((row) => named(row, sideOf(row.participant_id))).filter(isFact)
   const listed = rows?.map((row) => eventOf(row, periods, { total, isShootout, side: sideOf(row.participant_id) }))
   const events = listed === undefined ? null : withDismissals(listed, players)
   const kicks = events?.filter(({ kind }) => kind === 'shootout_goal' || kind === 'shootout_miss') ?? []

@@ -98,6 +98,32 @@ describe('teams and players under another number', () => {
   })
 })
 
+describe('a row with the number of a stranger', () => {
+  const told = (...events: readonly Row[]): Said => ({ ...scored, over: { ...scored.over, events } })
+  const red = event(2, 20, 2, 40)
+  const change = event(3, 18, 6, 40, { related_player_id: 3, related_player_name: 'Player 3' })
+  const [on, off] = [{ player_id: 777 }, { related_player_id: 778 }]
+
+  it('[P24] is about the listed player of its name', () => {
+    const right = fed(...[1, 2, 3].map(() => told(goal, red, change)))
+    const stranger = told({ ...goal, ...on }, { ...red, ...off, player_id: 779 }, { ...change, ...on, ...off })
+    const match = fed(stranger, stranger, stranger)
+    expect(match.bases()).toEqual(right.bases())
+    expect(match.playing()).toEqual([1, 4, 6, 11, 12, 13, 14])
+    expect(match.events()).toEqual(right.events())
+  })
+
+  it('[P24] is about a stranger, where the name is of the other side, of two, or only the last word', () => {
+    const unlisted = fed(told({ ...change, ...on, player_name: 'New 7' }))
+    expect(Object.keys(unlisted.bases())).toContain('777')
+    const rows: readonly Row[] = [{ participant_id: AWAY }, { player_name: 'Other 6' }, { player_name: '6' }]
+    for (const over of rows) expect(fed(told(goal, { ...red, ...on, ...over })).playing()).toHaveLength(8)
+    const twins = [...LINEUPS, lineup(6, { player_id: 7, player_name: 'Player 2' })]
+    const ambiguous: Said = { over: { lineups: twins, events: [{ ...red, ...on }] } }
+    expect(fed(ambiguous).playing()).toContain(2)
+  })
+})
+
 describe('line-ups without types and positions', () => {
   it('[P25] have as starters who has a place in the formation', () => {
     const told = (of: (starter: boolean) => Row): Said => ({
