@@ -21,13 +21,13 @@ export function playersOf(
     if (side !== null && isStarter(row)) starters[side].add(row.player_id)
   }
   for (const row of fixture.lineups ?? []) {
-    const id = playerId(row.player_id)
     const side = (isStarter(row) ? missingIn(starters, row.player_id) : null) ?? sideOf(row.team_id)
     if (side === null) continue
+    const id = idIn(fixture.lineups ?? [], row)
     const player = {
       playerId: id,
       instrumentId: instrumentIdOf(id),
-      name: row.player_name ?? row.player?.name ?? null,
+      name: nameOf(row),
       side,
       role: roleOf(row),
       jersey: row.jersey_number,
@@ -43,6 +43,17 @@ export function playersOf(
     if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
   }
   return [...players.values()]
+}
+
+const nameOf = ({ player_name: name, player }: LineupRow): string | null => name ?? player?.name ?? null
+
+/** The number of a player. Two of a team with one name and one shirt are one player, of the first number. */
+function idIn(lineups: readonly LineupRow[], row: LineupRow): PlayerId {
+  const isSame = (one: LineupRow): boolean =>
+    one.jersey_number === row.jersey_number && one.team_id === row.team_id && nameOf(one) === nameOf(row)
+  const isNamed = nameOf(row) !== null && row.jersey_number !== null
+  const [first = row.player_id, ...others] = new Set(isNamed ? lineups.filter(isSame).map((one) => one.player_id) : [])
+  return playerId(others.length === 1 ? first : row.player_id)
 }
 
 /** Only who starts has a place in the formation. */

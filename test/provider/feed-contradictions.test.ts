@@ -65,11 +65,11 @@ describe('rows that contradict one another', () => {
 
   const listing = (...events: readonly object[]): Said => ({ over: { events } })
   const change = event(1, 18, 6, 20, { related_player_id: 4 })
-  const other = { ...change, player_id: 5, player_name: 'Player 5' }
+  const corrected = { ...change, player_id: 5, player_name: 'Player 5' }
 
   it.each([
     ['a substitution that is taken back', [listing(change), listing(), listing()]],
-    ['one that is corrected', [listing(change), listing(other), listing(other)]],
+    ['one that is corrected', [listing(change), listing(corrected), listing(corrected)]],
     [
       'a line-up that is taken back',
       [11, 11, 12, 12].map((type_id) => ({

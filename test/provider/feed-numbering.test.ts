@@ -124,6 +124,35 @@ describe('a row with the number of a stranger', () => {
   })
 })
 
+describe('one player under two numbers', () => {
+  const squad = [HOME, AWAY].flatMap((team) =>
+    Array.from({ length: 11 }, (_, n): Row => {
+      const of = { player_id: team * 10 + n, player_name: `Player ${team} ${n}`, team_id: team, jersey_number: n + 1 }
+      return lineup(2, { ...of, details: [] })
+    }),
+  )
+  const listing = (...rows: readonly Row[]): FedMatch => {
+    const match = new FedMatch()
+    for (const n of [1, 2, 3]) match.poll(payload(n, { over: { lineups: [...squad, ...rows] } }))
+    return match
+  }
+  const twin: Row = { ...squad[8], player_id: 777 }
+
+  it('[P25] starts once, so that no one is the twelfth', () => {
+    const match = listing(twin)
+    expect(match.playing()).toEqual(listing().playing())
+    expect(match.bases()).toEqual(listing().bases())
+    expect(match.playing()).toHaveLength(22)
+  })
+
+  it.each<[string, Row]>([
+    ['shirt', { jersey_number: 40 }],
+    ['name', { player_name: 'Player 40' }],
+  ])('[P25] is another player with another %s', (_, over) => {
+    expect(Object.keys(listing({ ...twin, type_id: 12, ...over }).bases())).toContain('777')
+  })
+})
+
 describe('line-ups without types and positions', () => {
   it('[P25] have as starters who has a place in the formation', () => {
     const told = (of: (starter: boolean) => Row): Said => ({
