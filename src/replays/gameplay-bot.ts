@@ -234,15 +234,16 @@ export class GameplayBot {
     if (isOtherDemo || (isLacking && (await this.#isGone(run)))) await runs.end(run.id, 'full_time', null)
     else if (!isPlaying && !isLacking) {
       await this.#play(run).catch(async (error: unknown) => {
-        // It would be read in vain every second.
-        if (error instanceof RecordingFlaw) await runs.end(run.id, 'full_time', null)
+        // It would be read in vain every second; but another process may play what this one cannot read.
+        if (error instanceof RecordingFlaw && (await this.#isGone(run))) await runs.end(run.id, 'full_time', null)
         throw error
       })
     }
   }
 
   /**
-   * Whether the recording of a run that this process lacks is gone for all: a bundled one may be in the next version.
+   * Whether the recording of a run that this process lacks, or cannot read, is gone for all: a bundled one may be in the
+   * next version.
    */
   async #isGone({ id, matchId }: ReplayRun): Promise<boolean> {
     const now = this.#options.clock.now()

@@ -184,6 +184,15 @@ describe('the gameplay bot', () => {
     const bot = venue.bot({ library: flawed })
     await bot.look()
     venue.begin({ ...PLAN, recording: 'flawed' })
+    // Another process may read it, and play it.
+    venue.isElsewhere = true
+    for (const passed of [0, 2 * MINUTE_MS]) {
+      venue.now += passed
+      await expect(bot.look()).rejects.toThrow('it cannot be unpacked')
+    }
+    expect(venue.rows.get('run 1')).toMatchObject({ ending: null })
+    venue.isElsewhere = false
+    venue.now += MINUTE_MS
     await expect(bot.look()).rejects.toThrow('it cannot be unpacked')
     await bot.look()
     expect(venue.rows.get('run 1')).toMatchObject({ ending: 'full_time', finished: true })

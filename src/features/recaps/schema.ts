@@ -100,7 +100,7 @@ const sums = {
   trades: z.int().openapi({ description: 'Closed positions that count.', example: 4 }),
   wins: z.int().openapi({ example: 3 }),
   losses: z.int().openapi({ example: 1 }),
-  pnl: units(31.55),
+  pnl: units(31.55, 'Of whole positions, with what their parts have booked before `from`.'),
   margin: units(420, 'Σ of their margins.'),
   averageWin: z.number().nullable().openapi({ example: 14.2 }),
   averageLoss: z.number().nullable().openapi({ description: 'Negative.', example: -11.05 }),
@@ -113,7 +113,8 @@ export const RecordBody = z
     to: timestampText,
     total: z.object(sums),
     curve: z.array(z.object({ at: timestampText, value: units(10_031.55) })).openapi({
-      description: 'The worth of the purse by these positions alone, after each close, at most 200 points.',
+      description:
+        'The worth of the purse by what these positions booked from `from` on, after each close: 200 points.',
     }),
     best: z.union([RecapTradeBody, z.null()]),
     worst: z.union([RecapTradeBody, z.null()]),
