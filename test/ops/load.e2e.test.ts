@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
@@ -8,6 +11,8 @@ import { price } from '../../actors/kernel/micros.ts'
 import { bareEnvironment } from '../../ops/rehearse/rig/bare-environment.ts'
 import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
 import { Program } from '../../ops/rehearse/rig/program.ts'
+import { auditBooks } from '../../ops/rehearse/load/books.ts'
+import { Rest } from '../../ops/rehearse/load/rest.ts'
 import { Histogram } from '../../ops/rehearse/load/histogram.ts'
 import { limitOf, nextTry } from '../../ops/rehearse/load/limit.ts'
 import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
@@ -100,6 +105,7 @@ describe('the report', () => {
     const bad = outcome({ books: { balanced: false, whole: 0, violations: ['1 > 2'] } })
     bad.measured.tally.counts.gaps = 3
     bad.measured.tally.fail('connect: refused')
+    expect(bad.measured.tally.faults).toBe(4)
     for (const said of ['3 gaps in price sequences', '1 errors', 'does not balance', '1 accounts do not add up']) {
       expect(describeRun(bad)).toContain(said)
     }
@@ -180,6 +186,17 @@ function run(
 }
 
 describe('a run', () => {
+  it('reports also where the books cannot be read', async () => {
+    const server = createServer((_, response) => response.writeHead(429).end('{"error":"rate limit exceeded"}'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    const rest = new Rest(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 2)
+    onTestFinished(() => rest.close())
+    const { violations, ...books } = await auditBooks(rest, ['one', 'two'], 'admin')
+    expect(books).toEqual({ balanced: null, whole: 0 })
+    expect(violations).toEqual([1, 2].map(() => expect.stringContaining('was answered 429')))
+  })
+
   it('signs in, trades, disconnects and reconnects without a gap, and balances the books', async () => {
     const small = ['--users', '5', '--sockets', '10', '--seconds', '5', '--trades', '10', '--drop-every', '3']
     const { code, out } = await run([...small, '--json'], 'load/main.ts', { TOUCHLINE_KEY: 'tl_of_another_server' })

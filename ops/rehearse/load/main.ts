@@ -125,11 +125,18 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
   const steps: Step[] = []
   let shown: { sockets: number; measured: Measured } | null = null
   let isAnyFine = false
+  const since = performance.now()
+  const isSoonOut = (): boolean =>
+    !isOwn && values.keys === undefined && (performance.now() - since) / 1_000 + seconds > SECONDS_MAX
   for (let count: number | null = Math.max(SOCKETS_MIN, sockets); count !== null; count = nextTry(steps)) {
+    if (steps.length > 0 && isSoonOut()) {
+      say('the users are signed out soon: --keys, or fewer --seconds, search on')
+      break
+    }
     const measured = await play({ ...plan, tokens: plan.tokens.slice(0, usersFor(count)), sockets: count })
     const { tally, rooms } = measured
     const p99 = Math.max(tally.durations.tick.percentile(99), rooms.durations.tick.percentile(99))
-    const failures = tally.failures + rooms.failures
+    const failures = tally.faults + rooms.faults
     const isFine = p99 <= LIMIT_P99_MS && failures === 0
     const step = { sockets: count, p99, failures, prices: perSecond(measured, 'prices'), isFine }
     steps.push(step)

@@ -84,7 +84,9 @@ function missed({ counts: { gaps, accountGaps, damaged }, misses, failures }: Lo
 function booksLine({ balanced, whole, violations }: Books): string {
   const accounts = `${whole} of ${whole + violations.length} accounts add up to their wallets`
   const ledger =
-    balanced === null ? 'ledger not asked (no admin)' : `ledger ${balanced ? 'balances' : 'DOES NOT BALANCE'}`
+    balanced === null
+      ? 'ledger not read (no admin, or no answer)'
+      : `ledger ${balanced ? 'balances' : 'DOES NOT BALANCE'}`
   return `${accounts}; ${ledger}`
 }
 

@@ -69,6 +69,12 @@ export class LoadTally {
     return [...this.errors.values()].reduce((sum, n) => sum + n, 0)
   }
 
+  /** Failures, and what was sent wrong. */
+  get faults(): number {
+    const { gaps, accountGaps, damaged, contradictions } = this.counts
+    return this.failures + gaps + accountGaps + damaged + contradictions
+  }
+
   /** Adds these counts, except the number of open sockets. */
   add(other: LoadTallyJson): void {
     for (const count of COUNTS) this.counts[count] += other.counts[count]
