@@ -56,6 +56,7 @@ export function browsedServer(admin?: string) {
     get server(): ComposedServer {
       return both().server
     },
+    playUntilOpen,
     get browser(): Browser {
       return both().browser
     },

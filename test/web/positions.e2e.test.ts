@@ -11,37 +11,48 @@ import { orderOf } from '../support/orders.ts'
 const HOLD_SECS = 181
 const SIZES = [0.07, 0.06, 0.05] as const
 
+interface Viewport {
+  readonly width: number
+  readonly height: number
+}
+
+/** A user who may close three positions, of 0.05, 0.06 and 0.07 lots, the largest first; and their other device. */
+async function holderOn(
+  site: ReturnType<typeof browsedServer>,
+  name: string,
+  viewport: Viewport = { width: 1440, height: 900 },
+) {
+  const { page } = await site.visit({ viewport })
+  await site.enter(page, name)
+  await page.getByRole('link', { name: /^Account of/ }).waitFor()
+  const device = await site.server.user(name)
+  for (const lotSize of SIZES.toReversed()) {
+    await device.opens({ ...(await orderOf(device)), lotSize })
+    site.server.jump(1)
+  }
+  site.server.jump(HOLD_SECS)
+  await page.goto(`${site.server.url}/#/positions`)
+  await page.reload()
+  await page.locator('.held .leave').nth(2).waitFor()
+  return { page, device }
+}
+const sizes = async (device: HttpClient): Promise<readonly number[]> =>
+  (await device.positions('open')).map(({ lotSize }) => lotSize).toSorted((a, b) => a - b)
+const closeElsewhere = async (device: HttpClient, lotSize: number): Promise<void> => {
+  const { id } = present(
+    (await device.positions('open')).find((one) => one.lotSize === lotSize),
+    'position',
+  )
+  expect((await device.close(id, id)).status).toBe(200)
+}
+const row = (page: Page, lotSize: number) =>
+  page.locator('.held > li').filter({ has: page.locator('.what', { hasText: `${lotSize} lots` }) })
+const closeOf = (page: Page, lotSize: number) => row(page, lotSize).locator('.leave > .close')
+
 describe.skipIf(!hasBrowser)('open positions', () => {
   const site = browsedServer()
 
-  /** A user who may close three positions, of 0.05, 0.06 and 0.07 lots, the largest first; and their other device. */
-  async function holder(name: string, viewport = { width: 1440, height: 900 }) {
-    const { page } = await site.visit({ viewport })
-    await site.enter(page, name)
-    await page.getByRole('link', { name: /^Account of/ }).waitFor()
-    const device = await site.server.user(name)
-    for (const lotSize of SIZES.toReversed()) {
-      await device.opens({ ...(await orderOf(device)), lotSize })
-      site.server.jump(1)
-    }
-    site.server.jump(HOLD_SECS)
-    await page.goto(`${site.server.url}/#/positions`)
-    await page.reload()
-    await page.locator('.held .leave').nth(2).waitFor()
-    return { page, device }
-  }
-  const sizes = async (device: HttpClient): Promise<readonly number[]> =>
-    (await device.positions('open')).map(({ lotSize }) => lotSize).toSorted((a, b) => a - b)
-  const closeElsewhere = async (device: HttpClient, lotSize: number): Promise<void> => {
-    const { id } = present(
-      (await device.positions('open')).find((one) => one.lotSize === lotSize),
-      'position',
-    )
-    expect((await device.close(id, id)).status).toBe(200)
-  }
-  const row = (page: Page, lotSize: number) =>
-    page.locator('.held > li').filter({ has: page.locator('.what', { hasText: `${lotSize} lots` }) })
-  const closeOf = (page: Page, lotSize: number) => row(page, lotSize).locator('.leave > .close')
+  const holder = (name: string, viewport?: Viewport) => holderOn(site, name, viewport)
   /** Presses what comes to the place of a row in the moment in which it does. */
   const pressAsItGoes = (page: Page) =>
     page.evaluate(`void (() => {
@@ -289,5 +300,42 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     await page.locator('.send:not([data-holding])').waitFor()
     await page.getByText(/at least/).waitFor()
     expect(sent).toBe(0)
+  })
+})
+
+describe.skipIf(!hasBrowser)('positions that close', () => {
+  const site = browsedServer()
+
+  it('a close leaves the focus where the user has moved it, a search what it hides, and too many wait', async () => {
+    const { page, device } = await holderOn(site, 'Tim Typist')
+    await site.playUntilOpen()
+    const answering = Promise.withResolvers<void>()
+    const closes = '**/api/positions/*/close'
+    await page.route(closes, (route) => answering.promise.then(() => route.continue()), { times: 1 })
+    await closeOf(page, 0.07).click()
+    const stop = row(page, 0.06).getByLabel('Stop-loss')
+    await stop.click()
+    await page.keyboard.type('1')
+    answering.resolve()
+    await page.getByRole('button', { name: 'Open 2', exact: true }).waitFor()
+    await page.keyboard.type('.5')
+    expect(await stop.inputValue()).toBe('1.5')
+    expect((await device.positions('open')).map(({ stopLoss }) => stopLoss)).toEqual([null, null])
+    await stop.press('Escape')
+
+    for (const lotSize of [0.08, 0.09, 0.1]) await device.opens({ ...(await orderOf(device)), lotSize })
+    const search = page.getByLabel('Find a position')
+    await search.fill('no such player')
+    await closeElsewhere(device, 0.05)
+    await page.getByRole('button', { name: 'Open 4', exact: true }).waitFor()
+    await search.fill('')
+    await page.locator('.held > li').nth(3).waitFor()
+
+    const json = { error: 'too many requests', code: 'RATE_LIMITED' }
+    await page.route(closes, (route) => route.fulfill({ status: 429, json }), { times: 1 })
+    await page.getByRole('button', { name: 'Close all…' }).click()
+    await page.getByRole('button', { name: 'Close it', exact: true }).click()
+    await page.getByRole('button', { name: 'Open 3', exact: true }).waitFor()
+    expect(await sizes(device)).toEqual([0.08, 0.09, 0.1])
   })
 })

@@ -16,7 +16,7 @@ import { lotsOf, type Portion, PORTIONS } from './portion.ts'
 const LOT_STEP = 0.01
 
 /** Whether its match takes a close: not while it is halted, nor after the end. */
-function isTraded({ fixtureId }: Position): boolean {
+export function isTraded({ fixtureId }: Position): boolean {
   const window = matches.value.find(({ id }) => id === fixtureId)?.tradeWindow
   return window === undefined || window.status === 'OPEN' || window.reason?.includes('positions can be closed') === true
 }

@@ -151,7 +151,9 @@ function Held({ position }: { position: Position }) {
   const closeIt = async (lotSize?: number): Promise<void> => {
     if (await close(position.id, lotSize)) return
     closedHere.value++
-    // The button goes with its position: the focus goes to what stays.
+    // The button goes with its position: the focus goes to what stays, unless the user has moved it.
+    const { activeElement: focused, body } = document
+    if (focused !== body && row.current?.contains(focused) !== true) return
     document.querySelector<HTMLElement>('.positions header button')?.focus({ preventScroll: true })
   }
   return html`

@@ -13,10 +13,13 @@ import { isUnsure } from '../orders.ts'
 import { now } from '../server-clock.ts'
 import { isSought } from '../sought.ts'
 import { plural, rich, say, words } from '../words.ts'
+import { isTraded } from './close-button.ts'
 import { isResting, rest } from './rest.ts'
 
 /** With fewer there is nothing to look for. */
 const MANY = 5
+/** Closes that are too many at once are asked for again so often. */
+const ALLOWED_MS = 3_000
 
 type Order = 'newest' | 'result' | 'stake' | 'player'
 
@@ -42,7 +45,8 @@ export const sorting = (): string => `${order.value} ${sought.value}`
 
 export function PositionTools() {
   const all = positions.value.size
-  if (all < 2) return null
+  const isSearched = all >= MANY || sought.value !== ''
+  if (all < 2 && !isSearched) return null
   const shown = shownPositions.value
   const pnl = shown.reduce((sum, one) => sum + livePnl(one), 0)
   return html`
@@ -51,7 +55,7 @@ export function PositionTools() {
         ${rich(plural(shown.length, words.positions.total, { pnl: '{pnl}' }), { pnl: html`<b class="num ${way(pnl)}">${signed(pnl)}</b>` })}
       </p>
       <${CloseAll} shown=${shown} />
-      ${all < MANY ? null : html`<${Search} />`}
+      ${isSearched ? html`<${Search} />` : null}
     </div>
   `
 }
@@ -83,7 +87,7 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
   const [trouble, setTrouble] = useState<string | null>(null)
   const [first, keep] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)]
   useEffect(() => keep.current?.focus(), [isAsking])
-  const free = shown.filter(({ closableAt }) => Date.parse(closableAt) <= now.value)
+  const free = shown.filter((one) => Date.parse(one.closableAt) <= now.value && isTraded(one))
   const isOff = isBusy || free.length === 0 || connection.value !== 'live'
   const closeThem = async (): Promise<void> => {
     if (isResting.peek()) return
@@ -93,16 +97,23 @@ function CloseAll({ shown }: { shown: readonly Position[] }) {
     setBusy(true)
     setAsking(false)
     const began = Date.now()
+    const left = [...free]
     let [done, why] = [0, '']
-    for (const { id } of free) {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) {
       try {
-        await close(id)
+        await close(one.id)
         done++
       } catch (error) {
+        const code = error instanceof ApiError ? error.code : ''
+        // A user waits for no more than a minute: for what was too much at once, and for matches that are busy.
+        const isLate = Date.now() - began > WANTED_MS
+        if (code === 'RATE_LIMITED' && !isLate) {
+          left.unshift(one)
+          await new Promise((resolve) => setTimeout(resolve, ALLOWED_MS))
+          continue
+        }
         why = messageFor(error)
-        // The server is away. Where one match is busy others may not be, but a user waits for no more than a minute.
-        const isBusyMatch = error instanceof ApiError && error.code === 'BUSY'
-        if (isBusyMatch ? Date.now() - began > WANTED_MS : isUnsure(error, true)) break
+        if (code === 'BUSY' ? isLate : isUnsure(error, true)) break // The server is away.
       }
     }
     if (why !== '') setTrouble(say(words.positions.closedSome, { done, n: free.length, why }))

@@ -419,7 +419,7 @@ export const en = {
       one: 'Close {n} position? It pays about {amount} now.',
       other: 'Close {n} positions? They pay about {amount} now.',
     },
-    stillHeld: { one: '{n} stays open: its hold is not over.', other: '{n} stay open: their holds are not over.' },
+    stillHeld: { one: '{n} stays open: it cannot be closed yet.', other: '{n} stay open: they cannot be closed yet.' },
     keepThem: 'Keep them open',
     closedSome: '{done} of {n} are closed. {why}',
     wallet: 'Wallet',

@@ -425,8 +425,8 @@ export const es: Words = {
       other: '¿Cerrar {n} posiciones? Pagan ahora unas {amount} unidades.',
     },
     stillHeld: {
-      one: '{n} sigue abierta: su espera no ha terminado.',
-      other: '{n} siguen abiertas: su espera no ha terminado.',
+      one: '{n} sigue abierta: aún no se puede cerrar.',
+      other: '{n} siguen abiertas: aún no se pueden cerrar.',
     },
     keepThem: 'Dejarlas abiertas',
     closedSome: 'Cerradas: {done} de {n}. {why}',
