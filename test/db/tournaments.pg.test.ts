@@ -12,6 +12,7 @@ import { UnnamedPurses } from '../../src/features/leagues/unnamed.ts'
 import { UserList } from '../../db/user-list.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import { type NewTournament, tournamentKind, Tournaments } from '../../src/features/tournaments/store.ts'
+import { tournamentJson } from '../../src/features/tournaments/schema.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { u } from '../support/fixtures.ts'
@@ -130,6 +131,26 @@ eachDatabase((open) => {
     const { rows } = await sql`select rank from league_members where league_id = ${id}::uuid`.execute(open().db)
     expect(rows).toEqual([{ rank: null }])
     expect((await found(id)).decidedAt).not.toBeNull()
+  })
+
+  it('[G3] whose replay was stopped before its first update is won by no one, at once', async () => {
+    const id = await scheduled()
+    const fan = await rig.user('Stopped')
+    await tournaments().enter(fan, id)
+    ahead += 2 * MINUTE_MS
+    await tournaments().begin()
+    const decide = () => new LeagueResults(open().db, world, tournamentKind).decide()
+    expect(await decide(), 'while its first update may come').toEqual([])
+    const { match } = await found(id)
+    const run = present(
+      (await runs().unfinished()).find(({ matchId }) => matchId === match),
+      'a run',
+    )
+    await runs().end(run.id, 'full_time', operator)
+    await runs().finish(run.id)
+    expect((await decide()).map(({ userId, title }) => [userId, title])).toEqual([[fan, 'Cup was not played']])
+    const shown = tournamentJson(await found(id), { now: world.now(), isEntered: true })
+    expect(shown.state).toBe('cancelled')
   })
 
   it('[G3] is decided with its match, however long its time would be', async () => {

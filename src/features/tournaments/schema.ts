@@ -13,7 +13,7 @@ export const TournamentBody = z
     id: leagueIdText,
     name: z.string().openapi({ example: 'Friday Night Cup' }),
     state: z.enum(['upcoming', 'running', 'decided', 'cancelled']).openapi({
-      description: '`cancelled`: an operator has taken it back before it began, so it is not played.',
+      description: '`cancelled`: it is not played: an operator has taken it back, or it ended before its first update.',
       example: 'upcoming',
     }),
     startsAt: timestampText,
@@ -44,8 +44,8 @@ export const tournamentJson = (
   tournament: Tournament,
   { now, isEntered }: { readonly now: Instant; readonly isEntered: boolean },
 ): z.output<typeof TournamentBody> => {
-  const { id, name, seed, isSeedPublic, startsAt, endsAt, speed, startingBalance, match, entrants, decidedAt } =
-    tournament
+  const { id, name, seed, isSeedPublic, startsAt, endsAt, speed, startingBalance, entrants, decidedAt } = tournament
+  const match = tournament.isMatchKnown ? tournament.match : null
   return {
     id,
     name,
@@ -56,7 +56,7 @@ export const tournamentJson = (
     startingBalance: decimal(startingBalance),
     entrants,
     isEntered,
-    matchId: tournament.isMatchKnown ? match : null,
+    matchId: match,
     commitment: commitmentTo(seed),
     seed: isSeedPublic ? seed : null,
   }

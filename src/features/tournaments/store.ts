@@ -325,9 +325,12 @@ const tournamentFrom = (row: TournamentRow): Tournament => ({
 /** Over when its match is. */
 export const tournamentKind: LeagueKind = {
   name: 'tournament',
-  // Where no process ran, or too many replays did, it has not begun.
-  isPlayed: sql<boolean>`exists (select from tournaments t where t.league_id = l.id and t.replay_id is not null)`,
-  isOverEarly: sql<boolean>`exists (
+  // Where no process ran, too many replays did, or its own was stopped before its first update, it has not begun.
+  isPlayed: sql<boolean>`exists (
     select from tournaments t join replays r on r.id = t.replay_id join matches on matches.id = r.match_id
-     where t.league_id = l.id and matches.settled_at is not null)`,
+     where t.league_id = l.id)`,
+  isOverEarly: sql<boolean>`exists (
+    select from tournaments t join replays r on r.id = t.replay_id left join matches on matches.id = r.match_id
+     where t.league_id = l.id
+       and (matches.settled_at is not null or (r.state = 'finished' and matches.id is null)))`,
 }
