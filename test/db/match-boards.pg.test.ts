@@ -1,7 +1,7 @@
 /** The table of a match. */
 import { type Kysely, sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { compareStandings, type PageStart, rankAll } from '../../actors/community/ranking.ts'
+import { compareStandings, type PageStart, rankAll, rankKey } from '../../actors/community/ranking.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { districtId, fixtureId, type FixtureId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
@@ -88,6 +88,32 @@ eachDatabase((open) => {
     await match.settle()
     await keep()
     expect(await table(match.id, present(one, 'a user'))).toMatchObject({ isFinal: true, total: known.length })
+  })
+
+  it('[R27] ranks all by one floor, also when that changes while the match is played', async () => {
+    let floor = money(10_000_000_000)
+    const keeper = new MatchBoardKeeper(open().db, () => ({ ...rules(), roiFloor: floor }))
+    const match = await rig.match()
+    const users = [await rig.player(), await rig.player(), await rig.player()] as const
+    const [ada, bob, cyd] = users
+    await match.close(await match.open(ada, { lots: 10 }), 210, 'user', 210)
+    await match.close(await match.open(cyd, { lots: 2 }), 200, 'user', 200)
+    await match.close(await match.open(cyd, { lots: 1 }), 199, 'user', 199)
+    await keeper.run()
+    floor = money(0)
+    await match.close(await match.open(bob, { lots: 1 }), 205, 'user', 205)
+    await match.settle()
+    await keeper.run()
+    await rig.reactor.drain()
+    const standings = await rig.careers.standings(users, 'main')
+    const known = standings.toSorted((a, b) => compareStandings('roi', a, b)).map((one) => ({ ...one, version: 0 }))
+    const { page } = await table(match.id, ada)
+    expect(page.map(({ standing }) => standing)).toEqual(known)
+    const { rows } = await sql<{ key: unknown }>`
+      select p.key::text[] as key from match_board_places p where match_id = ${match.id}::bigint order by p.key`.execute(
+      open().db,
+    )
+    expect(rows.map(({ key }) => key)).toEqual(known.map((standing) => rankKey('roi', standing).map(String)))
   })
 
   it('[R27] counts the match alone, in its own purse', async () => {

@@ -131,7 +131,7 @@ export class MatchBoardKeeper {
     return true
   }
 
-  /** Shows those who are on the boards now, and makes the steps; nothing while neither is due. */
+  /** Shows those who are on the boards now, by the floor of now, and makes the steps; nothing while neither is due. */
   async #step(tx: Transaction<Database>, match: FixtureId): Promise<void> {
     const { rows } = await sql`
       select from match_boards where match_id = ${match}::bigint and not is_stepped and (is_final or ${isStepDue})`.execute(
@@ -142,6 +142,13 @@ export class MatchBoardKeeper {
       update match_board_places p set shown = not p.shown from users u
        where p.match_id = ${match}::bigint and u.id = p.user_id
          and p.shown <> (p.closed > 0 and not ${this.#isOff()})`.execute(tx)
+    // The floor may have changed while the match was played. Rounded as `roiPpm` does.
+    const stake = sql`greatest(margin_micros, ${this.#rules().roiFloor}::bigint)`
+    await sql`
+      update match_board_places
+         set stake_micros = ${stake},
+             key[1] = -round(coalesce(base_moves_micros * 1000000::numeric / nullif(${stake}, 0), 0))
+       where match_id = ${match}::bigint and stake_micros <> ${stake}`.execute(tx)
     await sql`delete from match_board_steps where match_id = ${match}::bigint`.execute(tx)
     const places = (district: string, window: string) => sql`
       select match_id, ${sql.raw(district)} as district_id, key, user_id,
