@@ -8,6 +8,11 @@ const NAMELESS = 'League'
 
 /** Replaces the names that they gave their leagues, and their own name in notifications of who came first. */
 export async function eraseFromLeagues(tx: Transaction<Database>, user: UserId): Promise<void> {
+  // One that is being decided writes notices with these names until it commits.
+  await sql`
+    select from leagues where decided_at is null and id in (
+      select id from leagues where founder_id = ${user}::uuid
+      union select league_id from league_members where user_id = ${user}::uuid) order by id for update`.execute(tx)
   await sql`
     update notifications n
        set title = ${NAMELESS}::text || substr(n.title, length(l.name) + 1),
