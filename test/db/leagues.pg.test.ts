@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { type KyselyPlugin, sql } from 'kysely'
+import { describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, leagueId, type UserId } from '../../actors/kernel/ids.ts'
 import { LEAGUES_MAX, MEMBERS_MAX } from '../../actors/kernel/limits.ts'
@@ -7,6 +7,7 @@ import { type Money, money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { CommonPurse } from '../../actors/kernel/purse.ts'
 import { AuditLog } from '../../db/audit-log.ts'
+import { eraseFromLeagues } from '../../src/features/leagues/erase.ts'
 import { LeagueResults, PRIVATE } from '../../src/features/leagues/results.ts'
 import { Leagues, type NewLeague } from '../../src/features/leagues/store.ts'
 import { ReplayRuns } from '../../db/replays.ts'
@@ -197,6 +198,37 @@ eachDatabase((open) => {
       await isBalanced()
     })
 
+    it('is read once for all who ask within a second; one who has joined since is on it, and a failure is not kept', async () => {
+      let [reads, fails] = [0, true]
+      const plugin: KyselyPlugin = {
+        transformQuery: ({ node }) => {
+          if (JSON.stringify(node).includes('league_table')) reads++
+          if (fails) throw new Error('out of order')
+          return node
+        },
+        transformResult: async ({ result }) => result,
+      }
+      const { founder, id, code } = await founded()
+      const shared = new Leagues(open().db.withPlugin(plugin), world)
+      const asked = () => Promise.allSettled(Array.from({ length: 20 }, () => shared.table(id, founder)))
+      expect((await asked()).every(({ status }) => status === 'rejected')).toBe(true)
+      ;[reads, fails] = [0, false]
+      expect((await asked()).every(({ status }) => status === 'fulfilled')).toBe(true)
+      expect(reads).toBe(1)
+      const late = await joined(code)
+      expect((await shared.table(id, late)).map(({ userId }) => userId)).toContain(late)
+      ahead += 1_000
+      expect(await shared.table(id)).toHaveLength(2)
+      ahead += HOUR_MS + 2 * MINUTE_MS
+      await shared.table(id)
+      await sql`update league_members set rank = 7, result_micros = 7 where league_id = ${id}::uuid`.execute(open().db)
+      expect(
+        (await shared.table(id, founder, true)).map(({ rank }) => rank),
+        'final',
+      ).toEqual([7, 7])
+      await sql`update leagues set decided_at = now() where id = ${id}::uuid`.execute(open().db)
+    })
+
     it('[C2] a frozen member comes last, and who is on no board is not named to others', async () => {
       const { founder, id, code } = await founded()
       const [cheat, shy] = [await joined(code), await joined(code)]
@@ -265,6 +297,45 @@ eachDatabase((open) => {
       ])
       expect(await leagues().leave(winner, id), 'results stay').toBe(false)
       await isBalanced()
+    })
+
+    it('[Y3] names none of those who are erased while it is decided', async () => {
+      if (open().kind !== 'postgres') return
+      const { founder, id, code } = await founded({ name: 'Friends of Ann' })
+      const [winner, other] = [await joined(code), await joined(code)]
+      const { username } = present(await season.users.find(winner), 'user')
+      const match = await season.match()
+      await match.close(await match.open(winner, { league: id }), 210)
+      await leagues().leave(founder, id)
+      ahead += HOUR_MS + 2 * MINUTE_MS
+      const { db } = open()
+      let erased = 0
+      const erasures: Promise<void>[] = []
+      const follow = async () => {
+        for (const user of [founder, winner])
+          erasures.push(
+            db
+              .transaction()
+              .execute((tx) => eraseFromLeagues(tx, user))
+              .then(() => void erased++),
+          )
+        await vi.waitUntil(async () => {
+          const { rows } = await sql`
+            select from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%founder_id%'`.execute(db)
+          return erased + rows.length === erasures.length
+        })
+      }
+      await new LeagueResults(db, world, { ...PRIVATE, follow }).decide()
+      await Promise.all(erasures)
+      const told = await db
+        .selectFrom('notifications')
+        .select(['title', 'body', 'data'])
+        .where('user_id', 'in', [winner, other])
+        .execute()
+      expect(told).toHaveLength(2)
+      expect(JSON.stringify(told)).not.toContain('Friends of Ann')
+      expect(JSON.stringify(told)).not.toContain(username)
     })
   })
 })

@@ -1,6 +1,6 @@
 /** Integrity: what points to cheats, and what operators do about them. Never in the path of a trade. */
-import type { World } from '../../../actors/kernel/world.ts'
 import type { Feature, Opened } from '../feature.ts'
+import { held } from '../held.ts'
 import { voidErrors } from './errors.ts'
 import { Openings } from './openings.ts'
 import { adminRisk, type IntegrityPorts } from './risk-routes.ts'
@@ -25,10 +25,11 @@ export const integrity: Feature = {
     const { db, walletCache, connection } = stores
     const openings = new Openings(db, world)
     const reader = new RiskReader(connection.reads, world)
+    const risk = held<Awaited<ReturnType<typeof reader.read>>>(RISK_MS, 1, world)
     return {
       ...integrityApi({
         voids: new Voids({ voids: new PositionVoids(db, walletCache, world), desk: realTime.desk }),
-        risk: heldFor(RISK_MS, world, () => reader.read()),
+        risk: () => risk('all', () => reader.read()),
       }),
       tasks: [
         {
@@ -45,19 +46,4 @@ export const integrity: Feature = {
       ],
     }
   },
-}
-
-/** The last value while it is young, and one reading for all who ask meanwhile. A failed reading is not kept. */
-function heldFor<T>(ms: number, world: Pick<World, 'now'>, read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly at: number; readonly value: Promise<T> } | null = null
-  return () => {
-    const now = world.now()
-    if (last !== null && now >= last.at && now - last.at < ms) return last.value
-    const reading = { at: now, value: read() }
-    last = reading
-    reading.value.catch(() => {
-      if (last === reading) last = null
-    })
-    return reading.value
-  }
 }

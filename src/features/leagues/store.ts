@@ -9,6 +9,7 @@ import { ENTRANTS_MAX, LEAGUES_MAX, MEMBERS_MAX } from '../../../actors/kernel/l
 import { type Money, money } from '../../../actors/kernel/micros.ts'
 import type { CommonPurse } from '../../../actors/kernel/purse.ts'
 import { type Instant, instant, type World } from '../../../actors/kernel/world.ts'
+import { held } from '../held.ts'
 import { admit } from './members.ts'
 import { lockUser } from '../../../db/lock-user.ts'
 import { bigints } from '../../../db/postgres/arrays.ts'
@@ -19,6 +20,9 @@ import type { LeagueScope } from '../../../db/postgres/schema/community.ts'
 
 /** 48 bits: a guess that is right once in 10¹³, at ten a minute. */
 const CODE_BYTES = 6
+/** How long a table is shown again, and how many are: one of 10,000 places takes 17 ms to read, and some megabytes. */
+const TABLE_MS = 1_000
+const TABLES_MAX = 100
 
 export interface NewLeague {
   readonly name: string
@@ -87,12 +91,14 @@ export class Leagues {
   readonly #db: Kysely<Database>
   readonly #reads: Kysely<Database>
   readonly #world: Pick<World, 'now' | 'newId' | 'secret'>
+  readonly #tables: ReturnType<typeof held<readonly LeaguePlace[]>>
 
   /** `reads` may be seconds old. */
   constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'newId' | 'secret'>, reads = db) {
     this.#db = db
     this.#reads = reads
     this.#world = world
+    this.#tables = held(TABLE_MS, TABLES_MAX, world)
   }
 
   /** Founds a league, whose founder joins it. */ // G1
@@ -216,13 +222,14 @@ export class Leagues {
   }
 
   /**
-   * The table: the final one once the league is decided, and before that as of now, or seconds ago if `member` was in
-   * the league by then. All members, in order.
+   * The table: the final one if the league `isDecided`, and else as of a second ago at most, or of as long ago as a
+   * standby is behind, if `member` was in the league by then. All members, in order.
    */ // G3
-  async table(league: LeagueId, member?: UserId): Promise<readonly LeaguePlace[]> {
-    const table = await tableOf(this.#reads, league)
+  async table(league: LeagueId, member?: UserId, isDecided = false): Promise<readonly LeaguePlace[]> {
+    const db = isDecided ? this.#db : this.#reads
+    const table = await this.#tables(`${league} ${isDecided}`, () => tableOf(db, league))
     const hasJoinedSince = member !== undefined && !table.some((place) => place.userId === member)
-    return hasJoinedSince && this.#reads !== this.#db ? tableOf(this.#db, league) : table
+    return hasJoinedSince ? tableOf(this.#db, league) : table
   }
 
   /** The table of one match for a member: who has made what there. Those without a closed position are left out. */

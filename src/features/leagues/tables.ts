@@ -47,7 +47,10 @@ const one = createRoute({
     params: z.object({ id: LeagueIdInput }),
     query: z.object({ limit: limitInput(50), cursor: cursors.input, offset: offsetInput(1_000) }),
   },
-  responses: { 200: json(LeagueTableBody, 'As of now.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
+  responses: {
+    200: json(LeagueTableBody, 'As of now, or a second ago.'),
+    ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
+  },
 })
 
 const ofMatch = createRoute({
@@ -81,7 +84,7 @@ export function leagueTables({ leagues, corsOrigins, world }: Deps, gates: Gates
       const { limit, cursor, offset } = c.req.valid('query')
       const league = await leagues.find(userId, c.req.valid('param').id)
       if (league === null) return fail(c, notFound('league'))
-      const table = await leagues.table(league.id, userId)
+      const table = await leagues.table(league.id, userId, league.decidedAt !== null)
       const me = table.find((place) => place.userId === userId)
       // Left since.
       if (me === undefined) return fail(c, notFound('league'))
