@@ -121,30 +121,39 @@ export class ReplayRuns {
   }
 
   /**
-   * Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending, and
-   * leaves no second audit entry.
+   * Ends one run, or all with a null id, and returns the ids of those that now end as asked. A run that is already
+   * ending keeps its ending, and leaves no second audit entry. `over` if the one run ends otherwise.
    */
-  async end(id: string | null, ending: Ending, by: UserId | null, reason?: string): Promise<readonly string[]> {
+  async end(
+    id: string | null,
+    ending: Ending,
+    by: UserId | null,
+    reason?: string,
+  ): Promise<readonly string[] | 'over'> {
     return this.#db.transaction().execute(async (tx) => {
       const ended = await tx
         .updateTable('replays')
         .set({ ending })
         .where('state', '=', 'running')
         .where('ending', 'is', null)
+        .where((eb) => eb.or([eb(ENDS, 'is', null), eb(ENDS, '=', ending)]))
         .$if(id !== null, (query) => query.where('id', '=', id))
         .returning('id')
         .execute()
-      for (const { id: subject } of by === null ? [] : ended) {
-        const action = { actor: by, action: 'replay.stop', subject, before: null, after: { ending }, reason }
-        await this.#audit.record(action, tx)
-      }
-      const all = await tx
+      const running = await tx
         .selectFrom('replays')
-        .select('id')
+        .select(['id', ENDS.as('ends')])
         .where('state', '=', 'running')
         .$if(id !== null, (query) => query.where('id', '=', id))
         .execute()
-      return all.map((run) => run.id)
+      const stopped = running.filter(({ ends }) => ends === ending).map((run) => run.id)
+      const isOver = id !== null && running.length > stopped.length
+      const outcome = isOver ? 'MATCH_OVER' : 'ok'
+      for (const { id: subject } of by === null ? [] : isOver ? running : ended) {
+        const action = { actor: by, action: 'replay.stop', subject, before: null, after: { ending }, reason, outcome }
+        await this.#audit.record(action, tx)
+      }
+      return isOver ? 'over' : stopped
     })
   }
 
@@ -170,6 +179,9 @@ export class ReplayRuns {
   }
 }
 
+/** How a run ends: as its match settles, which may be by itself, or else as an operator has asked. */
+const ENDS = sql<Ending | null>`coalesce(
+  (select m.info ->> 'settling' from matches m where m.id = replays.match_id), replays.ending)`
 const IS_UNSETTLED = sql<boolean>`replays.match_id in (select m.id from matches m where m.settled_at is null)`
 /**
  * Another process may have played the first frame of a run when it was already marked as finished. Each half has an

@@ -63,7 +63,9 @@ eachDatabase((open) => {
       .values({ ...row, info: JSON.stringify(begun) })
       .execute()
     expect(await runs().end(id, 'void', U(1))).toEqual([id])
-    expect(await runs().end(id, 'full_time', U(1))).toEqual([id])
+    expect(await runs().end(id, 'void', U(1))).toEqual([id])
+    expect(await runs().end(id, 'full_time', U(1))).toBe('over')
+    expect(await runs().end(null, 'full_time', U(1))).toEqual([])
     await runs().finish(id)
     const match = { minute: 12, frames: 80, settled: false }
     expect(await runs().unfinished()).toMatchObject([{ id, ending: 'void', match }])
@@ -75,9 +77,22 @@ eachDatabase((open) => {
     expect(await runs().unfinished()).toEqual([])
     expect(await runs().end(id, 'void', U(1))).toEqual([])
     const deeds = await audit().list(10, null)
-    expect(deeds.map(({ action, subject }) => [action, subject])).toEqual([
-      ['replay.stop', id],
-      ['replay.start', id],
+    expect(deeds.map(({ action, subject, outcome }) => [action, subject, outcome])).toEqual([
+      ['replay.stop', id, 'MATCH_OVER'],
+      ['replay.stop', id, 'ok'],
+      ['replay.start', id, 'ok'],
     ])
+  })
+
+  it('a replay whose match settles by itself ends that way alone, and is no other end in the audit log', async () => {
+    const [settling, other] = [present(await runs().begin(PLAN), 'a run'), present(await runs().begin(PLAN), 'a run')]
+    await insertMatch(open().db, info({ matchId: settling.matchId, replay: true, settling: 'full_time' }))
+    expect(await runs().end(settling.id, 'void', U(1))).toBe('over')
+    expect(await runs().end(null, 'void', U(1))).toEqual([other.id])
+    expect(await runs().end(settling.id, 'full_time', U(1))).toEqual([settling.id])
+    const [settled, voided, refused] = await audit().list(3, null)
+    expect(settled).toMatchObject({ subject: settling.id, after: { ending: 'full_time' }, outcome: 'ok' })
+    expect(voided).toMatchObject({ subject: other.id, after: { ending: 'void' }, outcome: 'ok' })
+    expect(refused).toMatchObject({ subject: settling.id, after: { ending: 'void' }, outcome: 'MATCH_OVER' })
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
+import type { HttpDeps } from '../../src/http/ports.ts'
 import { p } from '../support/fixtures.ts'
 import { adminPorts } from './admin-ports.ts'
 import { present } from '../../actors/kernel/assert.ts'
@@ -32,6 +33,18 @@ describe('admin routes', () => {
       expect((await stop('{"id":')).status).toBe(type === 'application/json' ? 400 : 415)
     },
   )
+
+  it('a replay that ends otherwise is not stopped as asked', async () => {
+    const id = '0197f2a0-0000-7000-8000-00000000ee01'
+    const bot: HttpDeps['bot'] = {
+      ...(await openHttpRig()).deps.bot,
+      stop: async ({ ending }) => (ending === 'void' ? 'over' : [id]),
+    }
+    const { send } = await openHttpRig({ role: 'admin', deps: { bot } })
+    const stop = (outcome: 'void' | 'settle') => answered(send('POST', '/api/admin/gameplay-bot/stop', { id, outcome }))
+    expect(await stop('settle')).toMatchObject([200, { stopped: [id] }])
+    expect(await stop('void')).toMatchObject([409, { code: 'MATCH_OVER' }])
+  })
 
   it('the ledger audit tells whether the ledger balances, and what is wrong', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })

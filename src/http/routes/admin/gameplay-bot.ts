@@ -91,7 +91,8 @@ const stop = createRoute({
   summary: 'Stop one replay, or all',
   description:
     'Ends the match, which cannot be undone: open positions are settled at the current prices; with `outcome: "void"` ' +
-    'every margin is given back instead, which needs a fresh sign-in. The replay leaves the status when that is done. Writes an audit entry.',
+    'every margin is given back instead, which needs a fresh sign-in. A replay that already ends the other way ' +
+    'keeps to it: asked for alone it is a 409, else it is not in `stopped`. A stopped one leaves the status when that is done. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     body: optionalBody(
@@ -104,7 +105,7 @@ const stop = createRoute({
   },
   responses: {
     200: json(StatusBody.extend({ stopped: z.array(replayId) }), 'Settlement has begun.'),
-    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND'),
+    ...errors(...FRESH_ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER'),
   },
 })
 
@@ -140,6 +141,7 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
       if (outcome === 'void' && !(await gates.isFresh(c.var.caller))) return fail(c, SIGN_IN_AGAIN)
       const ending = outcome === 'void' ? 'void' : 'full_time'
       const stopped = await bot.stop({ id, ending, by: c.var.caller.userId, reason })
+      if (stopped === 'over') return fail(c, answerWith('MATCH_OVER'))
       if (id !== null && stopped.length === 0) return fail(c, notFound('replay'))
       return c.json({ stopped: [...stopped], ...(await running()) }, 200)
     })
