@@ -46,13 +46,15 @@ export const largeAdoptions = (entries: readonly SealedEntry[], above: number): 
 /** An entry's action; what alerts tell apart by the new value has a name of its own. */
 function countedAs({ action, after }: SealedEntry): string {
   if (action === 'user.role') return plain(after) === 'admin' ? 'user.promote' : 'user.demote'
-  return action === 'match.end' && plain(after) === 'void' ? 'match.void' : action
+  const isEnd = action === 'match.end' || action === 'replay.stop'
+  return isEnd && plain(after) === 'void' ? 'match.void' : action
 }
 
-/** The new value, also where a reason is kept beside it. */
+/** The new value, also where a reason is kept beside it; of a stopped replay, how it ends. */
 function plain(after: string | null): unknown {
   const value: unknown = JSON.parse(after ?? 'null')
-  return typeof value === 'object' && value !== null && 'value' in value ? value.value : value
+  if (typeof value !== 'object' || value === null) return value
+  return 'ending' in value ? value.ending : 'value' in value ? value.value : value
 }
 
 export function securityMetrics() {

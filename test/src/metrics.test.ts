@@ -125,6 +125,8 @@ describe('metrics', () => {
       { action: 'match.end', after: '"void"', ...ok },
       { action: 'match.end', after: '"void"', outcome: 'MATCH_OVER' },
       { action: 'match.end', after: '"settle"', ...ok },
+      { action: 'replay.stop', after: '{"ending":"void","reason":"a test"}', ...ok },
+      { action: 'replay.stop', after: '{"ending":"full_time"}', ...ok },
       { action: 'wallet.adopt', after: '{"purse":"main","byMicros":10000000001}', ...ok },
       { action: 'wallet.adopt', after: '{"purse":"main","byMicros":10000000000}', ...ok },
       { action: 'wallet.adopt', after: '{"purse":"main","byMicros":99000000000}', outcome: 'ADOPTION_TOO_LARGE' },
@@ -138,12 +140,13 @@ describe('metrics', () => {
       '{action="session.reuse",outcome="ok"} 1',
       '{action="user.promote",outcome="ok"} 1',
       '{action="user.demote",outcome="ok"} 1',
-      '{action="match.void",outcome="ok"} 1',
+      '{action="match.void",outcome="ok"} 2',
       '{action="wallet.adopt",outcome="ok"} 2',
       '{action="wallet.adopt_large",outcome="ok"} 1',
       '{action="wallet.adopt",outcome="ADOPTION_TOO_LARGE"} 1',
       '{action="match.void",outcome="MATCH_OVER"} 1',
       '{action="match.end",outcome="ok"} 1',
+      '{action="replay.stop",outcome="ok"} 1',
     ])
   })
 

@@ -159,6 +159,13 @@ describe('the sentence of the control room', () => {
       'A balance was changed from outside 2 min ago',
       'zoe was made an admin 2 min ago by ann',
     ])
+    const voided = ['x was ended void 2 min ago']
+    expect(said({ audit: [entry('match.end', { after: 'void' }), entry('match.end', { after: 'settle' })] })).toEqual(
+      voided,
+    )
+    const stops = ['full_time', 'void'].map((ending) => entry('replay.stop', { after: { ending, reason: 'a test' } }))
+    expect(said({ audit: stops })).toEqual(voided)
+    expect(said({ audit: stops.map((one) => ({ ...one, outcome: 'MATCH_OVER' })) })).toEqual([])
     const times = { times: 2, firstAt: ago(100), lastAt: ago(11) }
     const fault = { reason: 'unreadable', matchId: 5, detail: 'no teams', ...times } as const
     expect(said({ feed: { faults: [fault], matches: [], quarantined: [] } })).toEqual([])

@@ -15,7 +15,7 @@ import { acted, runAction } from './run-action.ts'
 const AGAIN_MS = 15_000
 const HOUR_MS = 3_600_000
 /** What alerts count of the audit log. */
-const WATCHED = 'session.reuse,wallet,integrity,refusals,registrations,user.role,match.end'
+const WATCHED = 'session.reuse,wallet,integrity,refusals,registrations,user.role,match.end,replay.stop'
 
 /** Null until everything was asked for the first time. */
 const concerns = signal<readonly Concern[] | null>(null)

@@ -274,8 +274,16 @@ function ofAudit({ audit, settings }: Facts): Concern[] {
   about('RefusalBurst', is('refusals.burst'))
   about('CrowdRegistered', is('registrations.crowd'))
   about('AdminMade', (entry) => is('user.role')(entry) && entry.after === 'admin')
-  about('MatchVoided', (entry) => is('match.end')(entry) && entry.after === 'void')
+  about('MatchVoided', (entry) => endOf(entry) === 'void' && entry.outcome === 'ok')
   return found
+}
+
+/** How an operator has ended a match, or a replay. */
+function endOf({ action, after }: AuditEntry): unknown {
+  if (action === 'match.end') return after
+  return action === 'replay.stop' && typeof after === 'object' && after !== null && 'ending' in after
+    ? after.ending
+    : null
 }
 
 /** What an adopted balance has added to its wallet. */
