@@ -1,7 +1,7 @@
 /**
  * Who is an admin because of their e-mail address. A user with a listed address is promoted at the start and at every
  * sign-in. One who is an admin for that reason alone stops being one when the address is no longer listed. Both are
- * audited. Admins whom another admin has promoted are left alone.
+ * audited. Admins whom another admin has promoted while they were not listed are left alone.
  */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { emailKey } from '../actors/community/registration.ts'

@@ -4,6 +4,7 @@ import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { AdminRoles } from './admin-roles.ts'
 import { markBoardsChanged, type Reranker } from './board-changes.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
@@ -86,6 +87,8 @@ export interface UserListOptions {
   /** Balances that were changed from outside take precedence, as for their users. */
   readonly cache?: WalletCache
   readonly rerankers?: readonly Reranker[]
+  /** Whose users are admins while they are listed, also those that another admin promotes. */
+  readonly adminEmails?: readonly string[]
 }
 
 export class UserList {
@@ -94,19 +97,21 @@ export class UserList {
   readonly #cache: WalletCache | null
   readonly #rerankers: readonly Reranker[]
   readonly #audit: AuditLog
+  readonly #roles: AdminRoles
   readonly #world: Pick<World, 'now'>
 
   constructor(
     db: Kysely<Database>,
     audit: AuditLog,
     world: Pick<World, 'now'>,
-    { reads = db, cache, rerankers = [] }: UserListOptions = {},
+    { reads = db, cache, rerankers = [], adminEmails = [] }: UserListOptions = {},
   ) {
     this.#db = db
     this.#reads = reads
     this.#cache = cache ?? null
     this.#rerankers = rerankers
     this.#audit = audit
+    this.#roles = new AdminRoles(world, adminEmails)
     this.#world = world
   }
 
@@ -168,7 +173,7 @@ export class UserList {
       // Both, in one order: two admins who demote each other at once would leave none.
       const rows = await tx
         .selectFrom('users')
-        .select(['id', 'role'])
+        .select(['id', 'role', 'email'])
         .where('id', 'in', [id, by])
         .where('erased_at', 'is', null)
         .orderBy('id')
@@ -185,7 +190,10 @@ export class UserList {
       if (before === undefined) return refuse('unknown', 'NOT_FOUND')
       if (roles.get(by) !== 'admin') return refuse('forbidden', 'FORBIDDEN')
       if (before !== role) {
-        await tx.updateTable('users').set({ role, admin_by_email: false }).where('id', '=', id).execute()
+        // A listed user is an admin by address again: a demotion that is taken back is no promotion for good.
+        const email = present(rows.find((row) => row.id === id)?.email, 'email')
+        const admin_by_email = role === 'admin' && this.#roles.roleOf(email).admin_by_email
+        await tx.updateTable('users').set({ role, admin_by_email }).where('id', '=', id).execute()
         if (role !== 'admin') await endSessionsOf(id, tx, this.#world)
       }
       const words = { field: 'reason', about: id, words: reason ?? '' } as const

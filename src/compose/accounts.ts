@@ -83,6 +83,7 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
       reads: stores.connection.reads,
       cache: stores.walletCache,
       rerankers,
+      adminEmails: config.adminEmails,
     }),
     registrations,
     ticketSecret: secret,

@@ -116,6 +116,21 @@ eachDatabase((open) => {
     ])
   })
 
+  it('[S9] a listed admin who was demoted, and made an admin again, stops being one when no longer listed', async () => {
+    const { db } = open()
+    const adminEmails = ['Desk@synthetic.invalid', 'Night@synthetic.invalid']
+    const listed = new Users(db, world, adminEmails)
+    const made = await listed.createSyntheticMany(['Desk', 'Night'])
+    const [desk, night] = made.map(({ user }) => user.id)
+    const [by, id] = [present(desk, 'desk'), present(night, 'night')]
+    const list = new UserList(db, new AuditLog(db, world), world, { adminEmails })
+    for (const role of ['user', 'admin'] as const) {
+      expect(await list.setRole({ id, role, by })).toMatchObject({ kind: 'changed', user: { role } })
+    }
+    await users().applyAdminEmails()
+    expect(await users().find(id)).toMatchObject({ role: 'user' })
+  })
+
   it('an unknown user is null, and in an unknown district no user is created', async () => {
     expect(await users().find(userId(world.newId()))).toBe(null)
     expect(await users().signInSynthetic({ displayName: 'Homeless', districtId: districtId(99) })).toBe(null)
