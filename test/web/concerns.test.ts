@@ -26,6 +26,7 @@ const well: Facts = {
   mainPurseIsLive: true,
   metrics: [parseMetrics('touchline_outbox_lag_seconds 1'), parseMetrics('touchline_outbox_lag_seconds 1')],
   nameOf: () => 'Harbour – Mill',
+  isOver: () => false,
 }
 const setting = (key: string, value: string): Setting => ({
   key,
@@ -75,6 +76,9 @@ describe('the sentence of the control room', () => {
       'Trading on Harbour – Mill is halted for 4 min by ann',
     ])
     expect(first).toMatchObject({ level: 'page', acts: [{ kind: 'release', key: 'trading.mode', mode: 'halted' }] })
+    const isOver = (key: string) => key === 'trading.mode.match.7'
+    expect(said({ settings: [setting('trading.mode.match.7', 'halted')], isOver })).toEqual([])
+    expect(said({ settings, isOver })).toHaveLength(2)
     const flags = [{ key: 'coming_soon', enabled: true, default: true, description: '', ...by(90) }]
     expect(said({ flags })).toEqual(['Only admins can use the service for 2 h by ann'])
   })

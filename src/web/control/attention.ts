@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
-import { matches } from '../market.ts'
+import { isLoaded, isSettled, matches } from '../market.ts'
 import { nameOf } from '../names.ts'
 import { now as serverNow } from '../server-clock.ts'
 import { plural } from '../words.ts'
 import { endMatch, setFlag, setMode, stopReplay } from './acts.ts'
 import { type Act, type Concern, concernsOf, type Facts, lastedWords } from './concerns.ts'
 import { type Metrics, parseMetrics } from './metrics.ts'
-import { operations, type Reactions } from './operations.ts'
+import { operations, type Reactions, TRADING_MODE } from './operations.ts'
 import { acted, runAction } from './run-action.ts'
 
 const AGAIN_MS = 15_000
@@ -124,6 +124,12 @@ export function scopeOf(key: string): { readonly key: string; readonly name: str
   return { key, name: match === undefined ? `match ${id}` : `${match.home.name} – ${match.away.name}` }
 }
 
+/** Those that are over are the last in the list, which is so long that they alone are left out. */
+const isOver = (key: string): boolean =>
+  key.startsWith(`${TRADING_MODE}.match.`) &&
+  isLoaded.value &&
+  !matches.value.some((one) => key === `${TRADING_MODE}.match.${one.id}` && !isSettled(one))
+
 let before: Metrics | null = null
 
 function readings(text: string): readonly [Metrics, Metrics] {
@@ -163,5 +169,6 @@ async function gather(): Promise<Facts> {
     mainPurseIsLive: replays?.mainPurseIsLive === true,
     metrics: metrics === null ? null : readings(metrics.metrics),
     nameOf: (key) => scopeOf(key).name,
+    isOver,
   }
 }

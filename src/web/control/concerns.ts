@@ -49,6 +49,8 @@ export interface Facts {
   readonly metrics: readonly [Metrics, Metrics] | null
   /** The name of what a trading mode is about. */
   readonly nameOf: (key: string) => string
+  /** Whether it is about a match that is settled. */
+  readonly isOver: (key: string) => boolean
 }
 
 interface More {
@@ -198,9 +200,11 @@ function ofFeed({ feed, now }: Facts): Concern[] {
 const widthOf = (key: string): number => (key === 'trading.mode' ? 0 : key.startsWith('trading.mode.match.') ? 1 : 2)
 
 /** Of a brake, and of what keeps users out. One on everything is as bad as an alert that wakes an operator. */
-function ofBrakes({ settings, flags, nameOf }: Facts): Concern[] {
+function ofBrakes({ settings, flags, nameOf, isOver }: Facts): Concern[] {
   const common = { runbook: 'the-brake', isPast: false } as const
-  const modes = (settings ?? []).filter(({ key, value }) => key.startsWith('trading.mode') && value !== 'open')
+  const modes = (settings ?? []).filter(
+    ({ key, value }) => key.startsWith('trading.mode') && value !== 'open' && !isOver(key),
+  )
   // The widest first.
   const inOrder = modes.toSorted((a, b) => widthOf(a.key) - widthOf(b.key))
   const brakes = inOrder.map(({ key, value, updatedAt, updatedBy }): Concern => {
