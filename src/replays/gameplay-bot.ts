@@ -171,8 +171,8 @@ export class GameplayBot {
   }
 
   /**
-   * Ends one replay, or all if `id` is null; open positions are settled or voided. Returns the ids of those that end so;
-   * `over` if the one replay ends otherwise.
+   * Ends one replay, or all if `id` is null; open positions are settled or voided. Returns the ids of those that end
+   * so; `over` if the one replay ends otherwise.
    */
   async stop({ id, ending, by, reason }: BotStop): Promise<readonly string[] | 'over'> {
     const ended = await this.#options.runs.end(id, ending, by, reason)

@@ -91,8 +91,9 @@ const stop = createRoute({
   summary: 'Stop one replay, or all',
   description:
     'Ends the match, which cannot be undone: open positions are settled at the current prices; with `outcome: "void"` ' +
-    'every margin is given back instead, which needs a fresh sign-in. A replay that already ends the other way ' +
-    'keeps to it: asked for alone it is a 409, else it is not in `stopped`. A stopped one leaves the status when that is done. Writes an audit entry.',
+    'every margin is given back instead, which needs a fresh sign-in. A replay that already ends the other way keeps to ' +
+    'it: alone it answers 409, and of all it is not in `stopped`. The replay leaves the status when its match is ' +
+    'settled. Writes an audit entry.',
   security: ADMIN_WRITE_SECURITY,
   request: {
     body: optionalBody(
