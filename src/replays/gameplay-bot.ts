@@ -243,8 +243,8 @@ export class GameplayBot {
   }
 
   /**
-   * Whether the recording of a run that this process lacks, or cannot read, is gone for all: a bundled one may be in the
-   * next version.
+   * Whether the recording of a run that this process lacks, or cannot read, is gone for all: a bundled one may be in
+   * the next version.
    */
   async #isGone({ id, matchId }: ReplayRun): Promise<boolean> {
     const now = this.#options.clock.now()
