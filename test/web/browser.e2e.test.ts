@@ -365,6 +365,39 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await page.locator('.held > li').count(), 'the second press meets nothing').toBe(1)
   })
 
+  it('Enter in a level of a large order shows the order once more, and again after each change', async () => {
+    const { page } = await visit('Ada U39')
+    const review = page.getByRole('heading', { name: /^Look again/ })
+    const rested = page.locator('.send:enabled[aria-disabled=false]')
+    await page.getByLabel('Stake in units').fill('4000')
+    await rested.getByText(/units/).waitFor()
+    const ticket = page.locator('.ticket')
+    await ticket.getByRole('checkbox', { name: 'Stop-loss' }).check()
+    const level = ticket.getByLabel('Stop-loss price')
+    const offered = Number(await level.inputValue())
+    let last = 0
+    const enter = async (part: number): Promise<void> => {
+      await rested.waitFor()
+      last = Number((offered * part).toFixed(2))
+      await level.fill(String(last))
+      await level.press('Enter')
+      await page.locator('.send[aria-disabled=true]').waitFor()
+      await rested.waitFor()
+      expect(await review.count()).toBe(1)
+    }
+    await enter(0.999)
+    await enter(0.998)
+    await page.locator('.way.short').click()
+    await review.waitFor({ state: 'detached' })
+    await page.locator('.way.long').click()
+    await ticket.getByRole('checkbox', { name: 'Stop-loss' }).check()
+    await enter(0.998)
+    expect(await page.locator('.held > li').count(), 'nothing is sent yet').toBe(0)
+    await enabled(page, /^Yes, go long/).click()
+    await openCount(page, 1)
+    expect(Number(await page.locator('.held').getByLabel('Stop-loss price').inputValue())).toBe(last)
+  })
+
   it('opening a position costs nothing of the account value, and equity stays with the API', async () => {
     const { page } = await visit('Ada U36', { viewport: SMALL })
     const value = () => page.locator('.money > div').first().innerText()

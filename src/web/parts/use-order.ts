@@ -5,7 +5,6 @@ import { open, tradePrice } from '../account.ts'
 import type { Instrument } from '../client/wire.ts'
 import { messageFor } from '../error-messages.ts'
 import { isUnsure } from '../orders.ts'
-import { purse } from '../leagues.ts'
 import { selectedId } from '../market.ts'
 import { toast } from '../toasts.ts'
 import { words } from '../words.ts'
@@ -29,25 +28,32 @@ export function useOrder(instrument: Instrument): Sending {
   const form = useRef<HTMLFormElement>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
-  const [isReviewing, setReviewing] = useState(false)
-  const [direction, lots] = [draft.direction.value, draft.lots.value]
-  const [stopLoss, takeProfit] = [draft.stopLoss.value, draft.takeProfit.value]
+  const [reviewed, setReviewed] = useState<string | null>(null)
+  const written = () => ({
+    instrumentId: instrument.id,
+    direction: draft.direction.value,
+    lotSize: Number(draft.lots.value),
+    stopLoss: draft.stopLoss.value,
+    takeProfit: draft.takeProfit.value,
+    ...orderPurse(),
+  })
+  const shown = JSON.stringify(written())
 
   useEffect(() => {
     setTrouble(null)
-    setReviewing(false)
-  }, [instrument.id, direction, lots, stopLoss, takeProfit, purse.value])
+    // Enter in the field of a level alters the order and shows it again before this runs.
+    setReviewed((order) => (order === shown ? order : null))
+  }, [shown])
 
   // Another player may be chosen before the answer comes, and the draft is then about that one.
   const isDrafted = (): boolean => selectedId.peek() === instrument.id
   const send = async (onDone: () => void): Promise<void> => {
-    setReviewing(false)
+    setReviewed(null)
     setBusy(true)
     setTrouble(null)
     try {
       const clientPrice = tradePrice(instrument.id)
-      const order = { instrumentId: instrument.id, direction, lotSize: Number(lots), stopLoss, takeProfit }
-      await open({ ...order, clientPrice, ...orderPurse() })
+      await open({ ...written(), clientPrice })
       rest()
       if (isDrafted()) {
         draft.stopLoss.value = null
@@ -73,12 +79,13 @@ export function useOrder(instrument: Instrument): Sending {
     form,
     trouble,
     isBusy,
-    isReviewing,
-    back: () => setReviewing(false),
+    isReviewing: reviewed === shown,
+    back: () => setReviewed(null),
     submit: (mustReview, onDone) => {
       if (isBusy || isResting.peek()) return
       rest()
-      if (mustReview && !isReviewing) setReviewing(true)
+      const order = JSON.stringify(written())
+      if (mustReview && reviewed !== order) setReviewed(order)
       else void send(onDone)
     },
   }
