@@ -171,6 +171,20 @@ it('does not wait for ever for a ticket to the feed', () => {
   expect(states.slice(0, 3)).toEqual(['connecting', 'waiting', 'connecting'])
 })
 
+it('a user who comes back while the feed connects does not cut short what is only slow', () => {
+  vi.useFakeTimers()
+  const states: FeedState[] = []
+  const feed = new Feed({ token: () => new Promise(() => undefined), onState: (state) => states.push(state) })
+  feed.start()
+  for (let ms = 0; ms < 20_000; ms += 500) {
+    vi.advanceTimersByTime(500)
+    if (ms < 1_500) feed.reconnectNow()
+  }
+  feed.stop()
+  vi.useRealTimers()
+  expect(states).toEqual(['connecting', 'stopped'])
+})
+
 it('notices a connection that has died in a sleep soon after the user is back, whether it was open or not', async () => {
   vi.useFakeTimers()
   const sockets: Silent[] = []
@@ -207,6 +221,7 @@ it('notices a connection that has died in a sleep soon after the user is back, w
   expect(states).toEqual(['connecting', 'live', 'waiting'])
   await vi.advanceTimersByTimeAsync(2_000)
   expect(states.at(-1)).toBe('connecting')
+  vi.setSystemTime(Date.now() + 60_000) // timers stand still in a sleep
   feed.reconnectNow()
   await vi.advanceTimersByTimeAsync(3_000)
   expect(states.at(-1)).toBe('waiting')

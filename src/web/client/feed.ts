@@ -70,6 +70,8 @@ export class Feed {
   #socket: WebSocket | null = null
   #state: FeedState = 'stopped'
   #failures = 0
+  /** When the current attempt began, by the clock of the device, which goes on in a sleep. */
+  #beganAt = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   /** Messages beyond those that may be sent in this second. */
   #outbox: string[] = []
@@ -103,8 +105,9 @@ export class Feed {
     if (this.#state === 'stopped') return
     if (this.#state === 'live') return this.check()
     this.#failures = 0
-    if (this.#state === 'connecting') this.#expectMessage(CHECK_MS)
-    else void this.#connect()
+    if (this.#state !== 'connecting') void this.#connect()
+    // Only one that slept is older; any other may be slow.
+    else if (Date.now() - this.#beganAt >= SILENCE_MS) this.#expectMessage(CHECK_MS)
   }
 
   /** The network is gone: the device says so. Waits for `reconnectNow`, and tries from time to time. */
@@ -150,6 +153,7 @@ export class Feed {
 
   async #connect(): Promise<void> {
     const attempt = ++this.#attempt
+    this.#beganAt = Date.now()
     this.#drop()
     // Before the caller is told, who may stop: no timer is left behind.
     this.#expectMessage()
