@@ -36,7 +36,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
   k: () => step(-1),
   l: () => press('.way.long'),
   s: () => press('.way.short'),
-  x: () => reach('.held [aria-current] .close'),
+  x: () => reach('.held [aria-current] .close:enabled'),
   '?': () => (isHelpOpen.value = !isHelpOpen.peek()),
   Escape: () => (isHelpOpen.value = false),
 }

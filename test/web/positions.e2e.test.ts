@@ -137,6 +137,16 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     expect((await device.positions('open')).map(({ stopLoss }) => stopLoss)).toEqual([null, 2, null])
   })
 
+  it('the key X reaches what can be closed, though a newer position of the player cannot', async () => {
+    const { page, device } = await holder('Xena X')
+    const order = await orderOf(device)
+    await device.opens({ ...order, lotSize: 0.08 })
+    await page.goto(`${site.server.url}/#/trade/${order.instrumentId}`)
+    await page.locator('.held > [aria-current]').getByText('0.08 lots').waitFor()
+    await page.keyboard.press('x')
+    await row(page, 0.07).locator('.leave > .close:focus').waitFor()
+  })
+
   it('a level takes a decimal comma, and what is no price leaves it as it is', async () => {
     const { page, device } = await holder('Dora Decimal')
     const stop = row(page, 0.06).getByLabel('Stop-loss')
@@ -268,6 +278,46 @@ describe.skipIf(!hasBrowser)('open positions', () => {
     await expect.poll(pressed, { timeout: 20_000, interval: 500 }).toBe('true')
     await page.locator('.send[aria-disabled=false]').waitFor()
     expect(sent).toBe(0)
+  })
+
+  it('the players of another match are sorted under the mouse, and a list that has gone holds no other', async () => {
+    const { page } = await site.visit({ viewport: { width: 1280, height: 800 } })
+    await site.enter(page, 'Sally Sort')
+    const players = page.locator('.players .player')
+    await players.nth(3).hover()
+    await page.evaluate(`location.hash = '#/league'`)
+    await players.first().waitFor({ state: 'detached' })
+    await page.mouse.move(700, 5)
+    await page.evaluate(`location.hash = '#/trade'`)
+    await players.first().waitFor()
+    // Another match has begun when the page asks again, and a dear player has come on in this one.
+    const OTHER = 4_999_999_999
+    await page.route('**/api/matches', async (route) => {
+      const Found = z.object({ matches: z.array(z.looseObject({})) })
+      const { matches } = Found.parse(await (await route.fetch()).json())
+      await route.fulfill({ json: { matches: [...matches, { ...matches[0], id: OTHER }] } })
+    })
+    await page.route('**/api/instruments', async (route) => {
+      const Found = z.object({ instruments: z.array(z.looseObject({ id: z.string() })) })
+      const { instruments } = Found.parse(await (await route.fetch()).json())
+      const copies = instruments.map((one, n) => ({ ...one, id: `0${one.id.slice(1)}`, tradingStatus: 'OPEN', n }))
+      const others = copies.map((one) => ({ ...one, currentPrice: 100 + one.n, fixtureId: OTHER }))
+      const dear = { ...copies[0], id: `1${copies[0]?.id.slice(1)}`, currentPrice: 9_999 }
+      await route.fulfill({ json: { instruments: [...instruments, dear, ...others] } })
+    })
+    const matches = page.locator('.scoreboard select')
+    const isThere = async () => {
+      await site.server.play(20) // until there is news, after which the page asks
+      return (await page.locator('.scoreboard option').count()) > 1
+    }
+    await expect.poll(isThere, { timeout: 20_000, interval: 500 }).toBe(true)
+    const price = async (at: number) => Number((await players.nth(at).locator('.tag b').innerText()).replace(',', ''))
+    await expect.poll(() => price(0)).toBe(9_999)
+    await players.nth(3).hover()
+    await matches.selectOption(String(OTHER))
+    const count = await players.count()
+    await expect.poll(() => price(count - 1)).toBe(100)
+    expect(await price(0)).toBe(99 + count)
   })
 
   it('a user whose session has ended sees that they are signed out, wherever they were', async () => {

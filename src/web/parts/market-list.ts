@@ -40,7 +40,7 @@ const ranks = still(
       )
       .map(({ id }) => id)
   },
-  () => order.value,
+  () => `${order.value} ${selectedMatch.value?.id}`,
 )
 
 const shown = computed(() => {

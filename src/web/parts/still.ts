@@ -32,6 +32,10 @@ export function still<T>(list: () => T, by: () => unknown) {
   return {
     shown,
     handlers: {
+      // A list that goes from under the mouse is not told that the mouse leaves it.
+      ref: (drawn: Element | null) => {
+        if (drawn === null) isHeld.value = isUnderPointer = false
+      },
       onPointerEnter: () => {
         isUnderPointer = true
         hold()
