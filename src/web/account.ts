@@ -231,13 +231,20 @@ const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
 const LOCKED_MS = 10_000
 let freeing: ReturnType<typeof setTimeout> | undefined
 
-const pending = new Map<Purse, Promise<void>>()
+/** By purse the request under way, and the one after it. */
+const pending = new Map<Purse, Promise<void>[]>()
 
-/** The wallet on the screen, by one request at a time, however many events arrive at once. */
+/** The wallet on the screen, by one request at a time, however many events arrive while it is under way. */
 export function refreshWallet(): Promise<void> {
   const of = purse.peek()
-  const asked = pending.get(of) ?? askWallet(of).finally(() => pending.delete(of))
-  pending.set(of, asked)
+  const queue = pending.get(of) ?? []
+  const [, next] = queue
+  if (next !== undefined) return next
+  // One that is under way may have been read before what has just happened.
+  const asked = Promise.allSettled(queue).then(() => askWallet(of))
+  pending.set(of, [...queue, asked])
+  const leave = (): void => void pending.set(of, pending.get(of)?.slice(1) ?? [])
+  asked.then(leave, leave)
   return asked
 }
 
@@ -283,11 +290,13 @@ export function forgetAccount(): void {
   })
 }
 
-const take = ({ position, wallet: left, warnings }: Trade): Position => {
-  batch(() => {
-    keep(position)
-    takeWallet(left)
-  })
+const take = ({ position, wallet: left, warnings }: Trade, isNew = true): Position => {
+  if (isNew) {
+    batch(() => {
+      keep(position)
+      takeWallet(left)
+    })
+  }
   for (const warning of warnings) {
     toast({
       tone: 'bad',
@@ -323,7 +332,12 @@ export async function findOrder({ order, key }: UnsureOrder): Promise<void> {
   refreshWallet().catch(() => undefined) // the next event asks again
 }
 
-export const change = async (id: string, levels: Levels): Promise<Position> => take(await api.change(id, levels))
+export async function change(id: string, levels: Levels): Promise<Position> {
+  const before = positions.peek().get(id)
+  const answer = await api.change(id, levels)
+  // What the stream has told meanwhile may be newer than the answer, which it tells, too.
+  return take(answer, positions.peek().get(id) === before)
+}
 
 /** Keys of closes whose outcome is not known. */
 const closing = new Map<string, string>()

@@ -9,6 +9,8 @@ import { say, words } from './words.ts'
 import { visit } from './storage.ts'
 
 export const leagues = signal<readonly League[]>([])
+/** Until then what pays for an order is not known. */
+export const areLeaguesKnown = signal(false)
 /** The league that pays for orders where it can; null for the purse of the match. */
 const chosen = signal<string | null>(null)
 
@@ -22,6 +24,7 @@ export async function refreshLeagues(): Promise<void> {
   const [own, { tournaments }] = await Promise.all([api.leagues(), api.tournaments()])
   tournamentOf.value = new Map(tournaments.flatMap(({ id, matchId }) => (matchId === null ? [] : [[matchId, id]])))
   leagues.value = own.leagues.map(inWords)
+  areLeaguesKnown.value = true
 }
 
 /** With a name in the language of the page: only people name a league in their own. */
@@ -105,6 +108,7 @@ export function takeLeagueCode(): string | null {
 export const forgetLeagueCode = (): void => void (taken = null)
 
 export function forgetLeagues(): void {
+  areLeaguesKnown.value = false
   leagues.value = []
   tournamentOf.value = new Map()
   declined.value = new Set()

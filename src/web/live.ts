@@ -170,11 +170,10 @@ async function begin(): Promise<void> {
     // The first answer brings the players, if there is a match.
     const wasLoaded = isLoaded.peek()
     // Beside the matches: whether the tour stands above the pitch depends on it, and a tap must not miss what moves.
-    await Promise.all([refreshMatches(), refreshHistory()])
+    await Promise.all([refreshMatches(), refreshHistory(), refreshLeagues()])
     await Promise.all([
       wasLoaded || !isLoaded.peek() ? refreshInstruments() : null,
       refreshWallet(),
-      refreshLeagues(),
       ...parts.map(({ begin: load }) => load()),
     ])
     obstacle.value = null

@@ -1,5 +1,5 @@
 /** The list of open positions while positions open and close on another device. */
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
@@ -387,5 +387,65 @@ describe.skipIf(!hasBrowser)('positions that close', () => {
     await page.getByRole('button', { name: 'Close it', exact: true }).click()
     await page.getByRole('button', { name: 'Open 3', exact: true }).waitFor()
     expect(await sizes(device)).toEqual([0.08, 0.09, 0.1])
+  })
+
+  it('late answers bring back neither a wallet nor a size, and no order goes before its purse is known', async () => {
+    const { page, device } = await holderOn(site, 'Lana Late')
+    await site.playUntilOpen()
+    /** Lets the server answer the next request of this kind, and the page have the answer once it is let go. */
+    const late = async (path: string) => {
+      const [answered, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const hold = async (route: Route): Promise<void> => {
+        const response = await route.fetch()
+        answered.resolve()
+        await sent.promise
+        await route.fulfill({ response })
+      }
+      await page.route(path, hold, { times: 1 })
+      return { answered: answered.promise, send: sent.resolve }
+    }
+    const wallet = await late('**/api/wallet?*')
+    await device.opens({ ...(await orderOf(device)), lotSize: 0.2 })
+    await wallet.answered
+    await device.opens({ ...(await orderOf(device)), lotSize: 0.3 })
+    await row(page, 0.3).waitFor()
+    wallet.send()
+    const { freeMargin } = await device.wallet('main')
+    const digits = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+    await page.getByText(freeMargin.toLocaleString('en', digits)).first().waitFor()
+
+    const level = await late('**/api/positions/*')
+    await row(page, 0.07).getByLabel('Stop-loss').fill('2')
+    await row(page, 0.07).getByLabel('Stop-loss').press('Enter')
+    await level.answered
+    const { id } = present(
+      (await device.positions('open')).find(({ lotSize }) => lotSize === 0.07),
+      'position',
+    )
+    const part = { clientRequestId: 'part', lotSize: 0.03 }
+    expect((await device.request('POST', `/api/positions/${id}/close`, part)).status).toBe(200)
+    await row(page, 0.04).waitFor()
+    level.send()
+    await page
+      .getByText(/^stop-loss 2\.00/)
+      .first()
+      .waitFor()
+    await row(page, 0.06).getByLabel('Stop-loss').fill('3')
+    await row(page, 0.06).getByLabel('Stop-loss').press('Enter')
+    await page
+      .getByText(/^stop-loss 3\.00/)
+      .first()
+      .waitFor()
+    expect(await row(page, 0.04).count()).toBe(1)
+
+    const leagues = await late('**/api/leagues')
+    await page.goto(`${site.server.url}/#/trade`)
+    await page.reload()
+    await leagues.answered
+    const send = page.getByRole('button', { name: /^Go long/ })
+    await send.waitFor()
+    expect(await send.isEnabled()).toBe(false)
+    leagues.send()
+    await site.tradable(page)
   })
 })

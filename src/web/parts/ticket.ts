@@ -6,7 +6,7 @@ import { tradePrice, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
 import { countdown, dayTime, decimalSign, lots as lotWords, units } from '../format.ts'
 import { html } from '../html.ts'
-import { purse, purseName } from '../leagues.ts'
+import { areLeaguesKnown, purse, purseName } from '../leagues.ts'
 import { connection } from '../live.ts'
 import { selectedMatch } from '../market.ts'
 import { unsureOrder } from '../orders.ts'
@@ -50,7 +50,12 @@ export function Ticket({ instrument, isHeld = false }: { instrument: Instrument;
   const isUnknown = preview === null || balance === null
   const unsure = isBusy ? null : unsureOrder.value
   const isBlocked =
-    !isSized || connection.value !== 'live' || doubt !== null || unsure !== null || (isLarge && isUnknown)
+    !isSized ||
+    !areLeaguesKnown.value ||
+    connection.value !== 'live' ||
+    doubt !== null ||
+    unsure !== null ||
+    (isLarge && isUnknown)
   // A hold may end after the order was blocked.
   const order = (mustReview: boolean): void => (isBlocked ? undefined : submit(mustReview, isLarge ? afresh : again))
   return html`
