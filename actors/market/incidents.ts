@@ -107,7 +107,7 @@ export const isCancelledBy = (row: FixtureEvent, rows: readonly FixtureEvent[]):
       isVar(kind) &&
       /^red ?card (?:cancell?ed|overturned)\b/i.test(addition ?? '') &&
       review.playerId === row.playerId &&
-      within(review, row),
+      (row.minute === null || within(review, row)),
   )
 
 /** What reviews have said of a goal: the row of one that is under way, or that it stands. */

@@ -133,14 +133,22 @@ function unlistedOf(
 export function namedIn(players: readonly SaidPlayer[]): (row: EventRow, side: Side | null) => EventRow {
   const listed = new Set<number | null>(players.map(({ playerId: id }) => id))
   const named = Map.groupBy(players, ({ name }) => name)
-  const idOf = (id: number | null, name: string | null, side: Side | null): number | null => {
+  const oneOf = (id: number | null, name: string | null, side: Side | null): SaidPlayer | null => {
     const [one, ...others] = listed.has(id) || name === null ? [] : (named.get(name) ?? [])
     const isOne = one !== undefined && others.length === 0 && (id === null || side === null || side === one.side)
-    return isOne ? one.playerId : id
+    return isOne ? one : null
   }
-  return (row, side) => ({
-    ...row,
-    player_id: idOf(row.player_id, row.player_name, side),
-    related_player_id: idOf(row.related_player_id, row.related_player_name, side),
-  })
+  return (row, side) => {
+    const [player, related] = [
+      oneOf(row.player_id, row.player_name, side),
+      oneOf(row.related_player_id, row.related_player_name, side),
+    ]
+    // Who has started does not come on: another has the name.
+    const isOther = row.type_id === SUBSTITUTION && row.player_id !== null && player?.starter === true
+    return {
+      ...row,
+      player_id: isOther ? row.player_id : (player?.playerId ?? row.player_id),
+      related_player_id: related?.playerId ?? row.related_player_id,
+    }
+  }
 }

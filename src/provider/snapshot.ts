@@ -289,7 +289,8 @@ function withDismissals(events: readonly FixtureEvent[], players: SaidFixture['p
   const isSecond = (row: FixtureEvent): boolean => {
     const details = players.find(({ playerId: id }) => id === row.playerId)?.details ?? {}
     const { yellow, secondYellow, red } = STATISTIC
-    const cards = [yellow, secondYellow, red].reduce((sum, type) => sum + (details[type] ?? 0), 0)
+    const isRed = events.some((one) => one.kind === 'red' && one.playerId === row.playerId)
+    const cards = [yellow, secondYellow, ...(isRed ? [] : [red])].reduce((sum, type) => sum + (details[type] ?? 0), 0)
     const isFirst = (one: FixtureEvent): boolean =>
       one.kind === 'yellow' && one.playerId === row.playerId && clockMinute(one) < clockMinute(row) && !near(one, row)
     return cards > 1 && events.some(isFirst)

@@ -39,6 +39,23 @@ describe('a dismissal that only statistics tell', () => {
     const match = fed(told({ 83: 1 }), ...often(4, told({ 83: 0 })))
     expect(match.playing()).toEqual(ALL)
     expect(match.bases()).toEqual(fed(...often(5, told({ 83: 0 }))).bases())
+    // No price falls below that of the dismissal on the way.
+    const [off, ...later] = [1, 2, 3, 4].map((n) => fed(told({ 83: 1 }), ...often(n - 1, told({ 83: 0 }))).base(3) ?? 0)
+    for (const base of later) expect(base).toBeGreaterThanOrEqual(off ?? Infinity)
+  })
+
+  it('[P25] is none where a review has cancelled it', () => {
+    const review = event(2, 10, 3, 38, { addition: 'Red card cancelled' })
+    for (const polls of [often(3, told({ 83: 1 }, review)), [told({ 83: 1 }), ...often(3, told({ 83: 1 }, review))]]) {
+      expect(fed(...polls).playing()).toEqual(ALL)
+    }
+  })
+
+  it('[P24] is red where the list says so, beside a booking that is listed twice', () => {
+    const rows = [event(1, 19, 3, 20), event(2, 19, 3, 24), event(3, 20, 3, 38)]
+    const once = told({ 84: 1, 83: 1 }, ...rows.filter((_, n) => n !== 1))
+    const match = fed(...often(3, told({ 84: 1, 83: 1 }, ...rows)))
+    expect(match.bases()).toEqual(fed(...often(3, once)).bases())
   })
 
   it('[P25] takes no one off who is not on, and none whose row was taken back', () => {

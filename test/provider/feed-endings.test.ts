@@ -55,6 +55,9 @@ describe('an end by mistake', () => {
     const halfTime = tomorrow('HT', FIRST)
     expect(fed(...stopped, tomorrow('NS'), again).state.info).toMatchObject({ phase: 'off', settling: null })
     expect(fed(...stopped, again, again).state.info.settling).toBe('void')
+    // Also where the new kick-off is known before.
+    const dated = often(3, tomorrow('INTERRUPTED', FIRST, SECOND))
+    expect(fed(...stopped, ...dated, again, again).state.info.settling).toBe('void')
     // One that is played to its end another day goes on.
     for (const resumed of [tomorrow('INPLAY_2ND_HALF', FIRST, { ...SECOND, ticking: true }), halfTime]) {
       expect(fed(...stopped, ...often(4, resumed)).state.info).toMatchObject({ settling: null })

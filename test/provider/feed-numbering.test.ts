@@ -116,6 +116,8 @@ describe('a row with the number of a stranger', () => {
   it('[P24] is about a stranger, where the name is of the other side, of two, or only the last word', () => {
     const unlisted = fed(told({ ...change, ...on, player_name: 'New 7' }))
     expect(Object.keys(unlisted.bases())).toContain('777')
+    const namesake = fed(told({ ...change, ...on, player_name: 'Player 2' }))
+    expect(Object.keys(namesake.bases()), 'who has started does not come on').toContain('777')
     const rows: readonly Row[] = [{ participant_id: AWAY }, { player_name: 'Other 6' }, { player_name: '6' }]
     for (const over of rows) expect(fed(told(goal, { ...red, ...on, ...over })).playing()).toHaveLength(8)
     const twins = [...LINEUPS, lineup(6, { player_id: 7, player_name: 'Player 2' })]

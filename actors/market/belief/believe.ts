@@ -128,7 +128,7 @@ export function believe(answer: SaidFixture, match: Known, { doubts, periods: be
     ...state,
     name: said.name ?? known.name,
     league: said.league ?? known.league,
-    startsAt: said.startsAt ?? known.startsAt,
+    startsAt: (secsIn(before) > 0 ? null : said.startsAt) ?? known.startsAt,
     home: teamAfter(said, known, 'home', score.goals.home),
     away: teamAfter(said, known, 'away', score.goals.away),
     periods,

@@ -10,6 +10,7 @@ import {
   type Incident,
   isDisallowed,
   isGoal,
+  isListed,
   isUpheld,
   isVar,
   type MatchNews,
@@ -65,7 +66,8 @@ function stands(c: Candidate, all: readonly Candidate[], snapshot: FixtureSnapsh
   if (row.kind === 'penalty_missed' && isGoalToo(row, all, snapshot)) return false
   if (c.present) return true
   const isReviewable = row.kind !== 'substitution'
-  if (before === null || !counts(before) || c.isCorrected || (isReviewable && isReviewed(row, all))) return false
+  if (before === null || !counts(before) || !isListed(row) || c.isCorrected || (isReviewable && isReviewed(row, all)))
+    return false
   // A player comes on once, and what is stated of another penalty vouches for none.
   const isTold = !isGoal(row.kind) && all.some((other) => other.present && isOfSame(other.row, row))
   return before.standing === 'counted' || (!isTold && isVouchedFor(row, snapshot))

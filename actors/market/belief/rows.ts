@@ -9,6 +9,7 @@ import {
   counts,
   type Incident,
   type IncidentKind,
+  isCancelledBy,
   isGoal,
   isListed,
   isVar,
@@ -111,7 +112,7 @@ export function withStatedDismissals(
       playerId,
       playerName: name,
     } as const
-    return [{ ...UNDATED, ...row }]
+    return isCancelledBy({ ...UNDATED, ...row }, events) ? [] : [{ ...UNDATED, ...row }]
   })
   return stated.length === 0 ? events : [...events, ...stated]
 }
