@@ -10,7 +10,8 @@ import { operations, type Setting, TRADING_MODE } from './operations.ts'
 import { acted } from './run-action.ts'
 
 const MODES = ['open', 'reduce_only', 'halted'] as const satisfies readonly Mode[]
-const SHOWN_MAX = 12
+/** Of those that are still to come. */
+const COMING_MAX = 12
 
 const isMode = (value: unknown): value is Mode => MODES.some((mode) => mode === value)
 
@@ -28,7 +29,7 @@ export function Brakes() {
   const { answer } = useRequest(() => operations.settings(), [], [acted.value])
   if (answer === null) return null
   const { settings } = answer
-  const live = matches.value.filter(({ state }) => !OVER.has(state ?? '')).slice(0, SHOWN_MAX)
+  const live = braked(matches.value)
   return html`
     <section class="card" aria-labelledby="mode-title">
       <header>
@@ -50,6 +51,17 @@ export function Brakes() {
 }
 
 const OVER: ReadonlySet<string> = new Set(['FT', 'AET', 'FT_PEN', 'FINISHED', 'CANCELLED', 'ABANDONED', 'VOID'])
+
+const isComing = ({ state, tradeWindow }: Match): boolean =>
+  (state === null || state === 'NS') && tradeWindow.status === 'CLOSED'
+
+/** Every match that is under way or traded, then the next ones: what is not listed here cannot be braked or ended. */
+export function braked(all: readonly Match[]): readonly Match[] {
+  const [rest, coming] = [[], []] as [Match[], Match[]]
+  for (const match of all) if (!OVER.has(match.state ?? '')) (isComing(match) ? coming : rest).push(match)
+  return [...rest, ...coming.slice(0, COMING_MAX)]
+}
+
 const SEEN = { OPEN: 'users can trade', SUSPENDED: 'users see it suspended', CLOSED: 'users see it closed' } as const
 
 function MatchRow({ match, settings }: BrakesProps & { match: Match }) {
