@@ -104,7 +104,7 @@ interface Issue {
 function Uploaded({ upload, again }: { upload: Upload; again: () => void }) {
   const { name, title, events, bytes, chart } = upload
   const remove = async (): Promise<void> => {
-    const effects = [`${events} events of ${title} are gone; replays that play go on.`]
+    const effects = [`${events} events of ${title} are gone. Not while a replay of it plays.`]
     const run = (reason: string) => api.ask<unknown>(`${UPLOADS}/${name}`, { method: 'DELETE', query: { reason } })
     if (await removeAfter(`Remove ${name}`, effects, run)) again()
   }
