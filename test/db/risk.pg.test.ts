@@ -62,9 +62,18 @@ eachDatabase((open) => {
       }
       clock.now += 300_000
     }
+    // What is balanced is as much as what is one-sided.
+    const balanced = await season.match()
+    await balanced.open(ada, { lots: 4 })
+    await balanced.open(bob, { lots: 4, direction: 'short' })
+
     const alert = { actor: null, action: 'integrity.alert', subject: 'lockstep', before: null }
     await new AuditLog(db, world).recordAll([{ ...alert, after: { users: [ada, cleo], chance: 0, openings: 9 } }])
     const later = await reader.read()
+    expect(later.exposures.map(({ matchId, long, short }) => [matchId, long, short])).toEqual([
+      [balanced.id, 4_000_000, 4_000_000],
+      [match.id, 3_050_000, 1_000_000],
+    ])
     expect(later.markOuts).toEqual([{ userId: ada, username: 'ada', openings: 5, after10s: 20_000, after60s: 10_000 }])
     expect(later.groups.map(({ finding, users }) => [finding, users.map(({ username }) => username)])).toEqual([
       ['lockstep', ['ada', 'cleo']],

@@ -49,7 +49,7 @@ export interface SuspectGroup {
 
 export interface Risk {
   readonly asOf: Instant
-  /** The largest first, by what is open of either side. */
+  /** All of them, so that their sums are true: the largest first, by what is open of either side together. */
   readonly exposures: readonly Exposure[]
   readonly houseToday: Money
   readonly winners: readonly DayResult[]
@@ -60,7 +60,6 @@ export interface Risk {
   readonly groups: readonly SuspectGroup[]
 }
 
-const EXPOSURES_MAX = 200
 const RANKED_MAX = 20
 const GROUPS_MAX = 50
 /** The latest closes of the day, and openings of three hours, that are read: some hundred milliseconds. */
@@ -124,8 +123,7 @@ export class RiskReader {
         from positions p join instruments i on i.id = p.instrument_id
        where p.closed_at is null and p.purse = 'main'
        group by 1, 2, 3
-       order by abs(sum(p.sign * p.lots_micros)) desc, p.match_id, p.instrument_id
-       limit ${EXPOSURES_MAX}::integer`.execute(this.#db)
+       order by sum(p.lots_micros) desc, p.match_id, p.instrument_id`.execute(this.#db)
     return rows
   }
 

@@ -27,7 +27,9 @@ export const RiskBody = z
           houseToday: units.openapi({ description: 'Earned by the house with closes in this player today.' }),
         }),
       )
-      .openapi({ description: 'What is open in the main purse, the most one-sided player first; at most 200.' }),
+      .openapi({
+        description: 'All that is open in the main purse, by match and player: the most lots of both sides first.',
+      }),
     houseToday: units.openapi({
       description: 'What the house has earned today, over the last 50,000 closes: what users lost less what they won.',
     }),
